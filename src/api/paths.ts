@@ -1,0 +1,28 @@
+/** Where each route of the API is. Apart from `routes.ts`, so that the client loads no schemas. */
+export interface Path {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+}
+
+const at = '/v1/sandboxes/{name}';
+
+export const paths = {
+  health: { method: 'GET', path: '/health' },
+  openapi: { method: 'GET', path: '/openapi.json' },
+  status: { method: 'GET', path: '/v1/status' },
+  doctor: { method: 'GET', path: '/v1/doctor' },
+  shutdown: { method: 'POST', path: '/v1/shutdown' },
+  events: { method: 'GET', path: '/v1/events' },
+  followEvents: { method: 'GET', path: '/v1/events/stream' },
+  listSandboxes: { method: 'GET', path: '/v1/sandboxes' },
+  createSandbox: { method: 'POST', path: '/v1/sandboxes' },
+  showSandbox: { method: 'GET', path: at },
+  removeSandbox: { method: 'DELETE', path: at },
+  startSandbox: { method: 'POST', path: `${at}/start` },
+  stopSandbox: { method: 'POST', path: `${at}/stop` },
+  waitSandbox: { method: 'GET', path: `${at}/wait` },
+  sandboxLogs: { method: 'GET', path: `${at}/logs` },
+  sandboxStats: { method: 'GET', path: '/v1/stats' },
+  attachSandbox: { method: 'GET', path: `${at}/attach` },
+  execSandbox: { method: 'POST', path: `${at}/exec` },
+} as const satisfies Record<string, Path>;

@@ -1,0 +1,220 @@
+/**
+ * The HTTP contract between the daemon and everything that talks to it, as data. The server, the typed client and the
+ * OpenAPI document are all made from this table, so they cannot disagree.
+ *
+ * JSON in and out. A refusal is `{code, message, hint?, data?}` with the status of its code. Unknown fields are refused
+ * with their path. Two routes, `attach` and `exec`, answer with an upgrade to the framed stream of `stream.ts`.
+ */
+import { z } from 'zod';
+import { type Path, paths } from './paths.ts';
+
+const name = z.string().min(1).max(63);
+const size = z
+  .int()
+  .positive()
+  .max(2 ** 53 - 1);
+const env = z
+  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/), z.string().max(131_072))
+  .refine((all) => Object.keys(all).length <= 1000, 'at most 1000 variables');
+const argument = z
+  .string()
+  .max(131_072)
+  .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
+const command = z.array(argument).max(4096);
+
+const limits = z.strictObject({
+  cpus: z.number(),
+  memoryBytes: size,
+  swapBytes: size,
+  pids: z.int(),
+  diskBytes: size,
+});
+
+export const sandboxRequest = z.strictObject({
+  name: name.optional(),
+  user: z.string().min(1).max(64).optional(),
+  engine: z.enum(['local']).optional(),
+  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
+  project: z.string().min(1).max(4096).optional(),
+  mode: z.enum(['none', 'bind']).optional(),
+  command: command.optional(),
+  env: env.optional(),
+  limits: limits.partial().optional(),
+  rootfs: z.string().min(1).max(4096).optional(),
+  labels: z.record(z.string().min(1).max(128), z.string().max(4096)).optional(),
+  /** Keep stdin open and hold a console for the client that attaches next. */
+  stdin: z.boolean().optional(),
+  console: z.boolean().optional(),
+  autoRemove: z.boolean().optional(),
+});
+
+export const sandboxView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  project: z.string().nullable(),
+  user: z.string(),
+  engine: z.string(),
+  runtime: z.string().nullable(),
+  state: z.enum(['pending', 'running', 'completed', 'failed', 'stopped']),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  reason: z.string().nullable(),
+  command: z.array(z.string()),
+  mode: z.string(),
+  createdAt: z.string(),
+  startedAt: z.string().nullable(),
+  finishedAt: z.string().nullable(),
+  limits: limits.extend({ advisory: z.array(z.string()) }),
+  mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
+  network: z.literal('none'),
+  labels: z.record(z.string(), z.string()),
+});
+
+export const execRequest = z.strictObject({
+  command: command.min(1),
+  env: env.optional(),
+  cwd: z.string().startsWith('/').max(4096).optional(),
+  stdin: z.boolean().optional(),
+  terminal: z.strictObject({ rows: z.int().min(1).max(10_000), columns: z.int().min(1).max(10_000) }).optional(),
+  /** End the command when the client goes away. */
+  bound: z.boolean().optional(),
+});
+
+export const statsView = z.strictObject({
+  name: z.string(),
+  cpuSeconds: z.number(),
+  memoryBytes: z.number(),
+  memoryLimitBytes: z.number(),
+  pids: z.number(),
+  pidsLimit: z.number(),
+  cpus: z.number(),
+  advisory: z.array(z.string()),
+});
+
+export const eventView = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+export const probeRow = z.strictObject({
+  name: z.string(),
+  level: z.enum(['ok', 'warning', 'failure']),
+  detail: z.string(),
+  cure: z.string().nullable(),
+});
+
+export const statusView = z.strictObject({
+  version: z.string(),
+  pid: z.int(),
+  home: z.string(),
+  uptimeSeconds: z.number(),
+  rootless: z.boolean(),
+  sandboxes: z.record(z.string(), z.int()),
+  lastSeq: z.int(),
+});
+
+export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
+
+export const faultBody = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+});
+
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const count = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+
+export interface Route extends Path {
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** What it answers with: JSON of this shape, or a stream. */
+  readonly answer: z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
+}
+
+export const routes = {
+  health: { ...paths.health, summary: 'Is the daemon well', answer: healthView },
+  openapi: { ...paths.openapi, summary: 'This document', answer: 'document' },
+  status: { ...paths.status, summary: 'The daemon and what it holds', answer: statusView },
+  doctor: { ...paths.doctor, summary: 'Prove what this machine offers', answer: z.array(probeRow) },
+  shutdown: {
+    ...paths.shutdown,
+    summary: 'End the daemon; sandboxes go on unless `all`',
+    body: z.strictObject({ all: z.boolean().optional() }),
+    answer: z.strictObject({ stopped: z.array(z.string()) }),
+  },
+  events: {
+    ...paths.events,
+    summary: 'Events after a sequence number',
+    query: z.strictObject({ after: count.optional(), limit: count.optional() }),
+    answer: z.array(eventView),
+  },
+  followEvents: {
+    ...paths.followEvents,
+    summary: 'Events after a sequence number, then as they happen (server-sent events; honours Last-Event-ID)',
+    query: z.strictObject({ after: count.optional() }),
+    answer: 'sse',
+  },
+  listSandboxes: { ...paths.listSandboxes, summary: 'All sandboxes', answer: z.array(sandboxView) },
+  createSandbox: {
+    ...paths.createSandbox,
+    summary: 'Create a sandbox and start it',
+    body: sandboxRequest,
+    answer: sandboxView,
+  },
+  showSandbox: { ...paths.showSandbox, summary: 'One sandbox', answer: sandboxView },
+  removeSandbox: {
+    ...paths.removeSandbox,
+    summary: 'Remove a sandbox; a running one only with `force`',
+    query: z.strictObject({ force: flag.optional() }),
+    answer: sandboxView,
+  },
+  startSandbox: { ...paths.startSandbox, summary: 'Start a sandbox that has ended', answer: sandboxView },
+  stopSandbox: {
+    ...paths.stopSandbox,
+    summary: 'SIGTERM, then SIGKILL after the grace time',
+    body: z.strictObject({ graceMs: z.int().min(0).max(86_400_000).optional() }),
+    answer: sandboxView,
+  },
+  waitSandbox: { ...paths.waitSandbox, summary: 'Answers when the sandbox has ended', answer: sandboxView },
+  sandboxLogs: {
+    ...paths.sandboxLogs,
+    summary: 'What its command wrote, as frames',
+    query: z.strictObject({ follow: flag.optional(), tail: count.optional() }),
+    answer: 'frames',
+  },
+  sandboxStats: { ...paths.sandboxStats, summary: 'What running sandboxes use', answer: z.array(statsView) },
+  attachSandbox: { ...paths.attachSandbox, summary: 'The streams of its command', answer: 'upgrade' },
+  execSandbox: {
+    ...paths.execSandbox,
+    summary: 'Run a command inside; the first frame from the client is the request',
+    body: execRequest,
+    answer: 'upgrade',
+  },
+} as const satisfies Record<string, Route>;
+
+export type Routes = typeof routes;
+export type RouteName = keyof Routes;
+
+/** What a client sends, before defaults and transforms. */
+export type BodyOf<K extends RouteName> = Routes[K] extends { body: infer B extends z.ZodType }
+  ? z.input<B>
+  : undefined;
+export type QueryOf<K extends RouteName> = Routes[K] extends { query: infer Q extends z.ZodType }
+  ? z.output<Q>
+  : Record<string, never>;
+export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodType
+  ? z.output<Routes[K]['answer']>
+  : unknown;
+
+export type SandboxRequest = z.input<typeof sandboxRequest>;
+export type SandboxView = z.output<typeof sandboxView>;
+export type ExecRequest = z.input<typeof execRequest>;
+export type StatsView = z.output<typeof statsView>;

@@ -1,0 +1,59 @@
+/**
+ * The framed stream that `attach`, `exec` and `logs` speak: one byte of type, four of length (big endian), the payload.
+ *
+ *   client → server   request (JSON, first, exec only) · stdin (empty: end of input) · resize {rows, columns} · signal {name}
+ *   server → client   stdout · stderr · exit {exitCode, signal, outOfMemory} or fault {code, message, …}, always last
+ *
+ * Back pressure is the socket's own: a writer waits for `drain`.
+ */
+export const frameTypes = ['request', 'stdin', 'stdout', 'stderr', 'resize', 'signal', 'exit', 'fault'] as const;
+export type FrameType = (typeof frameTypes)[number];
+
+export interface Frame {
+  readonly type: FrameType;
+  readonly payload: Buffer;
+}
+
+export const streamProtocol = 'carrel-stream';
+export const maxFrameBytes = 4 * 1024 * 1024;
+const headBytes = 5;
+
+export function encodeFrame(type: FrameType, payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(headBytes + payload.length);
+  frame.writeUInt8(frameTypes.indexOf(type), 0);
+  frame.writeUInt32BE(payload.length, 1);
+  frame.set(payload, headBytes);
+  return frame;
+}
+
+export function encodeJson(type: FrameType, value: unknown): Buffer {
+  return encodeFrame(type, Buffer.from(JSON.stringify(value)));
+}
+
+export function decodeJson(frame: Frame): unknown {
+  return JSON.parse(frame.payload.toString('utf8'));
+}
+
+/** Bytes in as they come, whole frames out. A stream that is not ours throws. */
+export class FrameReader {
+  #held: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): Frame[] {
+    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const frames: Frame[] = [];
+    while (rest.length >= headBytes) {
+      const end = headBytes + payloadLength(rest);
+      if (rest.length < end) break;
+      frames.push({ type: frameTypes[rest.readUInt8(0)]!, payload: rest.subarray(headBytes, end) });
+      rest = rest.subarray(end);
+    }
+    this.#held = rest;
+    return frames;
+  }
+}
+
+function payloadLength(head: Buffer): number {
+  const length = head.readUInt32BE(1);
+  if (frameTypes[head.readUInt8(0)] === undefined || length > maxFrameBytes) throw new Error('not a carrel stream');
+  return length;
+}

@@ -1,0 +1,142 @@
+/**
+ * An engine makes sandboxes.
+ *
+ * Life of a sandbox here: absent → created → running → exited → absent. `start` brings it from absent or created to
+ * running; its processes live on without us; `stop` ends them; `remove` makes it absent. What it was told to run has run
+ * at most once per start, however often `start` is repeated after a crash.
+ *
+ * Promises, kept by every engine and proved by one suite:
+ * - `start`, `stop` and `remove` are repeat-safe by id, from any state a crash can leave behind.
+ * - The handle is plain JSON and enough to find the sandbox again in another process. Nothing else is remembered: with a
+ *   null handle `inspect` finds what a crash between launching and saving left behind.
+ * - `inspect` reports what is so now. An exit that nobody watched is reported with its code, until `remove`.
+ * - `list` names everything this engine holds for this installation, wanted or not.
+ * - After `remove` nothing is left: no process, mount, cgroup, namespace, runtime state or folder of the engine.
+ * - What is asked for and cannot be had is a Fault (`unsupported`), never a weaker sandbox.
+ * - Output of a process is never dropped for a slow reader: the reader's pace is the writer's.
+ */
+import type { Readable, Writable } from 'node:stream';
+import type { Limits } from '../model/limits.ts';
+import type { Mount } from '../model/mount.ts';
+import type { EngineName } from '../model/sandbox.ts';
+
+export type Handle = unknown;
+
+export type Root =
+  | { readonly kind: 'host' }
+  /** A directory on the host, used read-only. */
+  | { readonly kind: 'directory'; readonly path: string };
+
+export interface Launch {
+  readonly id: string;
+  readonly hostname: string;
+  /** Numbers the user; picks the range of host uids. */
+  readonly slot: number;
+  readonly runtime: string | null;
+  readonly root: Root;
+  readonly mounts: readonly Mount[];
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly limits: Limits;
+  readonly demanded: readonly (keyof Limits)[];
+  readonly stdin: boolean;
+  /** Connect a console before the command starts, so that `attach` misses nothing. */
+  readonly console: boolean;
+}
+
+export interface Started {
+  readonly handle: Handle;
+  readonly runtime: string;
+  readonly advisory: readonly (keyof Limits)[];
+}
+
+export interface Exit {
+  readonly exitCode: number;
+  /** Named when a signal ended it: `SIGKILL`. */
+  readonly signal: string | null;
+  readonly outOfMemory: boolean;
+}
+
+export type Observed =
+  | { readonly kind: 'absent' }
+  /** Set up, but its command has not started. */
+  | { readonly kind: 'created' }
+  | { readonly kind: 'running'; readonly started: Started }
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'exited'; readonly exit: Exit };
+
+export interface ExecSpec {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly stdin: boolean;
+  readonly terminal: { readonly rows: number; readonly columns: number } | null;
+}
+
+/** The streams of something that runs inside. With a terminal everything arrives on stdout. */
+export interface Console {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  resize(rows: number, columns: number): Promise<void>;
+  /** Lets go of the streams. What runs inside goes on. */
+  detach(): void;
+}
+
+export interface Process extends Console {
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** Settles after the streams have ended. */
+  readonly exited: Promise<Exit>;
+}
+
+export interface LogLine {
+  readonly at: string;
+  readonly stream: 'stdout' | 'stderr';
+  /** Bytes as they were written; with its newline unless the line was left unfinished. */
+  readonly bytes: Buffer;
+}
+
+export interface LogOptions {
+  readonly follow: boolean;
+  /** The last lines only; null for all that is kept. */
+  readonly tail: number | null;
+  readonly signal?: AbortSignal;
+}
+
+export interface Stats {
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number;
+  readonly pids: number;
+}
+
+export interface ProbeRow {
+  readonly name: string;
+  readonly level: 'ok' | 'warning' | 'failure';
+  readonly detail: string;
+  readonly cure: string | null;
+}
+
+export interface Engine {
+  readonly name: EngineName;
+  /** What this machine offers, by trying it. */
+  probe(): Promise<readonly ProbeRow[]>;
+
+  start(launch: Launch): Promise<Started>;
+  inspect(id: string, handle: Handle): Promise<Observed>;
+  list(): Promise<readonly string[]>;
+  /** SIGTERM, then SIGKILL after the grace time. Returns when nothing runs. */
+  stop(id: string, handle: Handle, graceMs: number): Promise<void>;
+  remove(id: string, handle: Handle): Promise<void>;
+
+  exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process>;
+  /** The streams of the sandbox's own command. */
+  attach(id: string, handle: Handle): Promise<Console>;
+  /** What the sandbox's own command wrote, kept while nobody was attached. */
+  logs(id: string, options: LogOptions): AsyncIterable<LogLine>;
+  stats(id: string, handle: Handle): Promise<Stats>;
+
+  /** Calls back with an id when something about it may have changed. A hint: observers look again. */
+  onChange(listener: (id: string) => void): () => void;
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,12 @@
+/** Something that happened, in the order it was stored. `seq` only grows and never repeats within one installation. */
+export interface Event {
+  readonly seq: number;
+  readonly at: string;
+  /** `noun.verb`, such as `sandbox.created`. */
+  readonly type: string;
+  /** The id of what it happened to. */
+  readonly subject: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export type NewEvent = Omit<Event, 'seq'>;

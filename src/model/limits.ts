@@ -1,0 +1,53 @@
+import { Fault } from './fault.ts';
+
+/** What a sandbox may use. Swap is the total of memory and swap, as cgroups count it. */
+export interface Limits {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly swapBytes: number;
+  readonly pids: number;
+  readonly diskBytes: number;
+}
+
+const GiB = 1024 ** 3;
+const MiB = 1024 ** 2;
+
+export const defaultLimits: Limits = {
+  cpus: 2,
+  memoryBytes: 4 * GiB,
+  swapBytes: 8 * GiB,
+  pids: 512,
+  diskBytes: 8 * GiB,
+};
+
+/** The smallest values that still run a shell, the largest that a kernel takes. */
+const bounds: { readonly [key in keyof Limits]: readonly [min: number, max: number] } = {
+  cpus: [0.01, 4096],
+  memoryBytes: [6 * MiB, 1024 ** 5],
+  swapBytes: [6 * MiB, 1024 ** 5],
+  pids: [4, 4_000_000],
+  diskBytes: [1 * MiB, 1024 ** 5],
+};
+
+/** Asked-for limits over the defaults, refused where absurd. Swap follows a raised memory limit. */
+export function resolveLimits(asked: Partial<Limits>, defaults: Limits = defaultLimits): Limits {
+  const merged = { ...defaults, ...asked };
+  const limits = asked.swapBytes === undefined ? { ...merged, swapBytes: implicitSwap(merged, defaults) } : merged;
+  for (const key of Object.keys(bounds) as (keyof Limits)[]) checkBound(key, limits[key]);
+  if (limits.swapBytes < limits.memoryBytes) {
+    throw new Fault('invalid', 'limits.swapBytes: swap counts memory and swap together, so it cannot be below memory', {
+      hint: 'Raise --swap to at least the value of --memory, or leave it out.',
+    });
+  }
+  return limits;
+}
+
+function implicitSwap(limits: Limits, defaults: Limits): number {
+  return limits.memoryBytes === defaults.memoryBytes ? defaults.swapBytes : limits.memoryBytes * 2;
+}
+
+function checkBound(key: keyof Limits, value: number): void {
+  const [min, max] = bounds[key];
+  if (Number.isFinite(value) && value >= min && value <= max) return;
+  throw new Fault('invalid', `limits.${key}: ${value} is out of range`, { hint: `Between ${min} and ${max}.` });
+}

@@ -1,0 +1,15 @@
+/**
+ * A Mount is all that workspaces, volumes and engines know of each other: what appears where inside a sandbox.
+ * Targets are absolute paths inside; sources are absolute paths on the host and must not be writable by an agent
+ * in any of their parents.
+ */
+export type Mount =
+  | {
+      readonly kind: 'bind';
+      readonly source: string;
+      readonly target: string;
+      readonly readonly: boolean;
+      /** The owner of `source` on the host appears as `agent` inside, and the other way round. */
+      readonly mapOwner?: boolean;
+    }
+  | { readonly kind: 'tmpfs'; readonly target: string; readonly sizeBytes: number; readonly mode: number };

@@ -1,0 +1,110 @@
+/**
+ * A sandbox: one isolated place where processes run.
+ *
+ * The record has two halves with one writer each. `spec` is what was asked for and is written by the API alone;
+ * `status` is what is so and is written by the reconciler alone. States:
+ *
+ *   pending → running → completed | failed | stopped → (removed)
+ *   stopped | failed | completed → pending    only by `start`, which raises `spec.attempt`
+ *
+ * An end state never changes until somebody says `start`.
+ */
+import { Fault } from './fault.ts';
+import type { Limits } from './limits.ts';
+
+export type SandboxState = 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
+export type Desired = 'running' | 'stopped' | 'removed';
+export type WorkspaceMode = 'none' | 'bind';
+export type EngineName = 'local';
+
+export interface SandboxSpec {
+  readonly user: string;
+  readonly engine: EngineName;
+  /** The OCI runtime by name; null leaves the choice to the engine. */
+  readonly runtime: string | null;
+  /** Host folder of the project, or null. */
+  readonly project: string | null;
+  readonly mode: WorkspaceMode;
+  /** Empty: no command of its own, the sandbox idles until stopped. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  /** The limits the user named: those must be enforced, or the start is refused. */
+  readonly demanded: readonly (keyof Limits)[];
+  /** A directory or tarball to use as root filesystem instead of the host's /usr. */
+  readonly rootfs: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Keep stdin open for an attached client. */
+  readonly stdin: boolean;
+  readonly autoRemove: boolean;
+  readonly desired: Desired;
+  readonly graceMs: number;
+  /** Counts the times somebody asked for a start. */
+  readonly attempt: number;
+}
+
+export interface SandboxStatus {
+  readonly state: SandboxState;
+  readonly reason: string | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The attempt this status speaks of. Behind `spec.attempt` until the reconciler takes the new one up. */
+  readonly attempt: number;
+  /** How the engine finds the sandbox again; null until it was launched. */
+  readonly handle: unknown;
+  /** The runtime that was chosen; null until launched. */
+  readonly runtime: string | null;
+  /** Limits that the machine cannot enforce. */
+  readonly advisory: readonly (keyof Limits)[];
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
+
+export interface Sandbox {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly spec: SandboxSpec;
+  readonly status: SandboxStatus;
+}
+
+export const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
+
+export function hasEnded(status: SandboxStatus): boolean {
+  return endStates.includes(status.state);
+}
+
+export const initialStatus: SandboxStatus = {
+  state: 'pending',
+  reason: null,
+  exitCode: null,
+  signal: null,
+  attempt: 1,
+  handle: null,
+  runtime: null,
+  advisory: [],
+  startedAt: null,
+  finishedAt: null,
+};
+
+const legal: { readonly [state in SandboxState]: readonly SandboxState[] } = {
+  pending: ['pending', 'running', 'completed', 'failed', 'stopped'],
+  running: ['running', 'completed', 'failed', 'stopped'],
+  completed: ['completed'],
+  failed: ['failed'],
+  stopped: ['stopped'],
+};
+
+/** The sandbox with a new status; an illegal transition is refused. A new attempt begins at pending. */
+export function withStatus(sandbox: Sandbox, status: SandboxStatus): Sandbox {
+  const from = sandbox.status;
+  const fresh = status.attempt > from.attempt && status.state === 'pending' && hasEnded(from);
+  if (!fresh && !legal[from.state].includes(status.state)) {
+    throw new Fault('internal', `sandbox ${sandbox.name}: ${from.state} cannot become ${status.state}`);
+  }
+  return { ...sandbox, status };
+}
+
+export function withSpec(sandbox: Sandbox, change: Partial<SandboxSpec>): Sandbox {
+  return { ...sandbox, spec: { ...sandbox.spec, ...change } };
+}

@@ -1,0 +1,62 @@
+/**
+ * The store is the only truth of an installation.
+ *
+ * It keeps rows: a JSON value under a kind and an id, with a name that is unique per kind and owner, and a revision that
+ * grows with every write. A write carries the row it was made from; when another write came first it is refused with
+ * `conflict` and changes nothing. A write and its event land together or not at all. The store has no clock: callers
+ * say when things happened.
+ *
+ * Writes are durable when the call returns, power cuts included, unless `lazy` says that a crash of the machine may
+ * take them back: fit for what can be observed again, never for what a user asked for.
+ *
+ * Every call is synchronous, so a read and the write built on it cannot be interleaved within the daemon.
+ *
+ * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
+ * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
+ */
+import type { Event, NewEvent } from '../model/event.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { User } from '../model/user.ts';
+
+/** Each kind of row and its value. A new noun adds a line here, no table. */
+export interface Kinds {
+  sandbox: Sandbox;
+  user: User;
+}
+
+export type Kind = keyof Kinds;
+
+export interface Row<K extends Kind> {
+  readonly kind: K;
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly value: Kinds[K];
+}
+
+export type NewRow<K extends Kind> = Omit<Row<K>, 'revision'>;
+
+export interface WriteOptions {
+  readonly lazy?: boolean;
+}
+
+export interface Store {
+  get<K extends Kind>(kind: K, id: string): Row<K> | null;
+  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
+  /** All rows of a kind in the order they were inserted. */
+  list<K extends Kind>(kind: K): readonly Row<K>[];
+
+  insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
+  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
+  remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
+
+  /** Events with `seq` greater than `after`, oldest first. */
+  events(after: number, limit: number): readonly Event[];
+  lastSeq(): number;
+  /** Calls back after each write, in order, with its event. Returns the way to stop. */
+  subscribe(listener: (event: Event) => void): () => void;
+
+  /** Repeat-safe. Every later call is `unavailable`. */
+  close(): void;
+}
