@@ -11,5 +11,7 @@ export type Mount =
       readonly readonly: boolean;
       /** The owner of `source` on the host appears as `agent` inside, and the other way round. */
       readonly mapOwner?: boolean;
+      /** A folder of this sandbox alone: it is given to `agent`. */
+      readonly own?: boolean;
     }
   | { readonly kind: 'tmpfs'; readonly target: string; readonly sizeBytes: number; readonly mode: number };

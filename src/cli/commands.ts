@@ -1,0 +1,228 @@
+/** Every command, as data. The parser, the help and the completion scripts are made from this table. */
+import type { Perform } from './context.ts';
+
+export interface OptionEntry {
+  /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
+  readonly flags: string;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+  readonly repeat?: boolean;
+  readonly hidden?: boolean;
+}
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly area: 'Daemon:' | 'Sandboxes:' | 'First contact:';
+  readonly summary: string;
+  /** `<name>` is needed, `[name]` is not, `<name...>` is one or more. */
+  readonly args?: string;
+  readonly options?: readonly OptionEntry[];
+  /** Whether a command for the sandbox may follow after `--`. */
+  readonly takesCommand?: boolean;
+  /** How the usage line ends, where it says more than `args`. */
+  readonly usage?: string;
+  /** What its arguments complete to. */
+  readonly completes?: 'sandboxes' | 'files' | 'places' | readonly string[];
+  readonly hidden?: boolean;
+  readonly load: () => Promise<{ readonly default: Perform }>;
+}
+
+const env = { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true };
+
+const sandboxOptions: readonly OptionEntry[] = [
+  { flags: '--name <NAME>', summary: 'its name; left out, one is made up' },
+  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: ['local'] },
+  {
+    flags: '--runtime <RUNTIME>',
+    summary: 'the OCI runtime; left out, the first that is installed',
+    choices: ['crun', 'runc', 'runsc', 'sysbox-runc'],
+  },
+  { flags: '--user <USER>', summary: 'whose sandbox it is' },
+  { flags: '--mode <MODE>', summary: 'how PROJECT appears in /workspace (with PROJECT: bind)', choices: ['bind', 'none'] },
+  { flags: '--cpus <N>', summary: 'processors it may use (default 2)' },
+  { flags: '--memory <SIZE>', summary: 'memory it may use (default 4g)' },
+  { flags: '--swap <SIZE>', summary: 'memory and swap together (default 8g)' },
+  { flags: '--pids <N>', summary: 'processes and threads it may have (default 512)' },
+  { flags: '--disk <SIZE>', summary: 'disk it may fill, where the filesystem can enforce it (default 8g)' },
+  env,
+  { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
+  { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },
+  { flags: '--rm', summary: 'remove it when its command has ended' },
+];
+
+const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'up',
+    area: 'Daemon:',
+    summary: 'run the daemon here, or in the background with -d',
+    options: [{ flags: '-d, --detach', summary: 'start it in the background and return' }],
+    load: () => import('./command/up.ts'),
+  },
+  {
+    name: 'down',
+    area: 'Daemon:',
+    summary: 'end the daemon; sandboxes go on',
+    options: [{ flags: '--all', summary: 'stop all sandboxes first' }],
+    load: () => import('./command/down.ts'),
+  },
+  {
+    name: 'status',
+    area: 'Daemon:',
+    summary: 'show the daemon and what it holds',
+    load: () => import('./command/status.ts'),
+  },
+  {
+    name: 'doctor',
+    area: 'Daemon:',
+    summary: 'prove what this machine offers, with the cure where it does not',
+    load: () => import('./command/doctor.ts'),
+  },
+  {
+    name: 'events',
+    area: 'Daemon:',
+    summary: 'show what happened',
+    options: [
+      follow('go on with what happens'),
+      { flags: '--after <SEQ>', summary: 'only what came after this sequence number' },
+    ],
+    load: () => import('./command/events.ts'),
+  },
+  {
+    name: 'run',
+    area: 'Sandboxes:',
+    summary: 'run a command in a new sandbox',
+    args: '[project]',
+    usage: '[options] [PROJECT] -- CMD…',
+    options: [...sandboxOptions, { flags: '-d, --detach', summary: 'print the name and leave it running' }],
+    takesCommand: true,
+    completes: 'files',
+    load: () => import('./command/run.ts'),
+  },
+  {
+    name: 'create',
+    area: 'Sandboxes:',
+    summary: 'create and start a sandbox; without CMD it idles until stopped',
+    args: '[project]',
+    usage: '[options] [PROJECT] [-- CMD…]',
+    options: [...sandboxOptions, { flags: '-d, --detach', summary: 'what create does anyway', hidden: true }],
+    takesCommand: true,
+    completes: 'files',
+    load: () => import('./command/create.ts'),
+  },
+  { name: 'ls', area: 'Sandboxes:', summary: 'list sandboxes', load: () => import('./command/ls.ts') },
+  {
+    name: 'show',
+    area: 'Sandboxes:',
+    summary: 'show everything about one',
+    args: '<name>',
+    completes: 'sandboxes',
+    load: () => import('./command/show.ts'),
+  },
+  {
+    name: 'exec',
+    area: 'Sandboxes:',
+    summary: 'run another command in a running sandbox',
+    args: '<name>',
+    usage: '[options] NAME -- CMD…',
+    options: [
+      { flags: '-i, --interactive', summary: 'give it this stdin' },
+      { flags: '-t, --tty', summary: 'give it a terminal' },
+      env,
+      { flags: '-w, --cwd <DIR>', summary: 'the folder to start in' },
+      { flags: '--bound', summary: 'end it when this client goes away' },
+    ],
+    takesCommand: true,
+    completes: 'sandboxes',
+    load: () => import('./command/exec.ts'),
+  },
+  {
+    name: 'shell',
+    area: 'Sandboxes:',
+    summary: 'open a shell in a running sandbox',
+    args: '<name>',
+    completes: 'sandboxes',
+    load: () => import('./command/shell.ts'),
+  },
+  {
+    name: 'attach',
+    area: 'Sandboxes:',
+    summary: 'join the streams of its command; Ctrl-C leaves',
+    args: '<name>',
+    completes: 'sandboxes',
+    load: () => import('./command/attach.ts'),
+  },
+  {
+    name: 'logs',
+    area: 'Sandboxes:',
+    summary: 'show what its command wrote',
+    args: '<name>',
+    options: [follow('go on with what it writes'), { flags: '--tail <N>', summary: 'only the last N lines' }],
+    completes: 'sandboxes',
+    load: () => import('./command/logs.ts'),
+  },
+  {
+    name: 'wait',
+    area: 'Sandboxes:',
+    summary: 'wait until it has ended and print its exit code',
+    args: '<name>',
+    completes: 'sandboxes',
+    load: () => import('./command/wait.ts'),
+  },
+  {
+    name: 'stop',
+    area: 'Sandboxes:',
+    summary: 'end what runs: SIGTERM, then SIGKILL',
+    args: '<name...>',
+    options: [{ flags: '--grace <SECONDS>', summary: 'time between the two (default 10)' }],
+    completes: 'sandboxes',
+    load: () => import('./command/stop.ts'),
+  },
+  {
+    name: 'start',
+    area: 'Sandboxes:',
+    summary: 'start again what has ended',
+    args: '<name...>',
+    completes: 'sandboxes',
+    load: () => import('./command/start.ts'),
+  },
+  {
+    name: 'rm',
+    area: 'Sandboxes:',
+    summary: 'remove what has ended',
+    args: '<name...>',
+    options: [{ flags: '-f, --force', summary: 'also what still runs' }],
+    completes: 'sandboxes',
+    load: () => import('./command/rm.ts'),
+  },
+  {
+    name: 'cp',
+    area: 'Sandboxes:',
+    summary: 'copy files in or out; a side in the sandbox is NAME:PATH',
+    args: '<src> <dst>',
+    completes: 'places',
+    load: () => import('./command/cp.ts'),
+  },
+  {
+    name: 'stats',
+    area: 'Sandboxes:',
+    summary: 'show what running sandboxes use',
+    load: () => import('./command/stats.ts'),
+  },
+  {
+    name: 'completion',
+    area: 'First contact:',
+    summary: 'print a completion script for bash, zsh or fish',
+    args: '<shell>',
+    completes: ['bash', 'zsh', 'fish'],
+    load: () => import('./command/completion.ts'),
+  },
+  {
+    name: '__names',
+    area: 'First contact:',
+    summary: 'names of sandboxes, for completion',
+    hidden: true,
+    load: () => import('./command/names.ts'),
+  },
+];

@@ -1,0 +1,135 @@
+/** Brings a daemon up in the background and waits until it answers. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from '../api/client.ts';
+import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+
+const waitMs = 15_000;
+const pollMs = 15;
+/** The exit code of a daemon that found another one holding the home. */
+const takenExit = 6;
+/** How long the other one may take to answer before we try again: it may be on its way out. */
+const takenMs = 500;
+const faultMark = 'carrel-fault: ';
+
+export const daemonMain = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
+
+export async function startDaemon(home: string): Promise<void> {
+  makeHome(home);
+  const deadline = Date.now() + waitMs;
+  while (!(await tryStart(home, deadline))) {
+    if (Date.now() >= deadline) {
+      throw new Fault('timeout', `the daemon did not answer within ${waitMs / 1000} s`, {
+        hint: `See ${join(home, 'daemon.log')}.`,
+      });
+    }
+  }
+}
+
+/** Everything of an installation is its owner's alone. */
+export function makeHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unwritable(error, home);
+  }
+}
+
+export async function isAnswering(home: string): Promise<boolean> {
+  try {
+    await new Client(home).call('health', { signal: AbortSignal.timeout(2000) });
+    return true;
+  } catch (error) {
+    if (isFault(error, 'unavailable') || isFault(error, 'timeout')) return false;
+    throw error;
+  }
+}
+
+/** The Fault in the last words of a daemon, or its last lines as they are. */
+export function lastWords(log: string, exit: string): Fault {
+  const lines = log.trimEnd().split('\n');
+  const marked = lines.findLast((line) => line.startsWith(faultMark));
+  if (marked) {
+    try {
+      return Fault.from(JSON.parse(marked.slice(faultMark.length)) as FaultBody);
+    } catch {
+      // A line cut short by the end of the process says no more than the lines below do.
+    }
+  }
+  const tail = lines.filter((line) => line !== '').slice(-10);
+  return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
+}
+
+async function tryStart(home: string, deadline: number): Promise<boolean> {
+  const log = openLog(home);
+  try {
+    const before = fstatSync(log).size;
+    const child = launch(home, log);
+    return await answers(home, child, deadline, () => readFrom(log, before));
+  } finally {
+    closeSync(log);
+  }
+}
+
+function launch(home: string, log: number): ChildProcess {
+  const child = spawn(process.execPath, [daemonMain], {
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', log, log],
+    env: { ...process.env, CARREL_HOME: home },
+  });
+  // The exit code tells enough; without a listener the error would end us.
+  child.on('error', () => {});
+  child.unref();
+  return child;
+}
+
+async function answers(home: string, child: ChildProcess, deadline: number, log: () => string): Promise<boolean> {
+  let givesUp = deadline;
+  let taken = false;
+  while (Date.now() < givesUp) {
+    if (await isAnswering(home)) return true;
+    if (!taken && hasExited(child)) {
+      if (child.exitCode !== takenExit) throw lastWords(log(), child.signalCode ?? `exit code ${child.exitCode}`);
+      taken = true;
+      givesUp = Math.min(deadline, Date.now() + takenMs);
+    }
+    await sleep(pollMs);
+  }
+  return false;
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+function openLog(home: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  try {
+    return openSync(join(home, 'daemon.log'), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  } catch (error) {
+    throw unwritable(error, home);
+  }
+}
+
+function readFrom(log: number, start: number): string {
+  const size = Math.min(fstatSync(log).size - start, 64 * 1024);
+  if (size <= 0) return '';
+  const bytes = Buffer.alloc(size);
+  return bytes.toString('utf8', 0, readSync(log, bytes, 0, size, fstatSync(log).size - size));
+}
+
+function unwritable(error: unknown, home: string): Fault {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const elsewhere = 'Choose another home: --home DIR or CARREL_HOME.';
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new Fault('exhausted', `${home}: no space left`, { cause: error, hint: 'Free some space on that disk.' });
+  }
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP') {
+    return new Fault('invalid', `${home} cannot be a home: ${message}`, { cause: error, hint: elsewhere });
+  }
+  return new Fault('denied', `${home} cannot be written: ${message}`, { cause: error, hint: elsewhere });
+}

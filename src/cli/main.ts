@@ -1,0 +1,50 @@
+/** The entry of the command line: reads argv, runs one command, ends with its exit code. */
+import { asFault } from '../model/fault.ts';
+import type { CommandEntry } from './commands.ts';
+import { type Context, homeOf, type Invocation, type Perform } from './context.ts';
+import { Output } from './output/output.ts';
+import type { GlobalOptions } from './program.ts';
+import { listenForSignals } from './signals.ts';
+import { version } from './version.ts';
+
+export async function main(argv: readonly string[]): Promise<void> {
+  // Nothing else has to be loaded for the question that scripts ask most.
+  if (argv.length === 1 && argv[0] === '--version') return void process.stdout.write(`${version()}\n`);
+  let out = new Output(wantsJson(argv));
+  let code = 0;
+  const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {
+    const json = globals.json === true;
+    out = new Output(json);
+    code = await perform(entry, { home: homeOf(globals.home), json, out }, invocation);
+  };
+  const fail = (error: unknown) => out.fail(asFault(error));
+  watchOver(fail);
+  try {
+    const { parse } = await import('./program.ts');
+    await parse(argv, dispatch);
+  } catch (error) {
+    code = fail(error);
+  }
+  process.exit(code);
+}
+
+async function perform(entry: CommandEntry, context: Context, invocation: Invocation): Promise<number> {
+  const { default: command } = await entry.load();
+  // The table pairs each command with its own options, which the compiler cannot see through the parser.
+  return (await (command as Perform<object>)(context, invocation)) ?? 0;
+}
+
+/** Errors in arguments are told before they are understood, so this looks at the words alone. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).includes('--json');
+}
+
+function watchOver(fail: (error: unknown) => number): void {
+  listenForSignals();
+  // Whoever reads our output may stop reading; that is no error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)));
+  process.stderr.on('error', () => {});
+  process.on('uncaughtException', (error) => process.exit(fail(error)));
+  process.on('unhandledRejection', (error) => process.exit(fail(error)));
+}

@@ -1,0 +1,42 @@
+/** Options as they are typed → values. What cannot be read is a Fault that names the option. */
+import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+
+/** `K=V` again and again → a record. The value may hold anything, `=` included. */
+export function parsePairs(texts: readonly string[], option: string): Record<string, string> {
+  const pairs = new Map<string, string>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    if (at < 1) {
+      throw new Fault('invalid', `${option}: ${printable(text)} is not KEY=VALUE`, {
+        hint: `Write ${option} KEY=VALUE; an empty value is ${option} KEY=`,
+      });
+    }
+    pairs.set(text.slice(0, at), text.slice(at + 1));
+  }
+  return Object.fromEntries(pairs);
+}
+
+export function parseEnv(texts: readonly string[]): Record<string, string> {
+  const env = parsePairs(texts, '--env');
+  const odd = Object.keys(env).find((key) => !/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(key));
+  if (odd === undefined) return env;
+  throw new Fault('invalid', `--env: ${printable(odd)} is not the name of a variable`, {
+    hint: 'Use letters, digits and "_", not starting with a digit.',
+  });
+}
+
+export function parseNumber(text: string, option: string): number {
+  if (/^\d{1,12}(\.\d{1,6})?$/.test(text)) return Number(text);
+  throw new Fault('invalid', `${option}: ${printable(text)} is not a number`);
+}
+
+export function parseCount(text: string, option: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Fault('invalid', `${option}: ${printable(text)} is not a whole number`);
+}
+
+/** Seconds, fractions allowed, → milliseconds. */
+export function parseSeconds(text: string, option: string): number {
+  return Math.round(parseNumber(text, option) * 1000);
+}

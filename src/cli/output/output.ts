@@ -1,0 +1,78 @@
+/**
+ * Where a command says things. Results go to stdout; everything about them (notes, warnings, progress, errors) to
+ * stderr. With `--json` stdout carries JSON only and stderr carries errors only, as JSON too.
+ */
+import { consequences, type Fault } from '../../model/fault.ts';
+import { plain, plainLines } from './text.ts';
+
+const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
+export type Colour = keyof typeof colours;
+
+export interface Sink {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+export class Output {
+  readonly json: boolean;
+  readonly #stdout: Sink;
+  readonly #stderr: Sink;
+  readonly #colourful: boolean;
+
+  constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {
+    this.json = json;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#colourful = !env.NO_COLOR && env.TERM !== 'dumb';
+  }
+
+  /** Result lines. The caller has made foreign text safe. */
+  print(...lines: readonly string[]): void {
+    if (lines.length > 0) this.#stdout.write(`${lines.join('\n')}\n`);
+  }
+
+  /** One JSON document, or one line of a stream of them. */
+  document(value: unknown, indent = 2): void {
+    this.#stdout.write(`${JSON.stringify(value, null, indent)}\n`);
+  }
+
+  /** Friendly words that only a person at a terminal needs. */
+  note(text: string): void {
+    if (this.interactive) this.#stderr.write(`${plain(text)}\n`);
+  }
+
+  /** Something the user must know although the command goes on. */
+  warn(text: string): void {
+    if (!this.json) this.#stderr.write(`carrel: ${plain(text)}\n`);
+  }
+
+  /** Says what went wrong, and the exit code that belongs to it. */
+  fail(fault: Fault): number {
+    this.#stderr.write(this.json ? `${JSON.stringify(fault)}\n` : this.#explain(fault));
+    return consequences[fault.code].exit;
+  }
+
+  paint(colour: Colour, text: string): string {
+    return this.#tint(this.#stdout, colour, text);
+  }
+
+  /** Whether somebody watches stderr. */
+  get interactive(): boolean {
+    return !this.json && this.#stderr.isTTY === true;
+  }
+
+  /** Replaces the line on the terminal that shows progress; empty clears it. */
+  progress(text: string): void {
+    if (this.interactive) this.#stderr.write(`\r\u001b[K${plain(text)}`);
+  }
+
+  #explain(fault: Fault): string {
+    const message = `${this.#tint(this.#stderr, 'red', 'carrel:')} ${plainLines(fault.message).replaceAll('\n', '\n  ')}\n`;
+    if (fault.hint === undefined) return message;
+    return `${message}  ${this.#tint(this.#stderr, 'cyan', 'cure:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
+  }
+
+  #tint(sink: Sink, colour: Colour, text: string): string {
+    return this.#colourful && sink.isTTY === true ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
+  }
+}

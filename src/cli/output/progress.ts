@@ -1,0 +1,22 @@
+import type { Output } from './output.ts';
+
+const faces = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const quietMs = 1000;
+const turnMs = 100;
+
+/** Waits for work; once it takes longer than a second, somebody at a terminal sees that it goes on. */
+export async function during<T>(out: Output, text: string, work: Promise<T>): Promise<T> {
+  if (!out.interactive) return work;
+  const began = Date.now();
+  let turn = 0;
+  const timer = setInterval(() => {
+    if (Date.now() - began < quietMs) return;
+    out.progress(`${faces[turn++ % faces.length]} ${text} (${Math.floor((Date.now() - began) / 1000)}s)`);
+  }, turnMs);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    if (turn > 0) out.progress('');
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * Who gets the signals. By default one ends the process with the usual code; a command that has something to do first
+ * takes them over for a while. Ending through `process.exit` keeps the promise of everybody who restores a terminal.
+ */
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+export type Caught = keyof typeof numbers;
+type Handler = (signal: Caught) => void;
+
+const handlers: Handler[] = [(signal) => process.exit(128 + numbers[signal])];
+
+export function listenForSignals(): void {
+  for (const signal of Object.keys(numbers) as Caught[]) process.on(signal, () => handlers.at(-1)!(signal));
+}
+
+/** Takes the signals over; the returned function gives them back. */
+export function catchSignals(handler: Handler): () => void {
+  handlers.push(handler);
+  return () => {
+    const index = handlers.lastIndexOf(handler);
+    if (index > 0) handlers.splice(index, 1);
+  };
+}

@@ -1,0 +1,32 @@
+/** One command inside a running sandbox, from request to exit. */
+import type { Readable } from 'node:stream';
+import type { Client } from '../../api/client.ts';
+import type { ExecRequest } from '../../api/routes.ts';
+import { encodeJson } from '../../api/stream.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Exit, receive, type Sinks } from './receive.ts';
+import { sendInput } from './input.ts';
+
+export interface Inside {
+  readonly client: Client;
+  readonly name: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a command of our own, bound to us, with streams of our own. */
+export async function execInside(inside: Inside, command: string[], sinks: Sinks, input?: Readable): Promise<Exit> {
+  const socket = await inside.client.upgrade('execSandbox', { name: inside.name });
+  const abandon = () => socket.destroy(new Fault('cancelled', 'interrupted'));
+  if (inside.signal?.aborted) abandon();
+  inside.signal?.addEventListener('abort', abandon, { once: true });
+  const request: ExecRequest = { command, env: { LC_ALL: 'C' }, stdin: input !== undefined, bound: true };
+  socket.write(encodeJson('request', request));
+  const release = input ? sendInput(socket, input) : () => {};
+  try {
+    return await receive(socket, sinks);
+  } finally {
+    release();
+    inside.signal?.removeEventListener('abort', abandon);
+    socket.destroy();
+  }
+}

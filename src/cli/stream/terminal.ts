@@ -1,0 +1,34 @@
+/** The person's terminal, lent to a command inside. */
+import type { Writable } from 'node:stream';
+import { encodeJson } from '../../api/stream.ts';
+
+export interface Size {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export function terminalSize(): Size {
+  const { rows, columns } = process.stdout;
+  return { rows: rows || 24, columns: columns || 80 };
+}
+
+/** Keys go through untouched until the returned function is called; the process never ends without giving back. */
+export function rawKeys(): () => void {
+  if (!process.stdin.isTTY) return () => {};
+  const restore = () => process.stdin.setRawMode(false);
+  process.stdin.setRawMode(true);
+  process.once('exit', restore);
+  return () => {
+    process.off('exit', restore);
+    restore();
+  };
+}
+
+/** Tells the other end of every new size. */
+export function followSize(socket: Writable): () => void {
+  const tell = () => {
+    if (!socket.destroyed) socket.write(encodeJson('resize', terminalSize()));
+  };
+  process.stdout.on('resize', tell);
+  return () => process.stdout.off('resize', tell);
+}

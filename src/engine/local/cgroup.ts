@@ -1,0 +1,175 @@
+/**
+ * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the parent is ours to make; an
+ * ordinary user needs a group that was delegated to them. Where there is none, limits are advisory.
+ */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isErrno, readIfThere } from '../../lib/file.ts';
+import type { Limits } from '../../model/limits.ts';
+import type { Stats } from '../engine.ts';
+
+const mountPoint = '/sys/fs/cgroup';
+/** The unified half of a hybrid set-up, which the daemon covers with a tmpfs because crun refuses hybrids. */
+export const hiddenHierarchy = 'unified';
+const neededV1 = ['memory', 'cpu', 'pids'] as const;
+
+export interface Cgroups {
+  readonly version: 1 | 2;
+  /** The path below each hierarchy's root, or null: no groups for us. */
+  readonly parent: string | null;
+  readonly enforced: readonly (keyof Limits)[];
+}
+
+export function detectCgroups(installation: string, rootless: boolean): Cgroups {
+  const version = existsSync(join(mountPoint, 'cgroup.controllers')) ? 2 : 1;
+  const base = rootless ? delegatedBase(version) : '/';
+  const parent = base === null ? null : join(base, `carrel-${installation}`);
+  return { version, parent, enforced: parent === null ? [] : enforceable(version) };
+}
+
+function enforceable(version: 1 | 2): (keyof Limits)[] {
+  const swap = version === 2 || existsSync(join(mountPoint, 'memory/memory.memsw.limit_in_bytes'));
+  return ['cpus', 'memoryBytes', 'pids', ...(swap ? (['swapBytes'] as const) : [])];
+}
+
+/** Our own group, when it is ours to write in every hierarchy that counts and has one path in all of them. */
+function delegatedBase(version: 1 | 2): string | null {
+  const own = ownGroups();
+  const wanted = version === 2 ? [''] : neededV1;
+  const paths = new Set(wanted.map((controller) => own.get(controller)));
+  const [path] = paths;
+  if (paths.size !== 1 || path === undefined) return null;
+  const writable = wanted.every((controller) => canWrite(join(mountPoint, controller, path)));
+  return writable && (version === 1 || makeRoom(path)) ? path : null;
+}
+
+function ownGroups(): Map<string, string> {
+  const groups = new Map<string, string>();
+  for (const line of readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')) {
+    const [, controllers = '', path = ''] = line.split(':');
+    for (const controller of controllers.split(',')) groups.set(controller, path);
+  }
+  return groups;
+}
+
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In the unified hierarchy a group with processes cannot lend controllers to children, so ours moves into a leaf. */
+function makeRoom(path: string): boolean {
+  try {
+    const folder = join(mountPoint, path);
+    mkdirSync(join(folder, 'carrel-daemon'), { recursive: true });
+    writeFileSync(join(folder, 'carrel-daemon/cgroup.procs'), String(process.pid));
+    writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu +memory +pids');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function folders(cgroups: Cgroups, path: string): string[] {
+  if (cgroups.version === 2) return [join(mountPoint, path)];
+  const controllers = readdirSync(mountPoint).filter((name) => name !== hiddenHierarchy);
+  return controllers.map((controller) => join(mountPoint, controller, path));
+}
+
+/** Ids with a group of their own, wanted or not. */
+export function groupIds(cgroups: Cgroups): string[] {
+  if (cgroups.parent === null) return [];
+  const names = folders(cgroups, cgroups.parent).filter(existsSync).flatMap(subfolders);
+  return [...new Set(names)];
+}
+
+function subfolders(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+}
+
+export function removeGroup(cgroups: Cgroups, id: string): void {
+  if (cgroups.parent === null) return;
+  for (const folder of folders(cgroups, join(cgroups.parent, id))) removeDeep(folder);
+  // crun takes the cover for a hierarchy and makes plain folders in it.
+  if (cgroups.version === 1)
+    rmSync(join(mountPoint, hiddenHierarchy, cgroups.parent, id), { recursive: true, force: true });
+}
+
+/** The parent goes when the last sandbox has gone. */
+export function removeParent(cgroups: Cgroups): void {
+  if (cgroups.parent === null) return;
+  for (const folder of folders(cgroups, cgroups.parent)) removeEmpty(folder);
+}
+
+function removeDeep(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const name of subfolders(folder)) removeDeep(join(folder, name));
+  removeEmpty(folder);
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'EBUSY') && !isErrno(error, 'ENOTEMPTY')) throw error;
+  }
+}
+
+export function isFrozen(cgroups: Cgroups, id: string): boolean {
+  if (cgroups.parent === null) return false;
+  const path = join(cgroups.parent, id);
+  if (cgroups.version === 2) return readIfThere(join(mountPoint, path, 'cgroup.freeze'))?.trim() === '1';
+  return readIfThere(join(mountPoint, 'freezer', path, 'freezer.state'))?.trim() === 'FROZEN';
+}
+
+/** Null where the sandbox has no group. */
+export function readStats(cgroups: Cgroups, id: string): Stats | null {
+  if (cgroups.parent === null) return null;
+  const path = join(cgroups.parent, id);
+  return cgroups.version === 2 ? readStatsV2(join(mountPoint, path)) : readStatsV1(path);
+}
+
+function readStatsV1(path: string): Stats | null {
+  const read = (controller: string, file: string) => readIfThere(join(mountPoint, controller, path, file));
+  const usage = read('memory', 'memory.usage_in_bytes');
+  if (usage === null) return null;
+  const reclaimable = field(read('memory', 'memory.stat'), 'total_inactive_file');
+  return {
+    cpuSeconds: Number(read('cpuacct', 'cpuacct.usage') ?? 0) / 1e9,
+    memoryBytes: Math.max(0, Number(usage) - reclaimable),
+    pids: Number(read('pids', 'pids.current') ?? 0),
+  };
+}
+
+function readStatsV2(folder: string): Stats | null {
+  const usage = readIfThere(join(folder, 'memory.current'));
+  if (usage === null) return null;
+  const reclaimable = field(readIfThere(join(folder, 'memory.stat')), 'inactive_file');
+  return {
+    cpuSeconds: field(readIfThere(join(folder, 'cpu.stat')), 'usage_usec') / 1e6,
+    memoryBytes: Math.max(0, Number(usage) - reclaimable),
+    pids: Number(readIfThere(join(folder, 'pids.current')) ?? 0),
+  };
+}
+
+function field(text: string | null, name: string): number {
+  const match = text === null ? null : new RegExp(`^${name} (\\d+)$`, 'm').exec(text);
+  return match ? Number(match[1]) : 0;
+}

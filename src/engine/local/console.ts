@@ -1,0 +1,101 @@
+/**
+ * The streams of a process that conmon keeps, over its attach socket. Packets from conmon begin with a byte that names
+ * the stream; what we send goes to stdin as it is. Conmon waits for slow readers, and so does the process inside.
+ */
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { isErrno } from '../../lib/file.ts';
+import { connectSeqpacket, SysError } from '../../lib/sys.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Console } from '../engine.ts';
+
+const STDOUT = 2;
+const STDERR = 3;
+
+/** Larger than any packet conmon reads at once. */
+const maxPacketBytes = 8 * 1024;
+
+export function attachConsole(bundle: string): Console {
+  const socket = connect(bundle);
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const resume = () => {
+    if (!stdout.writableNeedDrain && !stderr.writableNeedDrain) socket.resume();
+  };
+  stdout.on('drain', resume);
+  stderr.on('drain', resume);
+  socket.on('data', (packet: Buffer) => {
+    const stream = packet[0] === STDERR ? stderr : packet[0] === STDOUT ? stdout : null;
+    if (stream && !stream.write(packet.subarray(1))) socket.pause();
+  });
+  const ended = () => {
+    stdout.end();
+    stderr.end();
+  };
+  socket.on('end', () => {
+    ended();
+    socket.end();
+  });
+  socket.on('close', ended);
+  // A keeper that ends while we write is an end like any other.
+  socket.on('error', ended);
+  socket.resume();
+  return {
+    stdin: stdinOf(socket),
+    stdout,
+    stderr,
+    resize: async (rows, columns) => resize(bundle, rows, columns),
+    detach: () => socket.destroy(),
+  };
+}
+
+/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
+function connect(bundle: string): Socket {
+  const folder = openSync(bundle, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return connectSeqpacket(`/proc/self/fd/${folder}/attach`);
+  } catch (error) {
+    if (error instanceof SysError) throw new Fault('not_ready', 'its command has ended', { cause: error });
+    throw error;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function stdinOf(socket: Socket): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writePackets(socket, chunk, done);
+    },
+    final(done) {
+      if (socket.destroyed) done();
+      else socket.end(() => done());
+    },
+  });
+}
+
+function writePackets(socket: Socket, chunk: Buffer, done: (error?: Error | null) => void): void {
+  if (socket.destroyed || !socket.writable) {
+    done();
+    return;
+  }
+  const packet = chunk.subarray(0, maxPacketBytes);
+  const rest = chunk.subarray(maxPacketBytes);
+  socket.write(packet, () => (rest.length > 0 ? writePackets(socket, rest, done) : done()));
+}
+
+function resize(bundle: string, rows: number, columns: number): void {
+  try {
+    const fd = openSync(join(bundle, 'winsz'), constants.O_WRONLY | constants.O_NONBLOCK);
+    try {
+      writeSync(fd, `${rows} ${columns}\n`);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    // Nobody reads the pipe any more: the process has ended, ignoring.
+    if (!isErrno(error, 'ENXIO') && !isErrno(error, 'ENOENT')) throw error;
+  }
+}

@@ -1,0 +1,78 @@
+/** What the parts of this engine share: facts of the installation and the machine, found once at the start. */
+import { chmodSync, copyFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readIfThere } from '../../lib/file.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
+import { type Cgroups, detectCgroups } from './cgroup.ts';
+import { type IdSpace, readIdSpace } from './ids.ts';
+import { Layout } from './layout.ts';
+import { findProgram, requireProgram } from './runtime.ts';
+
+export interface Context {
+  readonly layout: Layout;
+  readonly cgroups: Cgroups;
+  readonly space: IdSpace;
+  readonly keeperPath: string;
+  readonly logMaxBytes: number;
+}
+
+export interface LocalOptions {
+  /** Where the engine keeps its files. */
+  readonly folder: string;
+  /** Tells this installation's control groups from those of others. */
+  readonly installation: string;
+  readonly logMaxBytes?: number;
+}
+
+const defaultLogMaxBytes = 8 * 1024 * 1024;
+
+export function openContext(options: LocalOptions): Context {
+  const layout = new Layout(options.folder);
+  const space = readIdSpace();
+  installInit(layout);
+  return {
+    layout,
+    space,
+    cgroups: detectCgroups(options.installation, space.rootless),
+    keeperPath: requireProgram('conmon', 'Run ./setup, or install conmon.'),
+    logMaxBytes: options.logMaxBytes ?? defaultLogMaxBytes,
+  };
+}
+
+/** Any of these reaps, forwards signals and exits as its child did. The static ones run on every root filesystem. */
+const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
+
+/** A copy, so that an upgrade of the host's package does not change what runs inside. */
+function installInit(layout: Layout): void {
+  const source = initPrograms.map(findProgram).find((path) => path !== null);
+  if (!source)
+    throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
+  const target = join(layout.tools, 'init');
+  if (statSync(target, { throwIfNoEntry: false })?.size === statSync(source).size) return;
+  copyFileSync(source, `${target}.new`);
+  chmodSync(`${target}.new`, 0o755);
+  renameSync(`${target}.new`, target);
+}
+
+export function runtimeArgs(context: Context, runtime: string): string[] {
+  const noGroups = context.cgroups.parent === null && runtime === 'crun';
+  return ['--root', context.layout.state(runtime), ...(noGroups ? ['--cgroup-manager=disabled'] : [])];
+}
+
+/** What was decided at launch and is needed later by whoever finds the sandbox. */
+export interface LaunchNote {
+  readonly runtime: string;
+  readonly runtimePath: string;
+  readonly advisory: readonly (keyof Limits)[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export function notePath(context: Context, id: string): string {
+  return join(context.layout.run(id), 'launch.json');
+}
+
+export function readNote(context: Context, id: string): LaunchNote | null {
+  const text = readIfThere(notePath(context, id));
+  return text === null ? null : (JSON.parse(text) as LaunchNote);
+}

@@ -1,0 +1,85 @@
+/** Ending a sandbox, and taking away everything it left in the engine. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { removeTree } from '../../lib/file.ts';
+import { isAlive, signalProcess } from '../../lib/process.ts';
+import { run } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+import { groupIds, removeGroup } from './cgroup.ts';
+import { type Context, runtimeArgs } from './context.ts';
+import type { LocalHandle } from './handle.ts';
+import { keeperOf } from './observe.ts';
+import { findProgram } from './runtime.ts';
+
+const killWaitMs = 10_000;
+
+/** `exited` settles when the keeper has recorded the end, or after so many milliseconds. */
+export async function stopProcesses(
+  handle: LocalHandle,
+  graceMs: number,
+  exited: (withinMs: number) => Promise<boolean>,
+): Promise<void> {
+  if (graceMs > 0 && signalProcess(handle.init, 'SIGTERM') && (await exited(graceMs))) return;
+  signalProcess(handle.init, 'SIGKILL');
+  if (!(await exited(killWaitMs)) && isAlive(handle.init)) {
+    throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
+      hint: 'A process may hang in the kernel; try again.',
+    });
+  }
+}
+
+export async function removeEverything(context: Context, id: string): Promise<void> {
+  const { layout, cgroups } = context;
+  for (const runtime of runtimesHolding(context, id)) await deleteState(context, runtime, id);
+  await endKeeper(context, id);
+  await vanished(
+    () => removeGroup(cgroups, id),
+    () => !groupIds(cgroups).includes(id),
+  );
+  rmSync(layout.exit(id), { force: true });
+  if (existsSync(layout.run(id))) await removeTree(layout.run(id));
+}
+
+function runtimesHolding(context: Context, id: string): string[] {
+  const states = join(context.layout.folder, 'state');
+  return readdirSync(states).filter((runtime) => existsSync(join(states, runtime, id)));
+}
+
+async function deleteState(context: Context, runtime: string, id: string): Promise<void> {
+  const program = findProgram(runtime);
+  if (program === null) throw new Fault('unsupported', `${runtime}, which made this sandbox, is no longer installed`);
+  const { exitCode, stderr } = await run([program, ...runtimeArgs(context, runtime), 'delete', '--force', id]);
+  const folder = join(context.layout.state(runtime), id);
+  if (exitCode !== 0 && existsSync(join(folder, 'status'))) {
+    throw new Fault('unavailable', `${runtime} could not remove the sandbox: ${stderr.trim()}`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function endKeeper(context: Context, id: string): Promise<void> {
+  const keeper = keeperOf(context, id);
+  if (keeper === null) return;
+  const gone = () => !isAlive(keeper);
+  if (await until(gone, 1000)) return;
+  signalProcess(keeper, 'SIGKILL');
+  if (!(await until(gone, killWaitMs))) throw new Fault('timeout', 'the keeper of the sandbox did not end');
+}
+
+/** A group stays busy for a moment after its last process has ended. */
+async function vanished(attempt: () => void, done: () => boolean): Promise<void> {
+  const tried = () => {
+    attempt();
+    return done();
+  };
+  if (!(await until(tried, killWaitMs))) throw new Fault('unavailable', 'a control group of the sandbox is still busy');
+}
+
+async function until(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const end = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > end) return false;
+    await pause(5);
+  }
+  return true;
+}

@@ -1,0 +1,126 @@
+/**
+ * A further process in a live sandbox. Without a terminal the runtime runs as our child with plain pipes: nothing is
+ * faster, and its streams keep their pace. With a terminal conmon holds it, as it does the sandbox's own command.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { readIfThere } from '../../lib/file.ts';
+import { processRef, signalProcess } from '../../lib/process.ts';
+import { spawnFault } from '../../lib/run.ts';
+import { signalNumber, signalOfExit } from '../../lib/signal.ts';
+import { Fault } from '../../model/fault.ts';
+import type { ExecSpec, Exit, Process } from '../engine.ts';
+import { attachConsole } from './console.ts';
+import { createdPid, type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
+import { processSpec } from './spec.ts';
+
+export interface ExecTools {
+  readonly runtimePath: string;
+  readonly runtimeArgs: readonly string[];
+  readonly keeperPath: string;
+}
+
+let counter = 0;
+
+export async function execInside(tools: ExecTools, id: string, bundle: string, spec: ExecSpec): Promise<Process> {
+  const name = `${process.pid}-${++counter}`;
+  const folder = join(bundle, 'exec', name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const process_ = processSpec(spec.command, spec.env, spec.cwd, spec.terminal !== null);
+  const size = spec.terminal && { consoleSize: { height: spec.terminal.rows, width: spec.terminal.columns } };
+  writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...process_, ...size }), { mode: 0o600 });
+  return spec.terminal === null ? execWithPipes(tools, id, folder) : execWithTerminal(tools, id, folder, spec.terminal);
+}
+
+function execWithPipes(tools: ExecTools, id: string, folder: string): Process {
+  const args = [
+    ...tools.runtimeArgs,
+    'exec',
+    '--process',
+    join(folder, 'process.json'),
+    '--pid-file',
+    join(folder, 'pid'),
+    id,
+  ];
+  const child = spawn(tools.runtimePath, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH } });
+  const stdin = child.stdin as Writable;
+  // What the process does not read is lost with it, ignoring.
+  stdin.on('error', () => {});
+  const exited = exitOf(child).finally(() => rmSync(folder, { recursive: true, force: true }));
+  exited.catch(() => {});
+  return {
+    stdin,
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
+    resize: async () => {},
+    signal: async (name) => signalInside(folder, name),
+    detach: () => {
+      stdin.end();
+      child.stdout?.resume();
+      child.stderr?.resume();
+    },
+    exited,
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(spawnFault('the runtime', error)));
+    child.on('close', (code, signal) => resolve(exitFrom(code ?? 128 + signalNumber(signal ?? ''))));
+  });
+}
+
+function exitFrom(exitCode: number): Exit {
+  return { exitCode, signal: signalOfExit(exitCode), outOfMemory: false };
+}
+
+function signalInside(folder: string, name: NodeJS.Signals): void {
+  const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
+  const ref = pid > 0 ? processRef(pid) : null;
+  if (ref === null) throw new Fault('not_ready', 'the command is not running');
+  signalProcess(ref, name);
+}
+
+/** conmon says on fd 5 that its socket is there, and runs the command when fd 4 is written the second time. */
+async function execWithTerminal(
+  tools: ExecTools,
+  id: string,
+  folder: string,
+  size: { rows: number; columns: number },
+): Promise<Process> {
+  const options = { ...tools, id, bundle: folder, exits: folder, log: null, stdin: true, keepStdinOpen: true };
+  const extra = ['--exec', '--exec-attach', '--terminal', '--exec-process-spec', join(folder, 'process.json')];
+  const child = spawn(tools.keeperPath, [...keeperArgs(options), ...extra], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, TMPDIR: folder, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4', _OCI_ATTACHPIPE: '5' },
+  });
+  const [sync, start, ready] = child.stdio.slice(3) as [Readable, Writable, Readable];
+  start.on('error', () => {});
+  const words = keeperWords(child, sync);
+  const created = words.next();
+  created.catch(() => {});
+  start.write('\n');
+  await Promise.race([once(ready, 'data'), created]);
+  const console = attachConsole(folder);
+  start.end('\n');
+  try {
+    createdPid((await created).value);
+  } catch (error) {
+    console.detach();
+    throw error;
+  }
+  await console.resize(size.rows, size.columns);
+  const exited = terminalExit(words, console.stdout).finally(() => rmSync(folder, { recursive: true, force: true }));
+  exited.catch(() => {});
+  return { ...console, signal: async (name) => signalInside(folder, name), exited };
+}
+
+async function terminalExit(words: AsyncGenerator<KeeperWord, never>, stdout: Readable): Promise<Exit> {
+  const { value } = await words.next();
+  await finished(stdout, { writable: false }).catch(() => {});
+  return exitFrom(value.data);
+}

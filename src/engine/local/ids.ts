@@ -1,0 +1,73 @@
+/** Who is who: which ids of the host a user's sandboxes run on. */
+import { readFileSync } from 'node:fs';
+import { Fault } from '../../model/fault.ts';
+
+/** uid and gid of `agent` inside every sandbox. */
+export const agentId = 1000;
+
+export interface IdMapping {
+  readonly inside: number;
+  readonly outside: number;
+  readonly size: number;
+}
+
+export interface Identity {
+  readonly mappings: readonly IdMapping[];
+  /** What root and agent inside are outside. */
+  readonly rootId: number;
+  readonly agentId: number;
+}
+
+/** The ids outside that we may hand out. */
+export interface IdSpace {
+  readonly base: number;
+  readonly count: number;
+  readonly perUser: number;
+  /** We are root only in a user namespace: our own files belong to somebody without privileges. */
+  readonly rootless: boolean;
+}
+
+/** Above the ranges that systemd gives to containers, below those that are not safe everywhere. */
+const rootSpace: IdSpace = { base: 0x7000_0000, count: 4094 * 65536, perUser: 65536, rootless: false };
+
+/** Enough for root and agent; other ids appear as nobody. Small, since a subordinate range usually has 65536 in all. */
+const perUserRootless = 4096;
+
+export function readIdSpace(uidMap = readFileSync('/proc/self/uid_map', 'utf8')): IdSpace {
+  const lines = uidMap
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const mapped = lines.reduce((sum, [, , size]) => sum + size!, 0);
+  if (mapped > rootSpace.base + rootSpace.count) return rootSpace;
+  return { base: 1, count: mapped - 1, perUser: perUserRootless, rootless: true };
+}
+
+export function identityOf(slot: number, space: IdSpace): Identity {
+  const offset = slot * space.perUser;
+  if (offset + space.perUser > space.count) {
+    throw new Fault('exhausted', `no range of ${space.perUser} ids is left for user number ${slot}`, {
+      hint: 'Give this account a larger range in /etc/subuid and /etc/subgid.',
+    });
+  }
+  const base = space.base + offset;
+  return { mappings: [{ inside: 0, outside: base, size: space.perUser }], rootId: base, agentId: base + agentId };
+}
+
+/**
+ * The identity with agent being `ownId` outside: how a rootless sandbox works on a folder of the person who runs it. The
+ * kernel shifts owners of a mount only for real root.
+ */
+export function withAgentAs(identity: Identity, ownId: number): Identity {
+  const { rootId, mappings } = identity;
+  const size = mappings[0]!.size;
+  return {
+    rootId,
+    agentId: ownId,
+    mappings: [
+      { inside: 0, outside: rootId, size: agentId },
+      { inside: agentId, outside: ownId, size: 1 },
+      { inside: agentId + 1, outside: rootId + agentId + 1, size: size - agentId - 1 },
+    ],
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * conmon: the small process that stays with a sandbox. It runs the runtime's `create` or `exec`, holds the streams, writes
+ * the log, and records how it ended, whether or not a daemon is there to see it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { spawnFault } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+
+export interface KeeperOptions {
+  readonly keeperPath: string;
+  readonly runtimePath: string;
+  /** Options of the runtime itself, before its verb. */
+  readonly runtimeArgs: readonly string[];
+  readonly id: string;
+  readonly bundle: string;
+  readonly exits: string;
+  readonly log: { readonly path: string; readonly maxBytes: number } | null;
+  readonly stdin: boolean;
+  /** Keep the command's stdin open when a client that was attached goes away. */
+  readonly keepStdinOpen: boolean;
+}
+
+/** The pid of the sandbox's first process, once the runtime has created it. */
+export async function keep(options: KeeperOptions): Promise<number> {
+  const child = spawn(options.keeperPath, keeperArgs(options), {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3' },
+    cwd: options.bundle,
+  });
+  const words = keeperWords(child, child.stdio[3] as Readable);
+  return createdPid((await words.next()).value);
+}
+
+export function keeperArgs(options: KeeperOptions): string[] {
+  const { bundle, id, log } = options;
+  return [
+    ...['--cid', id, '--cuuid', id, '--name', id, '--bundle', bundle, '--api-version'],
+    ...['--runtime', options.runtimePath, ...options.runtimeArgs.map((arg) => `--runtime-arg=${arg}`)],
+    ...['--container-pidfile', `${bundle}/pid`, '--conmon-pidfile', `${bundle}/keeper.pid`],
+    ...['--exit-dir', options.exits, '--persist-dir', bundle, '--full-attach', '--no-sync-log'],
+    ...(log ? ['--log-path', `k8s-file:${log.path}`, '--log-size-max', String(log.maxBytes)] : ['--log-path', 'off']),
+    ...(options.stdin ? ['--stdin'] : []),
+    ...(options.keepStdinOpen ? ['--leave-stdin-open'] : []),
+  ];
+}
+
+/** What conmon says on its sync pipe, one JSON object a line: first the pid, for an exec also the exit code. */
+export interface KeeperWord {
+  readonly data: number;
+  readonly message?: string;
+}
+
+export async function* keeperWords(child: ChildProcess, pipe: Readable): AsyncGenerator<KeeperWord, never> {
+  const failed = new Promise<never>((_, reject) => child.on('error', (error) => reject(spawnFault('conmon', error))));
+  failed.catch(() => {});
+  const lines = createInterface({ input: pipe })[Symbol.asyncIterator]();
+  for (;;) {
+    const line = await Promise.race([lines.next(), failed]);
+    if (line.done) throw new Fault('internal', 'conmon ended without a word');
+    yield JSON.parse(line.value) as KeeperWord;
+  }
+}
+
+export function createdPid(word: KeeperWord): number {
+  if (word.data > 0) return word.data;
+  throw runtimeFault(word.message ?? 'the runtime gave no reason');
+}
+
+/** The runtime's own words as a Fault; the sandbox was not made. */
+export function runtimeFault(message: string): Fault {
+  const said = message.trim().split('\n').at(-1) ?? '';
+  if (/No space left/i.test(said))
+    return new Fault('exhausted', `no space left: ${said}`, { hint: 'Free some disk space.' });
+  return new Fault('unavailable', `the sandbox could not be created: ${said}`, { hint: 'See carrel doctor.' });
+}

@@ -1,0 +1,32 @@
+/** Where this engine keeps its files. `run/<id>` is one sandbox: its bundle, console socket and log. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export class Layout {
+  readonly folder: string;
+  constructor(folder: string) {
+    this.folder = folder;
+    for (const name of ['run', 'exit', 'state', 'bin']) mkdirSync(join(folder, name), { recursive: true, mode: 0o711 });
+  }
+
+  get runs(): string {
+    return join(this.folder, 'run');
+  }
+  /** conmon writes the exit code of each sandbox here, under its id. */
+  get exits(): string {
+    return join(this.folder, 'exit');
+  }
+  /** Mounted at /opt/carrel/bin. */
+  get tools(): string {
+    return join(this.folder, 'bin');
+  }
+  run(id: string): string {
+    return join(this.runs, id);
+  }
+  exit(id: string): string {
+    return join(this.exits, id);
+  }
+  state(runtime: string): string {
+    return join(this.folder, 'state', runtime);
+  }
+}

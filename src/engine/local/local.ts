@@ -1,0 +1,191 @@
+/**
+ * The embedded engine: an OCI runtime under conmon, with the host's /usr as root filesystem. No image, no account, no
+ * service but our own daemon. Everything it knows of a sandbox is in `run/<id>` and in the kernel.
+ */
+import { existsSync, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Fault } from '../../model/fault.ts';
+import { idPattern } from '../../model/name.ts';
+import type {
+  Console,
+  Engine,
+  ExecSpec,
+  Handle,
+  Launch,
+  LogLine,
+  LogOptions,
+  Observed,
+  Process,
+  Started,
+  Stats,
+} from '../engine.ts';
+import { groupIds, readStats, removeParent } from './cgroup.ts';
+import { attachConsole } from './console.ts';
+import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
+import { removeEverything, stopProcesses } from './end.ts';
+import { execInside } from './exec.ts';
+import { readLog } from './log-file.ts';
+import { currentHandle, observe, readExit, startedOf } from './observe.ts';
+import { probe } from './probe.ts';
+import { openStage } from './stage.ts';
+import { begin, create } from './start.ts';
+
+/** How long a console that was asked for at the start waits for its client. */
+const heldConsoleMs = 10_000;
+
+export function openLocalEngine(options: LocalOptions): Engine {
+  openStage();
+  return new LocalEngine(openContext(options));
+}
+
+class LocalEngine implements Engine {
+  readonly name = 'local';
+  readonly #context: Context;
+  readonly #listeners = new Set<(id: string) => void>();
+  readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #exits: ReturnType<typeof watch>;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
+  }
+
+  #noticed(file: string | null): void {
+    if (file !== null && idPattern.test(file)) for (const listener of this.#listeners) listener(file);
+  }
+
+  probe() {
+    return probe(this.#context);
+  }
+
+  async start(launch: Launch): Promise<Started> {
+    const { id } = launch;
+    let found = await observe(this.#context, id, null);
+    if (found.kind === 'running') return found.started;
+    if (found.kind === 'absent') {
+      await removeEverything(this.#context, id);
+      try {
+        await create(this.#context, launch);
+      } catch (error) {
+        await removeEverything(this.#context, id);
+        throw error;
+      }
+      crashPoint('start:created');
+      found = { kind: 'created' };
+    }
+    const handle = await currentHandle(this.#context, id);
+    const note = readNote(this.#context, id);
+    if (handle === null || note === null)
+      throw new Fault('unavailable', 'the sandbox ended while it was being created');
+    if (found.kind === 'created') {
+      if (launch.console) this.#hold(id, attachConsole(this.#context.layout.run(id)));
+      await begin(this.#context, id, note);
+      crashPoint('start:begun');
+    }
+    return startedOf(handle);
+  }
+
+  #hold(id: string, console: Console): void {
+    this.#release(id);
+    const timer = setTimeout(() => this.#release(id), heldConsoleMs);
+    this.#held.set(id, { console, timer });
+  }
+
+  #release(id: string): void {
+    const held = this.#held.get(id);
+    this.#held.delete(id);
+    clearTimeout(held?.timer);
+    held?.console.detach();
+  }
+
+  inspect(id: string, handle: Handle): Promise<Observed> {
+    return observe(this.#context, id, handle);
+  }
+
+  async list(): Promise<readonly string[]> {
+    const { layout, cgroups } = this.#context;
+    const states = join(layout.folder, 'state');
+    const inStates = readdirSync(states).flatMap((runtime) => readdirSync(join(states, runtime)));
+    const names = [...readdirSync(layout.runs), ...readdirSync(layout.exits), ...inStates, ...groupIds(cgroups)];
+    return [...new Set(names)].filter((name) => idPattern.test(name));
+  }
+
+  async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
+    const found = await observe(this.#context, id, handle);
+    if (found.kind === 'absent' || found.kind === 'exited') return;
+    const current = found.kind === 'running' ? found.started.handle : await currentHandle(this.#context, id);
+    if (found.kind !== 'running' || !current) return removeEverything(this.#context, id);
+    await stopProcesses(current as never, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
+  }
+
+  #exitedWithin(id: string, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (ended: boolean) => {
+        clearTimeout(timer);
+        forget();
+        resolve(ended);
+      };
+      const forget = this.onChange((changed) => {
+        if (changed === id && readExit(this.#context, id)) settle(true);
+      });
+      const timer = setTimeout(() => settle(readExit(this.#context, id) !== null), withinMs);
+      if (readExit(this.#context, id)) settle(true);
+    });
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#release(id);
+    await removeEverything(this.#context, id);
+  }
+
+  async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
+    const found = await observe(this.#context, id, handle);
+    const note = readNote(this.#context, id);
+    if (found.kind !== 'running' || note === null) throw notRunning();
+    const { keeperPath, layout } = this.#context;
+    const tools = { keeperPath, runtimePath: note.runtimePath, runtimeArgs: runtimeArgs(this.#context, note.runtime) };
+    return execInside(tools, id, layout.run(id), { ...spec, env: { ...note.env, ...spec.env } });
+  }
+
+  async attach(id: string, handle: Handle): Promise<Console> {
+    const held = this.#held.get(id);
+    if (held) {
+      this.#held.delete(id);
+      clearTimeout(held.timer);
+      return held.console;
+    }
+    const found = await observe(this.#context, id, handle);
+    if (found.kind !== 'running') throw notRunning();
+    return attachConsole(this.#context.layout.run(id));
+  }
+
+  logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
+    const bundle = this.#context.layout.run(id);
+    if (!existsSync(bundle)) return none();
+    return readLog(bundle, options, async () => (await observe(this.#context, id, null)).kind !== 'running');
+  }
+
+  async stats(id: string): Promise<Stats> {
+    const stats = readStats(this.#context.cgroups, id);
+    if (stats === null) throw new Fault('unsupported', 'this sandbox has no control group to measure');
+    return stats;
+  }
+
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async dispose(): Promise<void> {
+    this.#exits.close();
+    for (const id of this.#held.keys()) this.#release(id);
+    removeParent(this.#context.cgroups);
+  }
+}
+
+async function* none(): AsyncGenerator<LogLine> {}
+
+function notRunning(): Fault {
+  return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });
+}

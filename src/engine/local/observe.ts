@@ -1,0 +1,97 @@
+/** What is so with a sandbox, from its files and the kernel. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readIfThere } from '../../lib/file.ts';
+import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
+import { run } from '../../lib/run.ts';
+import { signalOfExit } from '../../lib/signal.ts';
+import type { Exit, Observed, Started } from '../engine.ts';
+import { isFrozen } from './cgroup.ts';
+import { type Context, readNote, runtimeArgs } from './context.ts';
+import { type LocalHandle, readHandle } from './handle.ts';
+
+export async function observe(context: Context, id: string, handle: unknown): Promise<Observed> {
+  const known = readHandle(handle);
+  const exit = readExit(context, id);
+  if (exit) return { kind: 'exited', exit };
+  if (known === null) return observeUnknown(context, id);
+  if (isAlive(known.init)) {
+    return isFrozen(context.cgroups, id) ? { kind: 'paused' } : { kind: 'running', started: startedOf(known) };
+  }
+  return afterKeeper(context, id, known.keeper);
+}
+
+export function startedOf(handle: LocalHandle): Started {
+  return { handle, runtime: handle.runtime, advisory: handle.advisory };
+}
+
+export function readExit(context: Context, id: string): Exit | null {
+  const text = readIfThere(context.layout.exit(id));
+  if (text === null || !/^\d+$/.test(text)) return null;
+  const exitCode = Number(text);
+  const outOfMemory = existsSync(join(context.layout.run(id), 'oom'));
+  return { exitCode, signal: signalOfExit(exitCode), outOfMemory };
+}
+
+/** The first process is gone, and its keeper is about to say how; without a keeper nobody will. */
+async function afterKeeper(context: Context, id: string, keeper: ProcessRef | null): Promise<Observed> {
+  for (let tries = 0; keeper && isAlive(keeper) && tries < 500; tries += 1) {
+    if (readExit(context, id)) break;
+    await pause(10);
+  }
+  const exit = readExit(context, id);
+  return exit ? { kind: 'exited', exit } : { kind: 'absent' };
+}
+
+/** Found without a handle: a daemon ended between creating and recording. */
+async function observeUnknown(context: Context, id: string): Promise<Observed> {
+  const keeper = await settledKeeper(context, id);
+  const state = await runtimeState(context, id);
+  if (state === null || state.status === 'stopped') return afterKeeper(context, id, keeper);
+  if (state.status === 'created') return { kind: 'created' };
+  if (state.status === 'paused') return { kind: 'paused' };
+  const handle = await currentHandle(context, id);
+  return handle ? { kind: 'running', started: startedOf(handle) } : afterKeeper(context, id, keeper);
+}
+
+/** The keeper, after it has finished creating; null when there is none. */
+async function settledKeeper(context: Context, id: string): Promise<ProcessRef | null> {
+  const keeper = keeperOf(context, id);
+  for (let tries = 0; keeper && isAlive(keeper) && tries < 500; tries += 1) {
+    if (existsSync(join(context.layout.run(id), 'pid'))) break;
+    await pause(10);
+  }
+  return keeper;
+}
+
+/** The handle of what runs now, from the runtime's own record. */
+export async function currentHandle(context: Context, id: string): Promise<LocalHandle | null> {
+  const note = readNote(context, id);
+  const keeper = keeperOf(context, id);
+  const pid = Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
+  const init = pid > 0 ? processRef(pid) : null;
+  if (note === null || init === null || keeper === null) return null;
+  return { version: 1, runtime: note.runtime, advisory: note.advisory, init, keeper };
+}
+
+/** A pid from before a reboot may be anybody's by now, so the command line has to name the sandbox. */
+export function keeperOf(context: Context, id: string): ProcessRef | null {
+  const pid = Number(readIfThere(join(context.layout.run(id), 'keeper.pid')) ?? 0);
+  if (!(pid > 0)) return null;
+  const args = readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
+  return args.includes(id) && args.includes(context.layout.exits) ? processRef(pid) : null;
+}
+
+interface RuntimeState {
+  readonly status: 'created' | 'running' | 'stopped' | 'paused';
+  readonly pid: number;
+}
+
+async function runtimeState(context: Context, id: string): Promise<RuntimeState | null> {
+  const note = readNote(context, id);
+  if (note === null || !existsSync(join(context.layout.state(note.runtime), id))) return null;
+  const { exitCode, stdout } = await run([note.runtimePath, ...runtimeArgs(context, note.runtime), 'state', id]);
+  return exitCode === 0 ? (JSON.parse(stdout) as RuntimeState) : null;
+}

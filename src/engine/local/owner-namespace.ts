@@ -1,0 +1,40 @@
+/**
+ * User namespaces that say "this owner is that id": what the kernel wants to see for a mount with shifted owners. Each is
+ * made once by a short-lived process and then kept by its descriptor.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, writeFileSync } from 'node:fs';
+import { spawnFault } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+
+const kept = new Map<string, Promise<number>>();
+
+export function ownerNamespace(uid: number, gid: number, agentId: number): Promise<number> {
+  const key = `${uid}:${gid}:${agentId}`;
+  const made = kept.get(key) ?? makeNamespace(uid, gid, agentId);
+  kept.set(key, made);
+  made.catch(() => kept.delete(key));
+  return made;
+}
+
+async function makeNamespace(uid: number, gid: number, agentId: number): Promise<number> {
+  const holder = spawn('unshare', ['--user', '--', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  holder.on('error', () => {});
+  try {
+    // An echo proves that the namespace is there: `cat` runs after `unshare` has made it.
+    holder.stdin.write('.');
+    await Promise.race([once(holder.stdout, 'data'), failed(holder)]);
+    writeFileSync(`/proc/${holder.pid}/uid_map`, `${uid} ${agentId} 1\n`);
+    writeFileSync(`/proc/${holder.pid}/gid_map`, `${gid} ${agentId} 1\n`);
+    return openSync(`/proc/${holder.pid}/ns/user`, 'r');
+  } finally {
+    holder.kill('SIGKILL');
+  }
+}
+
+async function failed(holder: ReturnType<typeof spawn>): Promise<never> {
+  const [reason] = await Promise.race([once(holder, 'exit'), once(holder, 'error')]);
+  if (reason instanceof Error) throw spawnFault('unshare', reason);
+  throw new Fault('unsupported', 'this kernel does not let us make a user namespace', { hint: 'See carrel doctor.' });
+}

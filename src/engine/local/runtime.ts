@@ -1,0 +1,51 @@
+/** The OCI runtimes, in the order we prefer them. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Fault } from '../../model/fault.ts';
+
+export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
+
+/** Taken when nobody asks for one; the others behave differently enough that somebody has to ask. */
+const preferred = ['crun', 'runc'] as const;
+
+export interface Runtime {
+  readonly name: string;
+  readonly path: string;
+}
+
+export function chooseRuntime(asked: string | null): Runtime {
+  const candidates = asked === null ? preferred : [asked];
+  for (const name of candidates) {
+    const path = findProgram(name);
+    if (path !== null) return { name, path };
+  }
+  throw new Fault('unsupported', `no runtime: ${candidates.join(' or ')} is not installed`, {
+    hint: asked === null ? 'Run ./setup, or install crun.' : `Install ${asked}, or leave --runtime out.`,
+  });
+}
+
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Where a program is, or null. Looks in the system's folders even when our own PATH is poor. */
+export function findProgram(name: string): string | null {
+  for (const folder of `${process.env.PATH ?? ''}:${systemPath}`.split(delimiter)) {
+    const path = join(folder, name);
+    if (folder.startsWith('/') && isExecutable(path)) return path;
+  }
+  return null;
+}
+
+export function requireProgram(name: string, hint: string): string {
+  const path = findProgram(name);
+  if (path === null) throw new Fault('unsupported', `${name} is not installed`, { hint });
+  return path;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,134 @@
+/** The OCI runtime specification of a sandbox, from plain data. Pure. */
+import type { Limits } from '../../model/limits.ts';
+import type { Launch } from '../engine.ts';
+import { agentId, type Identity } from './ids.ts';
+import { seccompProfile } from './seccomp.ts';
+
+export interface SpecMount {
+  readonly destination: string;
+  readonly type: string;
+  readonly source: string;
+  readonly options: readonly string[];
+}
+
+export interface SpecInput {
+  readonly launch: Launch;
+  readonly identity: Identity;
+  readonly rootPath: string;
+  readonly mounts: readonly SpecMount[];
+  /** Null: no control groups here. */
+  readonly cgroupsPath: string | null;
+  readonly enforced: readonly (keyof Limits)[];
+  readonly arch: NodeJS.Architecture;
+}
+
+export const initPath = '/opt/carrel/bin/init';
+
+const namespaces = ['user', 'pid', 'mount', 'ipc', 'uts', 'network', 'cgroup'] as const;
+
+const maskedPaths = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/interrupts',
+  '/proc/kallsyms',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/key-users',
+  '/proc/kmsg',
+  '/proc/latency_stats',
+  '/proc/modules',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/sys/dev/block',
+  '/sys/devices/virtual/powercap',
+  '/sys/firmware',
+  '/sys/fs/selinux',
+  '/sys/kernel',
+];
+
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+const kernelMounts: readonly SpecMount[] = [
+  { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+  {
+    destination: '/dev',
+    type: 'tmpfs',
+    source: 'tmpfs',
+    options: ['nosuid', 'noexec', 'strictatime', 'mode=755', 'size=64k'],
+  },
+  {
+    destination: '/dev/pts',
+    type: 'devpts',
+    source: 'devpts',
+    options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620'],
+  },
+  {
+    destination: '/dev/shm',
+    type: 'tmpfs',
+    source: 'shm',
+    options: ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=512m'],
+  },
+  { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
+];
+
+export function runtimeSpec(input: SpecInput): object {
+  const { launch, identity } = input;
+  const mappings = identity.mappings.map((map) => ({ containerID: map.inside, hostID: map.outside, size: map.size }));
+  return {
+    ociVersion: '1.0.2',
+    process: processSpec(initArgs(launch.command), launch.env, launch.cwd, false),
+    root: { path: input.rootPath, readonly: true },
+    hostname: launch.hostname,
+    mounts: [...kernelMounts, ...input.mounts],
+    linux: {
+      namespaces: namespaces.map((type) => ({ type })),
+      uidMappings: mappings,
+      gidMappings: mappings,
+      ...(input.cgroupsPath === null ? {} : { cgroupsPath: input.cgroupsPath }),
+      resources: resources(launch.limits, input.enforced),
+      seccomp: seccompProfile(input.arch),
+      maskedPaths,
+      readonlyPaths,
+    },
+  };
+}
+
+/** A process inside, whether the sandbox's own or a later one: agent, without any privilege and any way to gain one. */
+export function processSpec(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  terminal: boolean,
+): object {
+  return {
+    terminal,
+    user: { uid: agentId, gid: agentId, additionalGids: [], umask: 0o022 },
+    args,
+    env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
+    cwd,
+    capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
+    noNewPrivileges: true,
+    oomScoreAdj: 500,
+    rlimits: [{ type: 'RLIMIT_CORE', soft: 0, hard: 0 }],
+  };
+}
+
+function initArgs(command: readonly string[]): string[] {
+  return [initPath, '--', ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
+}
+
+const cpuPeriodMicros = 100_000;
+
+function resources(limits: Limits, enforced: readonly (keyof Limits)[]): object {
+  const has = (key: keyof Limits) => enforced.includes(key);
+  return {
+    devices: [{ allow: false, access: 'rwm' }],
+    ...(has('memoryBytes')
+      ? { memory: { limit: limits.memoryBytes, ...(has('swapBytes') ? { swap: limits.swapBytes } : {}) } }
+      : {}),
+    ...(has('cpus') ? { cpu: { quota: Math.round(limits.cpus * cpuPeriodMicros), period: cpuPeriodMicros } } : {}),
+    ...(has('pids') ? { pids: { limit: limits.pids } } : {}),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Where sandboxes are put together. The runtime enters the sandbox's user namespace before it mounts anything, so it
+ * cannot reach sources below folders that only their owner may enter. The stage is a tmpfs in the daemon's own mount
+ * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
+ * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
+ */
+import { chownSync, closeSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Mount } from '../../model/mount.ts';
+import type { Root } from '../engine.ts';
+import type { Identity } from './ids.ts';
+import { fillSkeleton, hostProgramMounts } from './root.ts';
+import type { SpecMount } from './spec.ts';
+
+type BindMount = Extract<Mount, { kind: 'bind' }>;
+type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
+
+const stageFolder = '/sys/firmware';
+
+export interface Staged {
+  readonly rootPath: string;
+  readonly mounts: readonly SpecMount[];
+  /** Out of our mount table. The sandbox, if it was created, keeps what it got. */
+  release(): void;
+}
+
+export interface StageInput {
+  readonly id: string;
+  readonly hostname: string;
+  readonly root: Root;
+  readonly mounts: readonly Mount[];
+  readonly identity: Identity;
+  /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
+  readonly ownerNamespace: (ownerUid: number, ownerGid: number) => Promise<number | null>;
+}
+
+/** Once per daemon, in its private mount namespace. */
+export function openStage(): void {
+  mount('carrel-stage', stageFolder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=16m');
+}
+
+export async function stage(input: StageInput): Promise<Staged> {
+  const folder = join(stageFolder, input.id);
+  const release = () => void detachMount(folder);
+  release();
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  mount('carrel', folder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=4m,nr_inodes=4096');
+  try {
+    const mounts = input.root.kind === 'host' ? [...hostProgramMounts(), ...input.mounts] : input.mounts;
+    const rootPath = makeRoot(folder, input, mounts);
+    const specMounts: SpecMount[] = [];
+    for (const [index, one] of mounts.entries()) specMounts.push(await stageMount(folder, index, one, input));
+    return { rootPath, mounts: specMounts, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function makeRoot(folder: string, input: StageInput, mounts: readonly Mount[]): string {
+  const { root, hostname, identity } = input;
+  const skeleton = join(folder, 'root');
+  mkdirSync(skeleton, { mode: 0o755 });
+  fillSkeleton(skeleton, { hostname, mounts, ownerId: identity.rootId, hostPrograms: root.kind === 'host' });
+  if (root.kind === 'host') return skeleton;
+  const merged = join(folder, 'merged');
+  const base = join(folder, 'base');
+  mkdirSync(merged);
+  mkdirSync(base);
+  bindFolder(root.path, base);
+  mount('overlay', merged, 'overlay', mountFlags.readonly, `lowerdir=${skeleton}:${base}`);
+  return merged;
+}
+
+function bindFolder(source: string, target: string): void {
+  const fd = openSource(source);
+  try {
+    mount(`/proc/self/fd/${fd}`, target, '', mountFlags.bind);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function stageMount(folder: string, index: number, one: Mount, input: StageInput): Promise<SpecMount> {
+  if (one.kind === 'tmpfs') return tmpfsMount(one);
+  const source = join(folder, String(index));
+  await bindSource(one, source, input);
+  const access = one.readonly ? 'ro' : 'rw';
+  return { destination: one.target, type: 'bind', source, options: ['bind', access, 'nosuid', 'nodev', 'private'] };
+}
+
+function tmpfsMount(one: TmpfsMount): SpecMount {
+  const options = ['nosuid', 'nodev', `mode=${one.mode.toString(8)}`, `size=${one.sizeBytes}`];
+  return { destination: one.target, type: 'tmpfs', source: 'tmpfs', options };
+}
+
+/** Opened once and mounted by descriptor, so that the path cannot come to mean something else in between. */
+async function bindSource(one: BindMount, target: string, input: StageInput): Promise<void> {
+  const fd = openSource(one.source);
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isDirectory()) mkdirSync(target);
+    else writeFileSync(target, '');
+    const { agentId } = input.identity;
+    if (one.own && stat.uid !== agentId) chownSync(`/proc/self/fd/${fd}`, agentId, agentId);
+    const namespace = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
+    if (namespace === null) mount(`/proc/self/fd/${fd}`, target, '', mountFlags.bind);
+    else mountIdmapped(fd, target, namespace);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openSource(path: string): number {
+  const O_PATH = 0o10000000;
+  try {
+    return openSync(path, O_PATH);
+  } catch (error) {
+    throw new Fault('invalid', `cannot mount ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}

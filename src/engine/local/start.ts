@@ -1,0 +1,90 @@
+/** From a Launch to a running sandbox. Each step may be the last before a crash; `inspect` tells which was. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { run } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
+import type { Launch } from '../engine.ts';
+import { type Context, type LaunchNote, notePath, runtimeArgs } from './context.ts';
+import { type Identity, identityOf, withAgentAs } from './ids.ts';
+import { keep, runtimeFault } from './keeper.ts';
+import { keepEarlier, logName } from './log-file.ts';
+import { ownerNamespace } from './owner-namespace.ts';
+import { chooseRuntime } from './runtime.ts';
+import { runtimeSpec } from './spec.ts';
+import { stage } from './stage.ts';
+
+/** Sets everything up; the command waits. */
+export async function create(context: Context, launch: Launch): Promise<void> {
+  const runtime = chooseRuntime(launch.runtime);
+  const advisory = advisoryLimits(context, launch);
+  const bundle = context.layout.run(launch.id);
+  mkdirSync(bundle, { mode: 0o700 });
+  const note: LaunchNote = { runtime: runtime.name, runtimePath: runtime.path, advisory, env: launch.env };
+  writeFileSync(notePath(context, launch.id), JSON.stringify(note), { mode: 0o600 });
+  crashPoint('start:noted');
+  const identity = identityFor(context, launch);
+  const staged = await stage({
+    ...launch,
+    identity,
+    mounts: [...launch.mounts, toolsMount(context)],
+    ownerNamespace: async (uid, gid) => (context.space.rootless ? null : ownerNamespace(uid, gid, identity.agentId)),
+  });
+  try {
+    const { parent, enforced } = context.cgroups;
+    const spec = runtimeSpec({
+      launch,
+      identity,
+      ...staged,
+      enforced,
+      cgroupsPath: parent === null ? null : join(parent, launch.id),
+      arch: process.arch,
+    });
+    writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+    crashPoint('start:staged');
+    await keep({
+      keeperPath: context.keeperPath,
+      runtimePath: runtime.path,
+      runtimeArgs: runtimeArgs(context, runtime.name),
+      id: launch.id,
+      bundle,
+      exits: context.layout.exits,
+      log: { path: join(bundle, logName), maxBytes: context.logMaxBytes },
+      stdin: launch.stdin,
+      keepStdinOpen: !launch.console,
+    });
+    keepEarlier(bundle);
+  } finally {
+    staged.release();
+  }
+}
+
+/** Lets the command go. */
+export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
+  const { exitCode, stderr } = await run([note.runtimePath, ...runtimeArgs(context, note.runtime), 'start', id]);
+  if (exitCode !== 0) throw runtimeFault(stderr);
+}
+
+function toolsMount(context: Context) {
+  return { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
+}
+
+/** Who the sandbox runs as. */
+function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts'>): Identity {
+  const identity = identityOf(launch.slot, context.space);
+  const mapsOwner = launch.mounts.some((mount) => mount.kind === 'bind' && mount.mapOwner);
+  return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
+}
+
+/** Limits we cannot hold a sandbox to; refused when somebody asked for one of them. Disk is announced, never refused. */
+function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
+  const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
+    (key) => !context.cgroups.enforced.includes(key),
+  );
+  const refused = launch.demanded.filter((key) => advisory.includes(key) && key !== 'diskBytes');
+  if (refused.length === 0) return advisory;
+  throw new Fault('unsupported', `this machine cannot enforce the limits asked for: ${refused.join(', ')}`, {
+    hint: 'Delegate a control group to this account (carrel doctor says how), or leave the limits out.',
+  });
+}

@@ -1,0 +1,15 @@
+/** Runs tasks of one key one after another; other keys go on meanwhile. */
+export class Exclusive {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const mine = before.then(task, task);
+    const settled = mine.catch(() => {});
+    this.#tails.set(key, settled);
+    void settled.then(() => {
+      if (this.#tails.get(key) === settled) this.#tails.delete(key);
+    });
+    return mine;
+  }
+}

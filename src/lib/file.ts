@@ -1,0 +1,55 @@
+/** Files written whole or not at all, and trees removed whatever is in them. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Fault } from '../model/fault.ts';
+import { run } from './run.ts';
+
+/** Temporary name, fsync, rename, fsync of the folder: after a crash the old or the new content is there, never a part. */
+export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const fd = openSync(temporary, 'wx', mode);
+    try {
+      writeFileSync(fd, content);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+export function syncFolder(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || isErrno(error, 'ESRCH')) return null;
+    throw error;
+  }
+}
+
+export function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
+/**
+ * Removes a tree that a sandbox may have filled. `rm` walks by descriptors, so neither symlinks nor paths longer than the
+ * kernel takes at once can mislead or stop it.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const { exitCode, stderr } = await run(['rm', '-rf', '--one-file-system', '--', path]);
+  if (exitCode !== 0) throw new Fault('internal', `cannot remove ${path}: ${stderr.trim()}`);
+}

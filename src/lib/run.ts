@@ -1,0 +1,45 @@
+/** Runs a program by argv and waits for it. Never a shell. */
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { Fault } from '../model/fault.ts';
+import { signalNumber } from './signal.ts';
+
+export interface Ran {
+  /** Death by signal counts as 128 and its number, as in a shell. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const maxOutputBytes = 1024 * 1024;
+
+/** Output past 1 MiB is dropped. A program that is missing is `unsupported`. */
+export function run(argv: readonly [string, ...string[]], timeoutMs = 60_000): Promise<Ran> {
+  const [file, ...args] = argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
+    const stdout = collect(child.stdout);
+    const stderr = collect(child.stderr);
+    child.on('error', (error) => reject(spawnFault(file, error)));
+    child.on('close', (code, signal) => {
+      if (child.killed) reject(new Fault('timeout', `${file} did not end within ${timeoutMs} ms`));
+      else resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stdout: stdout(), stderr: stderr() });
+    });
+  });
+}
+
+function collect(stream: Readable): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (bytes < maxOutputBytes) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).subarray(0, maxOutputBytes).toString('utf8');
+}
+
+export function spawnFault(file: string, error: NodeJS.ErrnoException): Fault {
+  if (error.code === 'ENOENT')
+    return new Fault('unsupported', `${file} is not installed`, { hint: 'Run ./setup, or carrel doctor.' });
+  return new Fault('internal', `${file} could not be started: ${error.message}`, { cause: error });
+}

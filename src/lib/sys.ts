@@ -1,0 +1,143 @@
+/**
+ * The system calls that Node does not offer, through FFI, in this one file. Each either returns or throws a SysError with
+ * its errno name. Linux only; struct layouts and constants here are the same on x86-64 and arm64.
+ */
+
+import { Socket } from 'node:net';
+import { constants as os } from 'node:os';
+import koffi from 'koffi';
+
+const libc = koffi.load(null);
+const c = {
+  socket: libc.func('int socket(int domain, int type, int protocol)'),
+  socketpair: libc.func('int socketpair(int domain, int type, int protocol, _Out_ int *pair)'),
+  connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
+  dup2: libc.func('int dup2(int from, int to)'),
+  close: libc.func('int close(int fd)'),
+  flock: libc.func('int flock(int fd, int operation)'),
+  mount: libc.func(
+    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
+  ),
+  umount2: libc.func('int umount2(const char *target, int flags)'),
+  openTree: libc.func('long syscall(long number, int folder, const char *path, uint32_t flags)'),
+  mountSetattr: libc.func(
+    'long syscall(long number, int folder, const char *path, uint32_t flags, const void *attributes, size_t size)',
+  ),
+  moveMount: libc.func(
+    'long syscall(long number, int fromFolder, const char *from, int toFolder, const char *to, uint32_t flags)',
+  ),
+};
+
+export class SysError extends Error {
+  readonly code: string;
+  constructor(call: string, errno: number) {
+    const code = errnoName(errno);
+    super(`${call}: ${code}`);
+    this.code = code;
+  }
+}
+
+function errnoName(errno: number): string {
+  const found = Object.entries(os.errno).find(([, value]) => value === errno);
+  return found ? found[0] : `E${errno}`;
+}
+
+function checked(call: string, result: number): number {
+  if (result < 0) throw new SysError(call, koffi.errno());
+  return result;
+}
+
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const SOCK_SEQPACKET = 5;
+const SOCK_CLOEXEC = 0o2000000;
+const maxSocketPath = 107;
+
+/**
+ * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket: each `data` event is one packet while the
+ * stream flows. Node refuses such descriptors by their type, so the socket is made on a stream pair, whose descriptor is
+ * then replaced before anything was read from it.
+ */
+export function connectSeqpacket(path: string): Socket {
+  const length = Buffer.byteLength(path);
+  if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
+  const address = Buffer.alloc(2 + length + 1);
+  address.writeUInt16LE(AF_UNIX, 0);
+  address.write(path, 2);
+  const fd = checked('socket', c.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  try {
+    checked('connect', c.connect(fd, address, address.length));
+    const pair = [0, 0];
+    checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+    const [ours, other] = pair as [number, number];
+    const socket = new Socket({ fd: ours, readable: true, writable: true, allowHalfOpen: true });
+    socket.pause();
+    checked('dup2', c.dup2(fd, ours));
+    c.close(other);
+    return socket;
+  } finally {
+    c.close(fd);
+  }
+}
+
+/** True when the lock was taken; it is held until the descriptor is closed, by us or by our death. */
+export function tryLock(fd: number): boolean {
+  const LOCK_EX = 2;
+  const LOCK_NB = 4;
+  if (c.flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
+  const errno = koffi.errno();
+  if (errno === os.errno.EWOULDBLOCK || errno === os.errno.EINTR) return false;
+  throw new SysError('flock', errno);
+}
+
+export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4, noexec: 8, bind: 4096, recursive: 16384 } as const;
+
+export function mount(source: string, target: string, type: string, flags: number, data = ''): void {
+  checked(`mount ${type || 'bind'} on ${target}`, c.mount(source, target, type, flags, data));
+}
+
+/** Takes a mount and all below it out of the tree at once; what still uses it keeps it. False when nothing is mounted there. */
+export function detachMount(target: string): boolean {
+  const MNT_DETACH = 2;
+  const UMOUNT_NOFOLLOW = 8;
+  if (c.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0) return true;
+  const errno = koffi.errno();
+  if (errno === os.errno.EINVAL || errno === os.errno.ENOENT) return false;
+  throw new SysError(`umount ${target}`, errno);
+}
+
+/** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
+const numbers = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const;
+const AT_FDCWD = -100;
+const AT_EMPTY_PATH = 0x1000;
+
+/**
+ * Binds an open folder on `target` with its owners shifted: an id on disk that the user namespace maps appears as the id
+ * it is mapped to, and what is written under that id is stored under the first.
+ */
+export function mountIdmapped(folderFd: number, target: string, userNamespaceFd: number): void {
+  const OPEN_TREE_CLONE = 1;
+  const OPEN_TREE_CLOEXEC = 0o2000000;
+  const MOVE_MOUNT_F_EMPTY_PATH = 4;
+  const treeFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+  const tree = checked('open_tree', c.openTree(numbers.openTree, folderFd, '', treeFlags));
+  try {
+    const attributes = idmapAttributes(userNamespaceFd);
+    checked(
+      'mount_setattr',
+      c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, attributes.length),
+    );
+    checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
+  } finally {
+    c.close(tree);
+  }
+}
+
+/** struct mount_attr: what to set, what to clear, propagation, the namespace. */
+function idmapAttributes(userNamespaceFd: number): Buffer {
+  const MOUNT_ATTR_IDMAP = 0x00100000n;
+  const attributes = Buffer.alloc(32);
+  attributes.writeBigUInt64LE(MOUNT_ATTR_IDMAP, 0);
+  attributes.writeBigUInt64LE(BigInt(userNamespaceFd), 24);
+  return attributes;
+}

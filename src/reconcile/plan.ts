@@ -1,0 +1,60 @@
+/**
+ * What to do next about one sandbox, decided from its record and from what is so. Pure: the same in, the same out.
+ *
+ * One step at a time; after each step everything is read again. The order of steps is what makes crashes harmless: the
+ * record is written before the engine acts, and forgotten only after the engine has nothing left.
+ */
+import type { Exit, Observed, Started } from '../engine/engine.ts';
+import { hasEnded, type Sandbox, type SandboxState, type SandboxStatus } from '../model/sandbox.ts';
+
+export type Step =
+  /** Take up a new attempt, after the last one is out of the engine. */
+  | { readonly action: 'renew' }
+  | { readonly action: 'start' }
+  | { readonly action: 'adopt'; readonly started: Started }
+  | { readonly action: 'stop' }
+  | { readonly action: 'conclude'; readonly state: SandboxState; readonly reason: string | null; readonly exit: Exit | null }
+  /** Take an ended sandbox out of the engine; its own data stays. */
+  | { readonly action: 'clear' }
+  /** Data and record go. */
+  | { readonly action: 'forget' };
+
+export type Action = Step['action'];
+
+export function plan(sandbox: Sandbox, observed: Observed): Step | null {
+  const { spec, status } = sandbox;
+  if (hasEnded(status)) return planEnded(sandbox, observed);
+  if (observed.kind === 'exited') return concludeExit(sandbox, observed.exit);
+  if (spec.desired !== 'running') return planStop(observed);
+  if (observed.kind === 'paused') return conclude('stopped', 'paused', null);
+  if (observed.kind === 'running') return wasLaunched(status) ? null : { action: 'adopt', started: observed.started };
+  return wasLaunched(status) ? conclude('failed', 'lost', null) : { action: 'start' };
+}
+
+function planEnded({ spec, status }: Sandbox, observed: Observed): Step | null {
+  const leaves = spec.desired === 'removed' || spec.autoRemove;
+  const returns = spec.desired === 'running' && spec.attempt > status.attempt;
+  if (!leaves && !returns) return observed.kind === 'running' || observed.kind === 'paused' ? { action: 'stop' } : null;
+  if (observed.kind !== 'absent') return { action: 'clear' };
+  return leaves ? { action: 'forget' } : { action: 'renew' };
+}
+
+function planStop(observed: Observed): Step {
+  return observed.kind === 'absent' ? conclude('stopped', null, null) : { action: 'stop' };
+}
+
+function wasLaunched(status: SandboxStatus): boolean {
+  return status.handle !== null;
+}
+
+/** An end that was asked for is `stopped`, whatever code it ended with. */
+function concludeExit({ spec }: Sandbox, exit: Exit): Step {
+  if (spec.desired !== 'running') return conclude('stopped', null, exit);
+  if (exit.outOfMemory && exit.exitCode !== 0) return conclude('failed', 'oom', exit);
+  if (exit.exitCode === 0) return conclude('completed', null, exit);
+  return conclude('failed', exit.signal ? `killed by ${exit.signal}` : `exited with ${exit.exitCode}`, exit);
+}
+
+function conclude(state: SandboxState, reason: string | null, exit: Exit | null): Step {
+  return { action: 'conclude', state, reason, exit };
+}

@@ -1,0 +1,45 @@
+/** A store with fault knobs, for tests of callers: what is told to fail throws before it reaches the store within. */
+import type { Fault } from '../model/fault.ts';
+import type { Store } from './store.ts';
+
+export type Method = keyof Store;
+export type Verdict = (method: Method, args: readonly unknown[]) => Fault | null;
+
+export interface Knobs {
+  /** The next call of this method fails; several are used up in the order given. */
+  failNext(method: Method, fault: Fault): void;
+  /** Asked before each call that `failNext` lets pass; null takes the verdict away. */
+  failWhen(verdict: Verdict | null): void;
+}
+
+export function failing(store: Store, initial: Verdict | null = null): Store & Knobs {
+  const pending: { readonly method: Method; readonly fault: Fault }[] = [];
+  let verdict = initial;
+
+  const knobs: Knobs = {
+    failNext: (method, fault) => void pending.push({ method, fault }),
+    failWhen: (next) => {
+      verdict = next;
+    },
+  };
+
+  function faultFor(method: Method, args: readonly unknown[]): Fault | null {
+    const index = pending.findIndex((entry) => entry.method === method);
+    if (index >= 0) return pending.splice(index, 1)[0]!.fault;
+    return verdict?.(method, args) ?? null;
+  }
+
+  function guarded(method: Method, args: readonly unknown[]): unknown {
+    const fault = faultFor(method, args);
+    if (fault) throw fault;
+    return Reflect.apply(store[method], store, args);
+  }
+
+  return new Proxy(store, {
+    get(target, property) {
+      if (Object.hasOwn(knobs, property)) return Reflect.get(knobs, property);
+      if (typeof Reflect.get(target, property) !== 'function') return Reflect.get(target, property);
+      return (...args: unknown[]) => guarded(property as Method, args);
+    },
+  }) as Store & Knobs;
+}

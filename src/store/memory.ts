@@ -1,0 +1,225 @@
+/**
+ * A store that forgets with the process, for tests; and what every store does in memory: refuse with the same words, tell
+ * its listeners, bound its events.
+ *
+ * Values are kept as JSON text, as on disk, so a caller can neither alias what is stored nor store what JSON cannot hold.
+ */
+import type { Event, NewEvent } from '../model/event.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+import type { Kind, Kinds, NewRow, Row, Store } from './store.ts';
+
+const maxEvents = 100_000;
+const pruneEvery = 1000;
+
+/** Now and then the seq up to which events go, so that never more than `maxEvents` stay; otherwise null. */
+export function expiredUpTo(seq: number): number | null {
+  return seq % pruneEvery === 0 ? seq - (maxEvents - pruneEvery) : null;
+}
+
+export function boundedLimit(limit: number): number {
+  return Math.max(0, Math.min(limit, maxEvents));
+}
+
+/** What is not JSON is a mistake of ours, found before anything is written. */
+export function encode(value: unknown): string {
+  try {
+    const text = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    throw new Fault('internal', `cannot store what is not JSON: ${asFault(error).message}`, { cause: error });
+  }
+  throw new Fault('internal', 'cannot store what is not JSON: undefined');
+}
+
+type Identity = Pick<Row<Kind>, 'kind' | 'id' | 'name'>;
+
+export const refusal = {
+  idTaken: (row: Identity) =>
+    new Fault('conflict', `${row.kind} ${printable(row.name)}: the id ${printable(row.id)} is taken`),
+  nameTaken: (row: Identity) =>
+    new Fault('conflict', `${row.kind} ${printable(row.name)} already exists`, { hint: 'Choose another name.' }),
+  moved: (row: Identity) =>
+    new Fault('conflict', `${row.kind} ${printable(row.name)} was changed by somebody else meanwhile`, {
+      hint: 'Read it again and repeat the change.',
+    }),
+  gone: (row: Identity) => new Fault('not_found', `${row.kind} ${printable(row.name)} is gone`),
+  closed: () => new Fault('unavailable', 'the store is closed'),
+};
+
+interface Subscription {
+  readonly listener: (event: Event) => void;
+}
+
+/**
+ * Tells listeners of events in the order of the writes, also when a listener writes: its event waits until everybody has
+ * heard of the one before. A listener hears only of writes made while it was subscribed. One that throws becomes a
+ * process warning and keeps its subscription.
+ */
+export class Feed {
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #queue: { readonly event: Event; readonly audience: readonly Subscription[] }[] = [];
+  #telling = false;
+
+  subscribe(listener: (event: Event) => void): () => void {
+    const subscription = { listener };
+    this.#subscriptions.add(subscription);
+    return () => void this.#subscriptions.delete(subscription);
+  }
+
+  publish(event: Event): void {
+    this.#queue.push({ event, audience: [...this.#subscriptions] });
+    if (this.#telling) return;
+    this.#telling = true;
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      for (const subscription of next.audience) this.#tell(subscription, next.event);
+    }
+    this.#telling = false;
+  }
+
+  clear(): void {
+    this.#subscriptions.clear();
+  }
+
+  #tell(subscription: Subscription, event: Event): void {
+    if (!this.#subscriptions.has(subscription)) return;
+    try {
+      subscription.listener(structuredClone(event));
+    } catch (error) {
+      warn(error);
+    }
+  }
+}
+
+function warn(error: unknown): void {
+  const detail = error instanceof Error ? error.stack : undefined;
+  process.emitWarning(`a listener of the store threw, ignoring: ${asFault(error).message}`, {
+    type: 'StoreListenerWarning',
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+export function createMemoryStore(): Store {
+  return new MemoryStore();
+}
+
+interface Entry extends Omit<Row<Kind>, 'value'> {
+  readonly text: string;
+}
+
+class MemoryStore implements Store {
+  readonly #entries = new Map<string, Entry>();
+  readonly #events: Event[] = [];
+  readonly #feed = new Feed();
+  #lastSeq = 0;
+  #closed = false;
+
+  get<K extends Kind>(kind: K, id: string): Row<K> | null {
+    this.#open();
+    const entry = this.#entries.get(keyOf(kind, id));
+    return entry ? decode(entry) : null;
+  }
+
+  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null {
+    this.#open();
+    const entry = this.#named(kind, owner, name);
+    return entry ? decode(entry) : null;
+  }
+
+  list<K extends Kind>(kind: K): readonly Row<K>[] {
+    this.#open();
+    return [...this.#entries.values()].filter((entry) => entry.kind === kind).map((entry) => decode<K>(entry));
+  }
+
+  insert<K extends Kind>(row: NewRow<K>, event: NewEvent): Row<K> {
+    this.#open();
+    const { kind, id, owner, name } = row;
+    if (this.#entries.has(keyOf(kind, id))) throw refusal.idTaken(row);
+    if (this.#named(kind, owner, name)) throw refusal.nameTaken(row);
+    const text = encode(row.value);
+    return this.#write(event, (revision) => this.#put<K>({ kind, id, owner, name, revision, text }));
+  }
+
+  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent): Row<K> {
+    this.#open();
+    const entry = this.#current(row);
+    const text = encode(value);
+    return this.#write(event, (revision) => this.#put<K>({ ...entry, revision, text }));
+  }
+
+  remove<K extends Kind>(row: Row<K>, event: NewEvent): void {
+    this.#open();
+    this.#current(row);
+    this.#write(event, () => this.#entries.delete(keyOf(row.kind, row.id)));
+  }
+
+  events(after: number, limit: number): readonly Event[] {
+    this.#open();
+    const later = this.#events.filter((event) => event.seq > after);
+    return later.slice(0, boundedLimit(limit)).map((event) => structuredClone(event));
+  }
+
+  lastSeq(): number {
+    this.#open();
+    return this.#lastSeq;
+  }
+
+  subscribe(listener: (event: Event) => void): () => void {
+    this.#open();
+    return this.#feed.subscribe(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#feed.clear();
+  }
+
+  #open(): void {
+    if (this.#closed) throw refusal.closed();
+  }
+
+  #named(kind: Kind, owner: string, name: string): Entry | undefined {
+    return [...this.#entries.values()].find((entry) => {
+      return entry.kind === kind && entry.owner === owner && entry.name === name;
+    });
+  }
+
+  #current(row: Row<Kind>): Entry {
+    const entry = this.#entries.get(keyOf(row.kind, row.id));
+    if (!entry) throw refusal.gone(row);
+    if (entry.revision !== row.revision) throw refusal.moved(row);
+    return entry;
+  }
+
+  /** Everything that can fail comes before the change, which makes the two one. */
+  #write<T>(event: NewEvent, change: (seq: number) => T): T {
+    const data = JSON.parse(encode(event.data));
+    const stored = { seq: this.#lastSeq + 1, at: event.at, type: event.type, subject: event.subject, data };
+    this.#lastSeq = stored.seq;
+    this.#events.push(stored);
+    const result = change(stored.seq);
+    this.#prune(stored.seq);
+    this.#feed.publish(stored);
+    return result;
+  }
+
+  #put<K extends Kind>(entry: Entry): Row<K> {
+    this.#entries.set(keyOf(entry.kind, entry.id), entry);
+    return decode(entry);
+  }
+
+  #prune(seq: number): void {
+    const expired = expiredUpTo(seq);
+    if (expired === null) return;
+    const kept = this.#events.findIndex((event) => event.seq > expired);
+    this.#events.splice(0, kept);
+  }
+}
+
+function keyOf(kind: Kind, id: string): string {
+  return `${kind} ${id}`;
+}
+
+function decode<K extends Kind>({ text, ...identity }: Entry): Row<K> {
+  return { ...identity, value: JSON.parse(text) } as Row<K>;
+}

@@ -1,0 +1,114 @@
+/**
+ * The schema of the SQLite store, version by version, and how a file shows which version it holds.
+ *
+ * `application_id` and `user_version` change only while the file is not in WAL mode. The first bytes of the file are
+ * therefore always the truth, and a file that is foreign, cut short or newer is refused without being opened.
+ */
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { Fault } from '../model/fault.ts';
+
+/** "crrl" in ASCII, in the header of every store. */
+export const applicationId = 0x6372726c;
+
+/** Append only: a step that was ever released stays as it is. */
+const migrations: readonly string[] = [
+  `CREATE TABLE rows (
+     seq INTEGER PRIMARY KEY,
+     kind TEXT NOT NULL,
+     id TEXT NOT NULL,
+     owner TEXT NOT NULL,
+     name TEXT NOT NULL,
+     revision INTEGER NOT NULL,
+     value TEXT NOT NULL,
+     UNIQUE (kind, id),
+     UNIQUE (kind, owner, name)
+   ) STRICT;
+   CREATE INDEX rows_in_order ON rows (kind, seq);
+   CREATE TABLE events (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     at TEXT NOT NULL,
+     type TEXT NOT NULL,
+     subject TEXT NOT NULL,
+     data TEXT NOT NULL
+   ) STRICT;`,
+];
+
+export const schemaVersion = migrations.length;
+
+/** Brings a database to the newest version, each step in a transaction of its own. */
+export function migrate(db: Database, steps: readonly string[] = migrations): void {
+  const from = db.pragma('user_version', { simple: true }) as number;
+  if (from >= steps.length) return;
+  db.pragma('journal_mode = DELETE');
+  steps.slice(from).forEach((step, index) => {
+    apply(db, step, from + index + 1);
+  });
+}
+
+function apply(db: Database, step: string, version: number): void {
+  const work = db.transaction(() => {
+    db.exec(step);
+    db.pragma(`application_id = ${applicationId}`);
+    db.pragma(`user_version = ${version}`);
+  });
+  work.exclusive();
+}
+
+const headerBytes = 100;
+const magic = 'SQLite format 3\0';
+
+/** Reads the file without SQLite, which would leave its traces beside it. */
+export function refuseForeign(path: string): void {
+  const { header, sizeBytes } = readHeader(path);
+  if (sizeBytes < headerBytes || header.toString('latin1', 0, magic.length) !== magic) {
+    throw damaged(path, 'is not a database');
+  }
+  if (header.readUInt32BE(68) !== applicationId) throw foreign(path);
+  const version = header.readUInt32BE(60);
+  if (version > schemaVersion) throw newer(path, version);
+  // With a log or a journal the file alone is not the whole of it.
+  const whole = !isFilled(`${path}-wal`) && !isFilled(`${path}-journal`);
+  if (whole && sizeBytes < promisedBytes(header)) throw damaged(path, 'is cut short');
+}
+
+export function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+export function damaged(path: string, how: string, cause?: unknown): Fault {
+  return new Fault('corrupt', `the store ${path} ${how}`, {
+    cause,
+    hint: `Put a backup of ${path} in its place, or move it away together with its -wal file to begin with an empty store.`,
+  });
+}
+
+function foreign(path: string): Fault {
+  return new Fault('corrupt', `${path} is a database, but not a store of Carrel`, {
+    hint: `Move ${path} away, or choose another --home.`,
+  });
+}
+
+function newer(path: string, version: number): Fault {
+  return new Fault('corrupt', `the store ${path} has version ${version}; this Carrel knows up to ${schemaVersion}`, {
+    hint: 'A newer Carrel wrote it: install that one again, or choose another --home.',
+  });
+}
+
+function readHeader(path: string): { header: Buffer; sizeBytes: number } {
+  const fd = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(headerBytes);
+    readSync(fd, header, 0, headerBytes, 0);
+    return { header, sizeBytes: fstatSync(fd).size };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** SQLite trusts the page count only when both change counters agree; a page size of 1 stands for 65536. */
+function promisedBytes(header: Buffer): number {
+  const trusted = header.readUInt32BE(24) === header.readUInt32BE(92);
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16);
+  return trusted ? header.readUInt32BE(28) * pageBytes : headerBytes;
+}

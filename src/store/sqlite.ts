@@ -1,0 +1,312 @@
+/**
+ * The store in one SQLite file.
+ *
+ * A new file appears whole under its name, so an empty or half-written one is damage and never a beginning. Before a
+ * file is opened for writing it is looked at without leaving a trace; what is damaged, foreign or newer stays untouched.
+ *
+ * The seq of an event is also the revision of the row written with it. A revision thus never comes back, not even when a
+ * row is removed and another takes its id.
+ */
+import { accessSync, constants, existsSync, linkSync, rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
+import type { Event, NewEvent } from '../model/event.ts';
+import { asFault, Fault, type FaultCode } from '../model/fault.ts';
+import { boundedLimit, encode, expiredUpTo, Feed, refusal } from './memory.ts';
+import { damaged, isFilled, migrate, refuseForeign } from './migrations.ts';
+import type { Kind, Kinds, NewRow, Row, Store, WriteOptions } from './store.ts';
+
+/** Calls are synchronous: while one waits for a lock, the whole daemon does. */
+const busyMs = 250;
+
+/** Opens the store, making it when there is none. The folder must exist. */
+export function openSqliteStore(path: string): Store {
+  return translated(path, () => {
+    if (!existsSync(path)) create(path);
+    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+    refuseForeign(path);
+    refuseDamaged(path);
+    return new SqliteStore(path, connect(path));
+  });
+}
+
+/** A link, unlike a rename, never replaces a store that another process made in the same moment. */
+function create(path: string): void {
+  const fresh = `${path}.${process.pid}.new`;
+  writeWhole(fresh, emptyStore());
+  try {
+    linkSync(fresh, path);
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+  syncFolder(dirname(path));
+}
+
+/** The bytes of a store that holds nothing yet. */
+function emptyStore(): Buffer {
+  const db = new Database(':memory:');
+  try {
+    migrate(db);
+    return db.serialize();
+  } finally {
+    db.close();
+  }
+}
+
+/** Closing a writable connection folds the log into the file, so a file that has one is checked read-only. */
+function refuseDamaged(path: string): void {
+  const db = new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs });
+  try {
+    const verdict = db.pragma('quick_check(1)', { simple: true });
+    if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
+  } finally {
+    db.close();
+  }
+}
+
+function connect(path: string): Database.Database {
+  const db = new Database(path, { fileMustExist: true, timeout: busyMs });
+  try {
+    db.pragma('synchronous = FULL');
+    migrate(db);
+    const mode = db.pragma('journal_mode = WAL', { simple: true });
+    if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const columns = 'kind, id, owner, name, revision, value';
+
+type RawRow = Omit<Row<Kind>, 'value'> & { readonly value: string };
+type RawEvent = Omit<Event, 'data'> & { readonly data: string };
+
+function prepare(db: Database.Database) {
+  return {
+    get: db.prepare<[string, string], RawRow>(`SELECT ${columns} FROM rows WHERE kind = ? AND id = ?`),
+    find: db.prepare<[string, string, string], RawRow>(
+      `SELECT ${columns} FROM rows WHERE kind = ? AND owner = ? AND name = ?`,
+    ),
+    list: db.prepare<[string], RawRow>(`SELECT ${columns} FROM rows WHERE kind = ? ORDER BY seq`),
+    insert: db.prepare<[RawRow], RawRow>(
+      `INSERT INTO rows (seq, ${columns}) VALUES (@revision, @kind, @id, @owner, @name, @revision, @value)
+       RETURNING ${columns}`,
+    ),
+    update: db.prepare<[number, string, string, string, number], RawRow>(
+      `UPDATE rows SET revision = ?, value = ? WHERE kind = ? AND id = ? AND revision = ? RETURNING ${columns}`,
+    ),
+    remove: db.prepare<[string, string, number]>('DELETE FROM rows WHERE kind = ? AND id = ? AND revision = ?'),
+    append: db.prepare<[Omit<RawEvent, 'seq'>], RawEvent>(
+      'INSERT INTO events (at, type, subject, data) VALUES (@at, @type, @subject, @data) RETURNING *',
+    ),
+    events: db.prepare<[number, number], RawEvent>('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?'),
+    expire: db.prepare<[number]>('DELETE FROM events WHERE seq <= ?'),
+    // Unlike the newest event, it also knows of events that were pruned.
+    lastSeq: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck(),
+  };
+}
+
+class SqliteStore implements Store {
+  readonly #path: string;
+  readonly #db: Database.Database;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
+  readonly #feed = new Feed();
+  #synchronous: 'FULL' | 'NORMAL' = 'FULL';
+  #closed = false;
+
+  constructor(path: string, db: Database.Database) {
+    this.#path = path;
+    this.#db = db;
+    this.#sql = prepare(db);
+    this.#atomically = db.transaction((work) => work());
+  }
+
+  get<K extends Kind>(kind: K, id: string): Row<K> | null {
+    return this.#call(() => rowOf<K>(this.#sql.get.get(kind, id)));
+  }
+
+  find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null {
+    return this.#call(() => rowOf<K>(this.#sql.find.get(kind, owner, name)));
+  }
+
+  list<K extends Kind>(kind: K): readonly Row<K>[] {
+    return this.#call(() => this.#sql.list.all(kind).map((raw) => rowOf<K>(raw)!));
+  }
+
+  insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {
+    const { kind, id, owner, name } = row;
+    return this.#write(event, options, (revision) => {
+      const raw = { kind, id, owner, name, revision, value: encode(row.value) };
+      return rowOf<K>(refusingTaken(row, () => this.#sql.insert.get(raw)))!;
+    });
+  }
+
+  update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K> {
+    return this.#write(event, options, (revision) => {
+      const raw = this.#sql.update.get(revision, encode(value), row.kind, row.id, row.revision);
+      return rowOf<K>(raw) ?? this.#refuseStale(row);
+    });
+  }
+
+  remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void {
+    this.#write(event, options, () => {
+      const { changes } = this.#sql.remove.run(row.kind, row.id, row.revision);
+      if (changes === 0) this.#refuseStale(row);
+    });
+  }
+
+  events(after: number, limit: number): readonly Event[] {
+    return this.#call(() => this.#sql.events.all(after, boundedLimit(limit)).map(eventOf));
+  }
+
+  lastSeq(): number {
+    return this.#call(() => this.#sql.lastSeq.get() ?? 0);
+  }
+
+  subscribe(listener: (event: Event) => void): () => void {
+    return this.#call(() => this.#feed.subscribe(listener));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#feed.clear();
+    translated(this.#path, () => this.#db.close());
+  }
+
+  #call<T>(work: () => T): T {
+    if (this.#closed) throw refusal.closed();
+    return translated(this.#path, work);
+  }
+
+  /** The event comes first because its seq is the revision of the row. */
+  #write<T>(event: NewEvent, options: WriteOptions | undefined, change: (revision: number) => T): T {
+    const { at, type, subject } = event;
+    const written = this.#call(() => {
+      this.#setDurability(options?.lazy === true);
+      return this.#transact(() => {
+        const stored = eventOf(this.#sql.append.get({ at, type, subject, data: encode(event.data) })!);
+        const result = change(stored.seq);
+        this.#prune(stored.seq);
+        return { stored, result };
+      });
+    });
+    this.#feed.publish(written.stored);
+    return written.result;
+  }
+
+  #transact<T>(work: () => T): T {
+    return this.#atomically.immediate(work) as T;
+  }
+
+  /** FULL syncs the log at each commit, and with it every lazy write before; NORMAL only when the log is folded in. */
+  #setDurability(lazy: boolean): void {
+    const wanted = lazy ? 'NORMAL' : 'FULL';
+    if (wanted === this.#synchronous) return;
+    this.#db.pragma(`synchronous = ${wanted}`);
+    this.#synchronous = wanted;
+  }
+
+  #prune(seq: number): void {
+    const expired = expiredUpTo(seq);
+    if (expired !== null) this.#sql.expire.run(expired);
+  }
+
+  #refuseStale(row: Row<Kind>): never {
+    throw this.#sql.get.get(row.kind, row.id) ? refusal.moved(row) : refusal.gone(row);
+  }
+}
+
+function rowOf<K extends Kind>(raw: RawRow | undefined): Row<K> | null {
+  return raw ? ({ ...raw, value: JSON.parse(raw.value) } as Row<K>) : null;
+}
+
+function eventOf(raw: RawEvent): Event {
+  return { ...raw, data: JSON.parse(raw.data) };
+}
+
+function refusingTaken<T>(row: NewRow<Kind>, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+    throw (error as Error).message.includes('rows.id') ? refusal.idTaken(row) : refusal.nameTaken(row);
+  }
+}
+
+function translated<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toFault(path, error);
+  }
+}
+
+interface Translation {
+  readonly codes: RegExp;
+  readonly code: FaultCode;
+  readonly says: string;
+  readonly hint: string;
+}
+
+const translations: readonly Translation[] = [
+  {
+    codes: /^(SQLITE_FULL|SQLITE_NOMEM|SQLITE_TOOBIG|ENOSPC|EDQUOT)/,
+    code: 'exhausted',
+    says: 'has no room for more',
+    hint: 'Free some space on its filesystem; nothing that was stored is lost.',
+  },
+  {
+    codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
+    code: 'unavailable',
+    says: 'is locked by another process',
+    hint: 'Try again, or end the process that holds it.',
+  },
+  {
+    codes: /^(SQLITE_(READONLY|PERM|AUTH)|EACCES|EPERM|EROFS)/,
+    code: 'denied',
+    says: 'cannot be written',
+    hint: 'The file and its folder must be readable and writable for the user of the daemon.',
+  },
+  {
+    codes: /^(ENOENT|ENOTDIR)/,
+    code: 'not_found',
+    says: 'has no folder to be in',
+    hint: 'Create the folder first.',
+  },
+  {
+    codes: /^(SQLITE_(IOERR|CANTOPEN)|EIO|EMFILE|ENFILE)/,
+    code: 'unavailable',
+    says: 'cannot be reached',
+    hint: 'See what the kernel says about its filesystem (dmesg).',
+  },
+];
+
+function toFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const found = codeOf(error);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(found) || error instanceof SyntaxError) {
+    return damaged(path, `is damaged: ${asFault(error).message}`, error);
+  }
+  const code = found.startsWith('SQLITE_IOERR') && isFull(path) ? 'SQLITE_FULL' : found;
+  const match = translations.find(({ codes }) => codes.test(code));
+  if (!match) return asFault(error);
+  return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** SQLite calls it an I/O error when there is no room for the index of its log, which grows by 32 KiB. */
+function isFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize < 64 * 1024;
+}

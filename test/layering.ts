@@ -1,0 +1,155 @@
+/**
+ * The arrows of the architecture, checked on source text.
+ *
+ *   model ← lib ← parts ← launch ← reconcile ← daemon        model ← api ← cli
+ *
+ * A part is any folder of src that is not named above. Parts never import each other; whoever stands above them imports
+ * their contract (`store/store.ts`) or their types, and only the daemon their code, so only the daemon can construct
+ * one. Tests beside the source may import what they like: fakes of other parts are theirs to use.
+ */
+import { dirname, join } from 'node:path/posix';
+
+/** Source text by path, relative to the root of the repository. */
+export type Tree = ReadonlyMap<string, string>;
+
+interface Import {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+const layers = ['model', 'lib', 'launch', 'reconcile', 'api', 'cli', 'daemon'];
+const below: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  lib: ['model'],
+  launch: ['model', 'lib'],
+  reconcile: ['model', 'lib', 'launch'],
+  api: ['model', 'lib'],
+  cli: ['model', 'lib', 'api'],
+};
+const above = ['launch', 'reconcile'];
+
+const owners: Readonly<Record<string, string>> = { koffi: 'src/lib/sys.ts', 'better-sqlite3': 'src/store/sqlite.ts' };
+const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'pino'];
+const light = /^src\/(cli\/.*|api\/(client|paths|stream))\.ts$/;
+const maxLines = 350;
+
+/** Every breach, one line each, naming the file and the rule. */
+export function breaches(tree: Tree): string[] {
+  return [...tree].flatMap(([path, source]) => [
+    ...tooLong(path, source),
+    ...(path.endsWith('.test.ts')
+      ? []
+      : [
+          ...wrongArrows(path, source),
+          ...wrongOwner(path, source),
+          ...heavyReach(path, tree),
+          ...shells(path, source),
+        ]),
+  ]);
+}
+
+/**
+ * Imports in the order of the text. `import { type A }` counts as a value import, as it does for Node: the module is
+ * loaded. So does `import('…')`.
+ */
+export function importsOf(source: string): Import[] {
+  const fixed = /^(?:import|export)\s+(type\s+)?(?:[\w$*{},\s]+?\sfrom\s+)?['"]([^'"]+)['"]/gm;
+  const called = /\b(?:import|require)\(\s*['"]([^'"]+)['"]/g;
+  return [
+    ...[...source.matchAll(fixed)].map((match) => ({ specifier: match[2]!, typeOnly: match[1] !== undefined })),
+    ...[...source.matchAll(called)].map((match) => ({ specifier: match[1]!, typeOnly: false })),
+  ];
+}
+
+function tooLong(path: string, source: string): string[] {
+  const lines = source.replace(/\n$/, '').split('\n').length;
+  return lines > maxLines ? [`${path}: ${lines} lines; look for the seam, ${maxLines} is the most`] : [];
+}
+
+function wrongArrows(path: string, source: string): string[] {
+  return importsOf(source)
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .filter((one) => !mayImport(path, target(path, one.specifier), one.typeOnly))
+    .map(({ specifier }) => `${path}: may not import ${target(path, specifier)}`);
+}
+
+function mayImport(from: string, to: string, typeOnly: boolean): boolean {
+  if (to.endsWith('.test.ts')) return false;
+  const [source, destination] = [folderOf(from), folderOf(to)];
+  if (source === null || destination === null) return false;
+  if (source === destination || source === 'daemon') return true;
+  if ((below[source] ?? ['model', 'lib']).includes(destination)) return true;
+  return above.includes(source) && isPart(destination) && (typeOnly || isContract(to));
+}
+
+/** The folder of src that a file is in; null outside of src and directly in it. */
+function folderOf(path: string): string | null {
+  return /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
+}
+
+function isPart(folder: string): boolean {
+  return !layers.includes(folder);
+}
+
+function isContract(path: string): boolean {
+  const folder = folderOf(path);
+  return path === `src/${folder}/${folder}.ts`;
+}
+
+function target(path: string, specifier: string): string {
+  return join(dirname(path), specifier);
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function wrongOwner(path: string, source: string): string[] {
+  return valueImports(source)
+    .map(packageOf)
+    .filter((name) => owners[name] !== undefined && owners[name] !== path)
+    .map((name) => `${path}: only ${owners[name]} may import ${name}`);
+}
+
+/** The command line starts quickly because nothing it can load is heavy. */
+function heavyReach(path: string, tree: Tree): string[] {
+  if (!light.test(path)) return [];
+  return [...reached(path, tree)]
+    .filter(([name]) => heavy.includes(name))
+    .map(([name, by]) => `${path}: reaches ${name} through ${by}`);
+}
+
+/** Every package that loading a file can load, with the file that names it. */
+function reached(start: string, tree: Tree): Map<string, string> {
+  const packages = new Map<string, string>();
+  const files = new Set([start]);
+  for (const file of files) {
+    for (const specifier of valueImports(tree.get(file) ?? '')) {
+      if (specifier.startsWith('.')) files.add(target(file, specifier));
+      else packages.set(packageOf(specifier), file);
+    }
+  }
+  return packages;
+}
+
+function valueImports(source: string): string[] {
+  return importsOf(source)
+    .filter(({ typeOnly }) => !typeOnly)
+    .map(({ specifier }) => specifier);
+}
+
+/** Commands are argv arrays: no `exec`, no `shell` option, and no way to reach them unseen. */
+function shells(path: string, source: string): string[] {
+  const clause = /^import\s+([\w$*{},\s]+?)\sfrom\s+['"](?:node:)?child_process['"]/m.exec(source)?.[1];
+  const found = [
+    clause !== undefined && /\bexec(Sync)?\b/.test(clause) && 'imports exec from node:child_process',
+    clause !== undefined && !clause.startsWith('{') && !clause.startsWith('type') && 'imports node:child_process whole',
+    (clause === undefined ? /\bshell:\s*true\b/ : /\bshell:\s*(?!false\b)\S/).test(source) && 'runs a shell',
+  ];
+  return found
+    .filter((what) => what !== false)
+    .map((what) => `${path}: ${what}; give an argv array to spawn or execFile`);
+}

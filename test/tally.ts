@@ -1,0 +1,36 @@
+/**
+ * The last line of a run: `N passed, N failed`. In CI a test that was skipped or left to do fails the run: what is not
+ * run there is not tested anywhere.
+ */
+import type { TestModule, TestRunEndReason } from 'vitest/node';
+import type { Reporter } from 'vitest/reporters';
+
+export default class Tally implements Reporter {
+  #passed = 0;
+  #failed = 0;
+
+  onInit(): void {
+    process.once('exit', () => console.log(`\n${this.#passed} passed, ${this.#failures()} failed`));
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], _reason: TestRunEndReason): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const skipped = tests.filter((test) => ['skipped', 'pending'].includes(test.result().state));
+    const broken = modules.filter((module) => module.errors().length > 0);
+    this.#passed = tests.filter((test) => test.result().state === 'passed').length;
+    this.#failed = tests.filter((test) => test.result().state === 'failed').length + broken.length + errors.length;
+    if (process.env.CI && skipped.length > 0)
+      this.#refuse(skipped.map((test) => `${test.module.moduleId}: ${test.fullName}`));
+  }
+
+  /** A run that fails for something that is no test, leftovers say, has one failure. */
+  #failures(): number {
+    return this.#failed || (process.exitCode ? 1 : 0);
+  }
+
+  #refuse(skipped: readonly string[]): void {
+    console.error(`\nskipped, which fails the run in CI:\n  ${skipped.join('\n  ')}`);
+    this.#failed += skipped.length;
+    process.exitCode = 1;
+  }
+}

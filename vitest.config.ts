@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config';
+
+/** Projects that use the real machine: one file at a time, one project after the other, and nothing may be left over. */
+function real(name: string, order: number) {
+  return {
+    test: {
+      name,
+      include: [`test/${name}/**/*.test.ts`],
+      globalSetup: ['test/leftovers.ts'],
+      fileParallelism: false,
+      sequence: { groupOrder: order },
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+    },
+  };
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/tally.ts'],
+    teardownTimeout: 30_000,
+    projects: [
+      {
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'], sequence: { groupOrder: 0 } },
+      },
+      real('conformance', 1),
+      real('integration', 2),
+      real('e2e', 3),
+    ],
+  },
+});
