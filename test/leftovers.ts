@@ -75,8 +75,9 @@ function startTime(pid: string): string {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '?';
 }
 
+/** Of the host: tests have a mount namespace of their own. */
 function mounts(): string[] {
-  return read('/proc/self/mountinfo')
+  return read('/proc/1/mountinfo')
     .split('\n')
     .filter((line) => line.includes('carrel'))
     .map((line) => `mount ${line.split(' ').slice(3, 5).join(' on ')}`);

@@ -6,7 +6,7 @@
  * daemon up and the request is made again: nothing was sent before, so that is always safe.
  */
 import { closeSync, constants, openSync } from 'node:fs';
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
@@ -183,10 +183,10 @@ function compose<K extends RouteName>(route: K, input: Input<K>): Message {
   };
 }
 
-function queryString(query: Readonly<Record<string, unknown>> = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
+function queryString(query: unknown): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(key, String(value));
+  return search.size === 0 ? '' : `?${search}`;
 }
 
 function send(message: Message, socket: Socket): ClientRequest {

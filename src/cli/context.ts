@@ -26,6 +26,7 @@ export type Perform<Options = never> = (
 
 /** The home that was asked for: the flag, else CARREL_HOME, else ~/.carrel. */
 export function homeOf(flag: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
-  if (flag === '') throw new Fault('invalid', '--home: the path is empty', { hint: 'Name a folder, or leave --home out.' });
+  if (flag === '')
+    throw new Fault('invalid', '--home: the path is empty', { hint: 'Name a folder, or leave --home out.' });
   return resolve(flag || env.CARREL_HOME || join(homedir(), '.carrel'));
 }

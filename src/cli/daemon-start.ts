@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '../api/client.ts';
+import { namespaceArgs } from '../lib/namespace.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 
 const waitMs = 15_000;
@@ -15,7 +16,11 @@ const takenExit = 6;
 const takenMs = 500;
 const faultMark = 'carrel-fault: ';
 
-export const daemonMain = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
+/** The daemon's program, in the namespaces it wants to live in. */
+export function daemonArgv(): [string, ...string[]] {
+  const main = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
+  return [...namespaceArgs(process.getuid?.() ?? 0), process.execPath, main];
+}
 
 export async function startDaemon(home: string): Promise<void> {
   makeHome(home);
@@ -75,7 +80,8 @@ async function tryStart(home: string, deadline: number): Promise<boolean> {
 }
 
 function launch(home: string, log: number): ChildProcess {
-  const child = spawn(process.execPath, [daemonMain], {
+  const [program, ...args] = daemonArgv();
+  const child = spawn(program, args, {
     detached: true,
     cwd: '/',
     stdio: ['ignore', log, log],

@@ -3,6 +3,7 @@ import { asFault } from '../model/fault.ts';
 import type { CommandEntry } from './commands.ts';
 import { type Context, homeOf, type Invocation, type Perform } from './context.ts';
 import { Output } from './output/output.ts';
+import { brokenPipe } from './pipe.ts';
 import type { GlobalOptions } from './program.ts';
 import { listenForSignals } from './signals.ts';
 import { version } from './version.ts';
@@ -42,8 +43,10 @@ function wantsJson(argv: readonly string[]): boolean {
 
 function watchOver(fail: (error: unknown) => number): void {
   listenForSignals();
-  // Whoever reads our output may stop reading; that is no error of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : fail(error)));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') process.exit(fail(error));
+    brokenPipe();
+  });
   process.stderr.on('error', () => {});
   process.on('uncaughtException', (error) => process.exit(fail(error)));
   process.on('unhandledRejection', (error) => process.exit(fail(error)));

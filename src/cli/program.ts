@@ -48,10 +48,16 @@ function buildProgram(tail: readonly string[], dispatch: Dispatch): Command {
     .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ outputError: () => {} });
-  program.helpCommand('help [command]', 'explain a command');
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
+    });
+  program.addHelpCommand(
+    new Command('help').argument('[command]').summary('explain a command').helpGroup('First contact:'),
+  );
   program.addHelpText('after', '\nFirst steps: carrel doctor; carrel run -- uname -a');
-  for (const entry of commands) program.addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
+  for (const entry of commands)
+    program.addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
   return program;
 }
 
@@ -80,12 +86,13 @@ function buildOption({ flags, summary, choices, repeat, hidden }: OptionEntry): 
 function refusal(error: CommanderError, head: readonly string[]): Fault {
   if (error.code === 'commander.help') return new Fault('invalid', 'no command was given', { hint: 'carrel help' });
   const [message = '', guess] = error.message.replace(/^error: /, '').split('\n');
-  const hint = guess?.replace(/^\(|\)$/g, '') ?? advice(entryOf(head));
+  const hint = guess?.replace(/^\(|\)$/g, '') ?? advice(error.code, entryOf(head));
   return new Fault('invalid', message, { cause: error, hint });
 }
 
-function advice(entry: CommandEntry | undefined): string {
+function advice(code: string, entry: CommandEntry | undefined): string {
   if (!entry) return 'carrel help';
-  const usage = entry.takesCommand ? `carrel ${entry.name} ${entry.usage}; what runs inside stands after --` : undefined;
-  return usage ?? `carrel help ${entry.name}`;
+  const misplaced = code === 'commander.excessArguments' || code === 'commander.unknownOption';
+  if (!entry.takesCommand || !misplaced) return `carrel help ${entry.name}`;
+  return `carrel ${entry.name} ${entry.usage}; what runs inside stands after --`;
 }

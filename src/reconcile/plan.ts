@@ -13,7 +13,12 @@ export type Step =
   | { readonly action: 'start' }
   | { readonly action: 'adopt'; readonly started: Started }
   | { readonly action: 'stop' }
-  | { readonly action: 'conclude'; readonly state: SandboxState; readonly reason: string | null; readonly exit: Exit | null }
+  | {
+      readonly action: 'conclude';
+      readonly state: SandboxState;
+      readonly reason: string | null;
+      readonly exit: Exit | null;
+    }
   /** Take an ended sandbox out of the engine; its own data stays. */
   | { readonly action: 'clear' }
   /** Data and record go. */
@@ -21,9 +26,10 @@ export type Step =
 
 export type Action = Step['action'];
 
-export function plan(sandbox: Sandbox, observed: Observed): Step | null {
+/** `held`: a client is still reading, so an ended sandbox does not remove itself yet. */
+export function plan(sandbox: Sandbox, observed: Observed, held = false): Step | null {
   const { spec, status } = sandbox;
-  if (hasEnded(status)) return planEnded(sandbox, observed);
+  if (hasEnded(status)) return planEnded(sandbox, observed, held);
   if (observed.kind === 'exited') return concludeExit(sandbox, observed.exit);
   if (spec.desired !== 'running') return planStop(observed);
   if (observed.kind === 'paused') return conclude('stopped', 'paused', null);
@@ -31,8 +37,8 @@ export function plan(sandbox: Sandbox, observed: Observed): Step | null {
   return wasLaunched(status) ? conclude('failed', 'lost', null) : { action: 'start' };
 }
 
-function planEnded({ spec, status }: Sandbox, observed: Observed): Step | null {
-  const leaves = spec.desired === 'removed' || spec.autoRemove;
+function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): Step | null {
+  const leaves = spec.desired === 'removed' || (spec.autoRemove && !held);
   const returns = spec.desired === 'running' && spec.attempt > status.attempt;
   if (!leaves && !returns) return observed.kind === 'running' || observed.kind === 'paused' ? { action: 'stop' } : null;
   if (observed.kind !== 'absent') return { action: 'clear' };

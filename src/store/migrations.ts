@@ -2,9 +2,9 @@
  * The schema of the SQLite store, version by version, and how a file shows which version it holds.
  *
  * `application_id` and `user_version` change only while the file is not in WAL mode. The first bytes of the file are
- * therefore always the truth, and a file that is foreign, cut short or newer is refused without being opened.
+ * therefore always the truth, and a file that is foreign or newer is refused without being opened.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { Fault } from '../model/fault.ts';
 
@@ -60,20 +60,11 @@ const magic = 'SQLite format 3\0';
 
 /** Reads the file without SQLite, which would leave its traces beside it. */
 export function refuseForeign(path: string): void {
-  const { header, sizeBytes } = readHeader(path);
-  if (sizeBytes < headerBytes || header.toString('latin1', 0, magic.length) !== magic) {
-    throw damaged(path, 'is not a database');
-  }
+  const header = readHeader(path);
+  if (header.toString('latin1', 0, magic.length) !== magic) throw damaged(path, 'is not a database');
   if (header.readUInt32BE(68) !== applicationId) throw foreign(path);
   const version = header.readUInt32BE(60);
   if (version > schemaVersion) throw newer(path, version);
-  // With a log or a journal the file alone is not the whole of it.
-  const whole = !isFilled(`${path}-wal`) && !isFilled(`${path}-journal`);
-  if (whole && sizeBytes < promisedBytes(header)) throw damaged(path, 'is cut short');
-}
-
-export function isFilled(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 export function damaged(path: string, how: string, cause?: unknown): Fault {
@@ -95,20 +86,14 @@ function newer(path: string, version: number): Fault {
   });
 }
 
-function readHeader(path: string): { header: Buffer; sizeBytes: number } {
+/** Filled up with zeros where the file is shorter. */
+function readHeader(path: string): Buffer {
   const fd = openSync(path, 'r');
   try {
     const header = Buffer.alloc(headerBytes);
     readSync(fd, header, 0, headerBytes, 0);
-    return { header, sizeBytes: fstatSync(fd).size };
+    return header;
   } finally {
     closeSync(fd);
   }
-}
-
-/** SQLite trusts the page count only when both change counters agree; a page size of 1 stands for 65536. */
-function promisedBytes(header: Buffer): number {
-  const trusted = header.readUInt32BE(24) === header.readUInt32BE(92);
-  const pageBytes = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16);
-  return trusted ? header.readUInt32BE(28) * pageBytes : headerBytes;
 }

@@ -7,14 +7,14 @@
  * The seq of an event is also the revision of the row written with it. A revision thus never comes back, not even when a
  * row is removed and another takes its id.
  */
-import { accessSync, constants, existsSync, linkSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, linkSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault, type FaultCode } from '../model/fault.ts';
 import { boundedLimit, encode, expiredUpTo, Feed, refusal } from './memory.ts';
-import { damaged, isFilled, migrate, refuseForeign } from './migrations.ts';
+import { damaged, migrate, refuseForeign } from './migrations.ts';
 import type { Kind, Kinds, NewRow, Row, Store, WriteOptions } from './store.ts';
 
 /** Calls are synchronous: while one waits for a lock, the whole daemon does. */
@@ -66,6 +66,10 @@ function refuseDamaged(path: string): void {
   } finally {
     db.close();
   }
+}
+
+function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function connect(path: string): Database.Database {

@@ -8,7 +8,12 @@ export function table(rows: readonly (readonly string[])[]): string[] {
       widths[column] = Math.max(widths[column] ?? 0, width(cell));
     });
   }
-  return rows.map((row) => row.map((cell, column) => pad(cell, widths[column]!)).join('  ').trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 function pad(cell: string, columns: number): string {

@@ -40,7 +40,9 @@ export function cut(text: string, columns: number): string {
 
 /** A command as one could type it. */
 export function commandLine(command: readonly string[]): string {
-  return command.map((word) => plain(/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+  return command
+    .map((word) => plain(/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
 }
 
 function columnsOf(character: string): number {

@@ -4,8 +4,8 @@ import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/routes.ts';
 import { encodeJson } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
-import { type Exit, receive, type Sinks } from './receive.ts';
 import { sendInput } from './input.ts';
+import { type Exit, receive, type Sinks } from './receive.ts';
 
 export interface Inside {
   readonly client: Client;

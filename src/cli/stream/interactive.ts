@@ -4,6 +4,7 @@ import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/routes.ts';
 import { encodeJson } from '../../api/stream.ts';
 import type { Output } from '../output/output.ts';
+import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
 import { closeSinks, ownSinks, receive } from './receive.ts';
@@ -12,6 +13,7 @@ import { followSize, rawKeys } from './terminal.ts';
 export async function interact(client: Client, out: Output, name: string, request: ExecRequest): Promise<number> {
   const socket = await client.upgrade('execSandbox', { name });
   socket.write(encodeJson('request', request));
+  onBrokenPipe(() => process.exit(brokenPipeExit));
   const releases = lend(socket, request);
   try {
     const exit = await receive(socket, ownSinks(out));

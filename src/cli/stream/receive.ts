@@ -48,8 +48,10 @@ export function closeSinks(out: Output, exit: Exit | null): void {
   if (out.json && exit) out.document({ stream: 'exit', ...exit }, 0);
 }
 
+/** Waits for the sink where it is slow. A sink that broke takes everything; its owner hears of the error. */
 export async function pour(sink: Writable, chunk: Buffer): Promise<void> {
-  if (!sink.write(chunk)) await once(sink, 'drain');
+  if (sink.destroyed || sink.write(chunk)) return;
+  await once(sink, 'drain').catch(() => {});
 }
 
 function jsonSink(out: Output, stream: 'stdout' | 'stderr'): (chunk: Buffer) => void {

@@ -64,8 +64,9 @@ export function fillSkeleton(root: string, skeleton: Skeleton): void {
 }
 
 function makeFolder(root: string, path: string, made: Set<string>): void {
+  if (path === '/' || path === '.') return;
   const full = join(root, path);
-  if (full === root || made.has(full)) return;
+  if (made.has(full)) return;
   makeFolder(root, dirname(path), made);
   mkdirSync(full, { mode: 0o755 });
   made.add(full);

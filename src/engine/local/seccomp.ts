@@ -37,9 +37,9 @@ const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-const lists = (text: string): readonly string[] => text.trim().split(/\s+/);
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-const files = lists(`
+const files = words(`
   openat openat2 close close_range dup dup3 fcntl flock
   read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek
   fstat newfstatat statx statfs fstatfs faccessat faccessat2 readlinkat getdents64
@@ -54,18 +54,18 @@ const files = lists(`
   io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents
 `);
 
-const waiting = lists(`
+const waiting = words(`
   epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 ppoll pselect6
   eventfd2 signalfd4 timerfd_create timerfd_settime timerfd_gettime
 `);
 
-const memory = lists(`
+const memory = words(`
   mmap munmap mremap mprotect madvise process_madvise msync mincore brk remap_file_pages
   mlock mlock2 munlock mlockall munlockall mseal map_shadow_stack
   pkey_alloc pkey_free pkey_mprotect membarrier
 `);
 
-const processes = lists(`
+const processes = words(`
   execve execveat exit exit_group wait4 waitid set_tid_address restart_syscall rseq
   getpid getppid gettid getpgid setpgid getsid setsid
   kill tkill tgkill pidfd_open pidfd_send_signal
@@ -77,23 +77,23 @@ const processes = lists(`
   seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
 `);
 
-const identity = lists(`
+const identity = words(`
   getuid geteuid getgid getegid getresuid getresgid getgroups capget uname sysinfo
   setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset
 `);
 
-const scheduling = lists(`
+const scheduling = words(`
   sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
   sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
   sched_rr_get_interval getpriority setpriority ioprio_get ioprio_set getcpu
 `);
 
-const time = lists(`
+const time = words(`
   clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday getitimer setitimer
   timer_create timer_settime timer_gettime timer_getoverrun timer_delete getrandom
 `);
 
-const communication = lists(`
+const communication = words(`
   socketpair bind listen accept accept4 connect shutdown getsockname getpeername getsockopt setsockopt
   sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
   shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
@@ -101,7 +101,7 @@ const communication = lists(`
 `);
 
 /** What x86-64 still has from before the `*at` and `*1` calls. */
-const legacy = lists(`
+const legacy = words(`
   open creat access stat lstat readlink getdents mkdir rmdir rename link unlink symlink mknod
   chmod chown lchown utime utimes futimesat dup2 pipe
   poll select epoll_create epoll_wait eventfd signalfd inotify_init

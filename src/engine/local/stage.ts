@@ -4,12 +4,13 @@
  * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
  * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
  */
-import { chownSync, closeSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
+import { hiddenHierarchy } from './cgroup.ts';
 import type { Identity } from './ids.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import type { SpecMount } from './spec.ts';
@@ -38,6 +39,15 @@ export interface StageInput {
 
 /** Once per daemon, in its private mount namespace. */
 export function openStage(): void {
+  if (existsSync(join('/sys/fs/cgroup', hiddenHierarchy))) {
+    mount(
+      'carrel-hidden',
+      join('/sys/fs/cgroup', hiddenHierarchy),
+      'tmpfs',
+      mountFlags.nosuid | mountFlags.nodev,
+      'mode=0700',
+    );
+  }
   mount('carrel-stage', stageFolder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=16m');
 }
 

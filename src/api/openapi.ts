@@ -1,0 +1,69 @@
+/** The OpenAPI document of the routes. */
+import { z } from 'zod';
+import { faultBody, type Route, routes } from './routes.ts';
+
+export function openapi(version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, route] of Object.entries(routes)) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(name, route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Carrel', version, description: 'The daemon of one Carrel installation, on its unix socket.' },
+    paths,
+    components: { schemas: { Fault: schema(faultBody) } },
+  };
+}
+
+function operation(name: string, route: Route): object {
+  return {
+    operationId: name,
+    summary: route.summary,
+    parameters: [...pathParameters(route.path), ...queryParameters(route)],
+    ...(route.body ? { requestBody: { content: json(schema(route.body)) } } : {}),
+    responses: {
+      ...success(route),
+      default: { description: 'A refusal', content: json({ $ref: '#/components/schemas/Fault' }) },
+    },
+  };
+}
+
+function success({ answer }: Route): object {
+  if (answer === 'upgrade') return { 101: { description: 'The framed stream carrel-stream' } };
+  if (answer === 'frames')
+    return { 200: { description: 'Frames of carrel-stream', content: media('application/octet-stream') } };
+  if (answer === 'sse') return { 200: { description: 'Server-sent events', content: media('text/event-stream') } };
+  if (answer === 'document') return { 200: { description: 'An OpenAPI document', content: json({ type: 'object' }) } };
+  return { 200: { description: 'Done', content: json(schema(answer)) } };
+}
+
+function pathParameters(path: string): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Route): object[] {
+  return Object.entries(query?.shape ?? {}).map(([name, value]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: schema(value as z.ZodType),
+  }));
+}
+
+function schema(type: z.ZodType): object {
+  const { $schema, ...rest } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' });
+  return rest;
+}
+
+function json(content: object): object {
+  return { 'application/json': { schema: content } };
+}
+
+function media(type: string): object {
+  return { [type]: { schema: { type: 'string' } } };
+}

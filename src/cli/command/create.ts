@@ -1,0 +1,12 @@
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { type SandboxOptions, sandboxRequest } from '../request.ts';
+
+export default async function create(context: Context, invocation: Invocation<SandboxOptions>): Promise<void> {
+  const body = sandboxRequest(invocation.options, invocation.args[0], invocation.command);
+  const view = await during(context.out, 'creating the sandbox', connect(context).call('createSandbox', { body }));
+  if (context.json) context.out.document(view);
+  else context.out.print(plain(view.name));
+}

@@ -1,0 +1,101 @@
+import type { Client } from '../../api/client.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import type { Output } from '../output/output.ts';
+import { commandLine } from '../output/text.ts';
+import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
+import { type SandboxOptions, sandboxRequest } from '../request.ts';
+import { catchSignals } from '../signals.ts';
+import { hasInput, sendInput } from '../stream/input.ts';
+import { closeSinks, type Exit, ownSinks, receive } from '../stream/receive.ts';
+import create from './create.ts';
+
+const interruptedExit = 130;
+
+export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
+  const { args, options, command } = invocation;
+  if (command.length === 0) throw noCommand(args[0]);
+  if (options.detach) {
+    await create(context, invocation);
+    return 0;
+  }
+  const input = hasInput();
+  const body = { ...sandboxRequest(options, args[0], command), console: true, stdin: input };
+  const client = connect(context);
+  const brake = new Brake(client, context.out);
+  const release = catchSignals(() => brake.press());
+  try {
+    const { name } = await client.call('createSandbox', { body });
+    brake.engage(name);
+    const exit = await join(client, context.out, name, input);
+    return brake.pressed ? interruptedExit : exit.exitCode;
+  } finally {
+    release();
+  }
+}
+
+async function join(client: Client, out: Output, name: string, input: boolean): Promise<Exit> {
+  const socket = await client.upgrade('attachSandbox', { name });
+  const release = input ? sendInput(socket, process.stdin) : () => {};
+  try {
+    const exit = await receive(socket, ownSinks(out));
+    closeSinks(out, exit);
+    if (exit.outOfMemory) out.warn(`${name} ran out of memory; give it more with --memory`);
+    return exit;
+  } finally {
+    release();
+    socket.destroy();
+  }
+}
+
+/** Ctrl-C: the first asks the sandbox to stop, the second makes it, the third does not wait for that. */
+class Brake {
+  readonly #client: Client;
+  readonly #out: Output;
+  #name: string | null = null;
+  #presses = 0;
+
+  constructor(client: Client, out: Output) {
+    this.#client = client;
+    this.#out = out;
+  }
+
+  get pressed(): boolean {
+    return this.#presses > 0;
+  }
+
+  press(): void {
+    this.#presses += 1;
+    if (this.#presses > 2) process.exit(interruptedExit);
+    if (this.#name !== null) this.#stop(this.#name);
+  }
+
+  /** From here on there is something to stop; an earlier press counts. */
+  engage(name: string): void {
+    this.#name = name;
+    if (this.pressed) this.#stop(name);
+    // Nobody reads the output any more. What goes on unseen would go on for ever.
+    onBrokenPipe(() => {
+      this.#client.call('stopSandbox', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
+    });
+  }
+
+  #stop(name: string): void {
+    const first = this.#presses === 1;
+    this.#out.warn(first ? `stopping ${name}; Ctrl-C again to kill it` : `killing ${name}`);
+    this.#client.call('stopSandbox', { path: { name }, body: first ? {} : { graceMs: 0 } }).catch((error: unknown) => {
+      // It ended by itself in the meantime.
+      if (!isFault(error, 'not_found') && !isFault(error, 'conflict')) this.#out.warn((error as Error).message);
+    });
+  }
+}
+
+function leave(): void {
+  process.exit(brokenPipeExit);
+}
+
+function noCommand(project: string | undefined): Fault {
+  const example = project === undefined ? 'uname -a' : commandLine([project]);
+  return new Fault('invalid', 'run needs a command', { hint: `Put it after --, such as: carrel run -- ${example}` });
+}

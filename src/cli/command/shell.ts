@@ -1,0 +1,14 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { interact } from '../stream/interactive.ts';
+import { terminalSize } from '../stream/terminal.ts';
+
+const bestShell = ['/bin/sh', '-c', 'exec $(command -v bash || echo sh) -l'];
+
+export default async function shell(context: Context, { args }: Invocation): Promise<number> {
+  const name = checkSandboxName(args[0]!);
+  const env = process.env.TERM ? { TERM: process.env.TERM } : {};
+  const request = { command: bestShell, env, stdin: true, terminal: terminalSize(), bound: true };
+  return interact(connect(context), context.out, name, request);
+}

@@ -1,0 +1,72 @@
+import type { SandboxView } from '../../api/routes.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { age } from '../output/age.ts';
+import type { Output } from '../output/output.ts';
+import { paintState } from '../output/state.ts';
+import { table } from '../output/table.ts';
+import { commandLine, plain } from '../output/text.ts';
+
+export default async function show(context: Context, { args }: Invocation): Promise<void> {
+  const view = await connect(context).call('showSandbox', { path: { name: checkSandboxName(args[0]!) } });
+  if (context.json) return context.out.document(view);
+  context.out.print(...description(view, context.out));
+}
+
+export function description(view: SandboxView, out: Output, now?: number): string[] {
+  const { project, mode, command, runtime, startedAt, finishedAt } = view;
+  return table([
+    ['name', plain(view.name)],
+    ['id', plain(view.id)],
+    ['state', [paintState(out, view.state), ...ending(view)].join(', ')],
+    ['command', command.length === 0 ? '-' : commandLine(command)],
+    ['project', project === null ? '-' : `${plain(project)} (${plain(mode)})`],
+    ['user', plain(view.user)],
+    ['engine', `${plain(view.engine)}${runtime === null ? '' : `, ${plain(runtime)}`}`],
+    ['created', moment(view.createdAt, now)],
+    ...(startedAt === null ? [] : [['started', moment(startedAt, now)]]),
+    ...(finishedAt === null ? [] : [['finished', moment(finishedAt, now)]]),
+    ['limits', limits(view)],
+    ['network', plain(view.network)],
+    ...section('mounts', view.mounts.map(mount)),
+    ...section(
+      'labels',
+      Object.entries(view.labels).map(([key, value]) => `${plain(key)}=${plain(value)}`),
+    ),
+  ]);
+}
+
+function ending({ exitCode, signal, reason }: SandboxView): string[] {
+  return [
+    ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
+    ...(signal === null ? [] : [plain(signal)]),
+    ...(reason === null ? [] : [plain(reason)]),
+  ];
+}
+
+function limits({ limits: { cpus, memoryBytes, swapBytes, pids, diskBytes, advisory } }: SandboxView): string {
+  const all = {
+    cpus: `${cpus} cpus`,
+    memoryBytes: `${formatSize(memoryBytes)} memory`,
+    swapBytes: `${formatSize(swapBytes)} with swap`,
+    pids: `${pids} processes`,
+    diskBytes: `${formatSize(diskBytes)} disk`,
+  };
+  return Object.entries(all)
+    .map(([key, text]) => (advisory.includes(key) ? `${text} (not enforced)` : text))
+    .join(', ');
+}
+
+function mount({ target, source, readonly }: SandboxView['mounts'][number]): string {
+  return [plain(target), source === null ? '' : ` from ${plain(source)}`, readonly ? ' (read-only)' : ''].join('');
+}
+
+function section(title: string, lines: readonly string[]): string[][] {
+  return lines.map((line, index) => [index === 0 ? title : '', line]);
+}
+
+function moment(at: string, now?: number): string {
+  return `${plain(at)} (${age(at, now)} ago)`;
+}

@@ -1,0 +1,35 @@
+import { isFault } from '../../model/fault.ts';
+import type { Context } from '../context.ts';
+import { connectRunning } from '../daemon.ts';
+import { duration } from '../output/age.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function status(context: Context): Promise<void> {
+  const found = await ask(context);
+  if (context.json) return context.out.document(found ? { running: true, ...found } : { running: false });
+  if (!found) {
+    context.out.print('not running');
+    return context.out.note('It starts by itself when a command needs it, or with: carrel up -d');
+  }
+  const held = Object.entries(found.sandboxes).map(([state, count]) => `${count} ${plain(state)}`);
+  context.out.print(
+    ...table([
+      ['daemon', `running for ${duration(found.uptimeSeconds)}, pid ${found.pid}`],
+      ['version', plain(found.version)],
+      ['home', plain(found.home)],
+      ['rootless', found.rootless ? 'yes' : 'no'],
+      ['sandboxes', held.join(', ') || 'none'],
+      ['last event', String(found.lastSeq)],
+    ]),
+  );
+}
+
+async function ask(context: Context) {
+  try {
+    return await connectRunning(context).call('status');
+  } catch (error) {
+    if (isFault(error, 'unavailable')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { Fault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { daemonArgv, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
+import { catchSignals } from '../signals.ts';
+
+export default async function up(context: Context, { options }: Invocation<{ detach?: boolean }>): Promise<number> {
+  return options.detach ? background(context) : foreground(context);
+}
+
+async function background(context: Context): Promise<number> {
+  const status = await connect(context).call('status');
+  if (context.json) context.out.document(status);
+  else context.out.print(`the daemon is running, pid ${status.pid}`);
+  return 0;
+}
+
+async function foreground(context: Context): Promise<number> {
+  makeHome(context.home);
+  if (await isAnswering(context.home)) {
+    throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
+  }
+  const { code, signal, words } = await runHere(context.home);
+  if (code === 0) return 0;
+  if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
+  throw lastWords(words, signal ?? `exit code ${code}`);
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly words: string;
+}
+
+/** In a session of its own, so that Ctrl-C reaches it once: through us. */
+function runHere(home: string): Promise<Ended> {
+  const [program, ...args] = daemonArgv();
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'pipe'],
+    env: { ...process.env, CARREL_HOME: home },
+  });
+  const release = catchSignals((signal) => void child.kill(signal));
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-64 * 1024);
+    process.stderr.write(text);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      release();
+      resolve({ code, signal, words });
+    });
+  });
+}

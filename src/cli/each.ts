@@ -1,0 +1,45 @@
+/** One act on several sandboxes: a failure does not keep the others from it. */
+import type { SandboxView } from '../api/routes.ts';
+import { asFault } from '../model/fault.ts';
+import { checkSandboxName } from '../model/name.ts';
+import type { Context } from './context.ts';
+import { during } from './output/progress.ts';
+import { plain } from './output/text.ts';
+
+const atOnce = 16;
+
+/** Prints each name that it worked for; ends with the exit code of the first failure. */
+export async function forEach(
+  context: Context,
+  verb: string,
+  names: readonly string[],
+  act: (name: string) => Promise<SandboxView>,
+): Promise<number> {
+  const unique = [...new Set(names)];
+  const results = await during(
+    context.out,
+    `${verb} ${unique.length === 1 ? unique[0] : unique.length}`,
+    settle(unique, act),
+  );
+  const views: SandboxView[] = [];
+  let code = 0;
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'fulfilled') views.push(result.value);
+    else code ||= context.out.fail(asFault(result.reason));
+    if (result.status === 'fulfilled' && !context.json) context.out.print(plain(unique[index]!));
+  }
+  if (context.json) context.out.document(views);
+  return code;
+}
+
+async function settle(
+  names: readonly string[],
+  act: (name: string) => Promise<SandboxView>,
+): Promise<PromiseSettledResult<SandboxView>[]> {
+  const results: PromiseSettledResult<SandboxView>[] = [];
+  for (let start = 0; start < names.length; start += atOnce) {
+    const batch = names.slice(start, start + atOnce);
+    results.push(...(await Promise.allSettled(batch.map(async (name) => act(checkSandboxName(name))))));
+  }
+  return results;
+}

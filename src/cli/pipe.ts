@@ -1,0 +1,14 @@
+/** What happens when whoever reads our output stops reading: by default we end quietly. */
+let react: () => void = () => process.exit(0);
+
+/** As a shell reports it for a command that was cut short. */
+export const brokenPipeExit = 141;
+
+/** A command that leaves something behind takes care of it first. */
+export function onBrokenPipe(handler: () => void): void {
+  react = handler;
+}
+
+export function brokenPipe(): void {
+  react();
+}

@@ -1,0 +1,65 @@
+/** The owner's settings: HOME/config.yaml. All optional; unknown ones are refused with their path. */
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readIfThere } from '../lib/file.ts';
+import { Fault } from '../model/fault.ts';
+import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
+import { parseSize } from '../model/size.ts';
+
+const size = z.union([z.string(), z.int().positive()]);
+
+const schema = z.strictObject({
+  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
+  limits: z
+    .strictObject({ cpus: z.number(), memory: size, swap: size, pids: z.int(), disk: size })
+    .partial()
+    .optional(),
+  logs: z.strictObject({ size }).optional(),
+});
+
+export interface Config {
+  readonly runtime: string | null;
+  readonly limits: Limits;
+  readonly logMaxBytes: number | null;
+}
+
+export function readConfig(path: string): Config {
+  const text = readIfThere(path);
+  const given = check(path, text === null ? {} : parseYaml(path, text));
+  const { cpus, memory, swap, pids, disk } = given.limits ?? {};
+  const limits = {
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(memory === undefined ? {} : { memoryBytes: bytes(memory, 'limits.memory') }),
+    ...(swap === undefined ? {} : { swapBytes: bytes(swap, 'limits.swap') }),
+    ...(pids === undefined ? {} : { pids }),
+    ...(disk === undefined ? {} : { diskBytes: bytes(disk, 'limits.disk') }),
+  };
+  return {
+    runtime: given.runtime ?? null,
+    limits: resolveLimits(limits, defaultLimits),
+    logMaxBytes: given.logs ? bytes(given.logs.size, 'logs.size') : null,
+  };
+}
+
+function parseYaml(path: string, text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 10 }) ?? {};
+  } catch (error) {
+    throw new Fault('invalid', `${path}: ${(error as Error).message.split('\n')[0]}`, {
+      hint: 'Mend the file or remove it.',
+      cause: error,
+    });
+  }
+}
+
+function check(path: string, value: unknown): z.output<typeof schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const where = issue.path.length > 0 ? `${issue.path.join('.')}: ` : '';
+  throw new Fault('invalid', `${path}: ${where}${issue.message}`, { hint: 'Mend the file or remove it.' });
+}
+
+function bytes(value: string | number, what: string): number {
+  return typeof value === 'number' ? value : parseSize(value, what);
+}

@@ -1,0 +1,97 @@
+/** The only place where parts are made and wired together. */
+import { userInfo } from 'node:os';
+import pino from 'pino';
+import { openLocalEngine } from '../engine/local/local.ts';
+import { isFault } from '../model/fault.ts';
+import { Loop } from '../reconcile/loop.ts';
+import { Reconciler } from '../reconcile/reconcile.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { readConfig } from './config.ts';
+import { createDoctor } from './doctor.ts';
+import { lockHome, openHome } from './home.ts';
+import { Sandboxes } from './sandboxes.ts';
+import { listen } from './server.ts';
+import { readVersion } from './version.ts';
+
+export interface Daemon {
+  /** Sandboxes go on unless `all`. */
+  shutdown(all: boolean): Promise<string[]>;
+  readonly closed: Promise<void>;
+}
+
+export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
+  // The home itself is closed to others; what is made for sandboxes below it must be open to them.
+  process.umask(0o022);
+  const home = openHome(homeFolder);
+  lockHome(home.home);
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
+  const config = readConfig(home.config);
+  const store = openSqliteStore(home.database);
+  const { logMaxBytes } = config;
+  const engine = openLocalEngine({
+    folder: home.engine,
+    installation: home.installation,
+    ...(logMaxBytes ? { logMaxBytes } : {}),
+  });
+  const now = () => new Date().toISOString();
+  const owner = ensureOwner(store, now());
+  const reconciler = new Reconciler({ store, engine, places: home, now });
+  const sandboxes = new Sandboxes({ store, engine, reconciler, places: home, config, owner, now });
+  const loop = new Loop({
+    store,
+    engine,
+    reconciler,
+    report: (id, fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
+  });
+
+  let close = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  const shutdown = async (all: boolean) => {
+    const names = all
+      ? (await sandboxes.list()).filter((view) => view.state === 'running').map((view) => view.name)
+      : [];
+    await Promise.all(names.map((name) => sandboxes.stop(name)));
+    loop.stop();
+    server.close();
+    server.closeIdleConnections();
+    await engine.dispose();
+    store.close();
+    log.info('down');
+    setImmediate(close);
+    return names;
+  };
+  await loop.start();
+  const server = await listen({
+    version: readVersion(),
+    home: home.home,
+    rootless,
+    startedAtMs: Date.now(),
+    store,
+    engine,
+    sandboxes,
+    doctor: createDoctor(engine),
+    shutdown,
+  });
+  log.info({ home: home.home, rootless }, 'up');
+  return { shutdown, closed };
+}
+
+/** The person who runs the daemon owns the installation and is its first user. */
+function ensureOwner(store: Store, at: string): string {
+  const first = store.list('user')[0];
+  if (first) return first.name;
+  const name = userInfo().username;
+  try {
+    const value = { name, slot: 0, createdAt: at };
+    store.insert(
+      { kind: 'user', id: name, owner: '', name, value },
+      { at, type: 'user.created', subject: name, data: { name } },
+    );
+  } catch (error) {
+    if (!isFault(error, 'conflict')) throw error;
+  }
+  return name;
+}

@@ -1,0 +1,287 @@
+/** What users ask about sandboxes. Writes specs and leaves the doing to the reconciler. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { realpathSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
+import type { Engine } from '../engine/engine.ts';
+import { describe, type Places } from '../launch/launch.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { type Limits, resolveLimits } from '../model/limits.ts';
+import { checkSandboxName, printable } from '../model/name.ts';
+import { hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } from '../model/sandbox.ts';
+import type { Reconciler } from '../reconcile/reconcile.ts';
+import type { Row, Store } from '../store/store.ts';
+import type { Config } from './config.ts';
+import { suggestName } from './suggest-name.ts';
+
+export interface SandboxParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly reconciler: Reconciler;
+  readonly places: Places;
+  readonly config: Config;
+  readonly owner: string;
+  readonly now: () => string;
+}
+
+type SandboxRow = Row<'sandbox'>;
+
+const defaultGraceMs = 10_000;
+const clientMs = 10_000;
+const maxSandboxes = 10_000;
+
+export class Sandboxes {
+  readonly #parts: SandboxParts;
+  /** Sandboxes whose client has yet to attach. */
+  readonly #expected = new Map<string, () => void>();
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
+  }
+
+  /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
+  async create(request: SandboxRequest): Promise<SandboxView> {
+    const { store, reconciler } = this.#parts;
+    const spec = this.#specOf(request);
+    if (store.list('sandbox').length >= maxSandboxes) {
+      throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
+        hint: 'Remove some with: carrel rm NAME',
+      });
+    }
+    const row = this.#insert(request.name, spec);
+    if (request.console) this.#expectClient(row.id);
+    try {
+      await reconciler.settle(row.id);
+    } catch (error) {
+      await this.#withdraw(row.id);
+      throw error;
+    }
+    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */
+  #expectClient(id: string): void {
+    const { reconciler } = this.#parts;
+    reconciler.wantConsole(id);
+    const release = reconciler.hold(id);
+    const came = () => {
+      clearTimeout(timer);
+      this.#expected.delete(id);
+      void release().catch(() => {});
+    };
+    const timer = setTimeout(came, clientMs);
+    timer.unref();
+    this.#expected.set(id, came);
+  }
+
+  /** Keeps the sandbox while a client reads from it. */
+  hold(id: string): () => Promise<void> {
+    const release = this.#parts.reconciler.hold(id);
+    this.#expected.get(id)?.();
+    return release;
+  }
+
+  #specOf(request: SandboxRequest): SandboxSpec {
+    const { config, owner } = this.#parts;
+    const { limits = {}, project } = request;
+    if (request.user !== undefined && request.user !== owner)
+      throw new Fault('not_found', `no user ${printable(request.user)}`);
+    if (request.mode === 'bind' && project === undefined) throw new Fault('invalid', 'mode bind needs a project');
+    return {
+      user: owner,
+      engine: request.engine ?? 'local',
+      runtime: request.runtime ?? config.runtime,
+      project:
+        project === undefined || request.mode === 'none' ? null : projectFolder(project, this.#parts.places.home),
+      mode: project === undefined ? 'none' : (request.mode ?? 'bind'),
+      command: request.command ?? [],
+      env: request.env ?? {},
+      limits: resolveLimits(limits as Partial<Limits>, config.limits),
+      demanded: Object.keys(limits) as (keyof Limits)[],
+      rootfs: request.rootfs ?? null,
+      labels: request.labels ?? {},
+      stdin: request.stdin ?? false,
+      autoRemove: request.autoRemove ?? false,
+      desired: 'running',
+      graceMs: defaultGraceMs,
+      attempt: 1,
+    };
+  }
+
+  #insert(asked: string | undefined, spec: SandboxSpec): SandboxRow {
+    const { store, owner, now } = this.#parts;
+    const name =
+      asked === undefined
+        ? suggestName((taken) => store.find('sandbox', owner, taken) !== null)
+        : checkSandboxName(asked);
+    const id = randomBytes(8).toString('hex');
+    const at = now();
+    const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
+    const event = { at, type: 'sandbox.created', subject: id, data: { name } };
+    try {
+      return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
+    } catch (error) {
+      if (!isFault(error, 'conflict')) throw error;
+      throw new Fault('conflict', `a sandbox ${name} exists already`, {
+        hint: `Choose another name, or: carrel rm ${name}`,
+      });
+    }
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    const row = this.#parts.store.get('sandbox', id);
+    if (row) this.#ask(row, { desired: 'removed' }, 'sandbox.withdrawn');
+    await this.#parts.reconciler.settle(id);
+  }
+
+  async list(): Promise<SandboxView[]> {
+    const { store, reconciler } = this.#parts;
+    await Promise.all(store.list('sandbox').map((row) => reconciler.refresh(row)));
+    return store.list('sandbox').map((row) => this.view(row.value));
+  }
+
+  async show(name: string): Promise<SandboxView> {
+    return this.view((await this.current(name)).value);
+  }
+
+  /** The row after a look at what is so. */
+  async current(name: string): Promise<SandboxRow> {
+    await this.#parts.reconciler.refresh(this.#find(name));
+    return this.#find(name);
+  }
+
+  #find(name: string): SandboxRow {
+    const row = this.#parts.store.find('sandbox', this.#parts.owner, checkSandboxName(name));
+    if (row === null) throw new Fault('not_found', `no sandbox ${name}`, { hint: 'carrel ls shows those there are.' });
+    return row;
+  }
+
+  async start(name: string): Promise<SandboxView> {
+    const row = await this.current(name);
+    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state} already`);
+    if (row.value.spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
+    this.#ask(row, { desired: 'running', attempt: row.value.status.attempt + 1 }, 'sandbox.start_requested');
+    return this.#settled(row);
+  }
+
+  async stop(name: string, graceMs = defaultGraceMs): Promise<SandboxView> {
+    const row = await this.current(name);
+    if (hasEnded(row.value.status)) return this.view(row.value);
+    this.#ask(row, { desired: 'stopped', graceMs }, 'sandbox.stop_requested');
+    return this.#settled(row);
+  }
+
+  async remove(name: string, force: boolean): Promise<SandboxView> {
+    const row = await this.current(name);
+    if (!hasEnded(row.value.status) && !force) {
+      throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
+        hint: `Stop it first, or: carrel rm --force ${name}`,
+      });
+    }
+    this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
+    return this.#settled(row);
+  }
+
+  #ask(row: SandboxRow, change: Partial<SandboxSpec>, type: string): void {
+    const event = { at: this.#parts.now(), type, subject: row.id, data: { name: row.name } };
+    this.#parts.store.update(row, withSpec(row.value, change), event);
+  }
+
+  async #settled(row: SandboxRow): Promise<SandboxView> {
+    const { store, reconciler } = this.#parts;
+    await reconciler.settle(row.id);
+    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  /** Settles when the sandbox has ended or is gone. */
+  async wait(name: string, signal: AbortSignal): Promise<SandboxView> {
+    const { store } = this.#parts;
+    let last = (await this.current(name)).value;
+    const changed = new EventTarget();
+    const forget = store.subscribe((event) => event.subject === last.id && changed.dispatchEvent(new Event('change')));
+    try {
+      for (;;) {
+        const now = store.get('sandbox', last.id)?.value;
+        if (!now || hasEnded(now.status)) return this.view(now ?? last);
+        last = now;
+        await once(changed, 'change', { signal });
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** Where commands run that do not say where. */
+  cwd(sandbox: Sandbox): string {
+    return describe(sandbox, this.#parts.places).cwd;
+  }
+
+  async stats(): Promise<StatsView[]> {
+    const { store, engine } = this.#parts;
+    const running = store.list('sandbox').filter(({ value }) => value.status.state === 'running');
+    const views = await Promise.all(running.map((row) => statsOf(engine, row.value)));
+    return views.filter((view) => view !== null);
+  }
+
+  view({ id, name, createdAt, spec, status }: Sandbox): SandboxView {
+    const { mounts } = describe({ id, name, createdAt, spec, status }, this.#parts.places);
+    return {
+      id,
+      name,
+      project: spec.project,
+      user: spec.user,
+      engine: spec.engine,
+      runtime: status.runtime ?? spec.runtime,
+      state: status.state,
+      exitCode: status.exitCode,
+      signal: status.signal,
+      reason: status.reason,
+      command: [...spec.command],
+      mode: spec.mode,
+      createdAt,
+      startedAt: status.startedAt,
+      finishedAt: status.finishedAt,
+      limits: { ...spec.limits, advisory: [...status.advisory] },
+      mounts: mounts.map((mount) => ({
+        target: mount.target,
+        source: mount.kind === 'bind' ? mount.source : null,
+        readonly: mount.kind === 'bind' && mount.readonly,
+      })),
+      network: 'none',
+      labels: spec.labels,
+    };
+  }
+}
+
+async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Promise<StatsView | null> {
+  try {
+    const stats = await engine.stats(id, status.handle);
+    const { cpus, memoryBytes, pids } = spec.limits;
+    return { name, ...stats, cpus, memoryLimitBytes: memoryBytes, pidsLimit: pids, advisory: [...status.advisory] };
+  } catch (error) {
+    // It ended meanwhile, or has nothing to measure, ignoring.
+    if (isFault(error)) return null;
+    throw error;
+  }
+}
+
+/** The real folder, so that a link planted later changes nothing. */
+function projectFolder(path: string, home: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!path.startsWith('/') || !stat?.isDirectory()) {
+    throw new Fault('invalid', `the project ${printable(path)} is not a folder`, { hint: 'Name an existing folder.' });
+  }
+  const real = realpathSync(path);
+  const inside = (folder: string, parent: string) => `${folder}${sep}`.startsWith(`${parent}${sep}`);
+  if (real === '/' || inside(real, home) || inside(home, real)) {
+    throw new Fault(
+      'invalid',
+      `${printable(real)} cannot be a project: it holds, or is held by, Carrel's own files or the whole system`,
+      {
+        hint: 'Name the folder of one project.',
+      },
+    );
+  }
+  return join(real);
+}

@@ -1,0 +1,84 @@
+/** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
+import { chmodSync, constants, openSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { Hono, type Context as HonoContext } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { z } from 'zod';
+import { type Route, routes } from '../api/routes.ts';
+import { asFault, consequences, Fault } from '../model/fault.ts';
+import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
+import { serveUpgrades } from './streams.ts';
+
+const maxBodyBytes = 8 * 1024 * 1024;
+export const socketName = 'carrel.sock';
+
+export function createApp(served: Served): Hono {
+  const app = new Hono();
+  app.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: (context) => refuse(context, new Fault('invalid', 'the request is too large')),
+    }),
+  );
+  for (const [name, handle] of Object.entries(handlers(served))) {
+    const route: Route = routes[name as HandledRoute];
+    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+      const answer = await (handle as (request: unknown) => Promise<object>)(await check(route, context));
+      return answer instanceof Response ? answer : context.json(answer);
+    });
+  }
+  app.notFound((context) =>
+    refuse(context, new Fault('not_found', `no route ${context.req.method} ${context.req.path}`)),
+  );
+  app.onError((error, context) => refuse(context, asFault(error)));
+  return app;
+}
+
+async function check(route: Route, context: HonoContext): Promise<Checked<HandledRoute>> {
+  return {
+    name: context.req.param('name') ?? '',
+    query: (route.query ? validated(route.query, context.req.query(), 'query') : {}) as never,
+    body: (route.body ? validated(route.body, await readBody(context), 'body') : undefined) as never,
+    context,
+  };
+}
+
+async function readBody(context: HonoContext): Promise<unknown> {
+  const text = await context.req.text();
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch (error) {
+    throw new Fault('invalid', 'the body is not JSON', { cause: error });
+  }
+}
+
+export function validated<T extends z.ZodType>(schema: T, value: unknown, what: string): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  throw new Fault('invalid', `${[what, ...issue.path].join('.')}: ${issue.message}`);
+}
+
+function refuse(context: HonoContext, fault: Fault): Response {
+  return context.json(fault.toJSON(), consequences[fault.code].http as ContentfulStatusCode);
+}
+
+/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
+export async function listen(served: Served): Promise<http.Server> {
+  const server = http.createServer(getRequestListener(createApp(served).fetch, { overrideGlobalObjects: false }));
+  server.requestTimeout = 0;
+  server.timeout = 0;
+  serveUpgrades(server, served);
+  const path = join(served.home, socketName);
+  rmSync(path, { force: true });
+  const folder = openSync(served.home, constants.O_RDONLY | constants.O_DIRECTORY);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path: `/proc/self/fd/${folder}/${socketName}` }, resolve);
+  });
+  chmodSync(path, 0o600);
+  return server;
+}

@@ -1,0 +1,232 @@
+/** The upgraded routes: `attach` and `exec` as framed streams. */
+import type http from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { z } from 'zod';
+import { paths } from '../api/paths.ts';
+import { type ExecRequest, execRequest } from '../api/routes.ts';
+import {
+  decodeJson,
+  encodeFrame,
+  encodeJson,
+  type Frame,
+  FrameReader,
+  type FrameType,
+  streamProtocol,
+} from '../api/stream.ts';
+import type { Console, ExecSpec, Process } from '../engine/engine.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import type { Served } from './handlers.ts';
+import { validated } from './server.ts';
+
+const resizeFrame = execRequest.shape.terminal.unwrap();
+const signalFrame = z.strictObject({
+  name: z.enum([
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+    'SIGQUIT',
+    'SIGKILL',
+    'SIGUSR1',
+    'SIGUSR2',
+    'SIGWINCH',
+    'SIGCONT',
+    'SIGTSTP',
+  ]),
+});
+
+export function serveUpgrades(server: http.Server, served: Served): void {
+  server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    void serve(request, socket, head, served).catch((error: unknown) => refuse(socket, asFault(error)));
+  });
+}
+
+async function serve(request: http.IncomingMessage, socket: Duplex, head: Buffer, served: Served): Promise<void> {
+  const target = matchRoute(request);
+  if (target === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
+  const row = await served.sandboxes.current(target.name);
+  if (hasEnded(row.value.status) && target.route === 'execSandbox') {
+    throw new Fault('not_ready', `${target.name} is not running`, {
+      hint: `Start it with: carrel start ${target.name}`,
+    });
+  }
+  const accept = () =>
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
+  if (target.route === 'execSandbox') {
+    accept();
+    return serveExec(new Peer(socket, head), served, row.value);
+  }
+  const release = served.sandboxes.hold(row.id);
+  try {
+    const console = await served.engine.attach(row.id, row.value.status.handle);
+    accept();
+    await serveConsole(new Peer(socket, head), console, () => exitOf(served, row.name));
+  } finally {
+    await release();
+  }
+}
+
+function matchRoute(request: http.IncomingMessage): { route: 'attachSandbox' | 'execSandbox'; name: string } | null {
+  const url = new URL(request.url ?? '/', 'http://carrel');
+  for (const route of ['attachSandbox', 'execSandbox'] as const) {
+    const { method, path } = paths[route];
+    const pattern = new RegExp(`^${path.replace('{name}', '([^/]+)')}$`);
+    const name = pattern.exec(url.pathname)?.[1];
+    if (name && request.method === method) return { route, name: decodeURIComponent(name) };
+  }
+  return null;
+}
+
+function refuse(socket: Duplex, fault: Fault): void {
+  const body = JSON.stringify(fault);
+  const head = [
+    'HTTP/1.1 400 Refused',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** The client's side: frames in one at a time, frames out at the client's pace. */
+class Peer {
+  readonly #socket: Duplex;
+  readonly #reader = new FrameReader();
+  readonly #frames: Frame[] = [];
+  onFrame: ((frame: Frame) => boolean) | null = null;
+  onGone: () => void = () => {};
+  gone = false;
+
+  constructor(socket: Duplex, head: Buffer) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('close', () => {
+      this.gone = true;
+      this.onGone();
+    });
+    if (head.length > 0) this.#take(head);
+  }
+
+  #take(chunk: Buffer): void {
+    try {
+      this.#frames.push(...this.#reader.push(chunk));
+      this.deliver();
+    } catch {
+      this.#socket.destroy();
+    }
+  }
+
+  /** Hands frames on until the taker has enough. */
+  deliver(): void {
+    while (this.onFrame !== null && this.#frames.length > 0) {
+      if (!this.onFrame(this.#frames.shift()!)) {
+        this.#socket.pause();
+        return;
+      }
+    }
+    this.#socket.resume();
+  }
+
+  first(): Promise<Frame> {
+    return new Promise((resolve, reject) => {
+      this.onGone = () => reject(new Fault('cancelled', 'the client went away'));
+      this.onFrame = (frame) => {
+        this.onFrame = null;
+        resolve(frame);
+        return true;
+      };
+      this.deliver();
+    });
+  }
+
+  /** Until the stream ends or the client is gone; then the rest is read and dropped, so that its writer is not stopped. */
+  async forward(type: FrameType, stream: Readable): Promise<void> {
+    stream.on('data', (chunk: Buffer) => {
+      if (this.gone || this.#socket.write(encodeFrame(type, chunk))) return;
+      stream.pause();
+      const resume = () => {
+        this.#socket.off('drain', resume);
+        this.#socket.off('close', resume);
+        stream.resume();
+      };
+      this.#socket.on('drain', resume);
+      this.#socket.on('close', resume);
+    });
+    await finished(stream, { writable: false }).catch(() => {});
+  }
+
+  finish(type: 'exit' | 'fault', value: unknown): void {
+    if (!this.gone) this.#socket.end(encodeJson(type, value));
+  }
+}
+
+async function serveConsole(peer: Peer, console: Console, exit: () => Promise<unknown>): Promise<void> {
+  peer.onGone = () => console.detach();
+  if (peer.gone) console.detach();
+  takeInput(peer, console, async () => {});
+  await Promise.all([peer.forward('stdout', console.stdout), peer.forward('stderr', console.stderr)]);
+  if (peer.gone) return;
+  try {
+    peer.finish('exit', await exit());
+  } catch (error) {
+    peer.finish('fault', asFault(error));
+  }
+}
+
+async function serveExec(peer: Peer, served: Served, sandbox: Sandbox): Promise<void> {
+  try {
+    const request = validated(execRequest, decodeJson(await peer.first()), 'request');
+    const process = await served.engine.exec(
+      sandbox.id,
+      sandbox.status.handle,
+      execSpec(request, served.sandboxes.cwd(sandbox)),
+    );
+    if (!request.stdin) process.stdin.end();
+    peer.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);
+    if (peer.gone) peer.onGone();
+    takeInput(peer, process, (name) => process.signal(name));
+    await Promise.all([peer.forward('stdout', process.stdout), peer.forward('stderr', process.stderr)]);
+    peer.finish('exit', await process.exited);
+  } catch (error) {
+    peer.finish('fault', asFault(error));
+  }
+}
+
+function execSpec(request: ExecRequest, cwd: string): ExecSpec {
+  return {
+    command: request.command,
+    env: request.env ?? {},
+    cwd: request.cwd ?? cwd,
+    stdin: request.stdin ?? false,
+    terminal: request.terminal ?? null,
+  };
+}
+
+function takeInput(peer: Peer, console: Console | Process, signal: (name: NodeJS.Signals) => Promise<void>): void {
+  console.stdin.on('error', () => {});
+  console.stdin.on('drain', () => peer.deliver());
+  peer.onFrame = (frame) => {
+    if (frame.type === 'stdin') return input(console, frame.payload);
+    if (frame.type === 'resize') {
+      const { rows, columns } = validated(resizeFrame, decodeJson(frame), 'resize');
+      void console.resize(rows, columns).catch(() => {});
+    }
+    if (frame.type === 'signal') void signal(validated(signalFrame, decodeJson(frame), 'signal').name).catch(() => {});
+    return true;
+  };
+  peer.deliver();
+}
+
+function input(console: Console, payload: Buffer): boolean {
+  if (payload.length > 0) return console.stdin.writableEnded || console.stdin.write(payload);
+  console.stdin.end();
+  return true;
+}
+
+/** How the sandbox ended; a detached console says nothing about that, so the record is asked. */
+async function exitOf(served: Served, name: string): Promise<unknown> {
+  const view = await served.sandboxes.wait(name, new AbortController().signal);
+  return { exitCode: view.exitCode ?? 0, signal: view.signal, outOfMemory: view.reason === 'oom' };
+}

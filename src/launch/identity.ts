@@ -1,0 +1,35 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from '../lib/file.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Hook } from './launch.ts';
+
+/** Who the sandbox is, as files and under the names that agents already look for. */
+export const identity: Hook = {
+  surroundings: ({ id }, places) => ({
+    mounts: [
+      {
+        kind: 'bind',
+        source: join(places.sandbox(id), 'metadata'),
+        target: '/run/carrel/metadata',
+        readonly: true,
+      },
+    ],
+    env: {
+      IS_SANDBOX: '1',
+      CARREL_SANDBOX: id,
+      SESSION_FILE: '/home/agent/.config/carrel/agent-session.json',
+      MESSAGES_FILE: '/home/agent/.config/carrel/agent-messages.json',
+    },
+  }),
+  prepare: (sandbox, places) => {
+    const folder = join(places.sandbox(sandbox.id), 'metadata');
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o755);
+    writeWhole(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, 0o644);
+  },
+};
+
+function metadata({ id, name, createdAt, spec }: Sandbox): object {
+  return { id, name, user: spec.user, project: spec.project, engine: spec.engine, createdAt, labels: spec.labels };
+}

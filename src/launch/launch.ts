@@ -1,0 +1,62 @@
+/**
+ * What surrounds a sandbox: each hook contributes mounts and environment, and may have something to prepare on the host
+ * before the sandbox starts. `surroundings` is pure, so that anybody may ask what a sandbox will see; `prepare` is
+ * repeat-safe, since a crash may make it run again.
+ */
+import type { Launch } from '../engine/engine.ts';
+import type { Mount } from '../model/mount.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import { folders } from './folders.ts';
+import { identity } from './identity.ts';
+import { project } from './project.ts';
+import { prepareRoot } from './root.ts';
+import { system } from './system.ts';
+
+export interface Surroundings {
+  readonly mounts?: readonly Mount[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** Where things of this installation are. */
+export interface Places {
+  readonly home: string;
+  /** The folder of one sandbox; everything in it goes when the sandbox is removed. */
+  sandbox(id: string): string;
+  readonly images: string;
+}
+
+export interface Hook {
+  surroundings(sandbox: Sandbox, places: Places): Surroundings;
+  prepare?(sandbox: Sandbox, places: Places): void;
+}
+
+/** Later hooks win over earlier ones; what the user asked for wins over all. */
+const hooks: readonly Hook[] = [system, folders, identity, project];
+
+export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
+  const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
+  return {
+    mounts: parts.flatMap((part) => part.mounts ?? []),
+    env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env),
+    cwd: parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
+  };
+}
+
+export async function composeLaunch(sandbox: Sandbox, slot: number, console: boolean, places: Places): Promise<Launch> {
+  for (const hook of hooks) hook.prepare?.(sandbox, places);
+  const { spec } = sandbox;
+  return {
+    ...describe(sandbox, places),
+    id: sandbox.id,
+    hostname: sandbox.name,
+    slot,
+    console,
+    runtime: spec.runtime,
+    root: await prepareRoot(spec.rootfs, places),
+    command: spec.command,
+    limits: spec.limits,
+    demanded: spec.demanded,
+    stdin: spec.stdin,
+  };
+}

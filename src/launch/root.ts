@@ -1,0 +1,61 @@
+/** Turns what the user named as root filesystem into a directory: a directory as it is, a tarball unpacked once. */
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Root } from '../engine/engine.ts';
+import { removeTree } from '../lib/file.ts';
+import { run } from '../lib/run.ts';
+import { Fault } from '../model/fault.ts';
+import type { Places } from './launch.ts';
+
+const unpackTimeoutMs = 600_000;
+
+export async function prepareRoot(rootfs: string | null, places: Places): Promise<Root> {
+  if (rootfs === null) return { kind: 'host' };
+  const stat = statSync(rootfs, { throwIfNoEntry: false });
+  if (!stat) throw new Fault('invalid', `the root filesystem ${rootfs} does not exist`);
+  return { kind: 'directory', path: stat.isDirectory() ? rootfs : await unpacked(rootfs, places) };
+}
+
+/** Named by its content, so each archive is unpacked once and a changed one is unpacked again. */
+async function unpacked(archive: string, places: Places): Promise<string> {
+  const target = join(places.images, await digest(archive));
+  if (existsSync(target)) return target;
+  mkdirSync(places.images, { recursive: true, mode: 0o711 });
+  const temporary = mkdtempSync(join(places.images, 'unpacking-'));
+  try {
+    await unpack(archive, join(temporary, 'root'));
+    renameSync(join(temporary, 'root'), target);
+  } finally {
+    await removeTree(temporary);
+  }
+  return target;
+}
+
+async function unpack(archive: string, target: string): Promise<void> {
+  mkdirSync(target, { mode: 0o755 });
+  const argv = [
+    'tar',
+    '-x',
+    '-f',
+    archive,
+    '-C',
+    target,
+    '--no-same-owner',
+    '--exclude=dev/*',
+    '--exclude=./dev/*',
+  ] as const;
+  const { exitCode, stderr } = await run(argv, unpackTimeoutMs);
+  if (exitCode === 0) return;
+  const said = stderr.trim().split('\n').at(-1) ?? '';
+  throw new Fault(/No space left/.test(said) ? 'exhausted' : 'invalid', `cannot unpack ${archive}: ${said}`, {
+    hint: 'Give a directory, or a tar archive of a root filesystem (gzip, xz and zstd are understood).',
+  });
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

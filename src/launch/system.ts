@@ -1,0 +1,23 @@
+import type { Hook } from './launch.ts';
+
+/** A scratch tmpfs never takes more than half of what the sandbox may use. */
+const tmpShare = 0.5;
+
+/** What every program expects of a system. */
+export const system: Hook = {
+  surroundings: ({ spec }) => ({
+    cwd: '/home/agent',
+    mounts: [
+      { kind: 'tmpfs', target: '/tmp', sizeBytes: Math.floor(spec.limits.memoryBytes * tmpShare), mode: 0o1777 },
+    ],
+    env: {
+      PATH: '/home/agent/.local/bin:/opt/carrel/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: '/home/agent',
+      USER: 'agent',
+      LOGNAME: 'agent',
+      SHELL: '/bin/bash',
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+    },
+  }),
+};

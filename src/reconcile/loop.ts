@@ -1,0 +1,52 @@
+/** Keeps reconciling: at the start everything, then whatever an engine hints at, and all of it again now and then. */
+import type { Engine } from '../engine/engine.ts';
+import { asFault, type Fault } from '../model/fault.ts';
+import type { Store } from '../store/store.ts';
+import { removeOrphans } from './orphans.ts';
+import type { Reconciler } from './reconcile.ts';
+
+export interface LoopParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly reconciler: Reconciler;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+const sweepMs = 30_000;
+
+export class Loop {
+  readonly #parts: LoopParts;
+  #timer: NodeJS.Timeout | undefined;
+  #forget = () => {};
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns when everything that a crash left behind has been dealt with. */
+  async start(): Promise<void> {
+    this.#forget = this.#parts.engine.onChange((id) => void this.wake(id));
+    await this.sweep();
+    this.#timer = setInterval(() => void this.sweep(), sweepMs);
+    this.#timer.unref();
+  }
+
+  async wake(id: string): Promise<void> {
+    try {
+      await this.#parts.reconciler.settle(id);
+    } catch (error) {
+      this.#parts.report(id, asFault(error));
+    }
+  }
+
+  async sweep(): Promise<void> {
+    const { store, engine, report } = this.#parts;
+    await removeOrphans(store, engine, report);
+    await Promise.all(store.list('sandbox').map((row) => this.wake(row.id)));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#forget();
+  }
+}

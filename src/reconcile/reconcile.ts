@@ -1,0 +1,168 @@
+/**
+ * Brings what is so and what was asked for together, one sandbox at a time: read the record, look at the engine, let
+ * `plan` decide, do that one step, save, and begin again. All knowledge is in the store and the engine, so it may be cut
+ * off anywhere and go on from there.
+ */
+import type { Engine, Exit, Started } from '../engine/engine.ts';
+import { composeLaunch, type Places } from '../launch/launch.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import { removeTree } from '../lib/file.ts';
+import { asFault, type Fault, isFault } from '../model/fault.ts';
+import { initialStatus, type SandboxStatus, withStatus } from '../model/sandbox.ts';
+import type { Row, Store } from '../store/store.ts';
+import { type Action, plan, type Step } from './plan.ts';
+
+type SandboxRow = Row<'sandbox'>;
+type StepOf<A extends Action> = Extract<Step, { action: A }>;
+
+export interface ReconcileParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly places: Places;
+  readonly now: () => string;
+}
+
+/** More turns than any sandbox needs; past it two writers are fighting. */
+const maxTurns = 50;
+
+export class Reconciler {
+  readonly #parts: ReconcileParts;
+  readonly #exclusive = new Exclusive();
+  readonly #busy = new Set<string>();
+  /** Sandboxes whose next start is to hold a console. */
+  readonly #consoles = new Set<string>();
+  readonly #holds = new Map<string, number>();
+
+  constructor(parts: ReconcileParts) {
+    this.#parts = parts;
+  }
+
+  /** The next start of this sandbox holds a console for a client that attaches right after. */
+  wantConsole(id: string): void {
+    this.#consoles.add(id);
+  }
+
+  /** Until the returned function is called, the sandbox does not remove itself when it ends. */
+  hold(id: string): () => Promise<void> {
+    this.#holds.set(id, (this.#holds.get(id) ?? 0) + 1);
+    let released = false;
+    return async () => {
+      if (released) return;
+      released = true;
+      const left = (this.#holds.get(id) ?? 1) - 1;
+      if (left > 0) this.#holds.set(id, left);
+      else this.#holds.delete(id);
+      await this.settle(id);
+    };
+  }
+
+  /** Turns until there is nothing left to do. Throws the Fault of a step that failed, after recording it. */
+  settle(id: string): Promise<void> {
+    return this.#exclusive.run(id, async () => {
+      this.#busy.add(id);
+      try {
+        for (let turns = 0; turns < maxTurns && (await this.turn(id)) !== null; turns += 1);
+      } finally {
+        this.#busy.delete(id);
+        this.#consoles.delete(id);
+      }
+    });
+  }
+
+  /** Like settle, for readers: what is being worked on already is not waited for. */
+  async refresh(row: SandboxRow): Promise<void> {
+    if (this.#busy.has(row.id)) return;
+    if ((await this.#decide(row)) !== null) await this.settle(row.id);
+  }
+
+  /** One step, or null when there is nothing to do. */
+  async turn(id: string): Promise<Step | null> {
+    const row = this.#parts.store.get('sandbox', id);
+    const step = row && (await this.#decide(row));
+    if (!row || !step) return null;
+    try {
+      await this.#act(row, step);
+    } catch (error) {
+      // Somebody wrote first; the next turn reads what they wrote.
+      if (!isFault(error, 'conflict') && !isFault(error, 'not_found')) throw error;
+    }
+    crashPoint(`after:${step.action}`);
+    return step;
+  }
+
+  async #decide(row: SandboxRow): Promise<Step | null> {
+    const observed = await this.#parts.engine.inspect(row.id, row.value.status.handle);
+    return plan(row.value, observed, this.#holds.has(row.id));
+  }
+
+  #act(row: SandboxRow, step: Step): Promise<void> {
+    const actions: { [A in Action]: (row: SandboxRow, step: StepOf<A>) => Promise<void> } = {
+      renew: (row) => this.#renew(row),
+      start: (row) => this.#start(row),
+      adopt: async (row, { started }) => this.#recordStart(row, started),
+      stop: ({ id, value }) => this.#parts.engine.stop(id, value.status.handle, value.spec.graceMs),
+      conclude: async (row, { state, reason, exit }) => this.#recordEnd(row, { state, reason }, exit),
+      clear: ({ id, value }) => this.#parts.engine.remove(id, value.status.handle),
+      forget: (row) => this.#forget(row),
+    };
+    return (actions[step.action] as (row: SandboxRow, step: Step) => Promise<void>)(row, step);
+  }
+
+  async #renew(row: SandboxRow): Promise<void> {
+    this.#save(row, { ...initialStatus, attempt: row.value.spec.attempt }, 'sandbox.renewed');
+  }
+
+  async #start(row: SandboxRow): Promise<void> {
+    const { store, engine, places } = this.#parts;
+    const { user } = row.value.spec;
+    try {
+      const slot = store.find('user', '', user)?.value.slot ?? 0;
+      const launch = await composeLaunch(row.value, slot, this.#consoles.has(row.id), places);
+      crashPoint('start:prepared');
+      const started = await engine.start(launch);
+      crashPoint('start:started');
+      this.#recordStart(row, started);
+    } catch (error) {
+      if (isFault(error, 'conflict')) throw error;
+      const fault: Fault = asFault(error);
+      this.#recordEnd(row, { state: 'failed', reason: fault.message }, null);
+      throw fault;
+    }
+  }
+
+  #recordStart(row: SandboxRow, started: Started): void {
+    const status: SandboxStatus = {
+      ...row.value.status,
+      state: 'running',
+      handle: started.handle,
+      runtime: started.runtime,
+      advisory: started.advisory,
+      startedAt: this.#parts.now(),
+    };
+    this.#save(row, status, 'sandbox.started');
+  }
+
+  #recordEnd(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): void {
+    const { exitCode = null, signal = null } = exit ?? {};
+    this.#save(
+      row,
+      { ...row.value.status, ...end, exitCode, signal, finishedAt: this.#parts.now() },
+      `sandbox.${end.state}`,
+    );
+  }
+
+  #save(row: SandboxRow, status: SandboxStatus, type: string): void {
+    const { store, now } = this.#parts;
+    const { state, reason, exitCode } = status;
+    const event = { at: now(), type, subject: row.id, data: { name: row.name, state, reason, exitCode } };
+    store.update(row, withStatus(row.value, status), event);
+  }
+
+  async #forget(row: SandboxRow): Promise<void> {
+    const { store, places, now } = this.#parts;
+    await removeTree(places.sandbox(row.id));
+    crashPoint('forget:folder');
+    store.remove(row, { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name } });
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * A Carrel installation of a test's own: a fresh home, the built CLI and the real daemon. `dispose` ends everything it
+ * started and fails when that does not work.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client } from '../../src/api/client.ts';
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  readonly input?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+const program = resolve('bin/carrel');
+
+/** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
+export interface Account {
+  readonly wrap: (argv: readonly string[]) => readonly string[];
+  readonly prepareHome: (home: string) => void;
+}
+
+export class Installation {
+  readonly home: string;
+  readonly #account: Account | null;
+
+  constructor(account: Account | null = null) {
+    this.home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+    this.#account = account;
+    account?.prepareHome(this.home);
+  }
+
+  get client(): Client {
+    return new Client(this.home);
+  }
+
+  /** Starts the CLI; its streams are yours. */
+  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+    const argv = [process.execPath, program, ...args];
+    const [file, ...rest] = this.#account ? this.#account.wrap(argv) : argv;
+    return spawn(file!, rest, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, HOME: this.home, CARREL_HOME: this.home, ...env },
+    });
+  }
+
+  /** Runs the CLI to its end. */
+  async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
+    const child = this.spawn(args, options.env);
+    child.stdin!.on('error', () => {});
+    child.stdin!.end(options.input ?? '');
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000);
+    const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout!), text(child.stderr!), ended(child)]);
+    clearTimeout(timer);
+    return { exitCode, stdout, stderr };
+  }
+
+  /** Runs the CLI, which must succeed, and returns what it printed. */
+  async ok(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(args);
+    if (exitCode !== 0) throw new Error(`carrel ${args.join(' ')} exited with ${exitCode}: ${stderr}`);
+    return stdout;
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.ok('--json', ...args)) as T;
+  }
+
+  get daemonPid(): number {
+    return Number(readFileSync(join(this.home, 'daemon.lock'), 'utf8'));
+  }
+
+  /** As a crash would; returns when the process is gone. */
+  async killDaemon(): Promise<void> {
+    const pid = this.daemonPid;
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isRunning(pid), 'the daemon to be gone');
+  }
+
+  async dispose(): Promise<void> {
+    const names = (await this.json<{ name: string }[]>('ls')).map(({ name }) => name);
+    if (names.length > 0) await this.ok('rm', '--force', ...names);
+    await this.ok('down');
+    await rm(this.home, { recursive: true, force: true });
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** Polls, for what sends no event. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs = 15_000,
+): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function text(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code ?? (signal ? 255 : 0)));
+  });
+}
