@@ -14,7 +14,8 @@ const pollMs = 15;
 const takenExit = 6;
 /** How long the other one may take to answer before we try again: it may be on its way out. */
 const takenMs = 500;
-const faultMark = 'carrel-fault: ';
+/** How a daemon begins the line that says why it refuses to start. */
+export const faultMark = 'carrel-fault: ';
 
 /** The daemon's program, in the namespaces it wants to live in. */
 export function daemonArgv(): [string, ...string[]] {

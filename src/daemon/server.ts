@@ -4,7 +4,6 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { type Route, routes } from '../api/routes.ts';
@@ -17,12 +16,6 @@ export const socketName = 'carrel.sock';
 
 export function createApp(served: Served): Hono {
   const app = new Hono();
-  app.use(
-    bodyLimit({
-      maxSize: maxBodyBytes,
-      onError: (context) => refuse(context, new Fault('invalid', 'the request is too large')),
-    }),
-  );
   for (const [name, handle] of Object.entries(handlers(served))) {
     const route: Route = routes[name as HandledRoute];
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
@@ -47,9 +40,15 @@ async function check(route: Route, context: HonoContext): Promise<Checked<Handle
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {
-  const text = await context.req.text();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of context.req.raw.body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
+  }
   try {
-    return text === '' ? {} : JSON.parse(text);
+    return bytes === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
     throw new Fault('invalid', 'the body is not JSON', { cause: error });
   }

@@ -3,7 +3,7 @@
  * started and fails when that does not work.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,11 +32,21 @@ export interface Account {
 export class Installation {
   readonly home: string;
   readonly #account: Account | null;
+  readonly #beside: string;
 
   constructor(account: Account | null = null) {
-    this.home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+    this.#beside = mkdtempSync(join(tmpdir(), 'carrel-test-'));
     this.#account = account;
-    account?.prepareHome(this.home);
+    chmodSync(this.#beside, 0o755);
+    this.home = this.folder('home');
+  }
+
+  /** A folder beside the home that belongs to whoever runs the CLI. */
+  folder(name: string): string {
+    const path = join(this.#beside, name);
+    mkdirSync(path);
+    this.#account?.prepareHome(path);
+    return path;
   }
 
   get client(): Client {
@@ -90,7 +100,7 @@ export class Installation {
     const names = (await this.json<{ name: string }[]>('ls')).map(({ name }) => name);
     if (names.length > 0) await this.ok('rm', '--force', ...names);
     await this.ok('down');
-    await rm(this.home, { recursive: true, force: true });
+    await rm(this.#beside, { recursive: true, force: true });
   }
 }
 

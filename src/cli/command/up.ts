@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
-import { daemonArgv, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
+import { daemonArgv, faultMark, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
 import { catchSignals } from '../signals.ts';
+
+const keptLines = 50;
 
 export default async function up(context: Context, { options }: Invocation<{ detach?: boolean }>): Promise<number> {
   return options.detach ? background(context) : foreground(context);
@@ -42,16 +45,17 @@ function runHere(home: string): Promise<Ended> {
     env: { ...process.env, CARREL_HOME: home },
   });
   const release = catchSignals((signal) => void child.kill(signal));
-  let words = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-64 * 1024);
-    process.stderr.write(text);
+  const words: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    words.push(line);
+    words.splice(0, words.length - keptLines);
+    if (!line.startsWith(faultMark)) process.stderr.write(`${line}\n`);
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       release();
-      resolve({ code, signal, words });
+      resolve({ code, signal, words: words.join('\n') });
     });
   });
 }

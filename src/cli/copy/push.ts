@@ -63,7 +63,7 @@ async function pushFile(inside: Inside, parent: Anchor, name: string, to: string
 async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
   const { sinks, complained } = listen();
   const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
-  const output = tar.child.stdout!;
+  const { output } = tar;
   try {
     const exit = await execInside(inside, unpack, sinks, output);
     // A tar inside that gave up leaves ours with something to say, and then ours is ended by the broken pipe.

@@ -1,6 +1,7 @@
 /** The `tar` of the host, and what is said when a tar on either side fails. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough, pipeline } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import type { Exit, Sinks } from '../stream/receive.ts';
 
@@ -8,6 +9,8 @@ const maxWords = 8192;
 
 export interface Tar {
   readonly child: ChildProcess;
+  /** What it writes, held until somebody reads it. */
+  readonly output: PassThrough;
   /** Its failure, or null. Never rejects. */
   readonly ended: Promise<Fault | null>;
 }
@@ -48,17 +51,20 @@ export function failedInside(program: string, exit: Exit, words: Words): Fault {
 
 async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[]): Promise<Tar> {
   const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C' } });
-  await once(child, 'spawn').catch((error: unknown) => {
-    throw notStarted(error as NodeJS.ErrnoException);
-  });
+  // Node throws away what a child wrote and nobody had begun to read when it ended.
+  const output = new PassThrough();
+  if (child.stdout) pipeline(child.stdout, output, () => {});
   const words = new Words();
   child.stderr!.on('data', words.add);
   // A tar that ends early breaks the pipe to it; how it ended says why.
   child.stdin?.on('error', () => {});
+  await once(child, 'spawn').catch((error: unknown) => {
+    throw notStarted(error as NodeJS.ErrnoException);
+  });
   const ended = once(child, 'close').then(([code, signal]: unknown[]) =>
     code === 0 ? null : failedHere(words, String(signal ?? `exit code ${code}`)),
   );
-  return { child, ended };
+  return { child, output, ended };
 }
 
 function failedHere(words: Words, how: string): Fault {

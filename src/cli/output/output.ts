@@ -3,7 +3,7 @@
  * stderr. With `--json` stdout carries JSON only and stderr carries errors only, as JSON too.
  */
 import { consequences, type Fault } from '../../model/fault.ts';
-import { plain, plainLines } from './text.ts';
+import { cut, plain, plainLines } from './text.ts';
 
 const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof colours;
@@ -11,6 +11,7 @@ export type Colour = keyof typeof colours;
 export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  readonly columns?: number;
 }
 
 export class Output {
@@ -63,7 +64,8 @@ export class Output {
 
   /** Replaces the line on the terminal that shows progress; empty clears it. */
   progress(text: string): void {
-    if (this.interactive) this.#stderr.write(`\r\u001b[K${plain(text)}`);
+    const line = cut(plain(text), (this.#stderr.columns ?? 80) - 1);
+    if (this.interactive) this.#stderr.write(`\r\u001b[K${line}`);
   }
 
   #explain(fault: Fault): string {

@@ -13,10 +13,15 @@ export async function during<T>(out: Output, text: string, work: Promise<T>): Pr
     if (Date.now() - began < quietMs) return;
     out.progress(`${faces[turn++ % faces.length]} ${text} (${Math.floor((Date.now() - began) / 1000)}s)`);
   }, turnMs);
+  const clear = () => {
+    clearInterval(timer);
+    if (turn > 0) out.progress('');
+  };
+  process.once('exit', clear);
   try {
     return await work;
   } finally {
-    clearInterval(timer);
-    if (turn > 0) out.progress('');
+    process.off('exit', clear);
+    clear();
   }
 }

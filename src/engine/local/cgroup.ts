@@ -1,6 +1,7 @@
 /**
  * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the parent is ours to make; an
- * ordinary user needs a group that was delegated to them. Where there is none, limits are advisory.
+ * ordinary user needs a group that was delegated to them. Where there is none, a resource limit holds the number of
+ * processes and the other limits are advisory.
  */
 import {
   accessSync,
@@ -21,7 +22,6 @@ import type { Stats } from '../engine.ts';
 const mountPoint = '/sys/fs/cgroup';
 /** The unified half of a hybrid set-up, which the daemon covers with a tmpfs because crun refuses hybrids. */
 export const hiddenHierarchy = 'unified';
-const neededV1 = ['memory', 'cpu', 'pids'] as const;
 
 export interface Cgroups {
   readonly version: 1 | 2;
@@ -34,7 +34,7 @@ export function detectCgroups(installation: string, rootless: boolean): Cgroups 
   const version = existsSync(join(mountPoint, 'cgroup.controllers')) ? 2 : 1;
   const base = rootless ? delegatedBase(version) : '/';
   const parent = base === null ? null : join(base, `carrel-${installation}`);
-  return { version, parent, enforced: parent === null ? [] : enforceable(version) };
+  return { version, parent, enforced: parent === null ? ['pids'] : enforceable(version) };
 }
 
 function enforceable(version: 1 | 2): (keyof Limits)[] {
@@ -42,24 +42,11 @@ function enforceable(version: 1 | 2): (keyof Limits)[] {
   return ['cpus', 'memoryBytes', 'pids', ...(swap ? (['swapBytes'] as const) : [])];
 }
 
-/** Our own group, when it is ours to write in every hierarchy that counts and has one path in all of them. */
+/** Our own group, when it was delegated to us. In version 1 nobody but real root may move processes of other ids. */
 function delegatedBase(version: 1 | 2): string | null {
-  const own = ownGroups();
-  const wanted = version === 2 ? [''] : neededV1;
-  const paths = new Set(wanted.map((controller) => own.get(controller)));
-  const [path] = paths;
-  if (paths.size !== 1 || path === undefined) return null;
-  const writable = wanted.every((controller) => canWrite(join(mountPoint, controller, path)));
-  return writable && (version === 1 || makeRoom(path)) ? path : null;
-}
-
-function ownGroups(): Map<string, string> {
-  const groups = new Map<string, string>();
-  for (const line of readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n')) {
-    const [, controllers = '', path = ''] = line.split(':');
-    for (const controller of controllers.split(',')) groups.set(controller, path);
-  }
-  return groups;
+  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
+  if (version === 1 || path === undefined) return null;
+  return canWrite(join(mountPoint, path)) && makeRoom(path) ? path : null;
 }
 
 function canWrite(folder: string): boolean {

@@ -66,6 +66,7 @@ export interface LaunchNote {
   readonly runtimePath: string;
   readonly advisory: readonly (keyof Limits)[];
   readonly env: Readonly<Record<string, string>>;
+  readonly maxProcesses: number | null;
 }
 
 export function notePath(context: Context, id: string): string {

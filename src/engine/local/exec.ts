@@ -22,6 +22,7 @@ export interface ExecTools {
   readonly runtimePath: string;
   readonly runtimeArgs: readonly string[];
   readonly keeperPath: string;
+  readonly maxProcesses: number | null;
 }
 
 let counter = 0;
@@ -30,9 +31,10 @@ export async function execInside(tools: ExecTools, id: string, bundle: string, s
   const name = `${process.pid}-${++counter}`;
   const folder = join(bundle, 'exec', name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const process_ = processSpec(spec.command, spec.env, spec.cwd, spec.terminal !== null);
+  const { command: args, env, cwd } = spec;
+  const inside = processSpec({ args, env, cwd, terminal: spec.terminal !== null, maxProcesses: tools.maxProcesses });
   const size = spec.terminal && { consoleSize: { height: spec.terminal.rows, width: spec.terminal.columns } };
-  writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...process_, ...size }), { mode: 0o600 });
+  writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...inside, ...size }), { mode: 0o600 });
   return spec.terminal === null ? execWithPipes(tools, id, folder) : execWithTerminal(tools, id, folder, spec.terminal);
 }
 

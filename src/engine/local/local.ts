@@ -144,7 +144,8 @@ class LocalEngine implements Engine {
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw notRunning();
     const { keeperPath, layout } = this.#context;
-    const tools = { keeperPath, runtimePath: note.runtimePath, runtimeArgs: runtimeArgs(this.#context, note.runtime) };
+    const { runtimePath, maxProcesses } = note;
+    const tools = { keeperPath, runtimePath, maxProcesses, runtimeArgs: runtimeArgs(this.#context, note.runtime) };
     return execInside(tools, id, layout.run(id), { ...spec, env: { ...note.env, ...spec.env } });
   }
 

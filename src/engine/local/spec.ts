@@ -78,7 +78,13 @@ export function runtimeSpec(input: SpecInput): object {
   const mappings = identity.mappings.map((map) => ({ containerID: map.inside, hostID: map.outside, size: map.size }));
   return {
     ociVersion: '1.0.2',
-    process: processSpec(initArgs(launch.command), launch.env, launch.cwd, false),
+    process: processSpec({
+      args: initArgs(launch.command),
+      env: launch.env,
+      cwd: launch.cwd,
+      terminal: false,
+      maxProcesses: maxProcesses(launch.limits, input.cgroupsPath),
+    }),
     root: { path: input.rootPath, readonly: true },
     hostname: launch.hostname,
     mounts: [...kernelMounts, ...input.mounts],
@@ -95,24 +101,39 @@ export function runtimeSpec(input: SpecInput): object {
   };
 }
 
+export interface ProcessInput {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly terminal: boolean;
+  readonly maxProcesses: number | null;
+}
+
 /** A process inside, whether the sandbox's own or a later one: agent, without any privilege and any way to gain one. */
-export function processSpec(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-  terminal: boolean,
-): object {
+export function processSpec(input: ProcessInput): object {
   return {
-    terminal,
+    terminal: input.terminal,
     user: { uid: agentId, gid: agentId, additionalGids: [], umask: 0o022 },
-    args,
-    env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
-    cwd,
+    args: input.args,
+    env: Object.entries(input.env).map(([key, value]) => `${key}=${value}`),
+    cwd: input.cwd,
     capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
     noNewPrivileges: true,
     oomScoreAdj: 500,
-    rlimits: [{ type: 'RLIMIT_CORE', soft: 0, hard: 0 }],
+    rlimits: [
+      rlimit('RLIMIT_CORE', 0),
+      ...(input.maxProcesses === null ? [] : [rlimit('RLIMIT_NPROC', input.maxProcesses)]),
+    ],
   };
+}
+
+function rlimit(type: string, value: number): object {
+  return { type, soft: value, hard: value };
+}
+
+/** Without a control group the kernel counts the processes of agent in this user namespace. */
+export function maxProcesses(limits: Limits, cgroupsPath: string | null): number | null {
+  return cgroupsPath === null ? limits.pids : null;
 }
 
 function initArgs(command: readonly string[]): string[] {

@@ -12,7 +12,7 @@ import { keep, runtimeFault } from './keeper.ts';
 import { keepEarlier, logName } from './log-file.ts';
 import { ownerNamespace } from './owner-namespace.ts';
 import { chooseRuntime } from './runtime.ts';
-import { runtimeSpec } from './spec.ts';
+import { maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
 /** Sets everything up; the command waits. */
@@ -20,8 +20,16 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime);
   const advisory = advisoryLimits(context, launch);
   const bundle = context.layout.run(launch.id);
+  const { parent, enforced } = context.cgroups;
+  const cgroupsPath = parent === null ? null : join(parent, launch.id);
   mkdirSync(bundle, { mode: 0o700 });
-  const note: LaunchNote = { runtime: runtime.name, runtimePath: runtime.path, advisory, env: launch.env };
+  const note: LaunchNote = {
+    runtime: runtime.name,
+    runtimePath: runtime.path,
+    advisory,
+    env: launch.env,
+    maxProcesses: maxProcesses(launch.limits, cgroupsPath),
+  };
   writeFileSync(notePath(context, launch.id), JSON.stringify(note), { mode: 0o600 });
   crashPoint('start:noted');
   const identity = identityFor(context, launch);
@@ -32,13 +40,12 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     ownerNamespace: async (uid, gid) => (context.space.rootless ? null : ownerNamespace(uid, gid, identity.agentId)),
   });
   try {
-    const { parent, enforced } = context.cgroups;
     const spec = runtimeSpec({
       launch,
       identity,
       ...staged,
       enforced,
-      cgroupsPath: parent === null ? null : join(parent, launch.id),
+      cgroupsPath,
       arch: process.arch,
     });
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });

@@ -1,0 +1,264 @@
+/**
+ * An engine in memory that keeps every promise of `engine.ts` and breaks on demand. What it runs are the stand-ins of
+ * `fake/program.ts`; its world outlives the instance, as real sandboxes outlive the daemon.
+ */
+import { Fault } from '../model/fault.ts';
+import type { Limits } from '../model/limits.ts';
+import type { Console, Engine, ExecSpec, Exit, Handle, Launch, LogOptions, Observed, Started } from './engine.ts';
+import { exitOf, type Programs } from './fake/process.ts';
+import { programs } from './fake/program.ts';
+import { FakeSandbox, type Phase } from './fake/sandbox.ts';
+
+export type FakeMethod = Exclude<keyof Engine, 'name' | 'onChange' | 'dispose'>;
+
+/**
+ * Where a fault strikes: before anything was done, or after everything was. `created` is for `start` alone: everything
+ * is set up, and the command has not begun.
+ */
+export type FaultPoint = 'before' | 'created' | 'after';
+
+export interface FakeEngine extends Engine {
+  readonly faults: {
+    /** The next call of the method fails; several wait their turn. */
+    failNext(method: FakeMethod, fault: Fault, point?: FaultPoint): void;
+  };
+  /** Every launch whose command has begun, in order: what ran, and how often. */
+  readonly begun: readonly Launch[];
+  /** The sandbox ends by itself. */
+  end(id: string, exit: Partial<Exit>): void;
+  /** The sandbox is gone without a word, as if removed behind our back. */
+  vanish(id: string): void;
+  pause(id: string): void;
+  /** Puts a sandbox there as a crash or somebody else would have left it. */
+  leave(launch: Launch, phase: Phase): void;
+  /** Another instance over the same sandboxes; its consoles, listeners and waiting faults are its own. */
+  reopen(): FakeEngine;
+}
+
+export interface FakeOptions {
+  /** Commands besides those of `fake/program.ts`. */
+  readonly programs?: Programs;
+  readonly runtimes?: readonly [string, ...string[]];
+  /** Limits this machine cannot enforce. */
+  readonly advisory?: readonly (keyof Limits)[];
+}
+
+export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
+  return new MemoryEngine(new World(options));
+}
+
+/** What is there whether or not an engine looks. */
+class World {
+  readonly sandboxes = new Map<string, FakeSandbox>();
+  readonly engines = new Set<MemoryEngine>();
+  readonly begun: Launch[] = [];
+  readonly advisory: readonly (keyof Limits)[];
+  readonly #programs: Programs;
+  readonly #runtimes: readonly [string, ...string[]];
+  #serial = 0;
+
+  constructor(options: FakeOptions) {
+    this.advisory = options.advisory ?? ['diskBytes'];
+    this.#programs = { ...programs, ...options.programs };
+    this.#runtimes = options.runtimes ?? ['crun', 'runc'];
+  }
+
+  create(launch: Launch): FakeSandbox {
+    const runtime = this.#runtimeFor(launch);
+    this.#checkLimits(launch);
+    this.#serial += 1;
+    const started = { handle: { serial: this.#serial }, runtime, advisory: this.advisory };
+    const changed = () => this.#hint(launch.id, sandbox);
+    const sandbox: FakeSandbox = new FakeSandbox(launch, started, this.#programs, changed);
+    this.sandboxes.set(launch.id, sandbox);
+    return sandbox;
+  }
+
+  begin(sandbox: FakeSandbox): void {
+    this.begun.push(sandbox.launch);
+    sandbox.begin();
+  }
+
+  /** No hint about what is no longer there. */
+  #hint(id: string, sandbox: FakeSandbox): void {
+    if (this.sandboxes.get(id) === sandbox) for (const engine of this.engines) engine.hint(id);
+  }
+
+  #runtimeFor({ runtime }: Launch): string {
+    const chosen = runtime ?? this.#runtimes[0];
+    if (this.#runtimes.includes(chosen)) return chosen;
+    throw new Fault('unsupported', `${chosen} is not installed`, { hint: `Use ${this.#runtimes.join(' or ')}.` });
+  }
+
+  /** Disk is announced as advisory and never refused. */
+  #checkLimits({ demanded }: Launch): void {
+    const refused = demanded.filter((key) => this.advisory.includes(key) && key !== 'diskBytes');
+    if (refused.length > 0)
+      throw new Fault('unsupported', `cannot enforce the limits asked for: ${refused.join(', ')}`);
+  }
+}
+
+class MemoryEngine implements FakeEngine {
+  readonly name = 'local';
+  readonly faults = { failNext: this.#failNext.bind(this) };
+  readonly #world: World;
+  readonly #listeners = new Set<(id: string) => void>();
+  readonly #held = new Map<string, Console>();
+  readonly #failures: { method: FakeMethod; fault: Fault; point: FaultPoint }[] = [];
+
+  constructor(world: World) {
+    this.#world = world;
+    world.engines.add(this);
+  }
+
+  get begun(): readonly Launch[] {
+    return this.#world.begun;
+  }
+
+  async probe() {
+    return this.#do('probe', () => [{ name: 'fake', level: 'ok' as const, detail: 'in memory', cure: null }]);
+  }
+
+  async start(launch: Launch): Promise<Started> {
+    return this.#do('start', () => {
+      const sandbox = this.#world.sandboxes.get(launch.id) ?? this.#world.create(launch);
+      this.#failAt('start', 'created');
+      if (sandbox.phase === 'created') {
+        if (launch.console) this.#held.set(launch.id, sandbox.attach());
+        this.#world.begin(sandbox);
+      }
+      return sandbox.started;
+    });
+  }
+
+  async inspect(id: string, handle: Handle): Promise<Observed> {
+    return this.#do('inspect', (): Observed => {
+      const sandbox = this.#world.sandboxes.get(id);
+      if (!sandbox) return { kind: 'absent' };
+      if (sandbox.phase === 'exited') return { kind: 'exited', exit: sandbox.exit };
+      if (!isHandleOf(sandbox, handle)) return { kind: 'absent' };
+      return sandbox.phase === 'running' ? { kind: 'running', started: sandbox.started } : { kind: sandbox.phase };
+    });
+  }
+
+  async list(): Promise<readonly string[]> {
+    return this.#do('list', () => [...this.#world.sandboxes.keys()]);
+  }
+
+  async stop(id: string, _handle: Handle, graceMs: number): Promise<void> {
+    return this.#do('stop', async () => {
+      const sandbox = this.#world.sandboxes.get(id);
+      if (sandbox?.phase === 'created') this.#world.sandboxes.delete(id);
+      await sandbox?.stop(graceMs);
+    });
+  }
+
+  async remove(id: string): Promise<void> {
+    return this.#do('remove', () => {
+      this.#release(id);
+      this.vanish(id);
+    });
+  }
+
+  async exec(id: string, _handle: Handle, spec: ExecSpec) {
+    return this.#do('exec', () => this.#running(id).exec(spec));
+  }
+
+  async attach(id: string): Promise<Console> {
+    return this.#do('attach', () => {
+      const held = this.#held.get(id);
+      this.#held.delete(id);
+      return held ?? this.#running(id).attach();
+    });
+  }
+
+  async *logs(id: string, options: LogOptions) {
+    this.#failAt('logs', 'before');
+    const log = this.#world.sandboxes.get(id)?.log;
+    if (log) yield* log.read(options);
+    this.#failAt('logs', 'after');
+  }
+
+  async stats(id: string) {
+    return this.#do('stats', () => this.#running(id).stats);
+  }
+
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async dispose(): Promise<void> {
+    this.#world.engines.delete(this);
+    this.#listeners.clear();
+    for (const id of this.#held.keys()) this.#release(id);
+  }
+
+  hint(id: string): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  end(id: string, exit: Partial<Exit>): void {
+    this.#known(id).finish({ ...exitOf(0), ...exit });
+  }
+
+  vanish(id: string): void {
+    const sandbox = this.#world.sandboxes.get(id);
+    this.#world.sandboxes.delete(id);
+    sandbox?.finish(exitOf('SIGKILL'));
+  }
+
+  pause(id: string): void {
+    this.#known(id).pause();
+  }
+
+  leave(launch: Launch, phase: Phase): void {
+    const sandbox = this.#world.create(launch);
+    if (phase !== 'created') this.#world.begin(sandbox);
+    if (phase === 'paused') sandbox.pause();
+    if (phase === 'exited') sandbox.finish(exitOf(0));
+  }
+
+  reopen(): FakeEngine {
+    return new MemoryEngine(this.#world);
+  }
+
+  #failNext(method: FakeMethod, fault: Fault, point: FaultPoint = 'before'): void {
+    this.#failures.push({ method, fault, point });
+  }
+
+  async #do<T>(method: FakeMethod, work: () => T | Promise<T>): Promise<T> {
+    this.#failAt(method, 'before');
+    const result = await work();
+    this.#failAt(method, 'after');
+    return result;
+  }
+
+  #failAt(method: FakeMethod, point: FaultPoint): void {
+    const index = this.#failures.findIndex((failure) => failure.method === method);
+    if (this.#failures[index]?.point === point) throw this.#failures.splice(index, 1)[0]!.fault;
+  }
+
+  #release(id: string): void {
+    this.#held.get(id)?.detach();
+    this.#held.delete(id);
+  }
+
+  #known(id: string): FakeSandbox {
+    const sandbox = this.#world.sandboxes.get(id);
+    if (!sandbox) throw new Error(`the fake engine holds no sandbox ${id}`);
+    return sandbox;
+  }
+
+  #running(id: string): FakeSandbox {
+    const sandbox = this.#world.sandboxes.get(id);
+    if (sandbox?.phase === 'running') return sandbox;
+    throw new Fault('not_ready', 'the sandbox is not running');
+  }
+}
+
+/** A handle of an earlier start under the same id finds nothing that runs. */
+function isHandleOf(sandbox: FakeSandbox, handle: Handle): boolean {
+  const { serial } = sandbox.started.handle as { serial: number };
+  return handle === null || (handle as { serial?: unknown }).serial === serial;
+}

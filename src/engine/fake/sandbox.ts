@@ -1,0 +1,160 @@
+/** One sandbox of the fake engine: its command, what was started in it later, and who is attached. */
+import { PassThrough, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Console, ExecSpec, Exit, Launch, Process, Started, Stats } from '../engine.ts';
+import { FakeLog } from './log.ts';
+import { type Deliver, exitOf, FakeProcess, type Programs, pour } from './process.ts';
+import { forever } from './program.ts';
+
+export type Phase = 'created' | 'running' | 'paused' | 'exited';
+
+interface Streams {
+  readonly stdout: PassThrough;
+  readonly stderr: PassThrough;
+}
+
+const idle = 'idle';
+const bytesPerProcess = 1024 ** 2;
+
+export class FakeSandbox {
+  readonly launch: Launch;
+  readonly started: Started;
+  readonly log = new FakeLog();
+  readonly #programs: Programs;
+  readonly #changed: () => void;
+  readonly #attached = new Set<Streams>();
+  readonly #processes = new Set<FakeProcess>();
+  #command: FakeProcess | null = null;
+  #phase: Phase = 'created';
+  #exit: Exit = exitOf(0);
+
+  constructor(launch: Launch, started: Started, programs: Programs, changed: () => void) {
+    this.launch = launch;
+    this.started = started;
+    this.#programs = { ...programs, [idle]: forever };
+    this.#changed = changed;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get exit(): Exit {
+    return this.#exit;
+  }
+
+  get stats(): Stats {
+    const pids = this.#processes.size;
+    return { cpuSeconds: pids / 100, memoryBytes: pids * bytesPerProcess, pids };
+  }
+
+  begin(): void {
+    const { command, env, cwd, stdin } = this.launch;
+    const spec: ExecSpec = { command: command.length === 0 ? [idle] : command, env, cwd, stdin, terminal: null };
+    this.#phase = 'running';
+    this.#command = this.#spawn(spec, (stream, chunk) => this.#record(stream, chunk));
+    this.#command.ended.then((exit) => this.finish(exit));
+  }
+
+  #spawn(spec: ExecSpec, deliver: Deliver): FakeProcess {
+    const process = new FakeProcess(this.#programs, spec, deliver);
+    this.#processes.add(process);
+    process.ended.then(() => this.#processes.delete(process));
+    return process;
+  }
+
+  async #record(stream: 'stdout' | 'stderr', chunk: Buffer): Promise<void> {
+    this.log.append(stream, chunk);
+    await Promise.all([...this.#attached].map((streams) => pour(streams[stream], chunk)));
+  }
+
+  /** Ends with everything in it. The first end counts. */
+  finish(exit: Exit): void {
+    if (this.#phase === 'exited') return;
+    this.#phase = 'exited';
+    this.#exit = exit;
+    for (const process of this.#processes) process.end('SIGKILL');
+    for (const streams of this.#attached) endStreams(streams);
+    this.#attached.clear();
+    this.log.close();
+    this.#changed();
+  }
+
+  pause(): void {
+    this.#phase = 'paused';
+    this.#changed();
+  }
+
+  /** Settles when it has ended. */
+  async stop(graceMs: number): Promise<void> {
+    const command = this.#command;
+    if (!command || this.#phase === 'exited') return;
+    if (this.#phase === 'running' && graceMs > 0) command.signal('SIGTERM');
+    const timer = setTimeout(() => command.end('SIGKILL'), this.#phase === 'running' ? graceMs : 0);
+    this.finish(await command.ended);
+    clearTimeout(timer);
+  }
+
+  exec(spec: ExecSpec): Process {
+    const streams = newStreams();
+    const env = { ...this.launch.env, ...spec.env };
+    const process = this.#spawn({ ...spec, env }, (stream, chunk) => pour(streams[stream], chunk));
+    const exited = process.ended.then(async (exit) => {
+      endStreams(streams);
+      await Promise.all([finished(streams.stdout), finished(streams.stderr)].map((done) => done.catch(() => {})));
+      return exit;
+    });
+    return {
+      stdin: process.stdin,
+      ...streams,
+      resize: async (rows, columns) => process.resize(rows, columns),
+      signal: async (name) => process.signal(name),
+      detach: () => {
+        process.stdin.end();
+        letGo(streams);
+      },
+      exited,
+    };
+  }
+
+  /** A client that says its stdin has ended says so to the command only if the console was asked for at the start. */
+  attach(): Console {
+    const streams = newStreams();
+    if (this.#phase === 'exited') endStreams(streams);
+    else this.#attached.add(streams);
+    return {
+      stdin: new Writable({
+        write: (chunk: Buffer, _encoding, done) => void this.#type(chunk).then(() => done(), done),
+        final: (done) => {
+          if (this.launch.console) this.#command?.stdin.end();
+          done();
+        },
+      }),
+      ...streams,
+      resize: async () => {},
+      detach: () => {
+        this.#attached.delete(streams);
+        letGo(streams);
+      },
+    };
+  }
+
+  async #type(chunk: Buffer): Promise<void> {
+    if (this.#command) await pour(this.#command.stdin, chunk);
+  }
+}
+
+function newStreams(): Streams {
+  return { stdout: new PassThrough(), stderr: new PassThrough() };
+}
+
+function endStreams({ stdout, stderr }: Streams): void {
+  stdout.end();
+  stderr.end();
+}
+
+function letGo(streams: Streams): void {
+  endStreams(streams);
+  streams.stdout.resume();
+  streams.stderr.resume();
+}

@@ -1,0 +1,76 @@
+/** Waiting with an end: for a condition that nothing announces, for what a stream brings. */
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const patienceMs = 20_000;
+
+/** Asks until the answer is not null. */
+export async function until<T>(what: string, ask: () => Promise<T | null>, withinMs = patienceMs): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null) return answer;
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms for ${what}`);
+    await sleep(5);
+  }
+}
+
+/** The promise, or an error that says what did not happen. */
+export async function within<T>(what: string, promise: Promise<T>, withinMs = patienceMs): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(withinMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`waited ${withinMs} ms for ${what}`);
+  });
+  late.catch(() => {});
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Everything a stream brings, from now on. */
+export class Heard {
+  readonly #chunks: Buffer[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #end: Promise<void>;
+
+  constructor(stream: Readable) {
+    stream.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      for (const look of this.#waiting) look();
+    });
+    this.#end = finished(stream, { writable: false });
+    this.#end.catch(() => {});
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+
+  async toEnd(): Promise<Buffer> {
+    await within('the end of a stream', this.#end);
+    return this.bytes;
+  }
+
+  async has(text: string): Promise<void> {
+    let look = () => {};
+    const seen = new Promise<void>((resolve) => {
+      look = () => this.text.includes(text) && resolve();
+    });
+    this.#waiting.add(look);
+    look();
+    try {
+      await within(`${JSON.stringify(text)} in a stream`, seen);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}, which brought ${JSON.stringify(this.text.slice(-500))}`);
+    } finally {
+      this.#waiting.delete(look);
+    }
+  }
+}

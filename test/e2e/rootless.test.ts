@@ -1,0 +1,39 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+
+describe('rootless', () => {
+  let account: RootlessAccount;
+  let carrel: Installation;
+
+  beforeAll(() => {
+    account = createRootlessAccount();
+    carrel = new Installation(account);
+  });
+  afterAll(async () => {
+    await carrel.dispose();
+    account.dispose();
+  });
+
+  it('runs a command as agent, on ids that were lent', async () => {
+    const { exitCode, stdout, stderr } = await carrel.run(['run', '--', 'sh', '-c', 'id -u; cat /proc/self/uid_map']);
+    expect(stderr).toBe('');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^1000\n\s+0\s+1\s+4096\n$/);
+  });
+
+  it('refuses a limit that it cannot enforce, and makes nothing', async () => {
+    const { exitCode, stderr } = await carrel.run(['run', '--memory', '64m', '--', 'true']);
+    expect(stderr).toContain('cannot enforce');
+    expect(exitCode).toBe(3);
+  });
+
+  it('works on a folder of the person who runs it', async () => {
+    const project = carrel.folder('project');
+    await carrel.ok('run', project, '--', 'sh', '-c', 'id -u > who; stat -c %u who >> who');
+    expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n1000\n');
+    expect(statSync(join(project, 'who')).uid).toBe(statSync(project).uid);
+  });
+});
