@@ -3,7 +3,7 @@
  * started and fails when that does not work.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -47,6 +47,15 @@ export class Installation {
     mkdirSync(path);
     this.#account?.prepareHome(path);
     return path;
+  }
+
+  /** A file below the folder that holds the home. */
+  write(path: string, content: string): void {
+    writeFileSync(join(this.#beside, path), content);
+  }
+
+  removeDatabase(): void {
+    for (const name of readdirSync(this.home)) if (name.startsWith('carrel.db')) rmSync(join(this.home, name));
   }
 
   get client(): Client {

@@ -98,7 +98,12 @@ export class FakeProcess {
 export async function pour(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed || stream.writableEnded || stream.write(chunk)) return;
   await new Promise<void>((resolve) => {
-    for (const event of ['drain', 'finish', 'close']) stream.once(event, resolve);
+    const events = ['drain', 'finish', 'close'];
+    const settle = () => {
+      for (const event of events) stream.off(event, settle);
+      resolve();
+    };
+    for (const event of events) stream.on(event, settle);
   });
 }
 

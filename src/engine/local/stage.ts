@@ -4,7 +4,7 @@
  * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
  * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
  */
-import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
@@ -39,6 +39,7 @@ export interface StageInput {
 
 /** Once per daemon, in its private mount namespace. */
 export function openStage(): void {
+  refuseHostNamespace();
   if (existsSync(join('/sys/fs/cgroup', hiddenHierarchy))) {
     mount(
       'carrel-hidden',
@@ -49,6 +50,23 @@ export function openStage(): void {
     );
   }
   mount('carrel-stage', stageFolder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=16m');
+}
+
+/** Mounting here would show on the host, and stay there. */
+function refuseHostNamespace(): void {
+  if (mountNamespace('self') !== mountNamespace('1')) return;
+  throw new Fault('internal', 'the local engine has to live in a mount namespace of its own', {
+    hint: 'Start the daemon with: carrel up',
+  });
+}
+
+/** Null where we may not look, and then it is not ours. */
+function mountNamespace(pid: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return null;
+  }
 }
 
 export async function stage(input: StageInput): Promise<Staged> {

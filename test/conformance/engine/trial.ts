@@ -1,5 +1,5 @@
 /** One case's engine, with everything it made. */
-import { expect } from 'vitest';
+import { expect, type TestAPI } from 'vitest';
 import type {
   Engine,
   ExecSpec,
@@ -27,6 +27,9 @@ export interface Ran {
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
+
+/** A test that gets a trial of its own. */
+export type Case = TestAPI<{ t: Trial }>;
 
 type ExecOptions = Partial<Omit<ExecSpec, 'command'>>;
 

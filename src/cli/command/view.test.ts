@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { SandboxView } from '../../api/routes.ts';
+import { lastWords } from '../daemon-start.ts';
+import { Output } from '../output/output.ts';
+import { listing } from './ls.ts';
+import { description } from './show.ts';
+import { usage } from './stats.ts';
+
+const out = new Output(false, { write: () => {} });
+const now = Date.parse('2026-01-01T00:03:00Z');
+const sandbox: SandboxView = {
+  ...{ id: '0123456789abcdef', name: 'a', project: null, user: 'u', engine: 'local', runtime: 'crun', state: 'failed' },
+  ...{ exitCode: 137, signal: 'SIGKILL', reason: 'oom', command: ['sh', '-c', '\u001b[2J'], mode: 'none' },
+  ...{ createdAt: '2026-01-01T00:00:00Z', startedAt: null, finishedAt: null, network: 'none' },
+  limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
+  mounts: [{ target: '/tmp', source: null, readonly: false }],
+  labels: { 'k\n': '\u001b' },
+};
+
+test('the list', () => {
+  const idle: SandboxView = { ...sandbox, name: 'idle', state: 'running', exitCode: null, reason: null, command: [] };
+  expect(listing([sandbox, idle], out, now)).toEqual([
+    'NAME  STATE    PROJECT  COMMAND            AGE  EXIT',
+    "a     failed   -        sh -c '\\u001b[2J'  3m   137 oom",
+    'idle  running  -        -                  3m   -',
+  ]);
+});
+
+test('the description shows limits that are not enforced, and no raw control character', () => {
+  const lines = description(sandbox, out, now);
+  expect(lines).toContain('state    failed, exit code 137, SIGKILL, oom');
+  expect(lines.find((line) => line.startsWith('limits'))).toContain('8.0G disk (not enforced)');
+  expect(lines).toContain('labels   k\\n=\\u001b');
+  expect(lines.join('')).not.toMatch(/[\u0000-\u001f]/);
+});
+
+test('usage marks limits that are not enforced', () => {
+  const one = { name: 'a', cpuSeconds: 1.26, memoryBytes: 2 ** 20, memoryLimitBytes: 2 ** 32, cpus: 2 };
+  expect(usage([{ ...one, pids: 3, pidsLimit: 512, advisory: ['pids'] }])).toEqual([
+    'NAME  CPU TIME  CPUS  MEMORY       PIDS',
+    'a     1.3s      2     1.0M / 4.0G  3 / 512*',
+    '* not enforced on this machine',
+  ]);
+});
+
+test('the last words of a daemon become its Fault', () => {
+  const log = 'noise\ncarrel-fault: {"code":"unsupported","message":"no crun","hint":"apt install crun"}\n';
+  expect(lastWords(log, 'exit code 3').toJSON()).toEqual({
+    ...{ code: 'unsupported', message: 'no crun', hint: 'apt install crun' },
+  });
+  expect(lastWords('carrel-fault: {"co', 'SIGKILL').toJSON()).toMatchObject({ code: 'internal' });
+  expect(lastWords('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
+});

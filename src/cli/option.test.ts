@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../model/fault.ts';
+import { homeOf } from './context.ts';
+import { parseCount, parseEnv, parseNumber, parsePairs, parseSeconds } from './option.ts';
+import { sandboxRequest } from './request.ts';
+
+function invalid(work: () => unknown): void {
+  expect(work).toThrowError(expect.objectContaining({ code: 'invalid' }) as Fault);
+}
+
+test('pairs keep everything after the first =', () => {
+  expect(parsePairs(['a=b=c', 'd=', 'a=last', '__proto__=x'], '--label')).toEqual(
+    Object.fromEntries([
+      ['a', 'last'],
+      ['d', ''],
+      ['__proto__', 'x'],
+    ]),
+  );
+});
+
+describe('refused', () => {
+  test.each(['=x', 'PATH', '', '1A=x', 'A-B=x', 'A\n=x'])('--env %j', (text) => invalid(() => parseEnv([text])));
+  test.each(['', '-1', '1e3', 'NaN', '0x10', '1.'])('number %j', (text) => invalid(() => parseNumber(text, '--cpus')));
+  test.each(['', '1.5', '-1', '9'.repeat(16)])('count %j', (text) => invalid(() => parseCount(text, '--tail')));
+  test.each(['lots', '-4g', '4x', ''])('--memory %j', (memory) =>
+    invalid(() => sandboxRequest({ memory }, undefined, [])),
+  );
+  test('a bad name, an empty project, an empty root', () => {
+    invalid(() => sandboxRequest({ name: '../x' }, undefined, []));
+    invalid(() => sandboxRequest({}, '', []));
+    invalid(() => sandboxRequest({ rootfs: '' }, undefined, []));
+    invalid(() => homeOf(''));
+  });
+});
+
+test('seconds become milliseconds', () => {
+  expect(parseSeconds('0', '--grace')).toBe(0);
+  expect(parseSeconds('1.5', '--grace')).toBe(1500);
+});
+
+test('without options only what is needed is asked for', () => {
+  expect(sandboxRequest({}, undefined, ['true'])).toEqual({ mode: 'none', command: ['true'], limits: {} });
+});
+
+test('all options reach the request', () => {
+  const request = sandboxRequest(
+    {
+      ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', cpus: '1.5', memory: '512m', swap: '1g' },
+      ...{ pids: '64', disk: '2g', env: ['A=1'], rootfs: '/r', label: ['l=2'], rm: true },
+    },
+    '/p/../q',
+    [],
+  );
+  expect(request).toEqual({
+    ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', project: '/q', mode: 'bind', command: [] },
+    limits: { cpus: 1.5, memoryBytes: 512 * 1024 ** 2, swapBytes: 1024 ** 3, pids: 64, diskBytes: 2 * 1024 ** 3 },
+    ...{ env: { A: '1' }, rootfs: '/r', labels: { l: '2' }, autoRemove: true },
+  });
+});
+
+test('a mode that was asked for wins', () => {
+  expect(sandboxRequest({ mode: 'none' }, '/p', [])).toMatchObject({ mode: 'none', project: '/p' });
+});
+
+test('the home: flag, then CARREL_HOME, then ~/.carrel', () => {
+  expect(homeOf('/a', { CARREL_HOME: '/b' })).toBe('/a');
+  expect(homeOf(undefined, { CARREL_HOME: '/b/' })).toBe('/b');
+  expect(homeOf(undefined, { CARREL_HOME: '' })).toMatch(/\/\.carrel$/);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../model/fault.ts';
+import { age, duration } from './age.ts';
+import { Output } from './output.ts';
+import { table } from './table.ts';
+import { commandLine, cut, plain, width } from './text.ts';
+
+class Paper {
+  text = '';
+  readonly isTTY: boolean;
+  constructor(isTTY: boolean) {
+    this.isTTY = isTTY;
+  }
+  write(text: string): void {
+    this.text += text;
+  }
+}
+
+function open(json: boolean, isTTY: boolean, env: NodeJS.ProcessEnv = {}) {
+  const stdout = new Paper(isTTY);
+  const stderr = new Paper(isTTY);
+  return { stdout, stderr, out: new Output(json, stdout, stderr, env) };
+}
+
+describe('plain', () => {
+  test.each([
+    ['\u001b[31mred', '\\u001b[31mred'],
+    ['a\nb\r\tc', 'a\\nb\\r\\tc'],
+    ['\u009b2J', '\\u009b2J'],
+    ['abc\u202egpj.exe', 'abc\\u202egpj.exe'],
+    ['\u200b\u2066x\u2028', '\\u200b\\u2066x\\u2028'],
+    ['lone \ud800', 'lone \\ud800'],
+    ['grüße 日本 🙂 "quoted" \\', 'grüße 日本 🙂 "quoted" \\'],
+  ])('%j', (text, shown) => {
+    expect(plain(text)).toBe(shown);
+  });
+});
+
+test('width counts columns, not characters', () => {
+  expect(width('abc')).toBe(3);
+  expect(width('日本')).toBe(4);
+  expect(width('e\u0301')).toBe(1);
+  expect(width('\u001b[32mrunning\u001b[0m')).toBe(7);
+});
+
+test('cut keeps within its columns', () => {
+  expect(cut('abcdef', 6)).toBe('abcdef');
+  expect(cut('abcdef', 4)).toBe('abc…');
+  expect(cut('日本語', 4)).toBe('日…');
+});
+
+test('a command is shown as one could type it, harmless', () => {
+  expect(commandLine(['sh', '-c', "echo 'hi'\n"])).toBe("sh -c 'echo '\\''hi'\\''\\n'");
+  expect(commandLine(['', '\u001b'])).toBe("'' '\\u001b'");
+});
+
+test('a table is aligned and has no trailing spaces', () => {
+  const lines = table([
+    ['NAME', 'STATE', 'X'],
+    ['a', '\u001b[32mrunning\u001b[0m', ''],
+    ['日本語', 'x', 'y'],
+  ]);
+  expect(lines).toEqual(['NAME    STATE    X', 'a       \u001b[32mrunning\u001b[0m', '日本語  x        y']);
+});
+
+test('ages', () => {
+  expect([0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600].map(duration)).toEqual([
+    ...['0s', '59s', '1m', '59m', '1h', '47h', '2d'],
+  ]);
+  expect(age('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:03:10Z'))).toBe('3m');
+  expect(age('2026-01-01T00:00:00Z', 0)).toBe('0s');
+  expect(age('never')).toBe('-');
+});
+
+test('a failure names message and cure, harmless, with its exit code', () => {
+  const { out, stderr, stdout } = open(false, false);
+  expect(out.fail(new Fault('not_found', 'no \u001b[2J', { hint: 'try\nthis' }))).toBe(5);
+  expect(stderr.text).toBe('carrel: no \\u001b[2J\n  cure: try\n  this\n');
+  expect(stdout.text).toBe('');
+});
+
+test('with --json a failure is JSON on stderr, and nothing else is said there', () => {
+  const { out, stderr, stdout } = open(true, true);
+  out.note('a note');
+  out.warn('a warning');
+  out.progress('working');
+  expect(out.fail(new Fault('invalid', 'bad', { hint: 'good' }))).toBe(2);
+  expect(JSON.parse(stderr.text)).toEqual({ code: 'invalid', message: 'bad', hint: 'good' });
+  expect(stdout.text).toBe('');
+});
+
+test('colour and notes are for terminals, colour not with NO_COLOR', () => {
+  expect(open(false, true).out.paint('red', 'x')).toBe('\u001b[31mx\u001b[0m');
+  expect(open(false, true, { NO_COLOR: '1' }).out.paint('red', 'x')).toBe('x');
+  expect(open(false, false).out.paint('red', 'x')).toBe('x');
+  const piped = open(false, false);
+  piped.out.note('hello');
+  expect(piped.stderr.text).toBe('');
+});

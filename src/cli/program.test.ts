@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../model/fault.ts';
+import { commands } from './commands.ts';
+import { parse, splitCommand } from './program.ts';
+
+async function parsed(...argv: string[]) {
+  const seen: unknown[] = [];
+  await parse(argv, async (entry, { args, options, command }, globals) => {
+    seen.push({ name: entry.name, args, options, command, globals });
+  });
+  return seen[0];
+}
+
+async function refused(...argv: string[]): Promise<Fault> {
+  const error = await parsed(...argv).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Fault);
+  expect((error as Fault).code).toBe('invalid');
+  return error as Fault;
+}
+
+test('what stands after -- is the command, options included', async () => {
+  expect(await parsed('run', '--name', 'a', '.', '--', 'npm', 'test', '--json', '--', '-x')).toEqual({
+    ...{
+      name: 'run',
+      args: ['.'],
+      options: { name: 'a' },
+      command: ['npm', 'test', '--json', '--', '-x'],
+      globals: {},
+    },
+  });
+  expect(await parsed('run', '--', 'uname', '-a')).toMatchObject({ args: [], command: ['uname', '-a'] });
+});
+
+test('other commands take -- as the end of options', async () => {
+  expect(await parsed('rm', '--', 'a', '-b')).toMatchObject({ args: ['a', '-b'], command: [] });
+  expect(splitCommand(['--home', 'run', 'rm', '--', 'x'])).toEqual([['--home', 'run', 'rm', '--', 'x'], []]);
+});
+
+test('global options stand before or after the command', async () => {
+  const globals = { home: '/h', json: true };
+  expect(await parsed('--home', '/h', '--json', 'ls')).toMatchObject({ name: 'ls', globals });
+  expect(await parsed('ls', '--json', '--home=/h')).toMatchObject({ name: 'ls', globals });
+});
+
+test('options repeat, join and have short forms', async () => {
+  expect(await parsed('exec', '-it', 'a', '--env', 'A=1', '--env', 'B=2', '-w', '/x', '--', 'sh')).toMatchObject({
+    args: ['a'],
+    options: { interactive: true, tty: true, env: ['A=1', 'B=2'], cwd: '/x' },
+  });
+});
+
+describe('refused with a cure', () => {
+  test.each([
+    [['rnu'], 'Did you mean run?'],
+    [['ls', '--jsom'], 'Did you mean --json?'],
+    [['show'], 'carrel help show'],
+    [['cp', 'a'], 'carrel help cp'],
+    [['ls', 'extra'], 'carrel help ls'],
+    [['run', '--name'], 'carrel help run'],
+    [['run', '--mode', 'overlay', '--', 'x'], 'carrel help run'],
+    [['run', 'npm', 'test'], 'what runs inside stands after --'],
+    [['exec', 'a', 'ls', '-la'], 'what runs inside stands after --'],
+    [['exec', '--', 'ls'], 'carrel help exec'],
+  ])('%j', async (argv, cure) => {
+    expect((await refused(...argv)).hint).toContain(cure);
+  });
+});
+
+test('every command has a module that performs it', async () => {
+  for (const entry of commands) expect(typeof (await entry.load()).default).toBe('function');
+});

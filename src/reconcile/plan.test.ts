@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import type { Exit, Observed } from '../engine/engine.ts';
+import { defaultLimits } from '../model/limits.ts';
+import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } from '../model/sandbox.ts';
+import { plan } from './plan.ts';
+
+const spec: SandboxSpec = {
+  user: 'ann',
+  engine: 'local',
+  runtime: null,
+  project: null,
+  mode: 'none',
+  command: ['true'],
+  env: {},
+  limits: defaultLimits,
+  demanded: [],
+  rootfs: null,
+  labels: {},
+  stdin: false,
+  autoRemove: false,
+  desired: 'running',
+  graceMs: 10_000,
+  attempt: 1,
+};
+
+function sandbox(status: Partial<SandboxStatus>, change: Partial<SandboxSpec> = {}): Sandbox {
+  return {
+    id: '0123456789abcdef',
+    name: 'box',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    spec: { ...spec, ...change },
+    status: { ...initialStatus, ...status },
+  };
+}
+
+const launched = { handle: { version: 1 } };
+const running = { state: 'running', ...launched } as const;
+const absent: Observed = { kind: 'absent' };
+const alive: Observed = { kind: 'running', started: { handle: { version: 1 }, runtime: 'crun', advisory: [] } };
+const paused: Observed = { kind: 'paused' };
+const created: Observed = { kind: 'created' };
+
+function exited(exit: Partial<Exit>): Observed {
+  return { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: false, ...exit } };
+}
+
+describe('the table of reconciliation', () => {
+  it.each([
+    ['pending, launched', { state: 'pending', ...launched } as const],
+    ['running', running],
+  ])('%s, not there: failed, lost', (_, status) => {
+    expect(plan(sandbox(status), absent)).toEqual({ action: 'conclude', state: 'failed', reason: 'lost', exit: null });
+  });
+
+  it('running, exited 0: completed', () => {
+    expect(plan(sandbox(running), exited({}))).toMatchObject({ action: 'conclude', state: 'completed', reason: null });
+  });
+
+  it.each([
+    ['a code', { exitCode: 3 }, 'exited with 3'],
+    ['a signal', { exitCode: 137, signal: 'SIGKILL' }, 'killed by SIGKILL'],
+    ['out of memory', { exitCode: 137, signal: 'SIGKILL', outOfMemory: true }, 'oom'],
+  ])('running, ended with %s: failed', (_, exit, reason) => {
+    expect(plan(sandbox(running), exited(exit))).toMatchObject({ action: 'conclude', state: 'failed', reason });
+  });
+
+  it('running, exited 0 although a child ran out of memory: completed', () => {
+    expect(plan(sandbox(running), exited({ outOfMemory: true }))).toMatchObject({ state: 'completed' });
+  });
+
+  it('running, paused: stopped', () => {
+    expect(plan(sandbox(running), paused)).toMatchObject({ action: 'conclude', state: 'stopped', reason: 'paused' });
+  });
+
+  it('pending, running: running', () => {
+    expect(plan(sandbox({ state: 'pending' }), alive)).toMatchObject({ action: 'adopt' });
+  });
+
+  it.each(['completed', 'failed', 'stopped'] as const)('%s, anything: unchanged', (state) => {
+    for (const observed of [absent, created, exited({ exitCode: 9 })])
+      expect(plan(sandbox({ state }), observed)).toBeNull();
+  });
+
+  it('ended, yet something runs: that is ended too, the record stays', () => {
+    expect(plan(sandbox({ state: 'failed' }), alive)).toEqual({ action: 'stop' });
+  });
+});
+
+describe('what was asked for', () => {
+  it('starts what was never launched, also when a crash left it created', () => {
+    for (const observed of [absent, created]) expect(plan(sandbox({}), observed)).toEqual({ action: 'start' });
+  });
+
+  it('does not run a command again that ended before its start was recorded', () => {
+    expect(plan(sandbox({}), exited({ exitCode: 4 }))).toMatchObject({ action: 'conclude', state: 'failed' });
+  });
+
+  it('has nothing to do for what runs as asked', () => {
+    expect(plan(sandbox(running), alive)).toBeNull();
+  });
+
+  it('stops what runs, then records it as stopped whatever its code', () => {
+    expect(plan(sandbox(running, { desired: 'stopped' }), alive)).toEqual({ action: 'stop' });
+    expect(plan(sandbox(running, { desired: 'stopped' }), exited({ exitCode: 143, signal: 'SIGTERM' }))).toMatchObject({
+      action: 'conclude',
+      state: 'stopped',
+      exit: { exitCode: 143 },
+    });
+  });
+
+  it('stops what had not begun without starting it', () => {
+    expect(plan(sandbox({}, { desired: 'stopped' }), absent)).toMatchObject({ action: 'conclude', state: 'stopped' });
+  });
+
+  it('removes in order: stop, record, clear, forget', () => {
+    const removed = { desired: 'removed' } as const;
+    expect(plan(sandbox(running, removed), alive)).toEqual({ action: 'stop' });
+    expect(plan(sandbox(running, removed), exited({}))).toMatchObject({ action: 'conclude', state: 'stopped' });
+    expect(plan(sandbox({ state: 'stopped' }, removed), exited({}))).toEqual({ action: 'clear' });
+    expect(plan(sandbox({ state: 'stopped' }, removed), absent)).toEqual({ action: 'forget' });
+  });
+
+  it('removes by itself what was asked to, once nobody reads from it', () => {
+    const done = sandbox({ state: 'completed' }, { autoRemove: true });
+    expect(plan(done, exited({}), true)).toBeNull();
+    expect(plan(done, exited({}), false)).toEqual({ action: 'clear' });
+  });
+
+  it('takes up a new attempt after the last one is out of the engine', () => {
+    const again = sandbox({ state: 'failed', attempt: 1 }, { attempt: 2 });
+    expect(plan(again, exited({}))).toEqual({ action: 'clear' });
+    expect(plan(again, absent)).toEqual({ action: 'renew' });
+  });
+});

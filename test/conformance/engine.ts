@@ -1,0 +1,34 @@
+/**
+ * What every engine promises, sentence by sentence of `src/engine/engine.ts`. Each case gets an engine of its own from
+ * `setup`; the suite removes what it launched, sees that nothing is left, and disposes of every instance.
+ */
+import { describe, test } from 'vitest';
+import { attachment } from './engine/attach.ts';
+import { endings } from './engine/end.ts';
+import { executions } from './engine/exec.ts';
+import { lifeCycle } from './engine/life-cycle.ts';
+import { logging } from './engine/logs.ts';
+import { observation } from './engine/observe.ts';
+import type { EngineSetup } from './engine/setup.ts';
+import { terminals } from './engine/terminal.ts';
+import { type Case, Trial } from './engine/trial.ts';
+
+export function engineConformance(name: string, setup: () => Promise<EngineSetup>): void {
+  const it: Case = test.extend<{ t: Trial }>({
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from the pattern.
+    t: async ({}, use) => {
+      const trial = new Trial(await setup());
+      await use(trial);
+      await trial.close();
+    },
+  });
+  describe(`${name} keeps the contract of an engine`, () => {
+    lifeCycle(it);
+    endings(it);
+    executions(it);
+    terminals(it);
+    attachment(it);
+    logging(it);
+    observation(it);
+  });
+}

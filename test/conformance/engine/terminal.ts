@@ -1,0 +1,53 @@
+import { describe, expect } from 'vitest';
+import { type Case, exitedWith, killedBy, succeeded } from './trial.ts';
+import { Heard, within } from './wait.ts';
+
+const terminal = { rows: 33, columns: 101 };
+
+export function terminals(it: Case): void {
+  describe('exec with a terminal', () => {
+    it('gives the command one', async ({ t }) => {
+      const made = await t.idle();
+      const inTerminal = await t.run(made, t.commands.tellTerminal, null, { stdin: true, terminal });
+      expect(inTerminal.stdout.toString().trim()).toBe('terminal');
+      expect(inTerminal.exit).toEqual(succeeded);
+      expect((await t.run(made, t.commands.tellTerminal)).stdout.toString().trim()).toBe('pipe');
+    });
+
+    it('brings everything on stdout, and the exit code', async ({ t }) => {
+      const made = await t.idle();
+      const ran = await t.run(made, t.commands.printBoth('to stdout', 'to stderr'), null, { stdin: true, terminal });
+      expect(ran.stdout.toString()).toBe('to stdoutto stderr');
+      expect(ran.stderr.toString()).toBe('');
+      expect((await t.run(made, t.commands.exit(42), null, { stdin: true, terminal })).exit).toEqual(exitedWith(42));
+    });
+
+    it('has the size that was asked for, and takes a new one', async ({ t }) => {
+      const process = await t.exec(await t.idle(), t.commands.tellSize, { stdin: true, terminal });
+      process.stderr.resume();
+      const stdout = new Heard(process.stdout);
+      await stdout.has('33 101');
+      await stdout.has('ready');
+      await process.resize(44, 120);
+      await stdout.has('44 120');
+      await process.signal('SIGKILL');
+      expect(await within('the end', process.exited)).toEqual(killedBy('SIGKILL', 9));
+    });
+
+    it('brings what is typed to the command', async ({ t }) => {
+      const process = await t.exec(await t.idle(), t.commands.copyStdin, { stdin: true, terminal });
+      process.stderr.resume();
+      const stdout = new Heard(process.stdout);
+      process.stdin.write('typed\n');
+      await stdout.has('typed');
+      await process.signal('SIGKILL');
+      await within('the end', process.exited);
+    });
+
+    it('lets a command without output end', async ({ t }) => {
+      const made = await t.idle();
+      const runs = Array.from({ length: 5 }, () => t.run(made, t.commands.exit(0), null, { stdin: true, terminal }));
+      expect((await Promise.all(runs)).map(({ exit }) => exit)).toEqual(runs.map(() => succeeded));
+    });
+  });
+}

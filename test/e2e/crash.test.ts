@@ -1,0 +1,147 @@
+/** The daemon is killed between every two steps of create, start, stop and remove; the next one ends what was begun. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Installation, isRunning, until } from '../harness/installation.ts';
+import { childrenOf, processesMentioning } from '../harness/traces.ts';
+
+interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+}
+
+let carrel: Installation;
+
+beforeEach(() => {
+  carrel = new Installation();
+});
+afterEach(() => carrel.dispose());
+
+/** Runs a command against a daemon that dies at `point`, and sees it die. */
+async function crashDuring(point: string, ...args: string[]): Promise<void> {
+  if (existsSync(join(carrel.home, 'carrel.sock'))) await carrel.ok('down');
+  await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
+  const pid = carrel.daemonPid;
+  await carrel.run(args);
+  await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+}
+
+/** Each line is one run of the command: it must never run twice. */
+const counted = ['sh', '-c', 'echo run >> /home/agent/count; exec sleep infinity'];
+
+describe('create', () => {
+  it.each([
+    'start:prepared',
+    'start:noted',
+    'start:staged',
+    'start:created',
+    'start:begun',
+    'start:started',
+    'after:start',
+  ])('survives a crash at %s: one running sandbox, its command run once', async (point) => {
+    await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
+    await until(async () => (await carrel.json<View>('show', 'box')).state === 'running', 'the sandbox to run');
+    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+    await until(async () => (await count()).stdout !== '', 'the command to run');
+    expect((await count()).stdout).toBe('run\n');
+    expect(await carrel.json<View[]>('ls')).toHaveLength(1);
+    expect(processesMentioning(carrel.home, 'conmon')).toHaveLength(1);
+  });
+});
+
+describe('stop', () => {
+  it.each(['after:stop', 'after:conclude'])('survives a crash at %s', async (point) => {
+    await carrel.ok('create', '--name', 'box');
+    await crashDuring(point, 'stop', '--grace', '1', 'box');
+    await until(async () => (await carrel.json<View>('show', 'box')).state === 'stopped', 'the sandbox to be stopped');
+    expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+  });
+});
+
+describe('start again', () => {
+  it.each(['after:clear', 'after:renew', 'start:created', 'after:start'])('survives a crash at %s', async (point) => {
+    await carrel.ok('create', '--name', 'box', '--', ...counted);
+    await carrel.ok('stop', '--grace', '1', 'box');
+    await crashDuring(point, 'start', 'box');
+    await until(async () => (await carrel.json<View>('show', 'box')).state === 'running', 'the sandbox to run');
+    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+    await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
+    expect((await count()).stdout).toBe('run\nrun\n');
+  });
+});
+
+describe('remove', () => {
+  it.each(['after:stop', 'after:conclude', 'after:clear', 'forget:folder', 'after:forget'])(
+    'survives a crash at %s: nothing is left',
+    async (point) => {
+      await carrel.ok('create', '--name', 'box');
+      await crashDuring(point, 'rm', '--force', 'box');
+      await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+      expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
+      expect(readdirSync(join(carrel.home, 'engine/run'))).toEqual([]);
+      expect(readdirSync(join(carrel.home, 'engine/exit'))).toEqual([]);
+      expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+    },
+  );
+});
+
+describe('while no daemon is there', () => {
+  it('a sandbox goes on, and its end is recorded with its code', async () => {
+    await carrel.ok(
+      'create',
+      '--name',
+      'box',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.05; done; echo done; exit 7',
+    );
+    const { id } = await carrel.json<View>('show', 'box');
+    await carrel.killDaemon();
+    carrel.write(`home/sandboxes/${id}/home/go`, '');
+    await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'the command to end');
+    expect(await carrel.json<View>('show', 'box')).toMatchObject({
+      state: 'failed',
+      exitCode: 7,
+      reason: 'exited with 7',
+    });
+    expect(await carrel.ok('logs', 'box')).toBe('done\n');
+  });
+
+  it('what the engine holds and no record owns is removed', async () => {
+    await carrel.ok('create', '--name', 'box');
+    await carrel.ok('down');
+    carrel.removeDatabase();
+    expect(await carrel.json<View[]>('ls')).toEqual([]);
+    expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+    expect(readdirSync(join(carrel.home, 'engine/run'))).toEqual([]);
+  });
+
+  it('what vanished behind our back, keeper and all, is lost', async () => {
+    await carrel.ok('create', '--name', 'box');
+    await carrel.killDaemon();
+    const [keeper] = processesMentioning(carrel.home, 'conmon');
+    const [init] = childrenOf(keeper!);
+    process.kill(keeper!, 'SIGKILL');
+    process.kill(init!, 'SIGKILL');
+    await until(() => !isRunning(init!), 'the sandbox to be gone');
+    expect(await carrel.json<View>('show', 'box')).toMatchObject({ state: 'failed', reason: 'lost' });
+  });
+});
+
+describe('two at once', () => {
+  it('one name: one wins, one gets conflict', async () => {
+    await carrel.ok('up', '-d');
+    const outcomes = await Promise.all([1, 2].map(() => carrel.run(['create', '--name', 'box'])));
+    expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 6]);
+    expect(await carrel.json<View[]>('ls')).toHaveLength(1);
+  });
+
+  it('two daemons: one wins, and both commands are answered by it', async () => {
+    const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['ls'])));
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  });
+});
