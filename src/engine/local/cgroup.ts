@@ -103,6 +103,7 @@ export function removeGroup(cgroups: Cgroups, id: string): void {
 export function removeParent(cgroups: Cgroups): void {
   if (cgroups.parent === null) return;
   for (const folder of folders(cgroups, cgroups.parent)) removeEmpty(folder);
+  if (cgroups.version === 1) removeEmpty(join(mountPoint, hiddenHierarchy, cgroups.parent));
 }
 
 function removeDeep(folder: string): void {

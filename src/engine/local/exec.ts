@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
 import { processRef, signalProcess } from '../../lib/process.ts';
 import { spawnFault } from '../../lib/run.ts';
@@ -35,10 +36,12 @@ export async function execInside(tools: ExecTools, id: string, bundle: string, s
   const inside = processSpec({ args, env, cwd, terminal: spec.terminal !== null, maxProcesses: tools.maxProcesses });
   const size = spec.terminal && { consoleSize: { height: spec.terminal.rows, width: spec.terminal.columns } };
   writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...inside, ...size }), { mode: 0o600 });
-  return spec.terminal === null ? execWithPipes(tools, id, folder) : execWithTerminal(tools, id, folder, spec.terminal);
+  return spec.terminal === null
+    ? execWithPipes(tools, id, folder, spec.stdin)
+    : execWithTerminal(tools, id, folder, spec.terminal);
 }
 
-function execWithPipes(tools: ExecTools, id: string, folder: string): Process {
+function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: boolean): Process {
   const args = [
     ...tools.runtimeArgs,
     'exec',
@@ -48,18 +51,21 @@ function execWithPipes(tools: ExecTools, id: string, folder: string): Process {
     join(folder, 'pid'),
     id,
   ];
-  const child = spawn(tools.runtimePath, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH } });
-  const stdin = child.stdin as Writable;
+  const child = spawn(tools.runtimePath, args, {
+    stdio: [hasStdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH },
+  });
+  const stdin: Writable = child.stdin ?? nowhere();
   // What the process does not read is lost with it, ignoring.
   stdin.on('error', () => {});
-  const exited = exitOf(child).finally(() => rmSync(folder, { recursive: true, force: true }));
+  const exited = exitOf(child, folder).finally(() => rmSync(folder, { recursive: true, force: true }));
   exited.catch(() => {});
   return {
     stdin,
     stdout: child.stdout as Readable,
     stderr: child.stderr as Readable,
     resize: async () => {},
-    signal: async (name) => signalInside(folder, name),
+    signal: (name) => signalInside(folder, name),
     detach: () => {
       stdin.end();
       child.stdout?.resume();
@@ -69,10 +75,20 @@ function execWithPipes(tools: ExecTools, id: string, folder: string): Process {
   };
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+/** Of a command that could not be started, as shells have it. The runtime has said why on stderr. */
+const notStarted = 127;
+
+function exitOf(child: ChildProcess, folder: string): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(spawnFault('the runtime', error)));
-    child.on('close', (code, signal) => resolve(exitFrom(code ?? 128 + signalNumber(signal ?? ''))));
+    child.on('close', (code, signal) => {
+      const started = existsSync(join(folder, 'pid'));
+      resolve(exitFrom(started ? (code ?? 128 + signalNumber(signal ?? '')) : notStarted));
+    });
   });
 }
 
@@ -80,11 +96,15 @@ function exitFrom(exitCode: number): Exit {
   return { exitCode, signal: signalOfExit(exitCode), outOfMemory: false };
 }
 
-function signalInside(folder: string, name: NodeJS.Signals): void {
-  const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
-  const ref = pid > 0 ? processRef(pid) : null;
-  if (ref === null) throw new Fault('not_ready', 'the command is not running');
-  signalProcess(ref, name);
+/** The runtime writes the pid a moment after the command has started. */
+async function signalInside(folder: string, name: NodeJS.Signals): Promise<void> {
+  for (let tries = 0; tries < 200 && existsSync(folder); tries += 1) {
+    const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
+    const ref = pid > 0 ? processRef(pid) : null;
+    if (ref !== null) return void signalProcess(ref, name);
+    await pause(5);
+  }
+  throw new Fault('not_ready', 'the command is not running');
 }
 
 /** conmon says on fd 5 that its socket is there, and runs the command when fd 4 is written the second time. */
@@ -118,7 +138,7 @@ async function execWithTerminal(
   await console.resize(size.rows, size.columns);
   const exited = terminalExit(words, console.stdout).finally(() => rmSync(folder, { recursive: true, force: true }));
   exited.catch(() => {});
-  return { ...console, signal: async (name) => signalInside(folder, name), exited };
+  return { ...console, signal: (name) => signalInside(folder, name), exited };
 }
 
 async function terminalExit(words: AsyncGenerator<KeeperWord, never>, stdout: Readable): Promise<Exit> {

@@ -28,7 +28,7 @@ import { execInside } from './exec.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { probe } from './probe.ts';
-import { openStage } from './stage.ts';
+import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create } from './start.ts';
 
 /** How long a console that was asked for at the start waits for its client. */
@@ -74,10 +74,9 @@ class LocalEngine implements Engine {
       crashPoint('start:created');
       found = { kind: 'created' };
     }
-    const handle = await currentHandle(this.#context, id);
+    const handle = currentHandle(this.#context, id);
     const note = readNote(this.#context, id);
-    if (handle === null || note === null)
-      throw new Fault('unavailable', 'the sandbox ended while it was being created');
+    if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
     if (found.kind === 'created') {
       if (launch.console) this.#hold(id, attachConsole(this.#context.layout.run(id)));
       await begin(this.#context, id, note);
@@ -114,7 +113,7 @@ class LocalEngine implements Engine {
   async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
     const found = await observe(this.#context, id, handle);
     if (found.kind === 'absent' || found.kind === 'exited') return;
-    const current = found.kind === 'running' ? found.started.handle : await currentHandle(this.#context, id);
+    const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     if (found.kind !== 'running' || !current) return removeEverything(this.#context, id);
     await stopProcesses(current as never, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
   }
@@ -137,12 +136,14 @@ class LocalEngine implements Engine {
   async remove(id: string): Promise<void> {
     this.#release(id);
     await removeEverything(this.#context, id);
+    dropPlace(id);
   }
 
   async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
     const found = await observe(this.#context, id, handle);
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw notRunning();
+    keepPlace(id);
     const { keeperPath, layout } = this.#context;
     const { runtimePath, maxProcesses } = note;
     const tools = { keeperPath, runtimePath, maxProcesses, runtimeArgs: runtimeArgs(this.#context, note.runtime) };

@@ -52,8 +52,10 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   if (state === null || state.status === 'stopped') return afterKeeper(context, id, keeper);
   if (state.status === 'created') return { kind: 'created' };
   if (state.status === 'paused') return { kind: 'paused' };
-  const handle = await currentHandle(context, id);
-  return handle ? { kind: 'running', started: startedOf(handle) } : afterKeeper(context, id, keeper);
+  const handle = currentHandle(context, id);
+  return handle && isAlive(handle.init)
+    ? { kind: 'running', started: startedOf(handle) }
+    : afterKeeper(context, id, keeper);
 }
 
 /** The keeper, after it has finished creating; null when there is none. */
@@ -66,15 +68,18 @@ async function settledKeeper(context: Context, id: string): Promise<ProcessRef |
   return keeper;
 }
 
-/** The handle of what runs now, from the runtime's own record. */
-export async function currentHandle(context: Context, id: string): Promise<LocalHandle | null> {
+/** The handle of what was launched under this id, running or not. */
+export function currentHandle(context: Context, id: string): LocalHandle | null {
   const note = readNote(context, id);
   const keeper = keeperOf(context, id);
   const pid = Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
+  if (note === null) return null;
   const init = pid > 0 ? processRef(pid) : null;
-  if (note === null || init === null || keeper === null) return null;
-  return { version: 1, runtime: note.runtime, advisory: note.advisory, init, keeper };
+  return { version: 1, runtime: note.runtime, advisory: note.advisory, init: init ?? gone, keeper: keeper ?? gone };
 }
+
+/** Stands for a process that has ended. */
+const gone: ProcessRef = { pid: 0, startTicks: 0, bootId: '' };
 
 /** A pid from before a reboot may be anybody's by now, so the command line has to name the sandbox. */
 export function keeperOf(context: Context, id: string): ProcessRef | null {

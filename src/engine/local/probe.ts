@@ -1,6 +1,146 @@
+/** What this machine offers. Gathers texts and makes trials; the files beside it decide what they mean. */
+import { existsSync, readdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { release } from 'node:os';
+import { dirname, join } from 'node:path';
+import { readIfThere } from '../../lib/file.ts';
+import { run } from '../../lib/run.ts';
 import type { ProbeRow } from '../engine.ts';
+import { hiddenHierarchy } from './cgroup.ts';
 import type { Context } from './context.ts';
+import { cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
+import { diskRows } from './probe-disk.ts';
+import { idProgramsRow, idRangeRow } from './probe-ids.ts';
+import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './probe-kernel.ts';
+import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } from './probe-program.ts';
+import { trialRows } from './probe-trial.ts';
+import { findProgram, runtimeNames } from './runtime.ts';
 
-export async function probe(_context: Context): Promise<readonly ProbeRow[]> {
-  return [];
+const cgroupMount = '/sys/fs/cgroup';
+const askMs = 2000;
+
+export async function probe(context: Context): Promise<readonly ProbeRow[]> {
+  const { rootless } = context.space;
+  const [programs, tools, trials, disk] = await Promise.all([
+    programRows(context),
+    toolRows(),
+    trialRows(context.layout.folder, rootless),
+    diskOf(context.layout.folder),
+  ]);
+  return [
+    ...kernelRows(rootless),
+    ...idRows(context),
+    ...programs,
+    cgroupsRow(context),
+    ...trials,
+    ...diskRows(disk),
+    ...tools,
+    otherGroupsRow(otherGroups(context)),
+  ];
+}
+
+function kernelRows(rootless: boolean): ProbeRow[] {
+  const sysctl = (path: string) => readIfThere(join('/proc/sys', path));
+  return [
+    kernelRow(release()),
+    userNamespaceRow({
+      rootless,
+      max: sysctl('user/max_user_namespaces'),
+      unprivileged: sysctl('kernel/unprivileged_userns_clone'),
+      apparmor: sysctl('kernel/apparmor_restrict_unprivileged_userns'),
+    }),
+    seccompRow(sysctl('kernel/seccomp/actions_avail')),
+    inotifyRow(sysctl('fs/inotify/max_user_instances'), sysctl('fs/inotify/max_user_watches')),
+  ];
+}
+
+function idRows({ space }: Context): ProbeRow[] {
+  const text = (path: string) => readIfThere(path) ?? '';
+  const range = idRangeRow({
+    space,
+    uidMap: text('/proc/self/uid_map'),
+    gidMap: text('/proc/self/gid_map'),
+    subuid: text('/etc/subuid'),
+    subgid: text('/etc/subgid'),
+    passwd: text('/etc/passwd'),
+  });
+  if (!space.rootless) return [range];
+  return [range, idProgramsRow({ newuidmap: findProgram('newuidmap'), newgidmap: findProgram('newgidmap') })];
+}
+
+async function programRows({ keeperPath, layout, space }: Context): Promise<ProbeRow[]> {
+  const [runtimes, keeper, keeperHelp, init, unshare] = await Promise.all([
+    Promise.all(runtimeNames.map(programOf)),
+    programAt('conmon', keeperPath),
+    saidBy(keeperPath, '--help'),
+    programAt('init', join(layout.tools, 'init')),
+    programOf('unshare'),
+  ]);
+  const unshareHelp = unshare ? await saidBy(unshare.path, '--help') : null;
+  return [
+    ...runtimeRows(runtimes.filter((program) => program !== null)),
+    keeperRow(keeper, keeperHelp ?? ''),
+    initRow(init),
+    unshareRow(unshare, unshareHelp ?? '', space.rootless),
+  ];
+}
+
+async function toolRows(): Promise<ProbeRow[]> {
+  const [git, ripgrep] = await Promise.all([programOf('git'), programOf('rg')]);
+  return [
+    toolRow('git', git, 'agents cannot use version control'),
+    toolRow('ripgrep', ripgrep, 'searching in projects is slow'),
+  ];
+}
+
+async function programOf(name: string): Promise<Program | null> {
+  const path = findProgram(name);
+  return path === null ? null : programAt(name, path);
+}
+
+async function programAt(name: string, path: string): Promise<Program> {
+  return { name, path, version: await saidBy(path, '--version') };
+}
+
+/** Null when it could not be run to a good end. */
+async function saidBy(path: string, option: string): Promise<string | null> {
+  try {
+    const { exitCode, stdout, stderr } = await run([path, option], askMs);
+    return exitCode === 0 ? stdout || stderr : null;
+  } catch {
+    return null;
+  }
+}
+
+function cgroupsRow({ cgroups, space }: Context): ProbeRow {
+  const hybrid = cgroups.version === 1 && existsSync(join(cgroupMount, hiddenHierarchy));
+  return cgroupRow({ ...cgroups, hybrid, rootless: space.rootless, controllers: controllers(cgroups) });
+}
+
+function controllers({ version, parent }: Context['cgroups']): string[] {
+  if (version === 1) return namesIn(cgroupMount).flatMap((name) => name.split(','));
+  const base = parent === null ? '/' : dirname(parent);
+  return (readIfThere(join(cgroupMount, base, 'cgroup.controllers')) ?? '').split(/\s+/);
+}
+
+/** As seen in one hierarchy: an installation has its group in all of them. */
+function otherGroups({ cgroups }: Context): { name: string; busy: boolean }[] {
+  const hierarchy = cgroups.version === 2 ? cgroupMount : join(cgroupMount, 'pids');
+  return namesIn(hierarchy)
+    .filter((name) => name.startsWith('carrel-') && `/${name}` !== cgroups.parent)
+    .map((name) => ({ name, busy: holdsProcess(join(hierarchy, name)) }));
+}
+
+function holdsProcess(group: string): boolean {
+  const inside = namesIn(group).map((name) => readIfThere(join(group, name, 'cgroup.procs')) ?? '');
+  return inside.some((text) => text.trim() !== '');
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+async function diskOf(folder: string) {
+  const { blocks, bavail, bsize, files, ffree } = await statfs(folder);
+  return { folder, bytes: blocks * bsize, freeBytes: bavail * bsize, inodes: files, freeInodes: ffree };
 }

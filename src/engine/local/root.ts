@@ -17,7 +17,18 @@ import { dirname, join } from 'node:path';
 import type { Mount } from '../../model/mount.ts';
 import { agentId } from './ids.ts';
 
-const folders = ['dev', 'etc/ssl', 'home', 'opt/carrel', 'proc', 'run/carrel', 'sys', 'tmp', 'var', 'usr'];
+const folders = [
+  'dev',
+  'etc/ssl',
+  'home',
+  'opt/carrel',
+  'proc',
+  'run/carrel',
+  'sys/devices/system/cpu',
+  'tmp',
+  'var',
+  'usr',
+];
 
 /** Folders that hold programs and libraries; links into /usr on most systems. */
 const programFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];

@@ -41,14 +41,14 @@ const maskedPaths = [
   '/proc/scsi',
   '/proc/timer_list',
   '/proc/timer_stats',
-  '/sys/dev/block',
-  '/sys/devices/virtual/powercap',
-  '/sys/firmware',
-  '/sys/fs/selinux',
-  '/sys/kernel',
 ];
 
-const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+/** No device can be made in a user namespace, so these are the host's own nodes: to use, not to change. */
+const devices = ['/dev/full', '/dev/null', '/dev/random', '/dev/tty', '/dev/urandom', '/dev/zero'];
+
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger', ...devices];
+
+export const processorsPath = '/sys/devices/system/cpu';
 
 const kernelMounts: readonly SpecMount[] = [
   { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
@@ -70,7 +70,14 @@ const kernelMounts: readonly SpecMount[] = [
     source: 'shm',
     options: ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=512m'],
   },
-  { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
+  // Programs count processors by it. The rest of /sys is absent: a runtime that may not mount a fresh one here would
+  // bind the host's instead, with every control group in it.
+  {
+    destination: processorsPath,
+    type: 'bind',
+    source: processorsPath,
+    options: ['bind', 'ro', 'nosuid', 'noexec', 'nodev', 'private'],
+  },
 ];
 
 export function runtimeSpec(input: SpecInput): object {

@@ -4,7 +4,17 @@
  * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
  * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
  */
-import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
@@ -18,7 +28,20 @@ import type { SpecMount } from './spec.ts';
 type BindMount = Extract<Mount, { kind: 'bind' }>;
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
-const stageFolder = '/sys/firmware';
+/**
+ * Folders that exist to be mounted on. Only those: when anything else of /sys is covered, the kernel no longer lets a
+ * user namespace mount a fresh one.
+ */
+const stageFolders = [
+  '/sys/fs/bpf',
+  '/sys/fs/pstore',
+  '/sys/fs/fuse/connections',
+  '/sys/kernel/debug',
+  '/sys/kernel/tracing',
+  '/sys/kernel/config',
+  '/sys/kernel/security',
+];
+const stageFolder = stageFolders.find((folder) => existsSync(folder)) ?? stageFolders[0]!;
 
 export interface Staged {
   readonly rootPath: string;
@@ -37,9 +60,13 @@ export interface StageInput {
   readonly ownerNamespace: (ownerUid: number, ownerGid: number) => Promise<number | null>;
 }
 
-/** Once per daemon, in its private mount namespace. */
+let opened = false;
+
+/** Once per process, in its private mount namespace. */
 export function openStage(): void {
+  if (opened) return;
   refuseHostNamespace();
+  opened = true;
   if (existsSync(join('/sys/fs/cgroup', hiddenHierarchy))) {
     mount(
       'carrel-hidden',
@@ -67,6 +94,15 @@ function mountNamespace(pid: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** runc insists that the folder it once started from exists, though nobody needs what is in it. */
+export function keepPlace(id: string): void {
+  mkdirSync(join(stageFolder, id, 'root'), { recursive: true });
+}
+
+export function dropPlace(id: string): void {
+  rmSync(join(stageFolder, id), { recursive: true, force: true });
 }
 
 export async function stage(input: StageInput): Promise<Staged> {

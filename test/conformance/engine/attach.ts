@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { flooded } from './setup.ts';
 import { type Case, codeOf, succeeded } from './trial.ts';
-import { Heard } from './wait.ts';
+import { expectBytes, Heard } from './wait.ts';
 
 export function attachment(it: Case): void {
   describe('attach', () => {
@@ -19,7 +19,7 @@ export function attachment(it: Case): void {
       const made = await t.start(t.commands.flood(bytes), { console: true });
       const console = await t.engine.attach(made.id, made.handle);
       console.stderr.resume();
-      expect((await new Heard(console.stdout).toEnd()).equals(flooded(bytes))).toBe(true);
+      expectBytes(await new Heard(console.stdout).toEnd(), flooded(bytes));
       expect(await t.exit(made)).toEqual(succeeded);
     });
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { flooded } from './setup.ts';
 import { type Case, codeOf, exitedWith, killedBy, succeeded } from './trial.ts';
-import { Heard, until, within } from './wait.ts';
+import { expectBytes, Heard, until, within } from './wait.ts';
 
 const MiB = 1024 ** 2;
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -57,7 +57,7 @@ export function executions(it: Case): void {
     it('takes a lot of stdin', async ({ t }) => {
       const input = flooded(2 * MiB);
       const ran = await t.run(await t.idle(), t.commands.copyStdin, input);
-      expect(ran.stdout.equals(input)).toBe(true);
+      expectBytes(ran.stdout, input);
     });
 
     it('gives a command without stdin an ended one', async ({ t }) => {
@@ -66,19 +66,22 @@ export function executions(it: Case): void {
 
     it('makes the writer wait for a slow reader, and drops nothing', async ({ t }) => {
       const made = await t.idle();
-      const process = await t.exec(made, t.commands.flood(8 * MiB));
+      await t.shared.touch('go');
+      const told = { go: 'go', bytes: 8 * MiB, done: 'done', code: 0 };
+      const process = await t.exec(made, t.commands.whenTold(told));
       process.stderr.resume();
       await until('output', async () => (process.stdout.readableLength > 0 ? true : null));
       // Time for the writer, none for the reader.
-      await t.run(made, t.commands.flood(MiB));
-      expect(process.stdout.readableLength).toBeLessThan(MiB);
+      await t.run(made, t.commands.flood(8 * MiB));
+      expect(await t.shared.lines('done')).toBe(0);
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdout) {
         chunks.push(chunk as Buffer);
         await turn();
       }
-      expect(Buffer.concat(chunks).equals(flooded(8 * MiB))).toBe(true);
+      expectBytes(Buffer.concat(chunks), Buffer.concat([Buffer.from('ready\n'), flooded(8 * MiB)]));
       expect(await within('the end', process.exited)).toEqual(succeeded);
+      expect(await t.shared.lines('done')).toBe(1);
     });
 
     it('runs twenty at once without mixing them', async ({ t }) => {
@@ -106,14 +109,13 @@ export function executions(it: Case): void {
     });
 
     it('lets what was detached go on, and write', async ({ t }) => {
-      const made = await t.idle();
-      const told = { go: 'go', bytes: MiB, done: 'done', code: 0 };
-      const process = await t.exec(made, t.commands.whenTold(told));
+      const told = { go: 'go', bytes: MiB, done: 'done', code: 6 };
+      const process = await t.exec(await t.idle(), t.commands.whenTold(told));
       await new Heard(process.stdout).has('ready\n');
       process.detach();
       await t.shared.touch('go');
-      await until('the command to be done', async () => ((await t.shared.lines('done')) > 0 ? true : null));
-      expect(await t.kind(made)).toBe('running');
+      expect(await within('the end', process.exited)).toEqual(exitedWith(6));
+      expect(await t.shared.lines('done')).toBe(1);
     });
 
     it('reaches a sandbox that another instance started', async ({ t }) => {

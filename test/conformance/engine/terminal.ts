@@ -44,6 +44,16 @@ export function terminals(it: Case): void {
       await within('the end', process.exited);
     });
 
+    it('lets what was detached go on, and write', async ({ t }) => {
+      const told = { go: 'go', bytes: 1024 ** 2, done: 'done', code: 6 };
+      const process = await t.exec(await t.idle(), t.commands.whenTold(told), { stdin: true, terminal });
+      await new Heard(process.stdout).has('ready');
+      process.detach();
+      await t.shared.touch('go');
+      expect(await within('the end', process.exited)).toEqual(exitedWith(6));
+      expect(await t.shared.lines('done')).toBe(1);
+    });
+
     it('lets a command without output end', async ({ t }) => {
       const made = await t.idle();
       const runs = Array.from({ length: 5 }, () => t.run(made, t.commands.exit(0), null, { stdin: true, terminal }));

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 
 export const patienceMs = 20_000;
 
@@ -73,4 +74,10 @@ export class Heard {
       this.#waiting.delete(look);
     }
   }
+}
+
+/** Like toEqual, but says where megabytes differ instead of printing them. */
+export function expectBytes(actual: Buffer, expected: Buffer): void {
+  const wrong = actual.findIndex((byte, at) => byte !== expected[at]);
+  expect({ bytes: actual.length, firstWrong: wrong }).toEqual({ bytes: expected.length, firstWrong: -1 });
 }

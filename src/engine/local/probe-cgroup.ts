@@ -1,0 +1,70 @@
+/** Rows about control groups. */
+import type { Limits } from '../../model/limits.ts';
+import type { ProbeRow } from '../engine.ts';
+import { failure, ok, warning } from './probe-row.ts';
+
+export interface CgroupFacts {
+  readonly rootless: boolean;
+  readonly version: 1 | 2;
+  /** Version 1 with the unified hierarchy beside it. */
+  readonly hybrid: boolean;
+  readonly parent: string | null;
+  readonly enforced: readonly (keyof Limits)[];
+  /** `cgroup.controllers`, or the names of the hierarchies. */
+  readonly controllers: readonly string[];
+}
+
+const name = 'cgroups';
+const needed = ['cpu', 'memory', 'pids'];
+const words: { readonly [key in keyof Limits]: string } = {
+  cpus: 'cpu',
+  memoryBytes: 'memory',
+  swapBytes: 'swap',
+  pids: 'pids',
+  diskBytes: 'disk',
+};
+
+export function cgroupRow(facts: CgroupFacts): ProbeRow {
+  const kind = facts.version === 2 ? 'v2' : facts.hybrid ? 'hybrid' : 'v1';
+  const enforced = facts.enforced.map((key) => words[key]).join(', ');
+  if (facts.parent === null) {
+    return warning(
+      name,
+      `${kind}, none is delegated to us: enforced is ${enforced} only`,
+      delegationCure(facts.version),
+    );
+  }
+  const missing = needed.filter((controller) => !facts.controllers.includes(controller));
+  if (missing.length > 0) {
+    return failure(
+      name,
+      `${kind} without ${missing.join(', ')}`,
+      `Boot with the kernel option ${missing.map((controller) => `cgroup_enable=${controller}`).join(' ')}.`,
+    );
+  }
+  if (!facts.enforced.includes('swapBytes')) {
+    return warning(
+      name,
+      `${kind}, enforced: ${enforced}; swap is not counted`,
+      'Boot with the kernel option swapaccount=1.',
+    );
+  }
+  return ok(name, `${kind}, enforced: ${enforced}`);
+}
+
+/** Version 1 cannot be delegated to somebody without privileges. */
+export function delegationCure(version: 1 | 2): string {
+  const delegate =
+    "As root: mkdir -p /etc/systemd/system/user@.service.d; printf '[Service]\\nDelegate=cpu memory pids\\n' " +
+    '> /etc/systemd/system/user@.service.d/carrel.conf; systemctl daemon-reload. ' +
+    'Then log in again and start the daemon in a group of its own: systemd-run --user --scope -p Delegate=yes carrel up';
+  return version === 2 ? delegate : `Boot with the kernel option systemd.unified_cgroup_hierarchy=1. ${delegate}`;
+}
+
+/** Groups that other installations made: theirs to remove, so they are only mentioned. */
+export function otherGroupsRow(groups: readonly { readonly name: string; readonly busy: boolean }[]): ProbeRow {
+  const idle = groups.filter(({ busy }) => !busy).map((group) => group.name);
+  const living = groups.length - idle.length;
+  const others = living === 0 ? 'none' : `${living} with sandboxes`;
+  return ok('other-installations', idle.length === 0 ? others : `${others}; nothing runs in ${idle.join(', ')}`);
+}

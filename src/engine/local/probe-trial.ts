@@ -1,0 +1,78 @@
+/** What only a trial can tell, made in a folder of its own in our private mount namespace. */
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
+import type { ProbeRow } from '../engine.ts';
+import { ownerNamespace } from './owner-namespace.ts';
+import { ok, warning } from './probe-row.ts';
+
+/** Below `parent`, which is on the disk that sandboxes will use. */
+export async function trialRows(parent: string, rootless: boolean): Promise<ProbeRow[]> {
+  const folder = mkdtempSync(join(parent, 'trial-'));
+  try {
+    return [overlayRow(folder), rootless ? ownersNotNeeded() : await ownersRow(folder)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function overlayRow(folder: string): ProbeRow {
+  const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => made(folder, name));
+  try {
+    mount('overlay', merged!, 'overlay', mountFlags.nosuid | mountFlags.nodev, overlayOptions(lower!, upper!, work!));
+    writeFileSync(join(merged!, 'file'), '');
+    const kept = existsSync(join(upper!, 'file')) && !existsSync(join(lower!, 'file'));
+    return kept ? ok('overlay', 'a trial mount works') : noOverlay('changes end up in the wrong layer');
+  } catch (error) {
+    return noOverlay((error as Error).message);
+  } finally {
+    detachMount(merged!);
+  }
+}
+
+function overlayOptions(lower: string, upper: string, work: string): string {
+  return `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
+}
+
+function noOverlay(reason: string): ProbeRow {
+  return warning(
+    'overlay',
+    `a trial mount fails: ${reason}`,
+    'Load the overlay module (as root: modprobe overlay); as an ordinary user it needs Linux 5.11. Without it --rootfs does not work.',
+  );
+}
+
+async function ownersRow(folder: string): Promise<ProbeRow> {
+  const [source, target] = [made(folder, 'source'), made(folder, 'target')];
+  const shiftedId = 12_345;
+  const fd = openSync(source, 'r');
+  try {
+    const { uid, gid } = statSync(source);
+    mountIdmapped(fd, target, await ownerNamespace(uid, gid, shiftedId));
+    if (statSync(target).uid !== shiftedId) return noOwners('the owner stayed the same');
+    return ok('idmapped-mounts', 'owners of a bound project are shifted');
+  } catch (error) {
+    return noOwners((error as Error).message);
+  } finally {
+    detachMount(target);
+    closeSync(fd);
+  }
+}
+
+function noOwners(reason: string): ProbeRow {
+  return warning(
+    'idmapped-mounts',
+    `a trial mount fails: ${reason}`,
+    'Use Linux 5.12 or newer and a filesystem that knows them. Without them --mode bind does not work as root.',
+  );
+}
+
+function ownersNotNeeded(): ProbeRow {
+  return ok('idmapped-mounts', 'not needed: agent is the person who runs the daemon');
+}
+
+function made(folder: string, name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}

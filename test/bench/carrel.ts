@@ -1,0 +1,122 @@
+/** Carrel as its users meet it: the built daemon of a fresh home, its API and its command. */
+import { readFrames } from '../../src/api/client.ts';
+import { encodeJson, type FrameType } from '../../src/api/stream.ts';
+import { Installation } from '../harness/installation.ts';
+import type { Cleanup } from './cleanup.ts';
+import { elapsed, type Timing } from './sample.ts';
+
+/** Enough to keep both the daemon and the kernel busy. */
+const concurrent = 8;
+
+export class Carrel {
+  readonly #installation = new Installation();
+  readonly #client = this.#installation.client;
+
+  static async open(cleanup: Cleanup): Promise<Carrel> {
+    const carrel = new Carrel();
+    cleanup.add('carrel', () => carrel.#close());
+    await carrel.#installation.ok('up', '--detach');
+    return carrel;
+  }
+
+  get home(): string {
+    return this.#installation.home;
+  }
+
+  get daemonPid(): number {
+    return this.#installation.daemonPid;
+  }
+
+  /** Create a sandbox whose command prints something, attach, and read until it ends. Removing it is not timed. */
+  async run(): Promise<Timing> {
+    const from = performance.now();
+    const body = { command: ['echo', 'ready'], console: true };
+    const { name } = await this.#client.call('createSandbox', { body });
+    const timing = await readTimed(await this.#client.upgrade('attachSandbox', { name }), from);
+    await this.remove([name]);
+    return timing;
+  }
+
+  async exec(name: string): Promise<Timing> {
+    const from = performance.now();
+    const socket = await this.#client.upgrade('execSandbox', { name });
+    socket.write(encodeJson('request', { command: ['echo', 'ready'] }));
+    return readTimed(socket, from);
+  }
+
+  /** `carrel run -- true`, the whole command. What it leaves behind is removed later. */
+  async command(): Promise<Timing> {
+    const wholeMs = await elapsed(() => this.#installation.ok('run', '--', 'true'));
+    return { firstMs: wholeMs, wholeMs };
+  }
+
+  listMs(): Promise<number> {
+    return elapsed(() => this.#client.call('listSandboxes'));
+  }
+
+  /** A sandbox that idles. */
+  async idle(): Promise<string> {
+    return (await this.#client.call('createSandbox', { body: {} })).name;
+  }
+
+  /** Idle sandboxes, all asked for at once. */
+  burst(count: number): Promise<string[]> {
+    return Promise.all(Array.from({ length: count }, () => this.idle()));
+  }
+
+  /** Idle sandboxes, a few at a time. */
+  async fill(count: number, signal: AbortSignal): Promise<string[]> {
+    return some(Array.from({ length: count }), async () => {
+      signal.throwIfAborted();
+      return this.idle();
+    });
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    await some(names, (name) => this.#client.call('removeSandbox', { path: { name }, query: { force: true } }));
+  }
+
+  async removeAll(): Promise<void> {
+    await this.remove((await this.#client.call('listSandboxes')).map(({ name }) => name));
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.removeAll();
+    } finally {
+      await this.#installation.dispose();
+    }
+  }
+}
+
+async function readTimed(socket: Parameters<typeof readFrames>[0], from: number): Promise<Timing> {
+  let firstMs: number | null = null;
+  let last: FrameType | null = null;
+  for await (const { type } of readFrames(socket)) {
+    if (type === 'stdout') firstMs ??= performance.now() - from;
+    last = type;
+    if (type === 'exit') break;
+  }
+  if (firstMs === null || last !== 'exit') throw new Error(`the stream ended with ${last} and without output`);
+  return { firstMs, wholeMs: performance.now() - from };
+}
+
+/** The results in order, with a few under way at any time. After a failure nothing new begins. */
+async function some<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const work = async () => {
+    while (next < items.length) {
+      const index = next++;
+      try {
+        results[index] = await act(items[index]!);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: concurrent }, work));
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+  return results;
+}

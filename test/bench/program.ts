@@ -1,0 +1,41 @@
+/** Runs a program by argv and times it. */
+import { spawn } from 'node:child_process';
+import { findProgram } from '../../src/engine/local/runtime.ts';
+import { run } from '../../src/lib/run.ts';
+import type { Timing } from './sample.ts';
+
+const timeoutMs = 30_000;
+
+/** It must print something and exit with 0. */
+export function timeProgram(argv: readonly string[]): Promise<Timing> {
+  const [file, ...args] = argv;
+  return new Promise((resolve, reject) => {
+    let firstMs: number | null = null;
+    let stderr = '';
+    const from = performance.now();
+    const child = spawn(file!, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
+    child.stdout.on('data', () => {
+      firstMs ??= performance.now() - from;
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString('utf8');
+    });
+    child.on('error', reject);
+    child.on('close', (code, death) => {
+      const wholeMs = performance.now() - from;
+      if (code === 0 && firstMs !== null) resolve({ firstMs, wholeMs });
+      else reject(new Error(`${argv.join(' ')} ended with ${death ?? code}: ${stderr.trim()}`));
+    });
+  });
+}
+
+/** What it printed; an error when it did not succeed. */
+export async function output(argv: readonly [string, ...string[]]): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(argv, timeoutMs);
+  if (exitCode !== 0) throw new Error(`${argv.join(' ')} exited with ${exitCode}: ${stderr.trim()}`);
+  return stdout.trim();
+}
+
+export function isInstalled(name: string): boolean {
+  return findProgram(name) !== null;
+}

@@ -1,0 +1,96 @@
+/**
+ * The bare runtime beside Carrel: the same bundle, with the same namespaces, mounts, control groups and seccomp profile,
+ * run by the runtime alone. Lives in namespaces like the daemon's, where such a bundle can be put together, and takes
+ * orders from the bench over its channel: `run` and `exec` answer with a Timing.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { removeParent } from '../../src/engine/local/cgroup.ts';
+import { openContext, runtimeArgs } from '../../src/engine/local/context.ts';
+import { removeEverything } from '../../src/engine/local/end.ts';
+import { identityOf } from '../../src/engine/local/ids.ts';
+import { chooseRuntime } from '../../src/engine/local/runtime.ts';
+import { maxProcesses, processSpec, runtimeSpec } from '../../src/engine/local/spec.ts';
+import { openStage, stage } from '../../src/engine/local/stage.ts';
+import { composeLaunch, type Places } from '../../src/launch/launch.ts';
+import { timeProgram } from './program.ts';
+import { record } from './record.ts';
+import type { Timing } from './sample.ts';
+
+export type RawOrder = 'run' | 'exec';
+export type RawAnswer = { readonly runtime: string } | { readonly timing: Timing } | { readonly error: string };
+
+const folder = process.argv[2]!;
+const places: Places = {
+  home: folder,
+  images: join(folder, 'images'),
+  sandbox: (id) => join(folder, 'sandboxes', id),
+};
+const command = ['echo', 'ready'];
+
+openStage();
+const context = openContext({ folder: join(folder, 'engine'), installation: basename(folder) });
+const runtime = chooseRuntime(null);
+const runtimeCommand = [runtime.path, ...runtimeArgs(context, runtime.name)] as [string, ...string[]];
+
+/** A bundle whose sources stay staged until we end. */
+async function makeBundle(id: string, args: readonly string[]): Promise<string> {
+  const bundle = context.layout.run(id);
+  const { parent, enforced } = context.cgroups;
+  const cgroupsPath = parent === null ? null : join(parent, id);
+  const launch = await composeLaunch(record(id, args), 0, false, places);
+  const identity = identityOf(0, context.space);
+  const tools = { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
+  const mounts = [...launch.mounts, tools];
+  const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null });
+  const spec = runtimeSpec({ launch, identity, ...staged, enforced, cgroupsPath, arch: process.arch });
+  const inside = processSpec({
+    ...launch,
+    args: command,
+    terminal: false,
+    maxProcesses: maxProcesses(launch.limits, cgroupsPath),
+  });
+  mkdirSync(bundle);
+  writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec));
+  writeFileSync(join(bundle, 'process.json'), JSON.stringify(inside));
+  return bundle;
+}
+
+const once = await makeBundle('once', command);
+const live = await makeBundle('live', []);
+startLive();
+
+function startLive(): void {
+  const [file, ...args] = [...runtimeCommand, 'run', '--detach', '--bundle', live, 'live'];
+  const { status } = spawnSync(file!, args, { stdio: 'ignore' });
+  if (status !== 0) throw new Error(`${runtime.name} run --detach exited with ${status}`);
+}
+
+let runs = 0;
+const orders: { readonly [order in RawOrder]: () => Promise<Timing> } = {
+  run: () => timeProgram([...runtimeCommand, 'run', '--bundle', once, `once-${++runs}`]),
+  exec: () => timeProgram([...runtimeCommand, 'exec', '--process', join(live, 'process.json'), 'live']),
+};
+
+async function close(): Promise<void> {
+  const begun = readdirSync(context.layout.state(runtime.name));
+  for (const id of new Set([...begun, 'live', 'once'])) await removeEverything(context, id);
+  removeParent(context.cgroups);
+  await rm(folder, { recursive: true, force: true });
+  process.exit(0);
+}
+
+const answer = (value: RawAnswer) => process.send!(value);
+
+process.on('message', (order: RawOrder) => {
+  orders[order]().then(
+    (timing) => answer({ timing }),
+    (error: Error) => answer({ error: error.message }),
+  );
+});
+// Ctrl-C reaches the whole group; the bench decides when we end.
+process.on('SIGINT', () => {});
+process.on('disconnect', () => void close());
+answer({ runtime: runtime.name });

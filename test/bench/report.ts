@@ -1,0 +1,65 @@
+/** What was measured, against what was promised: as data and as a table. */
+import { table } from '../../src/cli/output/table.ts';
+import type { Summary } from './sample.ts';
+
+/** A promise of DESIGN's table of speeds. */
+export interface Check {
+  /** What is compared with, or null: the value itself is bounded. */
+  readonly peer: string | null;
+  readonly value: number;
+  readonly target: number;
+  readonly ok: boolean;
+}
+
+export interface Row {
+  readonly what: string;
+  readonly unit: 'ms' | 'MB';
+  /** Null: could not be measured, and `note` says why. */
+  readonly summary: Summary | null;
+  readonly checks: readonly Check[];
+  readonly note?: string;
+}
+
+export function atMost(summary: Summary, target: number): Check {
+  return { peer: null, value: summary.p50, target, ok: summary.p50 <= target };
+}
+
+/** Medians compared; no check without the peer. */
+export function timesPeer(summary: Summary, peer: string, other: Summary | null, target: number): Check[] {
+  if (other === null) return [];
+  const value = summary.p50 / other.p50;
+  return [{ peer, value, target, ok: value <= target }];
+}
+
+export function render(rows: readonly Row[]): string {
+  return table([
+    ['WHAT', '  N', ...['P50', 'P95', 'MIN'].map(right), 'RATIO', 'TARGET', ''],
+    ...rows.flatMap(linesOf),
+  ]).join('\n');
+}
+
+function linesOf(row: Row): string[][] {
+  const { what, summary, checks, note = '' } = row;
+  if (summary === null) return [[`${what}: ${note}`, '', '', '', '', '', '', '']];
+  const figures = [
+    String(summary.count),
+    ...[summary.p50, summary.p95, summary.min].map((value) => show(value, row.unit)),
+  ];
+  const verdicts = checks.map((check) => verdict(check, row.unit));
+  const [first = ['', '', note], ...rest] = verdicts;
+  return [[what, ...figures, ...first], ...rest.map((cells) => ['', '', '', '', '', ...cells])];
+}
+
+function verdict({ peer, value, target, ok }: Check, unit: string): string[] {
+  const says = ok ? 'ok' : 'MISS';
+  if (peer === null) return ['', `≤ ${target} ${unit}`, says];
+  return [`${value.toFixed(2)}× ${peer}`, `≤ ${Number(target.toFixed(2))}×`, says];
+}
+
+function show(value: number, unit: string): string {
+  return right(`${value.toFixed(value < 100 ? 1 : 0)} ${unit}`);
+}
+
+function right(cell: string): string {
+  return cell.padStart(8);
+}

@@ -1,0 +1,60 @@
+/** Taking times and summing them up. */
+
+/** From the request to the first byte it printed, and to its end. */
+export interface Timing {
+  readonly firstMs: number;
+  readonly wholeMs: number;
+}
+
+export type Measure = () => Promise<Timing>;
+
+export interface Summary {
+  readonly count: number;
+  readonly min: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+export function summarize(samples: readonly number[]): Summary {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return { count: sorted.length, min: sorted[0]!, p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
+}
+
+/** Between two samples, as far along as asked. */
+function quantile(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(place)]!;
+  return below + (sorted[Math.ceil(place)]! - below) * (place % 1);
+}
+
+export const firstOf = (timings: readonly Timing[]): Summary => summarize(timings.map(({ firstMs }) => firstMs));
+export const wholeOf = (timings: readonly Timing[]): Summary => summarize(timings.map(({ wholeMs }) => wholeMs));
+
+export async function elapsed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+/**
+ * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first. Null
+ * is somebody who is not there and gets no times.
+ */
+export async function interleave<K extends string>(
+  rounds: number,
+  measures: Readonly<Record<K, Measure | null>>,
+  signal: AbortSignal,
+): Promise<Record<K, Timing[]>> {
+  const all = Object.entries(measures) as [K, Measure | null][];
+  const taken = Object.fromEntries(all.map(([name]) => [name, []])) as unknown as Record<K, Timing[]>;
+  const there = all.filter((one): one is [K, Measure] => one[1] !== null);
+  for (const [, measure] of there) await measure();
+  for (let round = 0; round < rounds; round += 1) {
+    for (let turn = 0; turn < there.length; turn += 1) {
+      signal.throwIfAborted();
+      const [name, measure] = there[(round + turn) % there.length]!;
+      taken[name].push(await measure());
+    }
+  }
+  return taken;
+}

@@ -1,0 +1,69 @@
+/**
+ * Reconciles records that need nothing, with the real reconciler, a store on disk and the real engine looking at the live
+ * sandboxes of a home. When there are fewer sandboxes than records, several records look at one sandbox. Prints the
+ * times as JSON. Only looks: whatever would change a sandbox is refused.
+ */
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openHome } from '../../src/daemon/home.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { openContext } from '../../src/engine/local/context.ts';
+import { openLocalEngine } from '../../src/engine/local/local.ts';
+import { currentHandle } from '../../src/engine/local/observe.ts';
+import { Loop } from '../../src/reconcile/loop.ts';
+import { Reconciler } from '../../src/reconcile/reconcile.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { record } from './record.ts';
+import { elapsed } from './sample.ts';
+
+const [, , homeFolder, count, rounds] = process.argv as [string, string, string, string, string];
+const home = openHome(homeFolder);
+const options = { folder: home.engine, installation: home.installation };
+const engine = openLocalEngine(options);
+const real = await engine.list();
+const ids = Array.from({ length: Number(count) }, (_, index) => `${real[index % real.length]}-${index}`);
+const realId = (id: string) => id.split('-')[0]!;
+
+const looking = {
+  name: 'local',
+  inspect: (id: string, handle: unknown) => engine.inspect(realId(id), handle),
+  list: async () => {
+    await engine.list();
+    return ids;
+  },
+  onChange: () => () => {},
+} as unknown as Engine;
+
+async function fillStore(store: Store): Promise<void> {
+  const context = openContext(options);
+  for (const id of ids) {
+    const handle = await currentHandle(context, realId(id));
+    const value = record(id, [], { state: 'running', handle, runtime: 'crun' });
+    const event = { at: value.createdAt, type: 'sandbox.created', subject: id, data: {} };
+    store.insert({ kind: 'sandbox', id, owner: 'bench', name: id, value }, event, { lazy: true });
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+const store = openSqliteStore(join(folder, 'carrel.db'));
+try {
+  await fillStore(store);
+  const now = () => new Date().toISOString();
+  const reconciler = new Reconciler({ store, engine: looking, places: home, now });
+  const report = (id: string, fault: Error) => {
+    throw new Error(`${id} was not settled: ${fault.message}`);
+  };
+  const loop = new Loop({ store, engine: looking, reconciler, report });
+  const before = store.lastSeq();
+  const samples: number[] = [];
+  for (let round = 0; round < Number(rounds); round += 1) samples.push(await elapsed(() => loop.sweep()));
+  if (store.lastSeq() !== before) throw new Error('there was something to do');
+  process.stdout.write(JSON.stringify(samples));
+} finally {
+  store.close();
+  await engine.dispose();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,258 @@
+/** What of the host's files, variables, descriptors, mounts and devices can be found inside, and what can be changed. */
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { attackHost, bothWays, type Entrance, entrances, type Ground } from '../fixtures/attacks/ground.ts';
+
+interface Look {
+  readonly folders: Readonly<Record<string, readonly string[]>>;
+  readonly reached: Readonly<Record<string, string>>;
+  readonly named: readonly string[];
+  readonly environ: readonly number[];
+  readonly variables: readonly string[];
+  readonly descriptors: readonly number[];
+  readonly accounts: string;
+}
+
+interface Mounts {
+  readonly mounts: readonly { readonly target: string; readonly options: readonly string[]; readonly type: string }[];
+  readonly made: Readonly<Record<string, string>>;
+  readonly overwritten: Readonly<Record<string, string>>;
+  readonly changed: Readonly<Record<string, string>>;
+  readonly readonly: Readonly<Record<string, boolean>>;
+  readonly writable: readonly string[];
+  readonly cgroups: readonly string[];
+  readonly cgroupFolder: readonly string[];
+}
+
+interface Devices {
+  readonly names: readonly string[];
+  readonly numbers: Readonly<Record<string, readonly number[]>>;
+  readonly opened: Readonly<Record<string, string>>;
+  readonly used: Readonly<Record<string, string>>;
+  readonly terminal: string;
+  readonly changed: Readonly<Record<string, readonly string[]>>;
+  readonly made: Readonly<Record<string, string>>;
+  readonly strays: readonly string[];
+  readonly masked: Readonly<Record<string, number | string>>;
+}
+
+const programFolders = ['bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin'];
+const ownFolders = ['.data', 'dev', 'etc', 'home', 'opt', 'proc', 'run', 'sys', 'tmp', 'usr', 'var'];
+const absentFolders = ['/root', '/boot', '/mnt', '/srv', '/media', '/lost+found', '/home/user', '/var/lib', '/var/log'];
+const privateFiles = ['/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/subuid', '/etc/machine-id', '/etc/fstab'];
+
+/** The variables that a sandbox is given, and those that Python and a terminal add. */
+const ownVariables =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_CTYPE|TERM|PWD|IS_SANDBOX|CARREL_SANDBOX|SESSION_FILE|MESSAGES_FILE)$/;
+
+const readonlyFolders = ['/', '/usr', '/etc', '/opt/carrel/bin', '/run/carrel/metadata', '/sys', '/proc/sys'];
+const otherFolders = ['/home', '/run', '/var', '/dev', '/proc', '/sys/fs/cgroup', '/sys/kernel', '/etc/ssl'];
+const kernelFiles = [
+  ...['/proc/sys/kernel/hostname', '/proc/sys/kernel/core_pattern', '/proc/sys/vm/overcommit_memory'],
+  ...['/proc/sysrq-trigger', '/proc/irq/default_smp_affinity', '/sys/power/state', '/sys/class/net/lo/mtu'],
+  ...['/etc/passwd', '/etc/resolv.conf', '/usr/bin/env', '/opt/carrel/bin/init', '/run/carrel/metadata/sandbox.json'],
+];
+
+/** Where something may be mounted. A link into /usr is a folder of its own on systems that never merged them. */
+const mountPoints = [
+  /^\/$/,
+  /^\/(usr|bin|sbin|lib|lib32|lib64|libx32)$/,
+  /^\/etc\/(alternatives|crypto-policies|pki\/ca-trust\/extracted|pki\/tls\/certs|ssl\/certs)$/,
+  /^\/(\.data|home\/agent|tmp|opt\/carrel\/bin|run\/carrel\/metadata)$/,
+  /^\/dev(\/(pts|shm|null|zero|full|random|urandom|tty))?$/,
+  /^\/proc(\/[\w-]+)?$/,
+  /^\/sys(\/(dev\/block|devices\/virtual\/powercap|firmware|fs\/selinux|kernel))?$/,
+];
+
+const deviceNames = [
+  ...['core', 'fd', 'full', 'null', 'ptmx', 'pts', 'random', 'shm'],
+  ...['stderr', 'stdin', 'stdout', 'tty', 'urandom', 'zero'],
+];
+const forbiddenDevices = [
+  ...['kmsg', 'mem', 'port', 'kvm', 'fuse', 'loop-control', 'loop0', 'vda', 'sda', 'nvme0n1', 'console', 'tty0', 'tty1'],
+  ...['net/tun', 'vsock', 'vhost-net', 'uinput', 'snapshot', 'hpet', 'rtc0', 'userfaultfd', 'mapper/control', 'mqueue'],
+].map((name) => `/dev/${name}`);
+
+const maskedPaths = [
+  ...['acpi', 'asound', 'interrupts', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg', 'latency_stats', 'modules'],
+  ...['sched_debug', 'scsi', 'sysrq-trigger', 'timer_list', 'timer_stats'],
+]
+  .map((name) => `/proc/${name}`)
+  .concat('/sys/firmware', '/sys/kernel', '/sys/dev/block');
+
+function hostPaths({ canary, carrel }: Ground): string[] {
+  const home = ['', 'carrel.sock', 'carrel.db', 'daemon.lock', 'sandboxes', 'engine'].map((name) => join(carrel.home, name));
+  return [canary, ...home, ...absentFolders, ...privateFiles];
+}
+
+bothWays('files of the host', (ground) => {
+  describe.each(entrances)('seen by its %s', (entrance: Entrance) => {
+    let look: Look;
+    beforeAll(async () => {
+      const { token } = ground();
+      look = await ground().attack<Look>('look', { token, paths: hostPaths(ground()) }, entrance);
+    });
+
+    it('has nothing at the root but its own folders', () => {
+      const names = look.folders['/']!;
+      expect(names.filter((name) => !ownFolders.includes(name) && !programFolders.includes(name))).toEqual([]);
+      expect(readdirSync('/')).toContain('root');
+    });
+
+    it('has only its own home, run and var', () => {
+      expect(look.folders).toMatchObject({
+        '/home': ['agent'],
+        '/run': ['carrel'],
+        '/run/carrel': ['metadata'],
+        '/var': ['tmp'],
+        '/opt': ['carrel'],
+      });
+      expect(readdirSync('/var').length).toBeGreaterThan(1);
+    });
+
+    it('reaches no file of the host by any path', () => {
+      expect(Object.entries(look.reached).filter(([, outcome]) => outcome !== 'ENOENT')).toEqual([]);
+      expect(hostPaths(ground()).filter((path) => existsSync(path)).length).toBeGreaterThan(5);
+    });
+
+    it('finds nothing named like a file of the host', () => {
+      expect(look.named).toEqual([]);
+    });
+
+    it('knows no account of the host', () => {
+      expect(look.accounts.match(/^\w+/gm)).toEqual(['root', 'agent', 'nobody']);
+    });
+
+    it('inherits no variable of the daemon or the person', () => {
+      expect(look.environ).toEqual([]);
+      expect(look.variables.filter((name) => !ownVariables.test(name))).toEqual([]);
+      expect(readFileSync(`/proc/${ground().carrel.daemonPid}/environ`, 'utf8')).toContain(ground().token);
+    });
+
+    it('inherits no descriptor', () => {
+      expect(look.descriptors).toEqual([]);
+      expect(descriptorsOf(ground().carrel.daemonPid)).toContain(ground().canary);
+    });
+  });
+
+  it('cannot start in a folder that a descriptor of the runtime leads to', async () => {
+    const { carrel, token } = ground();
+    const found = await Promise.all(
+      Array.from({ length: 16 }, (_, fd) =>
+        carrel.run(['exec', '--cwd', `/proc/self/fd/${fd + 3}`, 'attacker', '--', 'sh', '-c', 'ls -a . .. ../.. ../../..']),
+      ),
+    );
+    expect(found.map(({ stdout }) => stdout).join('')).not.toMatch(new RegExp(`${token}|daemon.lock|vmlinuz|root`));
+  });
+});
+
+bothWays('mounts and writing', (ground, way) => {
+  describe.each(['command', 'exec'] as const)('by its %s', (entrance) => {
+    let found: Mounts;
+    beforeAll(async () => {
+      const folders = [...readonlyFolders, ...otherFolders];
+      const args = { folders, files: kernelFiles, readonly: readonlyFolders };
+      found = await ground().attack<Mounts>('mounts', args, entrance);
+    });
+
+    it('has no mount but those of a sandbox', () => {
+      const targets = found.mounts.map(({ target }) => target);
+      expect(targets.filter((target) => !mountPoints.some((known) => known.test(target)))).toEqual([]);
+      expect(targets).toContain('/usr');
+    });
+
+    it('has none that honours set-user-id or devices where it can write', () => {
+      const own = found.mounts.filter(({ target }) => /^\/(\.data|home\/agent|tmp|dev\/shm)$/.test(target));
+      expect(own).toHaveLength(4);
+      for (const { target, options } of own) expect([target, ...options]).toEqual(expect.arrayContaining(['nosuid', 'nodev']));
+    });
+
+    it('has a root, programs, kernel settings and /sys that are mounted read-only', () => {
+      expect(found.readonly).toEqual(Object.fromEntries(readonlyFolders.map((path) => [path, true])));
+    });
+
+    it('can make a file in none of the folders that are not its own', () => {
+      expect(refusals(found.made)).toEqual(['EACCES', 'ENOENT', 'EROFS']);
+    });
+
+    it('can open none of the files of the system for writing', () => {
+      expect(refusals(found.overwritten).filter((outcome) => !['EACCES', 'ENOENT', 'EROFS'].includes(outcome))).toEqual([]);
+    });
+
+    it('cannot change, move or delete programs', () => {
+      for (const outcome of Object.values(found.changed)) expect(outcome).toMatch(/^(EROFS|EACCES|EPERM|EBUSY)$/);
+    });
+
+    it('can write nowhere else either', () => {
+      const devices = ['full', 'null', 'ptmx', 'random', 'tty', 'urandom', 'zero'].map((name) => `/dev/${name}`);
+      expect(found.writable.filter((path) => !devices.includes(path))).toEqual([]);
+    });
+
+    it('sees no control group but its own, as the root of all', () => {
+      expect(found.cgroups.filter((line) => !line.endsWith(':/'))).toEqual([]);
+      expect(found.cgroupFolder).toEqual([]);
+      expect(found.mounts.filter(({ type }) => type.startsWith('cgroup'))).toEqual([]);
+      if (way === 'root') expect(readdirSync('/sys/fs/cgroup')).not.toEqual([]);
+    });
+  });
+});
+
+bothWays('devices and masked files', (ground) => {
+  let found: Devices;
+  let nullBefore: number;
+  beforeAll(async () => {
+    nullBefore = statSync('/dev/null').mode;
+    found = await ground().attack<Devices>('devices', { forbidden: forbiddenDevices, masked: maskedPaths });
+  });
+
+  it('has the harmless devices and no other', () => {
+    expect(found.names.filter((name) => !deviceNames.includes(name))).toEqual([]);
+    expect(found.numbers).toEqual({
+      full: [1, 7],
+      null: [1, 3],
+      random: [1, 8],
+      tty: [5, 0],
+      urandom: [1, 9],
+      zero: [1, 5],
+    });
+    expect(Object.values(found.used)).toEqual(Array(5).fill('ok'));
+    expect(found.terminal).toBe('ok');
+  });
+
+  it('can open no disk, no memory and no kernel log', () => {
+    expect(refusals(found.opened)).toEqual(['ENOENT']);
+    expect(forbiddenDevices.filter((path) => existsSync(path))).not.toEqual([]);
+  });
+
+  it('can make no device, and nobody left one anywhere', () => {
+    expect(found.made).toEqual({ character: 'EPERM', block: 'EPERM', pipe: 'ok' });
+    expect(found.strays).toEqual([]);
+  });
+
+  it("cannot change the host's devices, which it shares", () => {
+    for (const outcomes of Object.values(found.changed)) {
+      for (const outcome of outcomes) expect(outcome).toMatch(/^(EROFS|EPERM|EACCES)$/);
+    }
+    expect(statSync('/dev/null').mode).toBe(nullBefore);
+  });
+
+  it("leaves the host's devices with their owner", () => {
+    expect(statSync('/dev/null').uid).toBe(0);
+  });
+
+  it('reads nothing from masked files', () => {
+    const shown = Object.entries(found.masked).filter(([, content]) => typeof content === 'number' && content > 0);
+    expect(shown).toEqual([]);
+    const host = attackHost<Devices>('devices', { forbidden: [], masked: ['/proc/kallsyms', '/proc/interrupts'] });
+    expect(host.masked['/proc/interrupts']).toBeGreaterThan(0);
+  });
+});
+
+function descriptorsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+}
+
+function refusals(outcomes: Readonly<Record<string, string>>): string[] {
+  return [...new Set(Object.values(outcomes))].sort();
+}
