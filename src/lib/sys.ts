@@ -14,6 +14,7 @@ const c = {
   connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
   dup2: libc.func('int dup2(int from, int to)'),
   close: libc.func('int close(int fd)'),
+  recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc.func('int flock(int fd, int operation)'),
   mount: libc.func(
     'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
@@ -53,12 +54,19 @@ const SOCK_SEQPACKET = 5;
 const SOCK_CLOEXEC = 0o2000000;
 const maxSocketPath = 107;
 
+export interface PacketSocket {
+  /** Each `data` event is one packet while it flows. */
+  readonly socket: Socket;
+  /** To be called on `end`: the packets that Node did not wait for. */
+  rest(): Buffer[];
+}
+
 /**
- * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket: each `data` event is one packet while the
- * stream flows. Node refuses such descriptors by their type, so the socket is made on a stream pair, whose descriptor is
- * then replaced before anything was read from it.
+ * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket. Node refuses such descriptors by their
+ * type, so the socket is made on a stream pair, whose descriptor is then replaced before anything was read from it. Node
+ * also takes a hang-up after a short read for the end, as it would be on a stream; packets queued by then are in `rest`.
  */
-export function connectSeqpacket(path: string): Socket {
+export function connectSeqpacket(path: string): PacketSocket {
   const length = Buffer.byteLength(path);
   if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
   const address = Buffer.alloc(2 + length + 1);
@@ -74,9 +82,22 @@ export function connectSeqpacket(path: string): Socket {
     socket.pause();
     checked('dup2', c.dup2(fd, ours));
     c.close(other);
-    return socket;
+    return { socket, rest: () => queuedPackets(ours) };
   } finally {
     c.close(fd);
+  }
+}
+
+const maxPacketBytes = 64 * 1024;
+
+function queuedPackets(fd: number): Buffer[] {
+  const MSG_DONTWAIT = 0x40;
+  const packets: Buffer[] = [];
+  const buffer = Buffer.alloc(maxPacketBytes);
+  for (;;) {
+    const bytes = Number(c.recv(fd, buffer, buffer.length, MSG_DONTWAIT));
+    if (bytes <= 0) return packets;
+    packets.push(Buffer.from(buffer.subarray(0, bytes)));
   }
 }
 

@@ -1,8 +1,8 @@
 /** What of the host's files, variables, descriptors, mounts and devices can be found inside, and what can be changed. */
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { attackHost, bothWays, type Entrance, entrances, type Ground } from '../fixtures/attacks/ground.ts';
+import { bothWays, type Entrance, entrances, type Ground, linkOr } from '../fixtures/attacks/ground.ts';
 
 interface Look {
   readonly folders: Readonly<Record<string, readonly string[]>>;
@@ -244,13 +244,12 @@ bothWays('devices and masked files', (ground) => {
   it('reads nothing from masked files', () => {
     const shown = Object.entries(found.masked).filter(([, content]) => typeof content === 'number' && content > 0);
     expect(shown).toEqual([]);
-    const host = attackHost<Devices>('devices', { forbidden: [], masked: ['/proc/kallsyms', '/proc/interrupts'] });
-    expect(host.masked['/proc/interrupts']).toBeGreaterThan(0);
+    expect(readFileSync('/proc/interrupts', 'utf8')).not.toBe('');
   });
 });
 
 function descriptorsOf(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  return readdirSync(`/proc/${pid}/fd`).map((fd) => linkOr(`/proc/${pid}/fd/${fd}`, ''));
 }
 
 function refusals(outcomes: Readonly<Record<string, string>>): string[] {

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { isErrno } from '../../lib/file.ts';
-import { connectSeqpacket, SysError } from '../../lib/sys.ts';
+import { connectSeqpacket, type PacketSocket, SysError } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Console } from '../engine.ts';
 
@@ -18,7 +18,7 @@ const STDERR = 3;
 const maxPacketBytes = 8 * 1024;
 
 export function attachConsole(bundle: string): Console {
-  const socket = connect(bundle);
+  const { socket, rest } = connect(bundle);
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const resume = () => {
@@ -26,15 +26,19 @@ export function attachConsole(bundle: string): Console {
   };
   stdout.on('drain', resume);
   stderr.on('drain', resume);
-  socket.on('data', (packet: Buffer) => {
+  const take = (packet: Buffer) => {
     const stream = packet[0] === STDERR ? stderr : packet[0] === STDOUT ? stdout : null;
-    if (stream && !stream.write(packet.subarray(1))) socket.pause();
+    return stream === null || stream.write(packet.subarray(1));
+  };
+  socket.on('data', (packet: Buffer) => {
+    if (!take(packet)) socket.pause();
   });
   const ended = () => {
     stdout.end();
     stderr.end();
   };
   socket.on('end', () => {
+    for (const packet of rest()) take(packet);
     ended();
     socket.end();
   });
@@ -52,7 +56,7 @@ export function attachConsole(bundle: string): Console {
 }
 
 /** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
-function connect(bundle: string): Socket {
+function connect(bundle: string): PacketSocket {
   const folder = openSync(bundle, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     return connectSeqpacket(`/proc/self/fd/${folder}/attach`);

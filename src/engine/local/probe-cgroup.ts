@@ -12,6 +12,8 @@ export interface CgroupFacts {
   readonly enforced: readonly (keyof Limits)[];
   /** `cgroup.controllers`, or the names of the hierarchies. */
   readonly controllers: readonly string[];
+  /** What starts our daemon, as a shell would take it. */
+  readonly daemon: string;
 }
 
 const name = 'cgroups';
@@ -28,11 +30,7 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   const kind = facts.version === 2 ? 'v2' : facts.hybrid ? 'hybrid' : 'v1';
   const enforced = facts.enforced.map((key) => words[key]).join(', ');
   if (facts.parent === null) {
-    return warning(
-      name,
-      `${kind}, none is delegated to us: enforced is ${enforced} only`,
-      delegationCure(facts.version),
-    );
+    return warning(name, `${kind}, none is delegated to us: enforced is ${enforced} only`, delegationCure(facts));
   }
   const missing = needed.filter((controller) => !facts.controllers.includes(controller));
   if (missing.length > 0) {
@@ -52,13 +50,18 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   return ok(name, `${kind}, enforced: ${enforced}`);
 }
 
-/** Version 1 cannot be delegated to somebody without privileges. */
-export function delegationCure(version: 1 | 2): string {
-  const delegate =
-    "As root: mkdir -p /etc/systemd/system/user@.service.d; printf '[Service]\\nDelegate=cpu memory pids\\n' " +
-    '> /etc/systemd/system/user@.service.d/carrel.conf; systemctl daemon-reload. ' +
-    'Then log in again and start the daemon in a group of its own: systemd-run --user --scope -p Delegate=yes carrel up';
-  return version === 2 ? delegate : `Boot with the kernel option systemd.unified_cgroup_hierarchy=1. ${delegate}`;
+/**
+ * Version 1 cannot be delegated to somebody without privileges. In version 2 a group that lends controllers may hold no
+ * process itself, so the daemon has to be alone in the one it gets.
+ */
+function delegationCure({ version, daemon }: CgroupFacts): string {
+  const steps = [
+    "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
+      '/etc/systemd/system/user@.service.d/carrel.conf && systemctl daemon-reload',
+    `log in again, then: carrel down; systemd-run --user -p Delegate=yes -p KillMode=process ${daemon}`,
+  ];
+  const unified = 'boot with the kernel option systemd.unified_cgroup_hierarchy=1';
+  return (version === 2 ? steps : [unified, ...steps]).map((step, index) => `(${index + 1}) ${step}`).join('; ');
 }
 
 /** Groups that other installations made: theirs to remove, so they are only mentioned. */

@@ -31,7 +31,8 @@ function overlayRow(folder: string): ProbeRow {
 }
 
 function overlayOptions(lower: string, upper: string, work: string): string {
-  return `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
+  const escaped = (path: string) => path.replace(/[\\:,]/g, '\\$&');
+  return `lowerdir=${escaped(lower)},upperdir=${escaped(upper)},workdir=${escaped(work)}`;
 }
 
 function noOverlay(reason: string): ProbeRow {

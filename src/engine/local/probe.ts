@@ -3,7 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
-import { readIfThere } from '../../lib/file.ts';
+import { isErrno, readIfThere } from '../../lib/file.ts';
+import { namespaceArgs } from '../../lib/namespace.ts';
 import { run } from '../../lib/run.ts';
 import type { ProbeRow } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
@@ -18,6 +19,8 @@ import { findProgram, runtimeNames } from './runtime.ts';
 
 const cgroupMount = '/sys/fs/cgroup';
 const askMs = 2000;
+/** Any but root's: inside our user namespace we are root. */
+const ordinaryUid = 1000;
 
 export async function probe(context: Context): Promise<readonly ProbeRow[]> {
   const { rootless } = context.space;
@@ -114,7 +117,18 @@ async function saidBy(path: string, option: string): Promise<string | null> {
 
 function cgroupsRow({ cgroups, space }: Context): ProbeRow {
   const hybrid = cgroups.version === 1 && existsSync(join(cgroupMount, hiddenHierarchy));
-  return cgroupRow({ ...cgroups, hybrid, rootless: space.rootless, controllers: controllers(cgroups) });
+  return cgroupRow({
+    ...cgroups,
+    hybrid,
+    rootless: space.rootless,
+    controllers: controllers(cgroups),
+    daemon: daemonCommand(),
+  });
+}
+
+function daemonCommand(): string {
+  const home = `--setenv=CARREL_HOME=${process.env.CARREL_HOME ?? ''}`;
+  return [home, ...namespaceArgs(ordinaryUid), process.execPath, process.argv[1]].join(' ');
 }
 
 function controllers({ version, parent }: Context['cgroups']): string[] {
@@ -132,12 +146,26 @@ function otherGroups({ cgroups }: Context): { name: string; busy: boolean }[] {
 }
 
 function holdsProcess(group: string): boolean {
-  const inside = namesIn(group).map((name) => readIfThere(join(group, name, 'cgroup.procs')) ?? '');
-  return inside.some((text) => text.trim() !== '');
+  return namesIn(group).some((name) => textOf(join(group, name, 'cgroup.procs')).trim() !== '');
+}
+
+/** Groups come and go while we look. */
+function textOf(path: string): string {
+  try {
+    return readIfThere(path) ?? '';
+  } catch (error) {
+    if (isErrno(error, 'ENODEV') || isErrno(error, 'EOPNOTSUPP')) return '';
+    throw error;
+  }
 }
 
 function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return [];
+    throw error;
+  }
 }
 
 async function diskOf(folder: string) {

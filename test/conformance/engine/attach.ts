@@ -23,6 +23,16 @@ export function attachment(it: Case): void {
       expect(await t.exit(made)).toEqual(succeeded);
     });
 
+    it('keeps everything for a late reader, even past the end of the command', async ({ t }) => {
+      const bytes = 64 * 1024;
+      const made = await t.start(t.commands.flood(bytes), { console: true });
+      const console = await t.engine.attach(made.id, made.handle);
+      console.stderr.resume();
+      // Time for the command to write what it can, and to end if it can.
+      await t.exit(await t.start(t.commands.exit(0)));
+      expectBytes(await new Heard(console.stdout).toEnd(), flooded(bytes));
+    });
+
     it('brings stdin to the command, and its end', async ({ t }) => {
       const made = await t.start(t.commands.copyStdin, { console: true, stdin: true });
       const console = await t.engine.attach(made.id, made.handle);

@@ -1,0 +1,57 @@
+/** Limits, by exceeding them. The sandbox for this is given small ones, and each trial is bounded in itself. */
+import type { Limits } from '../../model/limits.ts';
+import { type Claim, heldUnless, linesOf } from './probe-claim.ts';
+
+const MiB = 2 ** 20;
+
+/** Small enough to reach in a moment, large enough for the other claims to be tried. */
+export const trialLimits = { cpus: 0.5, memoryBytes: 128 * MiB, pids: 96 } satisfies Partial<Limits>;
+
+const cpuSeconds = 0.4;
+
+export const memory: Claim = {
+  id: 'memory',
+  limit: 'memoryBytes',
+  script: `head -c "$1" /dev/zero | tail -c "$1" > /dev/null
+echo $?`,
+  args: ({ limits }) => [String(limits.swapBytes + 64 * MiB)],
+  judge: (said, facts) =>
+    heldUnless(
+      [linesOf(said).at(-1) !== '137' && 'a process outgrew the limit'],
+      `a process that outgrew ${facts.limits.memoryBytes / MiB} MiB was killed`,
+    ),
+};
+
+/** Two loops, and what the kernel says they used: the quota of the time, and of one period at either end. */
+export const cpu: Claim = {
+  id: 'cpu',
+  limit: 'cpus',
+  script: `timeout ${cpuSeconds} sh -c 'while :; do :; done' &
+timeout ${cpuSeconds} sh -c 'while :; do :; done' &
+wait
+times`,
+  judge: (said, { limits }) => {
+    const used = secondsOfChildren(said);
+    const most = limits.cpus * (cpuSeconds + 0.2) + 0.05;
+    const detail = `used ${used?.toFixed(2)} s of processor in ${cpuSeconds} s with a limit of ${limits.cpus}`;
+    return heldUnless([used === null && 'it cannot be told', (used ?? 0) > most && detail], detail);
+  },
+};
+
+/** The second line that `times` prints: user and system time of what a shell has run. */
+export function secondsOfChildren(said: string): number | null {
+  const times = [...(linesOf(said).at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+  if (times.length !== 2) return null;
+  return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+}
+
+/** A shell that cannot fork says so and ends, or says so and tries again. What it started goes with the sandbox. */
+export const pids: Claim = {
+  id: 'pids',
+  limit: 'pids',
+  script: `timeout 1 sh -c 'i=0; while [ $i -lt "$1" ]; do sleep 9 > /dev/null 2>&1 & i=$((i + 1)); done; echo all' sh "$1" 2>&1
+true`,
+  args: ({ limits }) => [String(limits.pids + 8)],
+  judge: (said, facts) =>
+    heldUnless([!/fork/i.test(said) && 'more could be started'], `no more than ${facts.limits.pids} could be started`),
+};

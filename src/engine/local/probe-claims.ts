@@ -1,0 +1,58 @@
+/** All claims of SECURITY.md in its order, and how each is tried. */
+import type { Claim } from './probe-claim.ts';
+import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './probe-claim-files.ts';
+import { cpu, memory, pids } from './probe-claim-limit.ts';
+import * as inside from './probe-claim-process.ts';
+import { syscalls, terminal } from './probe-claim-syscall.ts';
+
+export const claimIds = [
+  'files',
+  'usr-readonly',
+  'processes',
+  'ids',
+  'capabilities',
+  'no-new-privileges',
+  'seccomp',
+  'syscalls',
+  'proc-masked',
+  'proc-readonly',
+  'devices',
+  'network',
+  'ipc',
+  'cgroup',
+  'memory',
+  'cpu',
+  'pids',
+  'tmp',
+  'inheritance',
+  'terminal',
+  'removal',
+  'copy',
+  'home',
+] as const;
+
+export type ClaimId = (typeof claimIds)[number];
+
+/** Tried beside each other. */
+export const quietClaims: readonly Claim[] = [
+  files,
+  usrReadonly,
+  inside.processes,
+  inside.ids,
+  inside.capabilities,
+  inside.noNewPrivileges,
+  inside.seccomp,
+  syscalls,
+  procMasked,
+  procReadonly,
+  devices,
+  inside.network,
+  inside.ipc,
+  inside.cgroup,
+  tmp,
+  inside.inheritance,
+  terminal,
+];
+
+/** Tried one after another, since each takes all there is; after the last nothing more can be started. */
+export const loudClaims: readonly Claim[] = [cpu, memory, pids];

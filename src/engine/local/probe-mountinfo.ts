@@ -1,0 +1,30 @@
+/** The mounts of a sandbox, from its /proc/self/mountinfo. */
+
+export interface MountLine {
+  readonly point: string;
+  readonly options: readonly string[];
+  readonly type: string;
+}
+
+export function parseMountInfo(text: string): MountLine[] {
+  return text.split('\n').flatMap((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const fields = before.split(' ');
+    if (fields.length < 6) return [];
+    return [{ point: fields[4]!, options: fields[5]!.split(','), type: after.split(' ')[0]! }];
+  });
+}
+
+/** The mount that a path is on: the deepest, and of several on one point the last. */
+export function mountOf(mounts: readonly MountLine[], path: string): MountLine | null {
+  const covers = ({ point }: MountLine) => point === '/' || path === point || path.startsWith(`${point}/`);
+  return mounts.filter(covers).reduce<MountLine | null>((best, one) => deeper(best, one), null);
+}
+
+function deeper(best: MountLine | null, one: MountLine): MountLine {
+  return best === null || one.point.length >= best.point.length ? one : best;
+}
+
+export function isReadOnly(mounts: readonly MountLine[], path: string): boolean {
+  return mountOf(mounts, path)?.options.includes('ro') ?? false;
+}

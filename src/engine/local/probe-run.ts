@@ -1,0 +1,74 @@
+/** Runs the scripts of claims in a sandbox that is there for it. */
+import type { Readable } from 'node:stream';
+import { asFault } from '../../model/fault.ts';
+import type { Engine, Handle, ProbeRow } from '../engine.ts';
+import { type Claim, doubtful, type Facts } from './probe-claim.ts';
+import { loudClaims, quietClaims } from './probe-claims.ts';
+import { failure } from './probe-row.ts';
+
+export interface Said {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A script and its arguments, run to their end inside. */
+export type Inside = (script: string, args?: readonly string[]) => Promise<Said>;
+
+const trialMs = 2500;
+const lanes = 4;
+
+export function insideOf(engine: Engine, id: string, handle: Handle): Inside {
+  return async (script, args = []) => {
+    const command = ['sh', '-c', script, 'sh', ...args];
+    const process = await engine.exec(id, handle, { command, env: {}, cwd: '/', stdin: false, terminal: null });
+    process.stdin.end();
+    // It may have ended just now, ignoring.
+    const timer = setTimeout(() => void process.signal('SIGKILL').catch(() => {}), trialMs);
+    try {
+      const [stdout, stderr, { exitCode }] = await Promise.all([
+        textOf(process.stdout),
+        textOf(process.stderr),
+        process.exited,
+      ]);
+      return { exitCode, stdout, stderr };
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+export async function tryClaims(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+  const waiting = [...quietClaims];
+  const rows: ProbeRow[] = [];
+  const lane = async () => {
+    for (let claim = waiting.shift(); claim; claim = waiting.shift()) rows.push(await tryClaim(claim, inside, facts));
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  for (const claim of loudClaims) rows.push(await tryClaim(claim, inside, facts));
+  return rows;
+}
+
+export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Promise<ProbeRow> {
+  const name = claim.id;
+  if (claim.limit && !facts.enforced.includes(claim.limit)) {
+    return { name, ...doubtful('advisory: this machine does not enforce it for us', 'See the cure of cgroups.') };
+  }
+  try {
+    const { exitCode, stdout, stderr } = await inside(claim.script, claim.args?.(facts));
+    if (exitCode === 0) return { name, ...claim.judge(stdout, facts) };
+    return notProved(name, stderr.trim().split('\n').at(-1) || `the trial ended with ${exitCode}`);
+  } catch (error) {
+    return notProved(name, asFault(error).message);
+  }
+}
+
+export function notProved(name: string, reason: string): ProbeRow {
+  return failure(name, `not proved: ${reason}`, 'Mend what the rows above say, then run carrel doctor again.');
+}
