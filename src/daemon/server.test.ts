@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { routes } from '../api/routes.ts';
+import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
+import { Fault } from '../model/fault.ts';
+import { defaultLimits } from '../model/limits.ts';
+import { Reconciler } from '../reconcile/reconcile.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { Sandboxes } from './sandboxes.ts';
+import { createApp } from './server.ts';
+
+let home: string;
+let store: Store;
+let engine: FakeEngine;
+let app: Hono;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'carrel-server-'));
+  const places = { home, images: join(home, 'images'), sandbox: (id: string) => join(home, 'sandboxes', id) };
+  const now = () => '2026-01-01T00:00:00.000Z';
+  store = createMemoryStore();
+  engine = createFakeEngine();
+  const reconciler = new Reconciler({ store, engine, places, now });
+  const config = { runtime: null, limits: defaultLimits, logMaxBytes: null };
+  const sandboxes = new Sandboxes({ store, engine, reconciler, places, config, owner: 'ann', now });
+  app = createApp({
+    version: '1.2.3',
+    home,
+    rootless: false,
+    startedAtMs: Date.now(),
+    store,
+    engine,
+    sandboxes,
+    doctor: { examine: async () => [] },
+    shutdown: async () => [],
+  });
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: never }> {
+  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  const response = await app.request(path, init);
+  return { status: response.status, body: (await response.json()) as never };
+}
+
+describe('the document', () => {
+  it('has exactly the routes that are served', async () => {
+    const { body } = await call('GET', '/openapi.json');
+    const documented = Object.entries((body as { paths: Record<string, object> }).paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const declared = Object.values(routes).map(({ method, path }) => `${method} ${path}`);
+    expect(documented.sort()).toEqual(declared.sort());
+    const served = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`);
+    const upgraded = ['attachSandbox', 'execSandbox'] as const;
+    const plain = Object.entries(routes).filter(([name]) => !upgraded.includes(name as never));
+    expect(served.sort()).toEqual(
+      plain.map(([, { method, path }]) => `${method} ${path.replace('{name}', ':name')}`).sort(),
+    );
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    [{ nme: 'x' }, 'body: Unrecognized key: "nme"'],
+    [{ limits: { memoryBytes: -1 } }, 'body.limits.memoryBytes: '],
+    [{ limits: { memoryBytes: 1 } }, 'limits.memoryBytes: 1 is out of range'],
+    [{ name: 'No Good' }, '"No Good" is not a sandbox name'],
+    [{ command: ['a\0b'] }, 'body.command.0: '],
+    [{ env: { 'A B': '1' } }, 'body.env'],
+    [{ project: 'relative' }, 'is not a folder'],
+    [{ mode: 'bind' }, 'mode bind needs a project'],
+  ])('%j is refused with what and where', async (body, message) => {
+    const answer = await call('POST', '/v1/sandboxes', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'invalid', message: expect.stringContaining(message) });
+    expect(store.list('sandbox')).toEqual([]);
+  });
+
+  it('that is not JSON, or too large, or for no route, is refused', async () => {
+    expect((await app.request('/v1/sandboxes', { method: 'POST', body: '{' })).status).toBe(400);
+    expect((await app.request('/v1/sandboxes', { method: 'POST', body: ' '.repeat(9 * 1024 * 1024) })).status).toBe(
+      400,
+    );
+    expect(await call('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+});
+
+describe('a sandbox', () => {
+  it('is created, shown, stopped, started and removed', async () => {
+    expect(await call('POST', '/v1/sandboxes', { name: 'box' })).toMatchObject({
+      body: { name: 'box', state: 'running' },
+    });
+    expect(await call('GET', '/v1/sandboxes/box')).toMatchObject({
+      status: 200,
+      body: { user: 'ann', network: 'none' },
+    });
+    expect(await call('DELETE', '/v1/sandboxes/box')).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect(await call('POST', '/v1/sandboxes/box/stop', {})).toMatchObject({ body: { state: 'stopped' } });
+    expect(await call('POST', '/v1/sandboxes/box/start')).toMatchObject({ body: { state: 'running' } });
+    expect((await call('DELETE', '/v1/sandboxes/box?force=true')).status).toBe(200);
+    expect(await call('GET', '/v1/sandboxes/box')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await engine.list()).toEqual([]);
+  });
+
+  it('takes a name once', async () => {
+    const answers = await Promise.all([1, 2].map(() => call('POST', '/v1/sandboxes', { name: 'box' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('that cannot be started leaves nothing', async () => {
+    engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
+    expect(await call('POST', '/v1/sandboxes', { name: 'box' })).toMatchObject({
+      status: 501,
+      body: { code: 'unsupported' },
+    });
+    expect(store.list('sandbox')).toEqual([]);
+    expect(await engine.list()).toEqual([]);
+  });
+});
+
+describe('events', () => {
+  it('are replayed from any sequence number, then followed', async () => {
+    await call('POST', '/v1/sandboxes', { name: 'one' });
+    const { body: all } = await call('GET', '/v1/events');
+    const [first] = all as { seq: number }[];
+    const stop = new AbortController();
+    const response = await app.request('/v1/events/stream', {
+      headers: { 'last-event-id': String(first!.seq) },
+      signal: stop.signal,
+    });
+    const reader = response.body!.getReader();
+    const seen = async (text: string) => {
+      let got = '';
+      while (!got.includes(text)) got += Buffer.from((await reader.read()).value!).toString('utf8');
+      return got;
+    };
+    expect(await seen('sandbox.started')).not.toContain('sandbox.created');
+    await call('POST', '/v1/sandboxes', { name: 'two' });
+    expect(await seen('"two"')).toContain('sandbox.created');
+    await reader.cancel();
+  });
+});
