@@ -37,7 +37,16 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
   const reconciler = new Reconciler({ store, engine, places: home, now });
-  const sandboxes = new Sandboxes({ store, engine, reconciler, places: home, config, owner, now });
+  const sandboxes = new Sandboxes({
+    store,
+    engine,
+    reconciler,
+    places: home,
+    config,
+    owner,
+    now,
+    wake: (id) => void loop.wake(id),
+  });
   const loop = new Loop({
     store,
     engine,

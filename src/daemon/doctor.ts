@@ -12,7 +12,7 @@ import { trialLimits } from '../engine/local/probe-claim-limit.ts';
 import { claimIds } from '../engine/local/probe-claims.ts';
 import { readFacts } from '../engine/local/probe-facts.ts';
 import { failure, ok, warning } from '../engine/local/probe-row.ts';
-import { type Inside, insideOf, notProved, tryClaims } from '../engine/local/probe-run.ts';
+import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../engine/local/probe-run.ts';
 import { tracesOf } from '../engine/local/probe-traces.ts';
 import { describe } from '../launch/launch.ts';
 import { removeTree } from '../lib/file.ts';
@@ -105,7 +105,8 @@ async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]
   const environment = Object.keys(describe(sandbox, home).env);
   const facts = readFacts({ environment, limits, enforced: demanded, home: home.home });
   const inside = insideOf(engine, view.id, sandbox.status.handle);
-  return [await copyRow(inside, view.name, home.home), ...(await tryClaims(inside, facts))];
+  const [copy, quiet] = await Promise.all([copyRow(inside, view.name, home.home), tryQuiet(inside, facts)]);
+  return [copy, ...quiet, ...(await tryLoud(inside, facts))];
 }
 
 /** Links to a folder of the host, one with a file in it, which `cp` is then asked to go through in both directions. */

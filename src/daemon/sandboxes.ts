@@ -23,6 +23,8 @@ export interface SandboxParts {
   readonly config: Config;
   readonly owner: string;
   readonly now: () => string;
+  /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
+  readonly wake: (id: string) => void;
 }
 
 type SandboxRow = Row<'sandbox'>;
@@ -42,7 +44,7 @@ export class Sandboxes {
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
   async create(request: SandboxRequest): Promise<SandboxView> {
-    const { store, reconciler } = this.#parts;
+    const { store, reconciler, wake } = this.#parts;
     const spec = this.#specOf(request);
     if (store.list('sandbox').length >= maxSandboxes) {
       throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
@@ -52,11 +54,12 @@ export class Sandboxes {
     const row = this.#insert(request.name, spec);
     if (request.console) this.#expectClient(row.id);
     try {
-      await reconciler.settle(row.id);
+      await reconciler.launch(row.id);
     } catch (error) {
       await this.#withdraw(row.id);
       throw error;
     }
+    wake(row.id);
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }
 

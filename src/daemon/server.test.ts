@@ -26,7 +26,7 @@ beforeEach(() => {
   engine = createFakeEngine();
   const reconciler = new Reconciler({ store, engine, places, now });
   const config = { runtime: null, limits: defaultLimits, logMaxBytes: null };
-  const sandboxes = new Sandboxes({ store, engine, reconciler, places, config, owner: 'ann', now });
+  const sandboxes = new Sandboxes({ store, engine, reconciler, places, config, owner: 'ann', now, wake: () => {} });
   app = createApp({
     version: '1.2.3',
     home,

@@ -125,7 +125,7 @@ export interface Engine {
   start(launch: Launch): Promise<Started>;
   inspect(id: string, handle: Handle): Promise<Observed>;
   list(): Promise<readonly string[]>;
-  /** SIGTERM, then SIGKILL after the grace time. Returns when nothing runs. */
+  /** SIGTERM, then SIGKILL after the grace time. Returns when nothing runs and all is freed but the end and the log. */
   stop(id: string, handle: Handle, graceMs: number): Promise<void>;
   remove(id: string, handle: Handle): Promise<void>;
 

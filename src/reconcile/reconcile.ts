@@ -59,10 +59,19 @@ export class Reconciler {
 
   /** Turns until there is nothing left to do. Throws the Fault of a step that failed, after recording it. */
   settle(id: string): Promise<void> {
+    return this.#turns(id, () => false);
+  }
+
+  /** Turns until it is known whether the sandbox runs; the caller sees to the rest. */
+  launch(id: string): Promise<void> {
+    return this.#turns(id, () => this.#parts.store.get('sandbox', id)?.value.status.state !== 'pending');
+  }
+
+  #turns(id: string, enough: () => boolean): Promise<void> {
     return this.#exclusive.run(id, async () => {
       this.#busy.add(id);
       try {
-        for (let turns = 0; turns < maxTurns && (await this.turn(id)) !== null; turns += 1);
+        for (let turns = 0; turns < maxTurns && (await this.turn(id)) !== null && !enough(); turns += 1);
       } finally {
         this.#busy.delete(id);
         this.#consoles.delete(id);
@@ -102,7 +111,7 @@ export class Reconciler {
       start: (row) => this.#start(row),
       adopt: async (row, { started }) => this.#recordStart(row, started),
       stop: ({ id, value }) => this.#parts.engine.stop(id, value.status.handle, value.spec.graceMs),
-      conclude: async (row, { state, reason, exit }) => this.#recordEnd(row, { state, reason }, exit),
+      conclude: (row, { state, reason, exit }) => this.#conclude(row, { state, reason }, exit),
       clear: ({ id, value }) => this.#parts.engine.remove(id, value.status.handle),
       forget: (row) => this.#forget(row),
     };
@@ -129,6 +138,12 @@ export class Reconciler {
       this.#recordEnd(row, { state: 'failed', reason: fault.message }, null);
       throw fault;
     }
+  }
+
+  /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it goes with the sandbox. */
+  async #conclude(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): Promise<void> {
+    this.#recordEnd(row, end, exit);
+    if (exit) await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
   }
 
   #recordStart(row: SandboxRow, started: Started): void {

@@ -62,7 +62,7 @@ const mountPoints = [
   /^\/(\.data|home\/agent|tmp|opt\/carrel\/bin|run\/carrel\/metadata)$/,
   /^\/dev(\/(pts|shm|null|zero|full|random|urandom|tty))?$/,
   /^\/proc(\/[\w-]+)?$/,
-  /^\/sys(\/(dev\/block|devices\/virtual\/powercap|firmware|fs\/selinux|kernel))?$/,
+  /^\/sys(\/(dev\/block|devices\/system\/cpu|devices\/virtual\/powercap|firmware|fs\/selinux|kernel))?$/,
 ];
 
 const deviceNames = [

@@ -29,14 +29,20 @@ export async function stopProcesses(
   }
 }
 
-export async function removeEverything(context: Context, id: string): Promise<void> {
-  const { layout, cgroups } = context;
+/** Of a sandbox that has ended, only the record of its end and its log stay. */
+export async function freeEnded(context: Context, id: string): Promise<void> {
+  const { cgroups } = context;
   for (const runtime of runtimesHolding(context, id)) await deleteState(context, runtime, id);
   await endKeeper(context, id);
   await vanished(
     () => removeGroup(cgroups, id),
     () => !groupIds(cgroups).includes(id),
   );
+}
+
+export async function removeEverything(context: Context, id: string): Promise<void> {
+  const { layout } = context;
+  await freeEnded(context, id);
   rmSync(layout.exit(id), { force: true });
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }

@@ -23,8 +23,9 @@ import type {
 import { groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
-import { removeEverything, stopProcesses } from './end.ts';
+import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
+import type { LocalHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { probe } from './probe.ts';
@@ -112,10 +113,12 @@ class LocalEngine implements Engine {
 
   async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
     const found = await observe(this.#context, id, handle);
-    if (found.kind === 'absent' || found.kind === 'exited') return;
+    if (found.kind === 'absent') return;
+    if (found.kind === 'exited') return freeEnded(this.#context, id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     if (found.kind !== 'running' || !current) return removeEverything(this.#context, id);
-    await stopProcesses(current as never, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
+    await stopProcesses(current as LocalHandle, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
+    await freeEnded(this.#context, id);
   }
 
   #exitedWithin(id: string, withinMs: number): Promise<boolean> {

@@ -129,9 +129,13 @@ const harmless = new Set(
   words('/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/console'),
 );
 
+/** Not by `find -type`, which takes the word of a folder for what is mounted on its entries. */
 export const devices: Claim = {
   id: 'devices',
-  script: `find /dev -type b -o -type c
+  script: `for path in $(find /dev); do
+  [ -h "$path" ] && continue
+  if [ -b "$path" ] || [ -c "$path" ]; then echo "$path"; fi
+done
 echo --
 for kind in 'c 1 1' 'b 8 0'; do mknod /tmp/.carrel-doctor-device $kind 2>/dev/null && echo "$kind"; done
 echo --`,

@@ -31,8 +31,8 @@ export const syscalls: Claim = {
   script: `unshare --user true 2>/dev/null && echo 'unshare 0'
 mount -t tmpfs none /tmp 2>/dev/null && echo 'mount 0'
 command -v perl > /dev/null || { echo 'perl missing'; exit 0; }
-perl -e 'for (@ARGV) { my ($name, @call) = split /[=,]/; @call = map { $_ + 0 } @call;
-  print "$name ", (syscall(@call) == -1 ? $! + 0 : 0), "\\n" }' -- "$@"`,
+perl -e 'for (@ARGV) { my ($name, @call) = split /[=,]/; my ($number, @args) = map { $_ + 0 } @call;
+  print "$name ", (syscall($number, @args) == -1 ? $! + 0 : 0), "\\n" }' -- "$@"`,
   args: ({ arch }) =>
     Object.entries(calls).map(([name, call]) => `${name}=${[call[arch as Arch], ...call.args].join()}`),
   judge: (said) => judgeCalls(said),

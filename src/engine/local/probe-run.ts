@@ -44,13 +44,20 @@ async function textOf(stream: Readable): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export async function tryClaims(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+/** Those that do not disturb each other, several at a time. */
+export async function tryQuiet(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const waiting = [...quietClaims];
   const rows: ProbeRow[] = [];
   const lane = async () => {
     for (let claim = waiting.shift(); claim; claim = waiting.shift()) rows.push(await tryClaim(claim, inside, facts));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
+  return rows;
+}
+
+/** Those that take all there is, one after another. Nothing can be started inside afterwards. */
+export async function tryLoud(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+  const rows: ProbeRow[] = [];
   for (const claim of loudClaims) rows.push(await tryClaim(claim, inside, facts));
   return rows;
 }

@@ -1,0 +1,235 @@
+/** What can be asked of the kernel from inside: system calls, privileges, other processes. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attackHost, attacker, bothWays, entrances, type Way } from '../fixtures/attacks/ground.ts';
+import { isRunning } from '../harness/installation.ts';
+
+type Outcomes = Readonly<Record<string, string>>;
+
+interface Processes {
+  readonly commands: readonly string[];
+  readonly hosts: readonly {
+    readonly listed: boolean;
+    readonly kill: string;
+    readonly pidfd: string;
+    readonly attach: string;
+    readonly seize: string;
+    readonly memory: string;
+    readonly priority: string;
+  }[];
+  readonly outside: readonly unknown[];
+  readonly first: string;
+  readonly namespaces: Outcomes;
+}
+
+interface Privileges {
+  readonly Uid: string;
+  readonly Gid: string;
+  readonly Groups: string;
+  readonly CapInh: string;
+  readonly CapPrm: string;
+  readonly CapEff: string;
+  readonly CapBnd: string;
+  readonly CapAmb: string;
+  readonly NoNewPrivs: string;
+  readonly Seccomp: string;
+  readonly map: readonly (readonly string[])[];
+  readonly denied: Outcomes;
+}
+
+const namespaceKinds = ['time', 'mount', 'cgroup', 'uts', 'ipc', 'user', 'pid', 'network'];
+
+/** What each call answers inside: a refusal, a call that this kernel seems not to have, or the end of the caller. */
+const themes: Readonly<Record<string, { readonly calls: readonly string[]; readonly answer: string }>> = {
+  mounts: {
+    calls: [
+      ...['mount', 'umount2', 'pivot_root', 'chroot', 'open_tree', 'move_mount', 'fsopen', 'mount_setattr'],
+      ...['name_to_handle_at', 'open_by_handle_at', 'fanotify_init', 'swapon', 'swapoff', 'acct'],
+    ],
+    answer: 'EPERM',
+  },
+  'new namespaces': {
+    calls: [
+      ...namespaceKinds.map((kind) => `unshare ${kind}`),
+      ...namespaceKinds.filter((kind) => kind !== 'time').map((kind) => `clone ${kind}`),
+      'setns',
+    ],
+    answer: 'EPERM',
+  },
+  'new namespaces by clone3': { calls: namespaceKinds.map((kind) => `clone3 ${kind}`), answer: 'ENOSYS' },
+  'another kernel': {
+    calls: ['init_module', 'finit_module', 'delete_module', 'kexec_load', 'kexec_file_load', 'reboot'],
+    answer: 'EPERM',
+  },
+  'parts of the kernel that know no namespace': {
+    calls: ['keyctl', 'add_key', 'request_key', 'bpf', 'perf_event_open', 'userfaultfd', 'pidfd_getfd', 'syslog'],
+    answer: 'EPERM',
+  },
+  io_uring: { calls: ['io_uring_setup'], answer: 'ENOSYS' },
+  'clock and names of the machine': {
+    calls: ['sethostname', 'setdomainname', 'settimeofday', 'clock_settime', 'adjtimex'],
+    answer: 'EPERM',
+  },
+  'other ids and devices': { calls: ['setuid', 'mknod character', 'mknod block'], answer: 'EPERM' },
+  'typing into terminals': { calls: ['TIOCSTI', 'TIOCSTI with a high half', 'TIOCLINUX'], answer: 'EPERM' },
+  ...(process.arch === 'x64' ? { 'calls of other architectures': { calls: ['x32', '32 bit'], answer: 'SIGSYS' } } : {}),
+};
+
+/** Open to every account of an ordinary kernel, so that only the filter can have refused them. */
+const openToAll = ['name_to_handle_at', 'keyctl', 'add_key', 'setns', 'clone3 user', 'settimeofday', 'syslog'];
+
+bothWays('system calls', (ground) => {
+  describe.each(entrances)('by its %s', (entrance) => {
+    let answers: Outcomes;
+    beforeAll(async () => {
+      answers = await ground().attack<Outcomes>('calls', {}, entrance);
+    });
+
+    it.each(Object.entries(themes))('refuses %s', (_, { calls, answer }) => {
+      expect(pick(answers, calls)).toEqual(Object.fromEntries(calls.map((call) => [call, answer])));
+    });
+
+    it('was asked every call', () => {
+      expect(Object.keys(answers).sort()).toEqual(
+        Object.values(themes)
+          .flatMap(({ calls }) => calls)
+          .sort(),
+      );
+    });
+  });
+
+  it('refuses what an ordinary account of the host may do', () => {
+    const host = attackHost<Outcomes>('calls');
+    const inside = themes;
+    const expected = Object.values(inside).flatMap(({ calls, answer }) => calls.map((call) => [call, answer] as const));
+    const sameAsInside = expected.filter(([call, answer]) => host[call] === answer).map(([call]) => call);
+    expect(openToAll.filter((call) => sameAsInside.includes(call) && call !== 'settimeofday' && call !== 'syslog')).toEqual([]);
+  });
+});
+
+bothWays('privileges', (ground, way) => {
+  describe.each(entrances)('of its %s', (entrance) => {
+    let found: Privileges;
+    beforeAll(async () => {
+      found = await ground().attack<Privileges>('privileges', {}, entrance);
+    });
+
+    it('is agent and nobody else', () => {
+      expect([found.Uid, found.Gid, found.Groups]).toEqual(['1000\t1000\t1000\t1000', '1000\t1000\t1000\t1000', '']);
+    });
+
+    it('is mapped to ids without an account', () => {
+      const [inside, outside, size] = found.map[0]!.map(Number);
+      expect(found.map).toHaveLength(1);
+      expect(inside).toBe(0);
+      if (way === 'root') expect(outside).toBeGreaterThanOrEqual(0x7000_0000);
+      else expect([outside, size]).toEqual([1, 4096]);
+    });
+
+    it('has no capability and cannot gain one', () => {
+      const { CapInh, CapPrm, CapEff, CapBnd, CapAmb, NoNewPrivs } = found;
+      expect([CapInh, CapPrm, CapEff, CapBnd, CapAmb]).toEqual(Array(5).fill('0000000000000000'));
+      expect(NoNewPrivs).toBe('1');
+    });
+
+    it('is under a filter of system calls', () => {
+      expect(found.Seccomp).toBe('2');
+    });
+
+    it('becomes nobody else and takes no advantage', () => {
+      expect(found.denied).toMatchObject({ setuid: 'EPERM', setgid: 'EPERM', setresuid: 'EPERM', setgroups: 'EPERM' });
+      expect(found.denied).toMatchObject({ chown: 'EPERM', core: 'EPERM', nice: expect.stringMatching(/EPERM|EACCES/) });
+      expect(found.denied.adjust).toBe('EACCES');
+    });
+  });
+
+  describe('a set-user-id program', () => {
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'carrel-setuid-'));
+      chmodSync(folder, 0o755);
+      execFileSync('gcc', ['-static', '-o', join(folder, 'whoami'), 'test/fixtures/attacks/whoami.c']);
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it("gains nothing, though root's inside", async () => {
+      const rootfs = join(folder, 'rootfs');
+      const program = join(rootfs, 'whoami');
+      mkdirSync(rootfs);
+      copyFileSync(join(folder, 'whoami'), program);
+      chownSync(program, rootIdOf(way), rootIdOf(way));
+      chmodSync(program, 0o6755);
+      expect(asOrdinaryAccount(program)).toBe(`${rootIdOf(way)} ${rootIdOf(way)} 0 0\n`);
+
+      const { stdout, stderr } = await ground().carrel.run(['run', '--rm', '--rootfs', rootfs, '--', '/whoami']);
+      expect(stderr).toBe('');
+      expect(stdout).toBe('1000 1000 0 0\n');
+    });
+
+    it("gains nothing, though of the host's own", async () => {
+      const programs = readdirSync('/usr/bin').filter((name) => isSetUserId(join('/usr/bin', name)));
+      const found = await ground().carrel.ok('exec', attacker, '--', 'find', '/usr/bin', '-perm', '-4000');
+      expect(found.trim().split('\n').length).toBe(programs.length);
+      const { exitCode } = await ground().carrel.run(['exec', attacker, '--', 'mount', '-t', 'tmpfs', 'none', '/tmp']);
+      expect(exitCode).not.toBe(0);
+    });
+  });
+});
+
+bothWays('processes of the host', (ground) => {
+  const kinds = ['user', 'pid', 'mnt', 'ipc', 'uts', 'net', 'cgroup'];
+  let canary: ChildProcess;
+  beforeAll(() => {
+    canary = spawn('sleep', ['3600'], { stdio: 'ignore' });
+  });
+  afterAll(() => void canary.kill('SIGKILL'));
+
+  describe.each(entrances)('seen by its %s', (entrance) => {
+    let found: Processes;
+    let pids: number[];
+    beforeAll(async () => {
+      pids = [canary.pid!, ground().carrel.daemonPid, process.pid];
+      found = await ground().attack<Processes>('processes', { pids, namespaces: kinds }, entrance);
+    });
+
+    it('are not listed', () => {
+      expect(found.commands.sort()).toEqual(['/opt/carrel/bin/init', 'python3', ...(entrance === 'command' ? [] : ['sleep'])]);
+    });
+
+    it('can be neither signalled, traced, read nor slowed down', () => {
+      const nothing = { kill: 'ESRCH', pidfd: 'ESRCH', attach: 'ESRCH', seize: 'ESRCH', memory: 'ESRCH', priority: 'ESRCH' };
+      expect(found.hosts).toEqual(pids.map(() => ({ listed: false, ...nothing })));
+      expect(pids.every(isRunning)).toBe(true);
+    });
+
+    it('are not behind the links of its own', () => {
+      expect(found.outside).toEqual([]);
+      expect(found.first).toBe('/');
+    });
+
+    it('share no namespace with it', () => {
+      const shared = kinds.filter((kind) => readlinkSync(`/proc/self/ns/${kind}`) === found.namespaces[kind]);
+      expect(shared).toEqual([]);
+    });
+  });
+});
+
+/** On the host; the ordinary account of the tests has its subordinate ids from 400000, and the first is root inside. */
+function rootIdOf(way: Way): number {
+  return way === 'root' ? 0x7000_0000 : 400_000;
+}
+
+function asOrdinaryAccount(program: string): string {
+  return execFileSync('setpriv', ['--reuid=54321', '--regid=54321', '--clear-groups', '--', program], { encoding: 'utf8' });
+}
+
+function isSetUserId(path: string): boolean {
+  return execFileSync('find', [path, '-perm', '-4000'], { encoding: 'utf8' }) !== '';
+}
+
+function pick(outcomes: Outcomes, names: readonly string[]): Outcomes {
+  return Object.fromEntries(names.map((name) => [name, outcomes[name] ?? 'not asked']));
+}
