@@ -3,7 +3,7 @@
  * record like any other, so a crash in between leaves nothing that the next daemon does not know; and it ends by itself.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SandboxView } from '../api/routes.ts';
@@ -15,7 +15,6 @@ import { failure, ok, warning } from '../engine/local/probe-row.ts';
 import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../engine/local/probe-run.ts';
 import { tracesOf } from '../engine/local/probe-traces.ts';
 import { describe } from '../launch/launch.ts';
-import { removeTree } from '../lib/file.ts';
 import { run } from '../lib/run.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
@@ -105,7 +104,7 @@ async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]
   const environment = Object.keys(describe(sandbox, home).env);
   const facts = readFacts({ environment, limits, enforced: demanded, home: home.home });
   const inside = insideOf(engine, view.id, sandbox.status.handle);
-  const [copy, quiet] = await Promise.all([copyRow(inside, view.name, home.home), tryQuiet(inside, facts)]);
+  const [copy, quiet] = await Promise.all([copyRow(inside, view, home), tryQuiet(inside, facts)]);
   return [copy, ...quiet, ...(await tryLoud(inside, facts))];
 }
 
@@ -113,23 +112,28 @@ async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]
 const plantLinks = `mkdir /home/agent/tree && echo known > /home/agent/tree/known
 ln -s "$1" /home/agent/tree/folder && ln -s "$1/secret" /home/agent/tree/file && ln -s "$1" /home/agent/folder`;
 
-async function copyRow(inside: Inside, name: string, home: string): Promise<ProbeRow> {
-  const folder = mkdtempSync(join(home, 'doctor-'));
+/** In the folder that goes with the sandbox, at a place of it that is not mounted inside. */
+async function copyRow(inside: Inside, { id, name }: SandboxView, { home, sandbox }: Home): Promise<ProbeRow> {
+  const folder = join(sandbox(id), 'doctor');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'secret'), 'of the host');
   try {
-    writeFileSync(join(folder, 'secret'), 'of the host');
     const planted = await inside(plantLinks, [folder]);
     if (planted.exitCode !== 0) return notProved('copy', planted.stderr.trim());
     await Promise.all([
       cli(home, 'cp', `${name}:/home/agent/tree`, join(folder, 'pulled')),
       cli(home, 'cp', join(folder, 'secret'), `${name}:/home/agent/folder/pushed`),
     ]);
-    const [known, file, inner] = ['known', 'file', 'folder'].map((path) => kindAt(join(folder, 'pulled', path)));
-    return copyVerdict({ known: known!, file: file!, folder: inner!, pushed: kindAt(join(folder, 'pushed')) });
   } catch (error) {
     return notProved('copy', asFault(error).message);
-  } finally {
-    await removeTree(folder);
   }
+  const kind = (path: string) => kindAt(join(folder, path));
+  return copyVerdict({
+    known: kind('pulled/known'),
+    file: kind('pulled/file'),
+    folder: kind('pulled/folder'),
+    pushed: kind('pushed'),
+  });
 }
 
 type Kind = 'file' | 'folder' | 'link' | 'absent';

@@ -111,10 +111,10 @@ export function tryLock(fd: number): boolean {
   throw new SysError('flock', errno);
 }
 
-export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4, noexec: 8, bind: 4096, recursive: 16384 } as const;
+export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4 } as const;
 
 export function mount(source: string, target: string, type: string, flags: number, data = ''): void {
-  checked(`mount ${type || 'bind'} on ${target}`, c.mount(source, target, type, flags, data));
+  checked(`mount ${type} on ${target}`, c.mount(source, target, type, flags, data));
 }
 
 /** Takes a mount and all below it out of the tree at once; what still uses it keeps it. False when nothing is mounted there. */
@@ -132,33 +132,37 @@ const numbers = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
 
-/**
- * Binds an open folder on `target` with its owners shifted: an id on disk that the user namespace maps appears as the id
- * it is mapped to, and what is written under that id is stored under the first.
- */
-export function mountIdmapped(folderFd: number, target: string, userNamespaceFd: number): void {
+export interface BindOptions {
+  readonly readonly: boolean;
+  /**
+   * A user namespace, to shift owners by: an id on disk that the namespace maps appears as the id it is mapped to, and
+   * what is written under that id is stored under the first.
+   */
+  readonly ownersFd: number | null;
+}
+
+/** Binds an open file or folder on `target`, without devices and setuid programs. What the source forbids stays forbidden. */
+export function bindMount(sourceFd: number, target: string, options: BindOptions): void {
   const OPEN_TREE_CLONE = 1;
   const OPEN_TREE_CLOEXEC = 0o2000000;
   const MOVE_MOUNT_F_EMPTY_PATH = 4;
   const treeFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
-  const tree = checked('open_tree', c.openTree(numbers.openTree, folderFd, '', treeFlags));
+  const tree = checked('open_tree', c.openTree(numbers.openTree, sourceFd, '', treeFlags));
   try {
-    const attributes = idmapAttributes(userNamespaceFd);
-    checked(
-      'mount_setattr',
-      c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, attributes.length),
-    );
+    const attributes = mountAttributes(options);
+    const size = attributes.length;
+    checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, size));
     checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
   } finally {
     c.close(tree);
   }
 }
 
-/** struct mount_attr: what to set, what to clear, propagation, the namespace. */
-function idmapAttributes(userNamespaceFd: number): Buffer {
-  const MOUNT_ATTR_IDMAP = 0x00100000n;
+/** struct mount_attr: what to set, what to clear, propagation, the user namespace. */
+function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
+  const [RDONLY, NOSUID, NODEV, IDMAP] = [1n, 2n, 4n, 0x00100000n];
   const attributes = Buffer.alloc(32);
-  attributes.writeBigUInt64LE(MOUNT_ATTR_IDMAP, 0);
-  attributes.writeBigUInt64LE(BigInt(userNamespaceFd), 24);
+  attributes.writeBigUInt64LE(NOSUID | NODEV | (readonly ? RDONLY : 0n) | (ownersFd === null ? 0n : IDMAP), 0);
+  attributes.writeBigUInt64LE(BigInt(ownersFd ?? 0), 24);
   return attributes;
 }

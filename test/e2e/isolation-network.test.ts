@@ -40,7 +40,11 @@ bothWays('network', (ground) => {
     const { token, folder, carrel } = ground();
     abstractName = `${token}-host`;
     socketPath = join(folder, 'socket');
-    const listening = await Promise.all([listen({ port: 0, host: '0.0.0.0' }), listen({ path: `\0${abstractName}` }), listen({ path: socketPath })]);
+    const listening = await Promise.all([
+      listen({ port: 0, host: '0.0.0.0' }),
+      listen({ path: `\0${abstractName}` }),
+      listen({ path: socketPath }),
+    ]);
     servers.push(...listening);
     port = (servers[0]!.address() as { port: number }).port;
     const serve = attackCommand('serve', { port: neighbourPort, abstract: `${token}-neighbour` });
@@ -54,7 +58,11 @@ bothWays('network', (ground) => {
     let found: Network;
     beforeAll(async () => {
       const { token, carrel } = ground();
-      const tcp = [['127.0.0.1', port], [hostAddress, port], ['127.0.0.1', neighbourPort]];
+      const tcp = [
+        ['127.0.0.1', port],
+        [hostAddress, port],
+        ['127.0.0.1', neighbourPort],
+      ];
       const paths = [socketPath, join(carrel.home, 'carrel.sock')];
       const abstract = [abstractName, `${token}-neighbour`];
       found = await ground().attack<Network>('sockets', { tcp, paths, abstract }, entrance);
@@ -65,14 +73,18 @@ bothWays('network', (ground) => {
     });
 
     it('has no other interface and no route, and hears of none', () => {
-      expect([found.interfaces, found.known, found.sysfs]).toEqual([['lo'], ['lo'], ['lo']]);
+      expect([found.interfaces, found.known]).toEqual([['lo'], ['lo']]);
+      expect(found.sysfs.filter((name) => name !== 'lo')).toEqual([]);
       expect(found.routes).toEqual([]);
       expect(readdirSync('/sys/class/net').length).toBeGreaterThan(1);
     });
 
     it('does not reach a server of the host', async () => {
       await expect(reach({ port, host: '127.0.0.1' })).resolves.toBe('ok');
-      expect(found.tcp).toMatchObject({ [`127.0.0.1:${port}`]: 'ECONNREFUSED', [`${hostAddress}:${port}`]: 'ENETUNREACH' });
+      expect(found.tcp).toMatchObject({
+        [`127.0.0.1:${port}`]: 'ECONNREFUSED',
+        [`${hostAddress}:${port}`]: 'ENETUNREACH',
+      });
     });
 
     it('does not reach the world', () => {

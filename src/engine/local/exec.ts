@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
@@ -52,10 +52,11 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     id,
   ];
   const child = spawn(tools.runtimePath, args, {
-    stdio: [hasStdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH },
   });
-  const stdin: Writable = child.stdin ?? nowhere();
+  const stdin: Writable = child.stdin;
+  if (!hasStdin) stdin.end();
   // What the process does not read is lost with it, ignoring.
   stdin.on('error', () => {});
   const exited = exitOf(child, folder).finally(() => rmSync(folder, { recursive: true, force: true }));
@@ -73,10 +74,6 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     },
     exited,
   };
-}
-
-function nowhere(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
 /** Of a command that could not be started, as shells have it. The runtime has said why on stderr. */
@@ -114,7 +111,7 @@ async function execWithTerminal(
   folder: string,
   size: { rows: number; columns: number },
 ): Promise<Process> {
-  const options = { ...tools, id, bundle: folder, exits: folder, log: null, stdin: true, keepStdinOpen: true };
+  const options = { ...tools, id, bundle: folder, exits: folder, log: null, keepStdinOpen: true };
   const extra = ['--exec', '--exec-attach', '--terminal', '--exec-process-spec', join(folder, 'process.json')];
   const child = spawn(tools.keeperPath, [...keeperArgs(options), ...extra], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],

@@ -17,7 +17,6 @@ export interface KeeperOptions {
   readonly bundle: string;
   readonly exits: string;
   readonly log: { readonly path: string; readonly maxBytes: number } | null;
-  readonly stdin: boolean;
   /** Keep the command's stdin open when a client that was attached goes away. */
   readonly keepStdinOpen: boolean;
 }
@@ -41,7 +40,8 @@ export function keeperArgs(options: KeeperOptions): string[] {
     ...['--container-pidfile', `${bundle}/pid`, '--conmon-pidfile', `${bundle}/keeper.pid`],
     ...['--exit-dir', options.exits, '--persist-dir', bundle, '--full-attach', '--no-sync-log'],
     ...(log ? ['--log-path', `k8s-file:${log.path}`, '--log-size-max', String(log.maxBytes)] : ['--log-path', 'off']),
-    ...(options.stdin ? ['--stdin'] : []),
+    // Always a pipe: runtimes give the streams they are handed to the user inside, /dev/null of the host among them.
+    '--stdin',
     ...(options.keepStdinOpen ? ['--leave-stdin-open'] : []),
   ];
 }

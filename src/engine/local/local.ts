@@ -79,11 +79,20 @@ class LocalEngine implements Engine {
     const note = readNote(this.#context, id);
     if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
     if (found.kind === 'created') {
-      if (launch.console) this.#hold(id, attachConsole(this.#context.layout.run(id)));
+      this.#connect(launch);
       await begin(this.#context, id, note);
       crashPoint('start:begun');
     }
     return startedOf(handle);
+  }
+
+  /** A command without stdin finds its end at once; conmon closes it when a client does. */
+  #connect({ id, stdin, console: held }: Launch): void {
+    if (stdin && !held) return;
+    const console = attachConsole(this.#context.layout.run(id));
+    if (held) this.#hold(id, console);
+    if (!stdin) console.stdin.end();
+    if (!held) console.stdin.on('finish', () => console.detach());
   }
 
   #hold(id: string, console: Console): void {

@@ -1,7 +1,7 @@
 /** What only a trial can tell, made in a folder of its own in our private mount namespace. */
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
+import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys.ts';
 import type { ProbeRow } from '../engine.ts';
 import { ownerNamespace } from './owner-namespace.ts';
 import { ok, warning } from './probe-row.ts';
@@ -49,7 +49,7 @@ async function ownersRow(folder: string): Promise<ProbeRow> {
   const fd = openSync(source, 'r');
   try {
     const { uid, gid } = statSync(source);
-    mountIdmapped(fd, target, await ownerNamespace(uid, gid, shiftedId));
+    bindMount(fd, target, { readonly: false, ownersFd: await ownerNamespace(uid, gid, shiftedId) });
     if (statSync(target).uid !== shiftedId) return noOwners('the owner stayed the same');
     return ok('idmapped-mounts', 'owners of a bound project are shifted');
   } catch (error) {

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { detachMount, mount, mountFlags, mountIdmapped } from '../../lib/sys.ts';
+import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
@@ -141,7 +141,7 @@ function makeRoot(folder: string, input: StageInput, mounts: readonly Mount[]): 
 function bindFolder(source: string, target: string): void {
   const fd = openSource(source);
   try {
-    mount(`/proc/self/fd/${fd}`, target, '', mountFlags.bind);
+    bindMount(fd, target, { readonly: true, ownersFd: null });
   } finally {
     closeSync(fd);
   }
@@ -169,9 +169,8 @@ async function bindSource(one: BindMount, target: string, input: StageInput): Pr
     else writeFileSync(target, '');
     const { agentId } = input.identity;
     if (one.own && stat.uid !== agentId) chownSync(`/proc/self/fd/${fd}`, agentId, agentId);
-    const namespace = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
-    if (namespace === null) mount(`/proc/self/fd/${fd}`, target, '', mountFlags.bind);
-    else mountIdmapped(fd, target, namespace);
+    const ownersFd = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
+    bindMount(fd, target, { readonly: one.readonly, ownersFd });
   } finally {
     closeSync(fd);
   }

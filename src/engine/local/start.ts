@@ -58,8 +58,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
       bundle,
       exits: context.layout.exits,
       log: { path: join(bundle, logName), maxBytes: context.logMaxBytes },
-      stdin: launch.stdin,
-      keepStdinOpen: !launch.console,
+      keepStdinOpen: launch.stdin && !launch.console,
     });
     keepEarlier(bundle);
   } finally {

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { type CgroupFacts, cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
+
+const root: CgroupFacts = {
+  rootless: false,
+  version: 2,
+  hybrid: false,
+  parent: '/carrel-0123456789ab',
+  enforced: ['cpus', 'memoryBytes', 'pids', 'swapBytes'],
+  controllers: ['cpuset', 'cpu', 'io', 'memory', 'pids'],
+  daemon: 'unshare -- node main.js',
+};
+const none: CgroupFacts = { ...root, rootless: true, parent: null, enforced: ['pids'] };
+
+describe('control groups', () => {
+  it.each([
+    [root, 'v2, enforced: cpu, memory, pids, swap'],
+    [{ ...root, version: 1 as const }, 'v1, enforced: cpu, memory, pids, swap'],
+    [{ ...root, version: 1 as const, hybrid: true }, 'hybrid, enforced: cpu, memory, pids, swap'],
+  ])('are all there', (facts, detail) => {
+    expect(cgroupRow(facts)).toMatchObject({ name: 'cgroups', level: 'ok', detail });
+  });
+
+  it('lack a controller', () => {
+    expect(cgroupRow({ ...root, controllers: ['cpu', 'pids'] })).toEqual({
+      name: 'cgroups',
+      level: 'failure',
+      detail: 'v2 without memory',
+      cure: 'Boot with the kernel option cgroup_enable=memory.',
+    });
+  });
+
+  it('do not count swap', () => {
+    const row = cgroupRow({ ...root, version: 1, enforced: ['cpus', 'memoryBytes', 'pids'] });
+    expect(row).toMatchObject({ level: 'warning', cure: 'Boot with the kernel option swapaccount=1.' });
+  });
+
+  it('are not delegated', () => {
+    const row = cgroupRow(none);
+    expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to us: enforced is pids only' });
+    expect(row.cure).toMatch(
+      /^\(1\) as root: .*Delegate=cpu memory pids.*\(2\) .*systemd-run .* unshare -- node main.js$/,
+    );
+    expect(row.cure).not.toContain('\n');
+  });
+
+  it('cannot be delegated in version 1', () => {
+    expect(cgroupRow({ ...none, version: 1 }).cure).toMatch(
+      /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) as root/,
+    );
+  });
+});
+
+describe('groups of other installations', () => {
+  it.each([
+    [[], 'none'],
+    [[{ name: 'carrel-a', busy: true }], '1 with sandboxes'],
+    [[{ name: 'carrel-a', busy: false }], 'none; nothing runs in carrel-a'],
+  ])('%j: %s', (groups, detail) => {
+    expect(otherGroupsRow(groups)).toEqual({ name: 'other-installations', level: 'ok', detail, cure: null });
+  });
+});

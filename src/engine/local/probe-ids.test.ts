@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { readIdSpace } from './ids.ts';
+import { accountOf, idProgramsRow, idRangeRow, nullDeviceRow, outsideId, parseIdMap } from './probe-ids.ts';
+
+const rootMap = '         0          0 4294967295\n';
+const lentMap = '         0       1000          1\n         1     100000      65536\n';
+const passwd = 'root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000::/home/ada:/bin/bash\n';
+
+function texts(uidMap: string, change: object = {}) {
+  return { space: readIdSpace(uidMap), uidMap, gidMap: uidMap, subuid: '', subgid: '', passwd, ...change };
+}
+
+describe('an id map', () => {
+  it('says what an id is outside', () => {
+    const map = parseIdMap(lentMap);
+    expect(outsideId(map, 0)).toBe(1000);
+    expect(outsideId(map, 1001)).toBe(101_000);
+    expect(outsideId(map, 70_000)).toBeNull();
+    expect(outsideId(parseIdMap(''), 0)).toBeNull();
+  });
+});
+
+describe('an account', () => {
+  it('is found by its uid', () => {
+    expect(accountOf(passwd, 1000)).toBe('ada');
+    expect(accountOf(passwd, 1001)).toBeNull();
+  });
+});
+
+describe('the ids of root', () => {
+  it('are its own', () => {
+    expect(idRangeRow(texts(rootMap, { subuid: 'ada:100000:65536\n' }))).toMatchObject({
+      level: 'ok',
+      detail: '65536 ids for each of 4094 users, from 1879048192',
+    });
+  });
+
+  it('are lent to somebody else too', () => {
+    const row = idRangeRow(texts(rootMap, { subgid: '# a comment\n\nada:1879000000:65536\n' }));
+    expect(row).toMatchObject({ level: 'warning', cure: 'Give ada a range below 1879048192.' });
+  });
+});
+
+describe('the ids of an ordinary user', () => {
+  it('are enough', () => {
+    expect(idRangeRow(texts(lentMap))).toMatchObject({
+      level: 'ok',
+      detail: '65536 ids from 100000, room for 16 users',
+    });
+  });
+
+  it('are none', () => {
+    const row = idRangeRow(texts('0 1000 1\n', { subuid: 'eve:100000:65536\neve:165536:65536\n' }));
+    expect(row).toMatchObject({ level: 'failure', detail: 'no ids are lent to ada' });
+    expect(row.cure).toContain('--add-subuids 231072-296607 --add-subgids 231072-296607 ada');
+  });
+
+  it('are too few', () => {
+    expect(idRangeRow(texts('0 1000 1\n1 100000 1000\n')).level).toBe('failure');
+  });
+
+  it('are as many as there are of uids and of gids', () => {
+    expect(idRangeRow(texts(lentMap, { gidMap: '0 1000 1\n' })).level).toBe('failure');
+  });
+
+  it('need two programs', () => {
+    const both = { newuidmap: '/usr/bin/newuidmap', newgidmap: '/usr/bin/newgidmap' };
+    expect(idProgramsRow(both).level).toBe('ok');
+    expect(idProgramsRow({ ...both, newgidmap: null })).toMatchObject({
+      level: 'failure',
+      detail: 'newgidmap not installed',
+    });
+  });
+});
+
+describe('/dev/null', () => {
+  it.each([
+    [0, rootMap, 'ok'],
+    [1_879_048_192, rootMap, 'warning'],
+    [65_534, lentMap, 'ok'],
+  ])('of %d in %j is %s', (uid, map, level) => {
+    expect(nullDeviceRow(uid, readIdSpace(map)).level).toBe(level);
+  });
+});

@@ -1,0 +1,133 @@
+/** What a sandbox can take of the machine: memory, processors, processes, /tmp. */
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { attackCommand, attacker, bothWays, type Ground, processesNaming } from '../fixtures/attacks/ground.ts';
+import { type Installation, until } from '../harness/installation.ts';
+
+const MiB = 1024 ** 2;
+
+/** How long a listing may take while something inside does its worst. */
+const responsiveMs = 5000;
+
+const devour = ['python3', '-c', `block = b'x' * ${512 * MiB}`];
+
+interface Filled {
+  readonly size: number;
+  readonly written: number;
+  readonly outcome: string;
+  readonly beyond: string;
+}
+
+bothWays('limits', (ground, way) => {
+  if (way === 'root') memory(ground);
+  if (way === 'root') processors(ground);
+  if (way === 'rootless') refusals(ground);
+  processCount(ground);
+  temporaryFiles(ground, way === 'root' ? ['--memory', '64m'] : []);
+});
+
+function memory(ground: () => Ground): void {
+  describe('memory', () => {
+    it('ends a command that takes more than its limit', async () => {
+      const { carrel } = ground();
+      await carrel.ok('create', '--name', 'glutton', '--memory', '64m', '--swap', '64m', '--', ...devour);
+      await carrel.ok('wait', 'glutton');
+      const { state, reason } = await carrel.json<{ state: string; reason: string }>('show', 'glutton');
+      expect([state, reason]).toEqual(['failed', 'oom']);
+    });
+
+    it('lets the same command have what it is allowed', async () => {
+      const { exitCode } = await ground().carrel.run(['run', '--rm', '--memory', '640m', '--', ...devour]);
+      expect(exitCode).toBe(0);
+    });
+
+    it('counts what is brought in, and spares the others', async () => {
+      const { carrel } = ground();
+      await carrel.ok('create', '--name', 'table', '--memory', '64m', '--swap', '64m');
+      const { exitCode } = await carrel.run(['exec', 'table', '--', ...devour]);
+      expect(exitCode).toBe(137);
+      expect(await carrel.ok('exec', attacker, '--', 'echo', 'fine')).toBe('fine\n');
+    });
+  });
+}
+
+function processors(ground: () => Ground): void {
+  describe('cpu', () => {
+    it('gets no more of the processors than its limit', async () => {
+      const { carrel } = ground();
+      await carrel.ok('create', '--name', 'busy', '--cpus', '0.5');
+      const before = await cpuSeconds(carrel, 'busy');
+      await carrel.ok('exec', 'busy', '--', ...attackCommand('spin', { processes: 2, seconds: 2 }));
+      const used = (await cpuSeconds(carrel, 'busy')) - before;
+      expect(used).toBeGreaterThan(0.4);
+      expect(used).toBeLessThan(1.6);
+    });
+  });
+}
+
+/** Without control groups nothing holds these, and saying so is better than pretending. */
+function refusals(ground: () => Ground): void {
+  it.each([
+    ['--memory', '64m'],
+    ['--cpus', '0.5'],
+  ])('refuses %s, which cannot be enforced', async (option, value) => {
+    const { carrel } = ground();
+    const { exitCode, stderr } = await carrel.run(['create', '--name', 'refused', option, value, '--', 'true']);
+    expect(stderr).toContain('cannot enforce');
+    expect(exitCode).toBe(3);
+  });
+}
+
+function processCount(ground: () => Ground): void {
+  describe('pids', () => {
+    it.each([
+      ['command', ['run', '--rm', '--pids', '64']],
+      ['exec', ['exec', '-i', 'crowd']],
+    ])('refuses its %s a process too many', async (entrance, args) => {
+      const { carrel } = ground();
+      if (entrance === 'exec') await carrel.ok('create', '--name', 'crowd', '--pids', '64');
+      const { stdout, exitCode } = await carrel.run([...args, '--', ...attackCommand('fork', { most: 5000 })]);
+      const { children, refusal } = JSON.parse(stdout) as { children: number; refusal: string };
+      expect([exitCode, refusal]).toEqual([0, 'EAGAIN']);
+      expect(children).toBeGreaterThan(32);
+      expect(children).toBeLessThan(64);
+    });
+
+    it('contains a fork bomb, and the host stays responsive', async () => {
+      const { carrel, token } = ground();
+      const bomb = attackCommand('bomb', { seconds: 4, token });
+      await carrel.ok('create', '--name', 'bomb', '--pids', '64', '--', ...bomb);
+      await until(() => processesNaming(token).length > 32, 'the bomb to go off');
+      const began = Date.now();
+      const names = await carrel.json<{ name: string }[]>('ls');
+      expect(Date.now() - began).toBeLessThan(responsiveMs);
+      expect(names.map(({ name }) => name)).toContain('bomb');
+      expect(await carrel.ok('exec', attacker, '--', 'echo', 'fine')).toBe('fine\n');
+      expect(processesNaming(token).length).toBeLessThanOrEqual(64);
+      await carrel.ok('rm', '--force', 'bomb');
+      expect(processesNaming(token)).toEqual([]);
+    });
+  });
+}
+
+function temporaryFiles(ground: () => Ground, options: readonly string[]): void {
+  describe.each(['/tmp', '/dev/shm'])('%s', (folder) => {
+    it('is full at its own size, and the host has none of it', async () => {
+      const { carrel, token } = ground();
+      const name = `${token}-filler`;
+      const args = { folder, name, most: options.length > 0 && folder === '/tmp' ? 256 * MiB : MiB };
+      const stdout = await carrel.ok('run', '--rm', ...options, '--', ...attackCommand('fill', args));
+      const filled = JSON.parse(stdout) as Filled;
+      expect(filled.size).toBeLessThanOrEqual(2048 * MiB);
+      expect(filled.beyond).toBe('ENOSPC');
+      if (args.most > MiB) expect([filled.size, filled.outcome]).toEqual([32 * MiB, 'ENOSPC']);
+      expect(filled.written).toBeGreaterThan(0);
+      expect([`/tmp/${name}`, `/dev/shm/${name}`].filter(existsSync)).toEqual([]);
+    });
+  });
+}
+
+async function cpuSeconds(carrel: Installation, name: string): Promise<number> {
+  const all = await carrel.json<{ name: string; cpuSeconds: number }[]>('stats');
+  return all.find((one) => one.name === name)!.cpuSeconds;
+}

@@ -1,0 +1,92 @@
+/** Nothing inside keeps a sandbox from being removed, and nothing of it is left. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { attackCommand, bothWays, type Ground, processesNaming, readOr } from '../fixtures/attacks/ground.ts';
+import { type Installation, until } from '../harness/installation.ts';
+
+bothWays('removal', (ground, way) => {
+  describe.each(['command', 'exec'] as const)('a process that hides, from its %s', (entrance) => {
+    it('is gone with the sandbox', async () => {
+      const { carrel } = ground();
+      const mark = `${ground().token}-${entrance}`;
+      const name = `hiding-${entrance}`;
+      const id = await hide(ground(), entrance, name, mark);
+      expect(traces(carrel, id).length).toBeGreaterThan(way === 'root' ? 2 : 1);
+
+      await carrel.ok('rm', '--force', name);
+      expect(processesNaming(mark)).toEqual([]);
+      expect(traces(carrel, id)).toEqual([]);
+    });
+  });
+
+  it('is not stopped by anything in its folders, and follows no link out of them', async () => {
+    const { carrel, canary } = ground();
+    const id = await createKept(carrel, 'litter');
+    const report = await ground().attack<{ deep: number }>('litter', { target: canary, depth: 60 }, 'exec', 'litter');
+    expect(report.deep).toBeGreaterThan(4096);
+    expect(traces(carrel, id)).not.toEqual([]);
+
+    await carrel.ok('rm', '--force', 'litter');
+    expect(traces(carrel, id)).toEqual([]);
+    expect(existsSync(canary)).toBe(true);
+  });
+
+  it('is not stopped by a command that ignores every signal', async () => {
+    const { carrel } = ground();
+    const mark = `${ground().token}-deaf`;
+    const script = `trap '' TERM INT HUP QUIT; while :; do sleep 1; done # ${mark}`;
+    await carrel.ok('create', '--name', 'deaf', '--', 'sh', '-c', script);
+    await until(() => processesNaming(mark).length > 0, 'the command to run');
+    await carrel.ok('rm', '--force', 'deaf');
+    expect(processesNaming(mark)).toEqual([]);
+  });
+});
+
+/** Starts the process that hides, in a sandbox that goes on, and returns the sandbox's id once it is there. */
+async function hide({ carrel }: Ground, entrance: 'command' | 'exec', name: string, mark: string): Promise<string> {
+  const command = attackCommand('hide', { mark });
+  const forked = ['sh', '-c', '"$@"; sleep infinity', 'sh', ...command];
+  const id = await createKept(carrel, name, ...(entrance === 'command' ? forked : []));
+  if (entrance === 'exec') await carrel.ok('exec', name, '--', ...command);
+  await until(() => processesNaming(mark).length > 0, 'the process to hide');
+  return id;
+}
+
+async function createKept(carrel: Installation, name: string, ...command: string[]): Promise<string> {
+  const { id } = await carrel.json<{ id: string }>('create', '--name', name, '--', ...command);
+  return id;
+}
+
+/** Whatever of the machine bears the id of a sandbox. */
+function traces(carrel: Installation, id: string): string[] {
+  const mounts = ['1', String(carrel.daemonPid)].filter((pid) => readOr(`/proc/${pid}/mountinfo`, '').includes(id));
+  return [
+    ...processesNaming(id).map((pid) => `process ${pid}`),
+    ...mounts.map((pid) => `mount of ${pid}`),
+    ...cgroupsNamed(id),
+    ...foldersNamed(carrel.home, id),
+  ];
+}
+
+function cgroupsNamed(id: string): string[] {
+  return readdirSync('/sys/fs/cgroup')
+    .flatMap((controller) => [
+      controller,
+      ...ours(join('/sys/fs/cgroup', controller)).map((name) => join(controller, name)),
+    ])
+    .map((path) => join('/sys/fs/cgroup', path, id))
+    .filter(existsSync);
+}
+
+function ours(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith('carrel-'))
+    .map((entry) => entry.name);
+}
+
+function foldersNamed(home: string, id: string): string[] {
+  return ['sandboxes', 'engine/run', 'engine/exit', 'engine/state/crun', 'engine/state/runc']
+    .map((folder) => join(home, folder, id))
+    .filter(existsSync);
+}
