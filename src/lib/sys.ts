@@ -14,6 +14,7 @@ const c = {
   connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
   dup2: libc.func('int dup2(int from, int to)'),
   close: libc.func('int close(int fd)'),
+  pipe2: libc.func('int pipe2(_Out_ int *pair, int flags)'),
   recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc.func('int flock(int fd, int operation)'),
   mount: libc.func(
@@ -86,6 +87,14 @@ export function connectSeqpacket(path: string): PacketSocket {
   } finally {
     c.close(fd);
   }
+}
+
+/** Both ends of a pipe. Node gives children sockets instead, and those cannot be opened again as /dev/stdout. */
+export function pipe(): [read: number, write: number] {
+  const O_CLOEXEC = 0o2000000;
+  const pair = [0, 0];
+  checked('pipe2', c.pipe2(pair, O_CLOEXEC));
+  return pair as [number, number];
 }
 
 const maxPacketBytes = 64 * 1024;

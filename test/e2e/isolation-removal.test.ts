@@ -1,6 +1,6 @@
 /** Nothing inside keeps a sandbox from being removed, and nothing of it is left. */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attackCommand, bothWays, type Ground, processesNaming, readOr } from '../fixtures/attacks/ground.ts';
 import { type Installation, until } from '../harness/installation.ts';
@@ -69,24 +69,24 @@ function traces(carrel: Installation, id: string): string[] {
   ];
 }
 
+/** On version 2 the groups of an installation are right at the top, on version 1 below each hierarchy. */
 function cgroupsNamed(id: string): string[] {
-  return readdirSync('/sys/fs/cgroup')
-    .flatMap((controller) => [
-      controller,
-      ...ours(join('/sys/fs/cgroup', controller)).map((name) => join(controller, name)),
-    ])
-    .map((path) => join('/sys/fs/cgroup', path, id))
-    .filter(existsSync);
+  const top = '/sys/fs/cgroup';
+  return [top, ...subfolders(top)]
+    .flatMap(subfolders)
+    .filter((folder) => basename(folder).startsWith('carrel-'))
+    .map((folder) => join(folder, id))
+    .filter((folder) => existsSync(folder));
 }
 
-function ours(folder: string): string[] {
+function subfolders(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name.startsWith('carrel-'))
-    .map((entry) => entry.name);
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(folder, entry.name));
 }
 
 function foldersNamed(home: string, id: string): string[] {
   return ['sandboxes', 'engine/run', 'engine/exit', 'engine/state/crun', 'engine/state/runc']
     .map((folder) => join(home, folder, id))
-    .filter(existsSync);
+    .filter((folder) => existsSync(folder));
 }

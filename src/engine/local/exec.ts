@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -13,6 +14,7 @@ import { readIfThere } from '../../lib/file.ts';
 import { processRef, signalProcess } from '../../lib/process.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber, signalOfExit } from '../../lib/signal.ts';
+import { pipe } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ExecSpec, Exit, Process } from '../engine.ts';
 import { attachConsole } from './console.ts';
@@ -51,26 +53,26 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     join(folder, 'pid'),
     id,
   ];
-  const child = spawn(tools.runtimePath, args, {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH },
-  });
-  const stdin: Writable = child.stdin;
+  const { inner, stdin, stdout, stderr } = openPipes();
+  const child = spawn(tools.runtimePath, args, { stdio: inner, env: { PATH: process.env.PATH } });
+  for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
   // What the process does not read is lost with it, ignoring.
   stdin.on('error', () => {});
-  const exited = exitOf(child, folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+  const exited = exitOf(child, folder, [stdout, stderr]).finally(() =>
+    rmSync(folder, { recursive: true, force: true }),
+  );
   exited.catch(() => {});
   return {
     stdin,
-    stdout: child.stdout as Readable,
-    stderr: child.stderr as Readable,
+    stdout,
+    stderr,
     resize: async () => {},
     signal: (name) => signalInside(folder, name),
     detach: () => {
       stdin.end();
-      child.stdout?.resume();
-      child.stderr?.resume();
+      stdout.resume();
+      stderr.resume();
     },
     exited,
   };
@@ -79,14 +81,27 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
 /** Of a command that could not be started, as shells have it. The runtime has said why on stderr. */
 const notStarted = 127;
 
-function exitOf(child: ChildProcess, folder: string): Promise<Exit> {
-  return new Promise((resolve, reject) => {
+async function exitOf(child: ChildProcess, folder: string, streams: readonly Readable[]): Promise<Exit> {
+  const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
+  const exitCode = await new Promise<number>((resolve, reject) => {
     child.on('error', (error) => reject(spawnFault('the runtime', error)));
-    child.on('close', (code, signal) => {
-      const started = existsSync(join(folder, 'pid'));
-      resolve(exitFrom(started ? (code ?? 128 + signalNumber(signal ?? '')) : notStarted));
-    });
+    child.on('exit', (code, signal) => resolve(code ?? 128 + signalNumber(signal ?? '')));
   });
+  await Promise.all(ends);
+  return exitFrom(existsSync(join(folder, 'pid')) ? exitCode : notStarted);
+}
+
+/** Ends for a process inside, and ours. Anybody may open theirs again by name, as programs do with /dev/stderr. */
+function openPipes() {
+  const [[stdinRead, stdinWrite], [stdoutRead, stdoutWrite], [stderrRead, stderrWrite]] = [pipe(), pipe(), pipe()];
+  const inner = [stdinRead, stdoutWrite, stderrWrite];
+  for (const fd of inner) fchmodSync(fd, 0o666);
+  return {
+    inner,
+    stdin: new Socket({ fd: stdinWrite, readable: false, writable: true }),
+    stdout: new Socket({ fd: stdoutRead, readable: true, writable: false }),
+    stderr: new Socket({ fd: stderrRead, readable: true, writable: false }),
+  };
 }
 
 function exitFrom(exitCode: number): Exit {

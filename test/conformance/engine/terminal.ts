@@ -30,6 +30,8 @@ export function terminals(it: Case): void {
       await stdout.has('ready');
       await process.resize(44, 120);
       await stdout.has('44 120');
+      for (const rows of [45, 46, 47]) await process.resize(rows, 120);
+      await stdout.has('47 120');
       await process.signal('SIGKILL');
       expect(await within('the end', process.exited)).toEqual(killedBy('SIGKILL', 9));
     });

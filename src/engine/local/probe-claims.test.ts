@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { claimIds, loudClaims, quietClaims } from './probe-claims.ts';
+
+it('the claims are those of SECURITY.md, in its order', () => {
+  const text = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8');
+  const table = text.slice(text.indexOf('| id |'), text.indexOf('\n\n', text.indexOf('| id |')));
+  expect([...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1])).toEqual(claimIds);
+});
+
+it('each but those that are tried from outside has a script', () => {
+  const outside = ['removal', 'copy', 'home'];
+  const scripted = [...quietClaims, ...loudClaims].map(({ id }) => id);
+  expect([...scripted, ...outside].sort()).toEqual([...claimIds].sort());
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { defaultLimits } from '../../model/limits.ts';
+import { createFakeEngine } from '../fake.ts';
+import { type Claim, type Facts, held } from './probe-claim.ts';
+import { type Said, tryClaim, tryLoud, tryQuiet } from './probe-run.ts';
+
+const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as Facts;
+const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };
+const says = (said: Partial<Said>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
+
+describe('a claim', () => {
+  it('is judged by what was said', async () => {
+    const row = await tryClaim(claim, says({ stdout: 'fine' }), facts);
+    expect(row).toEqual({ name: 'files', level: 'ok', detail: 'fine', cure: null });
+  });
+
+  it('is not proved by a script that failed', async () => {
+    const row = await tryClaim(claim, says({ exitCode: 127, stderr: 'a\nsh: not found\n' }), facts);
+    expect(row).toMatchObject({ level: 'failure', detail: 'not proved: sh: not found' });
+    expect((await tryClaim(claim, says({ exitCode: 137 }), facts)).detail).toBe('not proved: the trial ended with 137');
+  });
+
+  it('is not proved in a sandbox that is gone', async () => {
+    const gone = () => createFakeEngine().exec('0123456789abcdef', null, {} as never);
+    const row = await tryClaim(claim, gone as never, facts);
+    expect(row).toMatchObject({ name: 'files', level: 'failure', detail: expect.stringContaining('not proved: ') });
+    expect(row.cure).not.toBeNull();
+  });
+
+  it('about a limit is not tried where the limit is not enforced', async () => {
+    const never = () => Promise.reject(new Error('it was tried'));
+    const row = await tryClaim({ ...claim, limit: 'memoryBytes' }, never, facts);
+    expect(row).toMatchObject({ level: 'warning', cure: 'See the cure of cgroups.' });
+  });
+});
+
+describe('all claims', () => {
+  it('get a row each, whatever happens', async () => {
+    const broken = () => Promise.reject(new Error('no sandbox'));
+    const rows = [...(await tryQuiet(broken, facts)), ...(await tryLoud(broken, facts))];
+    expect(rows).toHaveLength(20);
+    expect(rows.filter(({ level }) => level === 'ok')).toEqual([]);
+  });
+});

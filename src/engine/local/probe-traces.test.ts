@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { mountTraces } from './probe-traces.ts';
+
+it('a mount of a sandbox is a trace of it', () => {
+  const info = '22 1 0:21 / /proc rw - proc proc rw\n90 22 0:50 / /stage/0123456789abcdef rw - tmpfs carrel rw\n';
+  expect(mountTraces('0123456789abcdef', info)).toEqual(['mount on /stage/0123456789abcdef']);
+  expect(mountTraces('fedcba9876543210', info)).toEqual([]);
+});

@@ -1,0 +1,172 @@
+/** `cp` between the host and a sandbox that plants links, sends archives of its own making, and swaps folders. */
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { attacker, bothWays, type Ground } from '../fixtures/attacks/ground.ts';
+
+/** Sent instead of what was asked for. Each must be refused, with nothing copied and nothing touched. */
+const refusedTricks = ['climb', 'absolute', 'through', 'hardlink', 'symlink', 'device', 'another'];
+
+const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+bothWays('copying', (ground) => {
+  let target: string;
+  let round = 0;
+  beforeEach(() => {
+    target = ground().carrel.folder(`target-${++round}`);
+  });
+
+  plantedLinks(ground, () => target);
+  hostileArchives(ground, () => target);
+  swappedFolders(ground);
+});
+
+function plantedLinks(ground: () => Ground, target: () => string): void {
+  describe('links that the sandbox planted', () => {
+    beforeAll(async () => {
+      const { canary, folder } = ground();
+      const script = [
+        'cd ~; ln -s "$1" file; ln -s "$2" folder; ln -s /etc/passwd passwd; ln -s /etc/shadow shadow',
+        'mkdir tree; ln -s "$1" tree/file; ln -s "$2" tree/folder; echo own > tree/own',
+      ].join('; ');
+      await inside(ground(), 'sh', '-c', script, 'sh', canary, folder);
+    });
+
+    it.each(['file', 'folder', 'shadow'])('is no way to a %s of the host', async (name) => {
+      const { exitCode, stderr } = await ground().carrel.run(['cp', `${attacker}:${name}`, target()]);
+      expect(stderr).toContain('does not exist');
+      expect(exitCode).toBe(5);
+      expect(readdirSync(target())).toEqual([]);
+    });
+
+    it("leads to the sandbox's own file, where it has one", async () => {
+      await ground().carrel.ok('cp', `${attacker}:passwd`, target());
+      const copied = readFileSync(join(target(), 'passwd'), 'utf8');
+      expect(copied).toContain('/home/agent');
+      expect(copied).not.toBe(readFileSync('/etc/passwd', 'utf8'));
+    });
+
+    it('stays a link in a folder that is copied', async () => {
+      const { carrel, canary, folder } = ground();
+      await carrel.ok('cp', `${attacker}:tree`, target());
+      expect(readlinkSync(join(target(), 'tree/file'))).toBe(canary);
+      expect(readlinkSync(join(target(), 'tree/folder'))).toBe(folder);
+      expect(readFileSync(join(target(), 'tree/own'), 'utf8')).toBe('own\n');
+    });
+
+    it('does not lead a copy into the sandbox out of it', async () => {
+      const { carrel, folder } = ground();
+      writeFileSync(join(target(), 'planted'), 'planted');
+      const { exitCode } = await carrel.run(['cp', join(target(), 'planted'), `${attacker}:folder/planted`]);
+      expect(exitCode).not.toBe(0);
+      expect(existsSync(join(folder, 'planted'))).toBe(false);
+    });
+  });
+}
+
+function hostileArchives(ground: () => Ground, target: () => string): void {
+  describe('an archive of the sandbox’s own making', () => {
+    let host: string;
+    beforeAll(async () => {
+      host = ground().carrel.folder('host');
+      writeFileSync(join(host, 'secret'), 'secret');
+      const tar = readFileSync('test/fixtures/attacks/fake-tar.py', 'utf8').replace('HOST', JSON.stringify(host));
+      const install =
+        'mkdir -p ~/.local/bin; echo > ~/wanted; printf %s "$1" > ~/.local/bin/tar; chmod 755 ~/.local/bin/tar';
+      await inside(ground(), 'sh', '-c', install, 'sh', tar);
+    });
+
+    const copyWith = async (trick: string) => {
+      await inside(ground(), 'sh', '-c', 'printf %s "$1" > /tmp/trick', 'sh', trick);
+      return ground().carrel.run(['cp', `${attacker}:wanted`, target()]);
+    };
+    const expectUntouched = () => {
+      expect(readdirSync(host)).toEqual(['secret']);
+      expect(statSync(join(host, 'secret')).nlink).toBe(1);
+    };
+
+    it.each(refusedTricks)('is refused: %s', async (trick) => {
+      const { exitCode } = await copyWith(trick);
+      expect(exitCode).not.toBe(0);
+      expect(readdirSync(target())).toEqual([]);
+      expectUntouched();
+    });
+
+    it('puts nothing behind a link of its own', async () => {
+      await copyWith('swapped');
+      expectUntouched();
+    });
+
+    it('brings no set-user-id program', async () => {
+      expect(await copyWith('setuid')).toMatchObject({ exitCode: 0 });
+      expect(lstatSync(join(target(), 'wanted')).mode & 0o7000).toBe(0);
+    });
+
+    it('says nothing that a terminal obeys', async () => {
+      const { exitCode, stderr } = await copyWith('complain');
+      expect(exitCode).not.toBe(0);
+      expect(stderr).toContain('owned');
+      expect(stderr).not.toMatch(terminalCodes);
+    });
+  });
+}
+
+/** A folder that two share: what is a folder at one moment is a link out of it at the next. */
+function swappedFolders(ground: () => Ground): void {
+  describe('a folder that is swapped for a link meanwhile', () => {
+    const rounds = 6;
+    let project: string;
+    let outside: string;
+    let restart: () => void;
+
+    beforeAll(async () => {
+      const { carrel } = ground();
+      project = carrel.folder('project');
+      outside = carrel.folder('outside');
+      restart = () => {
+        rmSync(outside, { recursive: true });
+        mkdirSync(outside);
+        writeFileSync(join(outside, 'secret'), ground().token, { mode: 0o644 });
+      };
+      restart();
+      const swap = `
+        mkdir real; ln -s "$1" link; echo own > real/secret
+        while :; do mv -T real shared; mv -T shared real; mv -T link shared; mv -T shared link; done`;
+      await carrel.ok('create', '--name', 'swapper', project, '--', 'sh', '-c', swap, 'sh', outside);
+    });
+
+    it('takes no copy out of the project', async () => {
+      const { carrel } = ground();
+      writeFileSync(join(project, 'planted'), 'planted');
+      await inside(ground(), 'sh', '-c', 'rm -rf ~/.local; echo planted > ~/planted');
+      for (let round = 0; round < rounds; round += 1) {
+        await carrel.run(['cp', `${attacker}:planted`, join(project, 'shared/planted')]);
+      }
+      expect(readdirSync(outside)).toEqual(['secret']);
+    });
+
+    it('gives no copy of what is outside of the project', async () => {
+      const { carrel, token } = ground();
+      for (let round = 0; round < rounds; round += 1) {
+        await carrel.run(['cp', join(project, 'shared'), `${attacker}:/tmp/got-${round}`]);
+        await carrel.run(['cp', join(project, 'shared/secret'), `${attacker}:/tmp/got-file-${round}`]);
+      }
+      const { stdout } = await carrel.run(['exec', attacker, '--', 'sh', '-c', 'cat /tmp/got-*/* /tmp/got-file-*']);
+      expect(stdout).not.toContain(token);
+    });
+  });
+}
+
+async function inside({ carrel }: Ground, ...command: string[]): Promise<string> {
+  return carrel.ok('exec', attacker, '--', ...command);
+}
