@@ -8,7 +8,7 @@ import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { removeTree } from '../lib/file.ts';
-import { asFault, type Fault, isFault } from '../model/fault.ts';
+import { asFault, isFault } from '../model/fault.ts';
 import { initialStatus, type SandboxStatus, withStatus } from '../model/sandbox.ts';
 import type { Row, Store } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
@@ -123,21 +123,21 @@ export class Reconciler {
   }
 
   async #start(row: SandboxRow): Promise<void> {
-    const { store, engine, places } = this.#parts;
-    const { user } = row.value.spec;
-    try {
-      const slot = store.find('user', '', user)?.value.slot ?? 0;
-      const launch = await composeLaunch(row.value, slot, this.#consoles.has(row.id), places);
-      crashPoint('start:prepared');
-      const started = await engine.start(launch);
-      crashPoint('start:started');
-      this.#recordStart(row, started);
-    } catch (error) {
-      if (isFault(error, 'conflict')) throw error;
-      const fault: Fault = asFault(error);
+    const started = await this.#launched(row).catch((error: unknown) => {
+      const fault = asFault(error);
       this.#recordEnd(row, { state: 'failed', reason: fault.message }, null);
       throw fault;
-    }
+    });
+    crashPoint('start:started');
+    this.#recordStart(row, started);
+  }
+
+  async #launched(row: SandboxRow): Promise<Started> {
+    const { store, engine, places } = this.#parts;
+    const slot = store.find('user', '', row.value.spec.user)?.value.slot ?? 0;
+    const launch = await composeLaunch(row.value, slot, this.#consoles.has(row.id), places);
+    crashPoint('start:prepared');
+    return engine.start(launch);
   }
 
   /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it goes with the sandbox. */

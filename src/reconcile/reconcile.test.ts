@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
+import { Fault } from '../model/fault.ts';
+import { defaultLimits } from '../model/limits.ts';
+import { initialStatus, type SandboxSpec, type SandboxStatus, withSpec } from '../model/sandbox.ts';
+import { failing, type Knobs } from '../store/failing.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { Loop } from './loop.ts';
+import { removeOrphans } from './orphans.ts';
+import { Reconciler } from './reconcile.ts';
+
+const id = '0123456789abcdef';
+const at = '2026-01-01T00:00:00.000Z';
+
+let home: string;
+let store: Store & Knobs;
+let engine: FakeEngine;
+let reconciler: Reconciler;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'carrel-reconcile-'));
+  store = failing(createMemoryStore());
+  engine = createFakeEngine();
+  reconciler = open(engine);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+/** As a new daemon would: nothing is known but what the store and the engine hold. */
+function open(over: FakeEngine): Reconciler {
+  const places = { home, images: join(home, 'images'), sandbox: (name: string) => join(home, 'sandboxes', name) };
+  return new Reconciler({ store, engine: over, places, now: () => at });
+}
+
+function insert(change: Partial<SandboxSpec> = {}): void {
+  const spec: SandboxSpec = {
+    user: 'ann',
+    engine: 'local',
+    runtime: null,
+    project: null,
+    mode: 'none',
+    command: [],
+    env: {},
+    limits: defaultLimits,
+    demanded: [],
+    rootfs: null,
+    labels: {},
+    stdin: false,
+    autoRemove: false,
+    desired: 'running',
+    graceMs: 0,
+    attempt: 1,
+    ...change,
+  };
+  const value = { id, name: 'box', createdAt: at, spec, status: initialStatus };
+  store.insert(
+    { kind: 'sandbox', id, owner: 'ann', name: 'box', value },
+    { at, type: 'sandbox.created', subject: id, data: {} },
+  );
+}
+
+function ask(change: Partial<SandboxSpec>): void {
+  const row = store.get('sandbox', id)!;
+  store.update(row, withSpec(row.value, change), { at, type: 'asked', subject: id, data: {} });
+}
+
+function status(): SandboxStatus {
+  return store.get('sandbox', id)!.value.status;
+}
+
+describe('settle', () => {
+  it('starts, and then has nothing to do', async () => {
+    insert();
+    await reconciler.settle(id);
+    expect(status()).toMatchObject({ state: 'running', startedAt: at });
+    expect(await reconciler.turn(id)).toBeNull();
+  });
+
+  it('records what ended', async () => {
+    insert();
+    await reconciler.settle(id);
+    engine.end(id, { exitCode: 3 });
+    await reconciler.settle(id);
+    expect(status()).toMatchObject({ state: 'failed', exitCode: 3, finishedAt: at });
+  });
+
+  it('takes what vanished for lost', async () => {
+    insert();
+    await reconciler.settle(id);
+    engine.vanish(id);
+    await reconciler.settle(id);
+    expect(status()).toMatchObject({ state: 'failed', reason: 'lost' });
+  });
+
+  it('takes what was paused for stopped, and ends it', async () => {
+    insert();
+    await reconciler.settle(id);
+    engine.pause(id);
+    await reconciler.settle(id);
+    expect(status()).toMatchObject({ state: 'stopped', reason: 'paused' });
+  });
+
+  it('runs the command once when the start was not recorded', async () => {
+    insert({ command: ['sleep', '60'] });
+    store.failNext('update', new Fault('unavailable', 'the disk is away'));
+    await expect(reconciler.settle(id)).rejects.toThrow();
+    const next = engine.reopen();
+    await open(next).settle(id);
+    expect(status().state).toBe('running');
+    expect(engine.begun).toHaveLength(1);
+  });
+
+  it('records why a start failed, and says it', async () => {
+    insert();
+    engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
+    await expect(reconciler.settle(id)).rejects.toMatchObject({ code: 'unsupported' });
+    expect(status()).toMatchObject({ state: 'failed', reason: 'no runtime' });
+  });
+
+  it('starts again when asked, and only then', async () => {
+    insert();
+    await reconciler.settle(id);
+    engine.end(id, { exitCode: 1 });
+    await reconciler.settle(id);
+    await reconciler.settle(id);
+    expect(engine.begun).toHaveLength(1);
+    ask({ attempt: 2 });
+    await reconciler.settle(id);
+    expect(status()).toMatchObject({ state: 'running', attempt: 2, exitCode: null });
+    expect(engine.begun).toHaveLength(2);
+  });
+
+  it('removes everything when asked', async () => {
+    insert();
+    await reconciler.settle(id);
+    ask({ desired: 'removed' });
+    await reconciler.settle(id);
+    expect(store.get('sandbox', id)).toBeNull();
+    expect(await engine.list()).toEqual([]);
+  });
+
+  it('keeps a sandbox that removes itself while somebody reads', async () => {
+    insert({ autoRemove: true });
+    const release = reconciler.hold(id);
+    await reconciler.settle(id);
+    engine.end(id, { exitCode: 0 });
+    await reconciler.settle(id);
+    expect(status().state).toBe('completed');
+    await release();
+    expect(store.get('sandbox', id)).toBeNull();
+  });
+});
+
+describe('the loop', () => {
+  it('looks at once at what an engine hints at', async () => {
+    insert();
+    const loop = new Loop({ store, engine, reconciler, report: () => {} });
+    await loop.start();
+    const ended = new Promise<void>((resolve) => {
+      store.subscribe((event) => event.type === 'sandbox.completed' && resolve());
+    });
+    engine.end(id, { exitCode: 0 });
+    await ended;
+    loop.stop();
+  });
+
+  it('removes what no record owns, and goes on when one cannot be removed', async () => {
+    insert();
+    await reconciler.settle(id);
+    const row = store.get('sandbox', id)!;
+    store.remove(row, { at, type: 'gone', subject: id, data: {} });
+    engine.faults.failNext('remove', new Fault('unavailable', 'busy'));
+    const reported: string[] = [];
+    await removeOrphans(store, engine, (orphan) => reported.push(orphan));
+    expect(reported).toEqual([id]);
+    await removeOrphans(store, engine, () => {});
+    expect(await engine.list()).toEqual([]);
+  });
+});
