@@ -102,8 +102,9 @@ async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]
   if (!sandbox) return [];
   const { limits, demanded } = sandbox.spec;
   const environment = Object.keys(describe(sandbox, home).env);
-  const facts = readFacts({ environment, limits, enforced: demanded, home: home.home });
-  const inside = insideOf(engine, view.id, sandbox.status.handle);
+  const { handle } = sandbox.status;
+  const facts = readFacts({ environment, limits, enforced: demanded, home: home.home }, handle);
+  const inside = insideOf(engine, view.id, handle);
   const [copy, quiet] = await Promise.all([copyRow(inside, view, home), tryQuiet(inside, facts)]);
   return [copy, ...quiet, ...(await tryLoud(inside, facts))];
 }

@@ -102,6 +102,8 @@ class Peer {
   constructor(socket: Duplex, head: Buffer) {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    // The end of input is a frame; a client that closes its side has gone.
+    socket.on('end', () => socket.destroy());
     socket.on('close', () => {
       this.gone = true;
       this.onGone();

@@ -14,6 +14,7 @@ const c = {
   connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
   dup2: libc.func('int dup2(int from, int to)'),
   close: libc.func('int close(int fd)'),
+  fcntl: libc.func('int fcntl(int fd, int command, int argument)'),
   pipe2: libc.func('int pipe2(_Out_ int *pair, int flags)'),
   recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc.func('int flock(int fd, int operation)'),
@@ -53,6 +54,8 @@ const AF_UNIX = 1;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
 const SOCK_CLOEXEC = 0o2000000;
+const F_SETFL = 4;
+const O_NONBLOCK = 0o4000;
 const maxSocketPath = 107;
 
 export interface PacketSocket {
@@ -81,6 +84,8 @@ export function connectSeqpacket(path: string): PacketSocket {
     const [ours, other] = pair as [number, number];
     const socket = new Socket({ fd: ours, readable: true, writable: true, allowHalfOpen: true });
     socket.pause();
+    // Ours was non-blocking; what takes its place has to be too, but only now: connecting is meant to wait.
+    checked('fcntl', c.fcntl(fd, F_SETFL, O_NONBLOCK));
     checked('dup2', c.dup2(fd, ours));
     c.close(other);
     return { socket, rest: () => queuedPackets(ours) };

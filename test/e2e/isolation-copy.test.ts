@@ -1,15 +1,5 @@
 /** `cp` between the host and a sandbox that plants links, sends archives of its own making, and swaps folders. */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { attacker, bothWays, type Ground } from '../fixtures/attacks/ground.ts';
@@ -75,14 +65,15 @@ function plantedLinks(ground: () => Ground, target: () => string): void {
 }
 
 function hostileArchives(ground: () => Ground, target: () => string): void {
-  describe('an archive of the sandbox’s own making', () => {
+  describe('an archive that it made up', () => {
     let host: string;
     beforeAll(async () => {
       host = ground().carrel.folder('host');
       writeFileSync(join(host, 'secret'), 'secret');
       const tar = readFileSync('test/fixtures/attacks/fake-tar.py', 'utf8').replace('HOST', JSON.stringify(host));
+      // The runtime looks for programs before it becomes agent, so it has to be let into the home.
       const install =
-        'mkdir -p ~/.local/bin; echo > ~/wanted; printf %s "$1" > ~/.local/bin/tar; chmod 755 ~/.local/bin/tar';
+        'chmod 755 ~; mkdir -p ~/.local/bin; echo > ~/wanted; printf %s "$1" > ~/.local/bin/tar; chmod 755 ~/.local/bin/tar';
       await inside(ground(), 'sh', '-c', install, 'sh', tar);
     });
 
@@ -124,21 +115,15 @@ function hostileArchives(ground: () => Ground, target: () => string): void {
 /** A folder that two share: what is a folder at one moment is a link out of it at the next. */
 function swappedFolders(ground: () => Ground): void {
   describe('a folder that is swapped for a link meanwhile', () => {
-    const rounds = 6;
+    const rounds = 5;
     let project: string;
     let outside: string;
-    let restart: () => void;
 
     beforeAll(async () => {
-      const { carrel } = ground();
+      const { carrel, token } = ground();
       project = carrel.folder('project');
       outside = carrel.folder('outside');
-      restart = () => {
-        rmSync(outside, { recursive: true });
-        mkdirSync(outside);
-        writeFileSync(join(outside, 'secret'), ground().token, { mode: 0o644 });
-      };
-      restart();
+      writeFileSync(join(outside, 'secret'), token, { mode: 0o644 });
       const swap = `
         mkdir real; ln -s "$1" link; echo own > real/secret
         while :; do mv -T real shared; mv -T shared real; mv -T link shared; mv -T shared link; done`;
@@ -147,7 +132,6 @@ function swappedFolders(ground: () => Ground): void {
 
     it('takes no copy out of the project', async () => {
       const { carrel } = ground();
-      writeFileSync(join(project, 'planted'), 'planted');
       await inside(ground(), 'sh', '-c', 'rm -rf ~/.local; echo planted > ~/planted');
       for (let round = 0; round < rounds; round += 1) {
         await carrel.run(['cp', `${attacker}:planted`, join(project, 'shared/planted')]);

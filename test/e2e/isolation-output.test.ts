@@ -16,20 +16,7 @@ bothWays('output', (ground) => {
 
 function hostileNames(ground: () => Ground): void {
   describe('a hostile name', () => {
-    const names = [
-      '\u001b[31mred',
-      'two\nlines',
-      '\u202eabc',
-      '../up',
-      'a b',
-      '-x',
-      '',
-      'A',
-      'x'.repeat(64),
-      'a/b',
-      'ａ',
-      'a\u0085',
-    ];
+    const names = ['\u001b[31mred', 'two\nlines', '\u202eabc', '../up', '-x', '', 'x'.repeat(64), 'a\u0085'];
 
     it.each(names)('%j is refused and shown harmlessly', async (name) => {
       const { exitCode, stdout, stderr } = await ground().carrel.run(['create', `--name=${name}`, '--', 'true']);

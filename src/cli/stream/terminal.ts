@@ -1,4 +1,5 @@
 /** The person's terminal, lent to a command inside. */
+import { spawnSync } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { encodeJson } from '../../api/stream.ts';
 
@@ -17,6 +18,9 @@ export function rawKeys(): () => void {
   if (!process.stdin.isTTY) return () => {};
   const restore = () => process.stdin.setRawMode(false);
   process.stdin.setRawMode(true);
+  // Node's raw mode still turns each line feed into two characters, which garbles full-screen programs. Where there is
+  // no stty they look worse, ignoring.
+  spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   process.once('exit', restore);
   return () => {
     process.off('exit', restore);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CgroupFacts, cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
+import { type CgroupFacts, cgroupRow, groupPath, otherGroupsRow, quotaIn } from './probe-cgroup.ts';
 
 const root: CgroupFacts = {
   rootless: false,
@@ -58,5 +58,28 @@ describe('groups of other installations', () => {
     [[{ name: 'carrel-a', busy: false }], 'none; nothing runs in carrel-a'],
   ])('%j: %s', (groups, detail) => {
     expect(otherGroupsRow(groups)).toEqual({ name: 'other-installations', level: 'ok', detail, cure: null });
+  });
+});
+
+describe('the group of a process', () => {
+  it.each([
+    ['8:pids:/a\n2:cpu,cpuacct:/b\n0::/c\n', '/b'],
+    ['0::/user.slice/x:y\n', '/user.slice/x:y'],
+    ['8:pids:/a\n', null],
+    ['', null],
+  ])('in %j is %j', (text, path) => {
+    expect(groupPath(text, 'cpu')).toBe(path);
+  });
+});
+
+describe('a quota', () => {
+  it.each([
+    ['50000 100000\n', 0.5],
+    ['50000\n 100000\n', 0.5],
+    ['max 100000\n', null],
+    ['-1\n 100000\n', null],
+    [' ', null],
+  ])('in %j is %j', (text, quota) => {
+    expect(quotaIn(text)).toBe(quota);
   });
 });

@@ -71,3 +71,17 @@ export function otherGroupsRow(groups: readonly { readonly name: string; readonl
   const others = living === 0 ? 'none' : `${living} with sandboxes`;
   return ok('other-installations', idle.length === 0 ? others : `${others}; nothing runs in ${idle.join(', ')}`);
 }
+
+/** The path of a process in the hierarchy of a controller, from its /proc/PID/cgroup. */
+export function groupPath(text: string, controller: string): string | null {
+  const lines = text.split('\n').map((line) => line.split(':'));
+  const own = lines.find(([, controllers]) => controllers?.split(',').includes(controller));
+  const found = own ?? lines.find(([id, controllers]) => id === '0' && controllers === '');
+  return found?.slice(2).join(':') ?? null;
+}
+
+/** Processors a group may use, from `cpu.max` or from the two files of version 1; null where there is no limit. */
+export function quotaIn(text: string): number | null {
+  const [quota, period] = text.trim().split(/\s+/).map(Number);
+  return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : null;
+}

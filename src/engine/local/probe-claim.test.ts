@@ -23,6 +23,7 @@ const facts: Facts = {
   uidMap: '0 0 4294967295\n',
   passwd: 'root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000::/home/ada:/bin/bash\n',
   arch: 'x64',
+  cpuQuota: 0.5,
 };
 
 function judged(claim: Claim, said: string, change: Partial<Facts> = {}): string {
@@ -202,6 +203,10 @@ describe('limits', () => {
     [pids, 'all\n', 'failure'],
   ] as const)('%o: %j is %s', (claim, said, level) => {
     expect(judged(claim, said)).toMatch(new RegExp(`^${level}: `));
+  });
+
+  it.each([null, 5])('a quota of %s is not the limit', (cpuQuota) => {
+    expect(judged(cpu, '0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel was told/);
   });
 
   it('time is read in minutes and seconds', () => {

@@ -22,6 +22,8 @@ export interface Facts {
   readonly uidMap: string;
   readonly passwd: string;
   readonly arch: NodeJS.Architecture;
+  /** Processors that the kernel lets the sandbox use; null where it sets no limit. */
+  readonly cpuQuota: number | null;
 }
 
 export type Verdict = Omit<ProbeRow, 'name'>;

@@ -1,5 +1,9 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
+import type { Handle } from '../engine.ts';
+import { readHandle } from './handle.ts';
+import { groupPath, quotaIn } from './probe-cgroup.ts';
 import type { Facts } from './probe-claim.ts';
 
 const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
@@ -7,7 +11,7 @@ const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 export type GivenFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
 
 /** What the judges of claims have to know of the outside, where we are. */
-export function readFacts(given: GivenFacts): Facts {
+export function readFacts(given: GivenFacts, handle: Handle): Facts {
   return {
     ...given,
     namespaces: Object.fromEntries(kinds.map((kind) => [kind, readlinkSync(`/proc/self/ns/${kind}`)])),
@@ -15,7 +19,18 @@ export function readFacts(given: GivenFacts): Facts {
     uidMap: readFileSync('/proc/self/uid_map', 'utf8'),
     passwd: readIfThere('/etc/passwd') ?? '',
     arch: process.arch,
+    cpuQuota: readQuota(handle),
   };
+}
+
+/** What the kernel was told, as seen from outside. */
+function readQuota(handle: Handle): number | null {
+  const groups = readIfThere(`/proc/${readHandle(handle)?.init.pid}/cgroup`) ?? '';
+  const path = groupPath(groups, 'cpu');
+  if (path === null) return null;
+  const read = (...parts: string[]) => readIfThere(join('/sys/fs/cgroup', ...parts));
+  const separate = `${read('cpu', path, 'cpu.cfs_quota_us') ?? ''} ${read('cpu', path, 'cpu.cfs_period_us') ?? ''}`;
+  return quotaIn(read(path, 'cpu.max') ?? separate);
 }
 
 function deviceOf(path: string): number {

@@ -1,0 +1,309 @@
+/** The life of a sandbox through the real CLI and daemon. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Installation, until } from '../harness/installation.ts';
+
+interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+  readonly limits: Record<string, unknown>;
+}
+
+let carrel: Installation;
+
+beforeAll(() => {
+  carrel = new Installation();
+});
+afterAll(() => carrel.dispose());
+afterEach(async () => {
+  const names = (await carrel.json<View[]>('ls')).map(({ name }) => name);
+  if (names.length > 0) await carrel.ok('rm', '--force', ...names);
+});
+
+describe('run', () => {
+  it('passes output, errors and the exit code through', async () => {
+    const outcome = await carrel.run(['run', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
+    expect(outcome).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  it('passes input through to its end', async () => {
+    const input = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const { stdout } = await carrel.run(['run', '--rm', '--', 'sha256sum'], { input });
+    expect(stdout).toContain(createHash('sha256').update(input).digest('hex'));
+  });
+
+  it('loses no byte of a large output that is read late', async () => {
+    const child = carrel.spawn(['run', '--rm', '--', 'sh', '-c', 'yes carrel | head -c 20000000']);
+    child.stdin!.end();
+    await once(child.stdout!, 'readable');
+    let bytes = 0;
+    for await (const chunk of child.stdout!) bytes += (chunk as Buffer).length;
+    expect(bytes).toBe(20_000_000);
+  });
+
+  it('says what ended a command', async () => {
+    expect(await carrel.run(['run', '--name', 'a', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({ exitCode: 137 });
+    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'failed', reason: 'killed by SIGKILL' });
+    expect((await carrel.run(['run', '--rm', '--', '/no/such/program'])).exitCode).toBe(127);
+  });
+
+  it('removes with --rm, also when the client is killed', async () => {
+    await carrel.ok('run', '--rm', '--', 'true');
+    await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+    const child = carrel.spawn(['run', '--rm', '--', 'sh', '-c', 'echo ready; sleep 0.3']);
+    await once(child.stdout!, 'data');
+    child.kill('SIGKILL');
+    await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+  });
+
+  it('stops on Ctrl-C', async () => {
+    const child = carrel.spawn([
+      'run',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done',
+    ]);
+    await once(child.stdout!, 'data');
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(130);
+    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped' });
+  });
+
+  it('goes on when its client is killed', async () => {
+    const child = carrel.spawn(['run', '--name', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
+    await once(child.stdout!, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+  });
+});
+
+describe('exec', () => {
+  it('has streams, environment, folder and code of its own', async () => {
+    await carrel.ok('create', '--name', 'a', '--env', 'COLOUR=red');
+    const script = 'echo $COLOUR $SIZE; pwd; cat; echo err >&2; exit 4';
+    const outcome = await carrel.run(['exec', '-i', '--env', 'SIZE=big', '-w', '/tmp', 'a', '--', 'sh', '-c', script], {
+      input: 'in\n',
+    });
+    expect(outcome).toEqual({ exitCode: 4, stdout: 'red big\n/tmp\nin\n', stderr: 'err\n' });
+  });
+
+  it('passes Ctrl-C on', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const child = carrel.spawn([
+      'exec',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.05; done',
+    ]);
+    let output = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+    await once(child.stdout!, 'data');
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'exit')) as [number];
+    expect([code, output]).toEqual([9, 'ready\ncaught\n']);
+  });
+
+  it('leaves the command running when the client goes, and ends it with --bound', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const running = async () =>
+      (await carrel.run(['exec', 'a', '--', 'pgrep', '-f', 'infinity|4242'])).stdout.trim().split('\n').length;
+    const before = await running();
+    for (const [options, more] of [
+      [[], 1],
+      [['--bound'], 1],
+    ] as const) {
+      const child = carrel.spawn(['exec', ...options, 'a', '--', 'sh', '-c', 'echo ready; exec sleep 4242']);
+      await once(child.stdout!, 'data');
+      child.kill('SIGKILL');
+      await until(async () => (await running()) === before + more, 'the right number of commands');
+    }
+  });
+
+  it('gives a terminal that knows its size', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const { stdout } = await carrel.run(['exec', '-t', 'a', '--', 'sh', '-c', 'test -t 1 && stty size']);
+    expect(stdout).toMatch(/^\d+ \d+\r\n$/);
+  });
+});
+
+describe('stop and start', () => {
+  it('keeps home and data, and nothing of /tmp', async () => {
+    await carrel.ok('create', '--name', 'a');
+    await carrel.ok('exec', 'a', '--', 'sh', '-c', 'for d in ~ /.data /tmp; do echo kept > $d/note; done');
+    await carrel.ok('stop', 'a');
+    expect((await carrel.run(['exec', 'a', '--', 'true'])).exitCode).toBe(6);
+    await carrel.ok('start', 'a');
+    expect(await carrel.ok('exec', 'a', '--', 'sh', '-c', 'cat ~/note /.data/note; ls /tmp')).toBe('kept\nkept\n');
+  });
+
+  it('sends SIGTERM, waits, then SIGKILL', async () => {
+    await carrel.ok(
+      'create',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'trap "" TERM; echo ready; while :; do sleep 0.05; done',
+    );
+    await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
+    await carrel.ok('stop', '--grace', '0.2', 'a');
+    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+  });
+
+  it('reaps zombies', async () => {
+    await carrel.ok('create', '--name', 'a', '--', 'sh', '-c', '(sleep 0.1 &) ; exec sleep infinity');
+    const zombies = () => carrel.ok('exec', 'a', '--', 'sh', '-c', 'grep -l "^State:.Z" /proc/[0-9]*/status | wc -l');
+    await until(
+      async () => (await carrel.ok('exec', 'a', '--', 'sh', '-c', 'ls -d /proc/[0-9]* | wc -l')).trim() <= '4',
+      'the child to end',
+    );
+    expect((await zombies()).trim()).toBe('0');
+  });
+});
+
+describe('logs', () => {
+  it('keep streams apart, follow and take the last lines', async () => {
+    await carrel.ok(
+      'create',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'echo one; echo two >&2; printf three; until [ -e go ]; do sleep 0.05; done; echo; echo four',
+    );
+    await until(async () => (await carrel.run(['logs', 'a'])).stdout.includes('three'), 'the first lines');
+    expect(await carrel.run(['logs', 'a'])).toEqual({ exitCode: 0, stdout: 'one\nthree', stderr: 'two\n' });
+    const follower = carrel.spawn(['logs', '-f', 'a']);
+    let seen = '';
+    follower.stdout!.on('data', (chunk: Buffer) => {
+      seen += chunk.toString('utf8');
+    });
+    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    await once(follower, 'exit');
+    expect(seen).toBe('one\nthree\nfour\n');
+    expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('four\n');
+  });
+
+  it('stay bounded, and a follower that keeps up misses nothing', async () => {
+    writeFileSync(join(carrel.home, 'config.yaml'), 'logs: {size: 64k}\n');
+    await carrel.ok('down');
+    await carrel.ok(
+      'create',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done',
+    );
+    const follower = carrel.spawn(['logs', '-f', 'a']);
+    let seen = '';
+    follower.stdout!.on('data', (chunk: Buffer) => {
+      seen += chunk.toString('utf8');
+    });
+    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    await once(follower, 'exit');
+    const last = seen.trimEnd().split('\n').at(-1);
+    expect(last).toBe('line 8999');
+    const { id } = await carrel.json<View>('show', 'a');
+    const kept = ['log', 'log.1', 'log.2'].map(
+      (name) => statSync(join(carrel.home, 'engine/run', id, name), { throwIfNoEntry: false })?.size ?? 0,
+    );
+    expect(Math.max(...kept)).toBeLessThan(70_000);
+    expect((await carrel.run(['logs', '--tail', '3', 'a'])).stdout).toBe('line 8997\nline 8998\nline 8999\n');
+    writeFileSync(join(carrel.home, 'config.yaml'), '');
+    await carrel.ok('down');
+  });
+});
+
+describe('cp', () => {
+  it('copies both ways, whatever the name', async () => {
+    const folder = carrel.folder('files');
+    mkdirSync(join(folder, 'tree/deep'), { recursive: true });
+    writeFileSync(join(folder, 'tree/deep/with space\nand newline'), 'content');
+    await carrel.ok('create', '--name', 'a');
+    await carrel.ok('cp', join(folder, 'tree'), 'a:/home/agent/');
+    expect(await carrel.ok('exec', 'a', '--', 'sh', '-c', 'cat ~/tree/deep/with*')).toBe('content');
+    await carrel.ok('cp', 'a:/home/agent/tree', join(folder, 'back'));
+    expect(readFileSync(join(folder, 'back/deep/with space\nand newline'), 'utf8')).toBe('content');
+  });
+});
+
+describe('a root filesystem of its own', () => {
+  it('is used read-only, as a directory and as a tarball', async () => {
+    const folder = carrel.folder('rootfs');
+    mkdirSync(join(folder, 'bin'));
+    writeFileSync(join(folder, 'bin/busybox'), readFileSync('/bin/busybox'), { mode: 0o755 });
+    for (const name of ['sh', 'cat', 'touch', 'sleep', 'ls'])
+      execFileSync('ln', ['-s', 'busybox', join(folder, 'bin', name)]);
+    writeFileSync(join(folder, 'marker'), 'my own\n');
+    const archive = join(carrel.folder('archive'), 'root.tar.gz');
+    execFileSync('tar', ['-C', folder, '-czf', archive, '.']);
+    for (const rootfs of [folder, archive]) {
+      const script = 'cat /marker; ls /usr; touch /x 2>&1 || echo read-only; ls -d /home/agent';
+      const { stdout, stderr } = await carrel.run(['run', '--rm', '--rootfs', rootfs, '--', 'sh', '-c', script]);
+      expect(stderr).toBe('');
+      expect(stdout).toBe('my own\ntouch: /x: Read-only file system\nread-only\n/home/agent\n');
+    }
+  });
+});
+
+describe('what is shown', () => {
+  it('waits, counts and tells', async () => {
+    await carrel.ok(
+      'create',
+      '--name',
+      'a',
+      '--cpus',
+      '0.5',
+      '--memory',
+      '64m',
+      '--pids',
+      '32',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.05; done; exit 5',
+    );
+    const waiting = carrel.run(['wait', 'a']);
+    const [stats] = await carrel.json<Record<string, number>[]>('stats');
+    expect(stats).toMatchObject({ name: 'a', memoryLimitBytes: 64 * 1024 ** 2, pidsLimit: 32, cpus: 0.5 });
+    expect(stats!.memoryBytes).toBeGreaterThan(0);
+    await carrel.ok('exec', 'a', '--', 'touch', 'go');
+    expect(await waiting).toMatchObject({ exitCode: 0, stdout: '5\n' });
+    const events = (await carrel.ok('--json', 'events'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(events.map(({ type }) => type)).toContain('sandbox.failed');
+  });
+
+  it('has the fields other programs rely on', async () => {
+    await carrel.ok('create', '--name', 'a', '--label', 'team=blue');
+    const view = await carrel.json<Record<string, unknown>>('show', 'a');
+    for (const field of 'id name project user engine runtime state exitCode reason createdAt startedAt finishedAt limits mounts network labels'.split(
+      ' ',
+    )) {
+      expect(view).toHaveProperty(field);
+    }
+    expect(view).toMatchObject({ network: 'none', labels: { team: 'blue' }, limits: { cpus: 2, pids: 512 } });
+  });
+});
