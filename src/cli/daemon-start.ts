@@ -65,8 +65,19 @@ export function lastWords(log: string, exit: string): Fault {
       // A line cut short by the end of the process says no more than the lines below do.
     }
   }
+  const refused = lines.findLast((line) => line.startsWith('unshare: '));
+  if (refused) return noNamespaces(refused);
   const tail = lines.filter((line) => line !== '').slice(-10);
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
+}
+
+function noNamespaces(said: string): Fault {
+  return new Fault('unsupported', `this account cannot have the namespaces a daemon lives in (${said})`, {
+    hint: [
+      'As root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER, and allow user namespaces',
+      '(sysctl user.max_user_namespaces, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0).',
+    ].join(' '),
+  });
 }
 
 async function tryStart(home: string, deadline: number): Promise<boolean> {

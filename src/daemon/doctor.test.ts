@@ -46,7 +46,7 @@ describe('without a sandbox', () => {
   it('fewer limits are asked for only when more are refused', async () => {
     tried.length = 0;
     await doctorWhere(new Fault('unsupported', 'x')).examine();
-    expect(tried).toEqual([expect.objectContaining({ pids: 96, cpus: 0.5 }), { pids: 96 }, undefined]);
+    expect(tried).toEqual([expect.objectContaining({ pids: 96, cpus: 1 }), { pids: 96 }, undefined]);
     tried.length = 0;
     await doctorWhere(new Fault('unavailable', 'x')).examine();
     expect(tried).toHaveLength(1);

@@ -105,6 +105,11 @@ export class Installation {
     await until(() => !isRunning(pid), 'the daemon to be gone');
   }
 
+  /** For an installation whose daemon never came up. */
+  forget(): void {
+    rmSync(this.#beside, { recursive: true });
+  }
+
   async dispose(): Promise<void> {
     const names = (await this.json<{ name: string }[]>('ls')).map(({ name }) => name);
     if (names.length > 0) await this.ok('rm', '--force', ...names);

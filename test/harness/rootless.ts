@@ -14,9 +14,10 @@ export interface RootlessAccount extends Account {
   dispose(): void;
 }
 
-export function createRootlessAccount(): RootlessAccount {
+/** `lent`: how many ids /etc/subuid lends it. */
+export function createRootlessAccount(lent = 65_536): RootlessAccount {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-account-'));
-  const files = accountFiles(folder);
+  const files = accountFiles(folder, lent);
   const script = join(folder, 'enter');
   writeFileSync(script, enterScript(files), { mode: 0o755 });
   execFileSync('chmod', ['755', folder]);
@@ -29,12 +30,12 @@ export function createRootlessAccount(): RootlessAccount {
   };
 }
 
-function accountFiles(folder: string): [string, string][] {
+function accountFiles(folder: string, lent: number): [string, string][] {
   const line = {
     passwd: `carrel-test:x:${uid}:${uid}::/nonexistent:/bin/sh`,
     group: `carrel-test:x:${uid}:`,
-    subuid: `carrel-test:400000:65536`,
-    subgid: `carrel-test:400000:65536`,
+    subuid: lent > 0 ? `carrel-test:400000:${lent}` : '',
+    subgid: lent > 0 ? `carrel-test:400000:${lent}` : '',
   };
   return Object.entries(line).map(([name, text]) => {
     const original = existsSync(`/etc/${name}`) ? readFileSync(`/etc/${name}`, 'utf8') : '';

@@ -5,7 +5,7 @@ import { type Claim, heldUnless, linesOf } from './probe-claim.ts';
 const MiB = 2 ** 20;
 
 /** Small enough to reach in a moment, large enough for the other claims to be tried. */
-export const trialLimits = { cpus: 0.5, memoryBytes: 128 * MiB, pids: 96 } satisfies Partial<Limits>;
+export const trialLimits = { cpus: 1, memoryBytes: 128 * MiB, pids: 96 } satisfies Partial<Limits>;
 
 const cpuSeconds = 0.4;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readIdSpace } from './ids.ts';
-import { accountOf, idProgramsRow, idRangeRow, nullDeviceRow, outsideId, parseIdMap } from './probe-ids.ts';
+import { accountOf, idProgramsRow, idRangeRow, outsideId, parseIdMap } from './probe-ids.ts';
 
 const rootMap = '         0          0 4294967295\n';
 const lentMap = '         0       1000          1\n         1     100000      65536\n';
@@ -70,14 +70,5 @@ describe('the ids of an ordinary user', () => {
       level: 'failure',
       detail: 'newgidmap not installed',
     });
-  });
-});
-
-describe('/dev/null', () => {
-  it.each([
-    [0, rootMap, 'ok'],
-    [1_879_048_192, rootMap, 'warning'],
-  ])('of %d in %j is %s', (uid, map, level) => {
-    expect(nullDeviceRow(uid, readIdSpace(map)).level).toBe(level);
   });
 });

@@ -91,14 +91,3 @@ export function idProgramsRow(paths: Readonly<Record<'newuidmap' | 'newgidmap', 
     'Install uidmap (Debian, Ubuntu) or shadow-utils (Fedora) or shadow (Arch).',
   );
 }
-
-/** crun before August 2025 gives the host's /dev/null to a sandbox that has it as stdin (its issue 1845). */
-export function nullDeviceRow(ownerUid: number, space: IdSpace): ProbeRow {
-  const lent = ownerUid >= space.base && ownerUid < space.base + space.count;
-  if (!lent) return ok('null-device', '/dev/null belongs to no sandbox');
-  return warning(
-    'null-device',
-    `/dev/null belongs to ${ownerUid}, which is root in a sandbox`,
-    'As root: chown root:root /dev/null; it happens again until crun is newer than August 2025.',
-  );
-}

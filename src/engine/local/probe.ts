@@ -1,5 +1,5 @@
 /** What this machine offers. Gathers texts and makes trials; the files beside it decide what they mean. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { hiddenHierarchy } from './cgroup.ts';
 import type { Context } from './context.ts';
 import { cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
 import { diskRows } from './probe-disk.ts';
-import { idProgramsRow, idRangeRow, nullDeviceRow } from './probe-ids.ts';
+import { idProgramsRow, idRangeRow } from './probe-ids.ts';
 import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './probe-kernel.ts';
 import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } from './probe-program.ts';
 import { trialRows } from './probe-trial.ts';
@@ -67,7 +67,7 @@ function idRows({ space }: Context): ProbeRow[] {
     subgid: text('/etc/subgid'),
     passwd: text('/etc/passwd'),
   });
-  if (!space.rootless) return [range, nullDeviceRow(statSync('/dev/null').uid, space)];
+  if (!space.rootless) return [range];
   return [range, idProgramsRow({ newuidmap: findProgram('newuidmap'), newgidmap: findProgram('newgidmap') })];
 }
 

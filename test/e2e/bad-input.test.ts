@@ -1,0 +1,168 @@
+/** Wrong input: a clear error with the cure, the documented exit code, and nothing half-made. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { createRootlessAccount } from '../harness/rootless.ts';
+
+describe('a request', () => {
+  let carrel: Installation;
+  beforeAll(async () => {
+    carrel = new Installation();
+    await carrel.ok('create', '--name', 'there');
+  });
+  afterAll(() => carrel.dispose());
+
+  it.each([
+    [['run', '--name', 'Bad Name', '--', 'true'], 2, 'is not a sandbox name'],
+    [['run', '--name', '../../etc', '--', 'true'], 2, 'is not a sandbox name'],
+    [['run', '--name', 'a'.repeat(64), '--', 'true'], 2, 'name'],
+    [['run', '--name', 'a\u001b[31m', '--', 'true'], 2, '\\u001b'],
+    [['run', '--bogus', '--', 'true'], 2, '--bogus'],
+    [['run'], 2, 'carrel run'],
+    [['run', '--memory', '1k', '--', 'true'], 2, 'limits.memoryBytes'],
+    [['run', '--memory', 'lots', '--', 'true'], 2, 'is not a size'],
+    [['run', '--memory', '999999t', '--', 'true'], 2, 'limits.memoryBytes'],
+    [['run', '--cpus', '0', '--', 'true'], 2, 'limits.cpus'],
+    [['run', '--cpus', 'many', '--', 'true'], 2, 'cpus'],
+    [['run', '--pids', '-1', '--', 'true'], 2, 'pids'],
+    [['run', '--swap', '8m', '--memory', '64m', '--', 'true'], 2, 'swap'],
+    [['run', '--env', 'NO VALUE', '--', 'true'], 2, 'env'],
+    [['run', '--runtime', 'nosuch', '--', 'true'], 2, 'runtime'],
+    [['run', '--runtime', 'runsc', '--', 'true'], 3, 'runsc is not installed'],
+    [['run', '--rootfs', '/no/such/root', '--', 'true'], 2, 'does not exist'],
+    [['run', '/no/such/project', '--', 'true'], 2, 'is not a folder'],
+    [['run', '/', '--', 'true'], 2, 'cannot be a project'],
+    [['create', '--name', 'there'], 6, 'exists already'],
+    [['show', 'nosuch'], 5, 'no sandbox nosuch'],
+    [['exec', 'nosuch', '--', 'true'], 5, 'no sandbox nosuch'],
+    [['exec', 'there'], 2, ''],
+    [['exec', '-w', 'relative', 'there', '--', 'true'], 2, 'cwd'],
+    [['logs', '--tail', 'x', 'there'], 2, 'tail'],
+    [['rm', 'there'], 6, 'rm --force'],
+    [['start', 'there'], 6, 'running already'],
+    [['cp', 'a', 'b'], 2, ''],
+    [['nosuch'], 2, "unknown command 'nosuch'"],
+    [['completion', 'tcsh'], 2, ''],
+  ])('%j exits with %i', async (args, code, words) => {
+    const { exitCode, stdout, stderr } = await carrel.run(args);
+    expect(stderr).toContain(words);
+    expect(stderr).toMatch(/^carrel: /);
+    expect(stderr).not.toContain('\u001b');
+    expect(exitCode).toBe(code);
+    expect(stdout).toBe('');
+    expect((await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name)).toEqual(['there']);
+    expect(readdirSync(join(carrel.home, 'sandboxes'))).toHaveLength(1);
+  });
+
+  it('is refused as JSON when JSON was asked for', async () => {
+    const { exitCode, stdout, stderr } = await carrel.run(['--json', 'show', 'nosuch']);
+    expect([exitCode, stdout]).toEqual([5, '']);
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'not_found', message: 'no sandbox nosuch' });
+  });
+
+  it('has a size limit', async () => {
+    const { exitCode } = await carrel.run(['exec', 'there', '--', 'echo', 'x'.repeat(120_000)]);
+    expect(exitCode).toBe(0);
+    const many = Array.from({ length: 5000 }, () => 'x');
+    expect((await carrel.run(['exec', 'there', '--', 'echo', ...many])).exitCode).toBe(2);
+  });
+});
+
+describe('a home', () => {
+  let carrel: Installation;
+  beforeEach(() => {
+    carrel = new Installation();
+  });
+  afterEach(() => carrel.dispose());
+
+  it('that is read-only is refused', async () => {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'carrel-test', carrel.home]);
+    const { exitCode, stderr } = await carrel.run(['ls']);
+    execFileSync('umount', [carrel.home]);
+    expect(stderr).toContain('CARREL_HOME');
+    expect(exitCode).toBe(4);
+  });
+
+  it('on a full disk is refused, and works again once there is room', async () => {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'carrel-test', carrel.home]);
+    try {
+      await carrel.ok('ls');
+      writeFileSync(join(carrel.home, 'fill'), Buffer.alloc(64 * 1024 * 1024), { flag: 'w' });
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' });
+    }
+    const { exitCode, stderr } = await carrel.run(['create', '--name', 'a']);
+    expect(stderr).toMatch(/space|full/i);
+    expect(exitCode).toBe(7);
+    execFileSync('rm', [join(carrel.home, 'fill')]);
+    expect((await carrel.json<unknown[]>('ls')).length).toBe(0);
+    await carrel.ok('down');
+    execFileSync('umount', [carrel.home]);
+  });
+
+  it('with a corrupt config is refused, with the file and the place', async () => {
+    for (const text of ['limits: [', 'limitz: {}', 'limits: {memory: lots}', 'runtime: docker']) {
+      writeFileSync(join(carrel.home, 'config.yaml'), text);
+      const { exitCode, stderr } = await carrel.run(['ls']);
+      expect(stderr).toMatch(/config\.yaml|limits\.memory/);
+      expect(exitCode).toBe(2);
+    }
+    writeFileSync(join(carrel.home, 'config.yaml'), 'limits: {memory: 1g}\n');
+    await carrel.ok('create', '--name', 'a');
+    expect(await carrel.json('show', 'a')).toMatchObject({ limits: { memoryBytes: 1024 ** 3 } });
+  });
+
+  it('with a damaged store is refused and left untouched', async () => {
+    const database = join(carrel.home, 'carrel.db');
+    writeFileSync(database, 'this is not a database');
+    const { exitCode, stderr } = await carrel.run(['ls']);
+    expect(stderr).toContain('carrel.db');
+    expect(exitCode).toBe(70);
+    expect(readFileSync(database, 'utf8')).toBe('this is not a database');
+    carrel.removeDatabase();
+  });
+
+  it('with a stale socket gets a new daemon', async () => {
+    const server = createServer().listen(join(carrel.home, 'carrel.sock'));
+    await new Promise((resolve) => server.once('listening', resolve));
+    server.unref();
+    execFileSync('mv', [join(carrel.home, 'carrel.sock'), join(carrel.home, 'stale')]);
+    await new Promise((resolve) => server.close(resolve));
+    execFileSync('mv', [join(carrel.home, 'stale'), join(carrel.home, 'carrel.sock')]);
+    expect(await carrel.json('ls')).toEqual([]);
+    await carrel.killDaemon();
+    expect(await carrel.json('ls')).toEqual([]);
+  });
+
+  it('has one daemon: a second one is told so', async () => {
+    await carrel.ok('up', '-d');
+    const { exitCode, stderr } = await carrel.run(['up']);
+    expect(stderr).toContain('already running');
+    expect(exitCode).toBe(6);
+  });
+
+  it('may have a path longer than a socket may have', async () => {
+    const deep = join(carrel.folder('deep'), 'x'.repeat(120));
+    const options = { env: { CARREL_HOME: deep } };
+    expect(await carrel.run(['run', '--rm', '--', 'echo', 'works'], options)).toMatchObject({
+      exitCode: 0,
+      stdout: 'works\n',
+    });
+    expect((await carrel.run(['down', '--all'], options)).exitCode).toBe(0);
+  });
+});
+
+describe('an account without subordinate ids', () => {
+  it('is told what it lacks', async () => {
+    const account = createRootlessAccount(0);
+    const carrel = new Installation(account);
+    const { exitCode, stderr } = await carrel.run(['ls']);
+    expect(stderr).toContain('usermod --add-subuids');
+    expect(exitCode).toBe(3);
+    carrel.forget();
+    account.dispose();
+  });
+});
