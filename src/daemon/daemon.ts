@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import pino from 'pino';
 import { openLocalEngine } from '../engine/local/local.ts';
+import { keepDescriptors } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
@@ -23,6 +24,7 @@ export interface Daemon {
 export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
   // The home itself is closed to others; what is made for sandboxes below it must be open to them.
   process.umask(0o022);
+  keepDescriptors();
   const home = openHome(homeFolder);
   lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));

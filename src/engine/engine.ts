@@ -6,12 +6,14 @@
  * at most once per start, however often `start` is repeated after a crash.
  *
  * Promises, kept by every engine and proved by one suite:
- * - `start`, `stop` and `remove` are repeat-safe by id, from any state a crash can leave behind.
+ * - `start`, `stop` and `remove` are repeat-safe by id, from any state a crash can leave behind. `start` of what has
+ *   exited runs nothing; `stop` of what was only created makes it absent.
  * - The handle is plain JSON and enough to find the sandbox again in another process. Nothing else is remembered: with a
  *   null handle `inspect` finds what a crash between launching and saving left behind.
  * - `inspect` reports what is so now. An exit that nobody watched is reported with its code, until `remove`.
  * - `list` names everything this engine holds for this installation, wanted or not.
  * - After `remove` nothing is left: no process, mount, cgroup, namespace, runtime state or folder of the engine.
+ * - Death by signal n is exit code 128 + n; a command that cannot be started is 127, with a message on stderr.
  * - What is asked for and cannot be had is a Fault (`unsupported`), never a weaker sandbox.
  * - Output of a process is never dropped for a slow reader: the reader's pace is the writer's.
  */
@@ -68,8 +70,10 @@ export type Observed =
 
 export interface ExecSpec {
   readonly command: readonly string[];
+  /** Added to that of the sandbox. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** False: the command finds the end of its input at once. */
   readonly stdin: boolean;
   readonly terminal: { readonly rows: number; readonly columns: number } | null;
 }

@@ -23,6 +23,7 @@ const c = {
   ),
   umount2: libc.func('int umount2(const char *target, int flags)'),
   openTree: libc.func('long syscall(long number, int folder, const char *path, uint32_t flags)'),
+  closeRange: libc.func('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
   mountSetattr: libc.func(
     'long syscall(long number, int folder, const char *path, uint32_t flags, const void *attributes, size_t size)',
   ),
@@ -94,6 +95,12 @@ export function connectSeqpacket(path: string): PacketSocket {
   }
 }
 
+/** No program we start gets a descriptor that we were started with, or any but those it is handed. */
+export function keepDescriptors(): void {
+  const CLOSE_RANGE_CLOEXEC = 4;
+  checked('close_range', c.closeRange(numbers.closeRange, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC));
+}
+
 /** Both ends of a pipe. Node gives children sockets instead, and those cannot be opened again as /dev/stdout. */
 export function pipe(): [read: number, write: number] {
   const O_CLOEXEC = 0o2000000;
@@ -142,7 +149,7 @@ export function detachMount(target: string): boolean {
 }
 
 /** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
-const numbers = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const;
+const numbers = { openTree: 428, moveMount: 429, closeRange: 436, mountSetattr: 442 } as const;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
 

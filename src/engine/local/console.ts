@@ -94,7 +94,8 @@ function resize(bundle: string, rows: number, columns: number): void {
   try {
     const fd = openSync(join(bundle, 'winsz'), constants.O_WRONLY | constants.O_NONBLOCK);
     try {
-      writeSync(fd, `${rows} ${columns}\n`);
+      // As long as conmon reads at once: of two sizes in one read, older versions take the first twice.
+      writeSync(fd, `${`${rows} ${columns}`.padEnd(198)}\n`);
     } finally {
       closeSync(fd);
     }

@@ -3,6 +3,7 @@
  * either the host's programs or a root filesystem of its own.
  */
 import {
+  chmodSync,
   chownSync,
   existsSync,
   lstatSync,
@@ -65,7 +66,11 @@ export function fillSkeleton(root: string, skeleton: Skeleton): void {
   const etc = { ...(skeleton.hostPrograms ? hostEtcFiles() : {}), ...etcFiles(skeleton.hostname) };
   for (const [name, content] of Object.entries(etc)) put(join(root, 'etc', name), content, made);
   for (const mount of skeleton.mounts) {
-    if (mount.kind === 'tmpfs' || statSync(mount.source).isDirectory()) folder(mount.target);
+    if (mount.kind === 'tmpfs') {
+      folder(mount.target);
+      // runc gives a tmpfs the mode of what it is mounted on.
+      chmodSync(join(root, mount.target), mount.mode);
+    } else if (statSync(mount.source).isDirectory()) folder(mount.target);
     else {
       folder(dirname(mount.target));
       put(join(root, mount.target), '', made);
