@@ -83,7 +83,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     store,
     engine,
     sandboxes,
-    doctor: createDoctor(engine),
+    doctor: createDoctor(engine, { store, sandboxes, home }),
     shutdown,
   });
   log.info({ home: home.home, rootless }, 'up');

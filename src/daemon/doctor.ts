@@ -36,11 +36,9 @@ export interface DoctorParts {
   readonly home: Home;
 }
 
-/** Without parts only the machine is looked at. */
-export function createDoctor(engine: Engine, parts?: DoctorParts): Doctor {
+export function createDoctor(engine: Engine, parts: DoctorParts): Doctor {
   return {
     examine: async () => {
-      if (!parts) return [...(await engine.probe())];
       const patient = { ...parts, engine };
       const [machine, claims] = await Promise.all([engine.probe(), claimRows(patient)]);
       return [...machine, await leftoversRow(patient), ...claims];

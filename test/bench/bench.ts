@@ -25,7 +25,7 @@ async function open(options: Options, cleanup: Cleanup, signal: AbortSignal): Pr
     carrel: await Carrel.open(cleanup),
     raw: await openRaw(cleanup),
     bwrap: openBwrap(),
-    docker: wanted ? await openDocker(cleanup) : null,
+    docker: wanted ? await openDocker(cleanup) : 'not needed',
   };
 }
 

@@ -21,9 +21,10 @@ const liveName = 'bench-live';
 const startMs = 20_000;
 const withoutNetwork = ['--network', 'none'];
 
-/** Null where it is not installed; when it is and does not work, that is an error. */
-export async function openDocker(cleanup: Cleanup): Promise<Docker | null> {
-  if (!['docker', 'dockerd', 'busybox'].every(isInstalled)) return null;
+/** Or why there is none. When it should work and does not, that is an error. */
+export async function openDocker(cleanup: Cleanup): Promise<Docker | string> {
+  if (!['docker', 'dockerd', 'busybox'].every(isInstalled)) return 'not installed';
+  if (process.getuid?.() !== 0) return 'only root can start dockerd';
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-docker-'));
   cleanup.add('the folder of dockerd', () => rm(folder, { recursive: true, force: true }));
   const docker = ['docker', '--host', `unix://${folder}/docker.sock`] as const;

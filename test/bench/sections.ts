@@ -13,7 +13,8 @@ export interface Bench {
   readonly carrel: Carrel;
   readonly raw: Raw;
   readonly bwrap: Measure | null;
-  readonly docker: Docker | null;
+  /** Or why there is none. */
+  readonly docker: Docker | string;
   readonly signal: AbortSignal;
 }
 
@@ -32,21 +33,24 @@ const row = (what: string, summary: Row['summary'], checks: Row['checks'] = []):
   checks,
 });
 
-const missing = (what: string): Row => ({ ...row(what, null), note: 'not installed' });
+const missing = (what: string, note = 'not installed'): Row => ({ ...row(what, null), note });
+
+const dockerMeasure = (docker: Docker | string, verb: keyof Docker): Measure | null =>
+  typeof docker === 'string' ? null : docker[verb];
 
 async function measureStart({ options, carrel, raw, bwrap, docker, signal }: Bench): Promise<Row[]> {
   const taken = await interleave(
     options.rounds,
-    { raw: raw.run, carrel: () => carrel.run(), bwrap, docker: docker?.run ?? null },
+    { raw: raw.run, carrel: () => carrel.run(), bwrap, docker: dockerMeasure(docker, 'run') },
     signal,
   );
   const rawFirst = firstOf(taken.raw);
-  const dockerFirst = docker ? firstOf(taken.docker) : null;
+  const dockerFirst = taken.docker.length > 0 ? firstOf(taken.docker) : null;
   const first = firstOf(taken.carrel);
   return [
     row(`${raw.name} run → first output`, rawFirst),
     bwrap ? row('bwrap → first output', firstOf(taken.bwrap)) : missing('bwrap'),
-    dockerFirst ? row('docker run → first output', dockerFirst) : missing('docker'),
+    dockerFirst ? row('docker run → first output', dockerFirst) : missing('docker', String(docker)),
     row('carrel create → first output', first, [
       ...timesPeer(first, `${raw.name} run`, rawFirst, 3),
       ...timesPeer(first, 'docker run', dockerFirst, 1 / 10),
@@ -58,17 +62,17 @@ async function measureExec({ options, carrel, raw, docker, signal }: Bench): Pro
   const name = await carrel.idle();
   const taken = await interleave(
     options.rounds,
-    { raw: raw.exec, carrel: () => carrel.exec(name), docker: docker?.exec ?? null },
+    { raw: raw.exec, carrel: () => carrel.exec(name), docker: dockerMeasure(docker, 'exec') },
     signal,
   );
   await carrel.remove([name]);
   const rawWhole = wholeOf(taken.raw);
-  const dockerWhole = docker ? wholeOf(taken.docker) : null;
+  const dockerWhole = taken.docker.length > 0 ? wholeOf(taken.docker) : null;
   const whole = wholeOf(taken.carrel);
   return [
     row(`${raw.name} exec → first output`, firstOf(taken.raw)),
     row(`${raw.name} exec → exit`, rawWhole),
-    dockerWhole ? row('docker exec → exit', dockerWhole) : missing('docker'),
+    dockerWhole ? row('docker exec → exit', dockerWhole) : missing('docker', String(docker)),
     row('carrel exec → first output', firstOf(taken.carrel)),
     row('carrel exec → exit', whole, [
       ...timesPeer(whole, `${raw.name} exec`, rawWhole, 2),

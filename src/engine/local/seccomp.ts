@@ -40,12 +40,12 @@ const EAFNOSUPPORT = 97;
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 const files = words(`
-  openat openat2 close close_range dup dup3 fcntl flock
+  close close_range dup dup3 fcntl flock
   read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek
   fstat newfstatat statx statfs fstatfs faccessat faccessat2 readlinkat getdents64
-  mkdirat unlinkat renameat renameat2 linkat symlinkat mknodat
+  mkdirat unlinkat renameat renameat2 linkat symlinkat
   truncate ftruncate fallocate fadvise64 readahead cachestat
-  fchmod fchmodat fchmodat2 fchown fchownat utimensat umask
+  fchown fchownat utimensat umask
   chdir fchdir getcwd sync syncfs fsync fdatasync sync_file_range
   copy_file_range sendfile splice tee vmsplice pipe2
   getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr listxattrat
@@ -102,11 +102,33 @@ const communication = words(`
 
 /** What x86-64 still has from before the `*at` and `*1` calls. */
 const legacy = words(`
-  open creat access stat lstat readlink getdents mkdir rmdir rename link unlink symlink mknod
-  chmod chown lchown utime utimes futimesat dup2 pipe
+  access stat lstat readlink getdents mkdir rmdir rename link unlink symlink
+  chown lchown utime utimes futimesat dup2 pipe
   poll select epoll_create epoll_wait eventfd signalfd inotify_init
   fork vfork getpgrp pause alarm time arch_prctl
 `);
+
+/** Which argument of a call is the mode of a file, and for those that need not make one, which says whether they do. */
+const modeArguments: readonly {
+  readonly name: string;
+  readonly mode: number;
+  readonly flags?: number;
+  readonly legacy?: true;
+}[] = [
+  { name: 'openat', mode: 3, flags: 2 },
+  { name: 'open', mode: 2, flags: 1, legacy: true },
+  { name: 'creat', mode: 1, legacy: true },
+  { name: 'fchmod', mode: 1 },
+  { name: 'fchmodat', mode: 2 },
+  { name: 'fchmodat2', mode: 2 },
+  { name: 'chmod', mode: 1, legacy: true },
+  { name: 'mknodat', mode: 2 },
+  { name: 'mknod', mode: 1, legacy: true },
+];
+/** Set-user-id and set-group-id. */
+const idBits = 0o6000;
+const O_CREAT = 0o100;
+const O_TMPFILE = 0o20000000;
 
 /** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET and NEWTIME. */
 const namespaceFlags = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80;
@@ -145,7 +167,7 @@ export function seccompProfile(arch: NodeJS.Architecture): SeccompProfile {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: EPERM,
     architectures: [architecture],
-    syscalls: [...always(arch), ...absent(), ...clone(), ...personality(), ...socket(), ...ioctl()],
+    syscalls: [...always(arch), ...modes(arch), ...absent(), ...clone(), ...personality(), ...socket(), ...ioctl()],
   };
 }
 
@@ -154,9 +176,25 @@ function always(arch: NodeJS.Architecture): SeccompRule[] {
   return [allow([...groups.flat(), ...(arch === 'x64' ? legacy : [])])];
 }
 
-/** Programs take ENOSYS for an old kernel and fall back: from clone3, whose flags no filter can see, to clone. */
+/**
+ * No file is made to run as its owner: in a folder that is bound from the host, that would be somebody there. A call
+ * that makes no file may carry any mode.
+ */
+function modes(arch: NodeJS.Architecture): SeccompRule[] {
+  return modeArguments
+    .filter(({ legacy: old }) => arch === 'x64' || !old)
+    .flatMap(({ name, mode, flags }) => [
+      allow([name], masked(mode, idBits, 0)),
+      ...(flags === undefined ? [] : [allow([name], masked(flags, O_CREAT | O_TMPFILE, 0))]),
+    ]);
+}
+
+/**
+ * Programs take ENOSYS for an old kernel and fall back: from clone3 and openat2, whose arguments no filter can see, to
+ * clone and openat.
+ */
 function absent(): SeccompRule[] {
-  return [refuse(['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'], ENOSYS)];
+  return [refuse(['clone3', 'openat2', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'], ENOSYS)];
 }
 
 function clone(): SeccompRule[] {
