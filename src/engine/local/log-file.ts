@@ -13,7 +13,7 @@ const earlierNames = ['log.2', 'log.1'] as const;
 
 /**
  * log.1 is another name of the current file until conmon replaces that; then it is the file before. Called at the start
- * and whenever somebody looks, so that at most three generations stay.
+ * and whenever somebody looks, so that the file before the current one stays.
  */
 export function keepEarlier(bundle: string): void {
   const [older, newer] = earlierNames.map((name) => join(bundle, name)) as [string, string];

@@ -1,0 +1,140 @@
+/** The parts of the engine that decide without touching the machine. */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defaultLimits } from '../../model/limits.ts';
+import type { Launch } from '../engine.ts';
+import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
+import { keepEarlier, parseRecord, readLog } from './log-file.ts';
+import { runtimeSpec } from './spec.ts';
+
+describe('ids', () => {
+  const root = readIdSpace('         0          0 4294967295\n');
+  const rootless = readIdSpace('         0       1000          1\n         1     100000      65535\n');
+
+  it('are far from everybody as root, and what was lent otherwise', () => {
+    expect(root).toMatchObject({ rootless: false, perUser: 65_536 });
+    expect(rootless).toMatchObject({ rootless: true, base: 1, count: 65_535 });
+  });
+
+  it('of two users never overlap, and run out with a word', () => {
+    const [first, second] = [0, 1].map((slot) => identityOf(slot, rootless).mappings[0]!);
+    expect(first!.outside + first!.size).toBeLessThanOrEqual(second!.outside);
+    expect(() => identityOf(15, rootless)).toThrow('no range');
+  });
+
+  it('let agent be the owner of a folder, and nobody else twice', () => {
+    const { mappings, agentId: outside } = withAgentAs(identityOf(0, rootless), 0);
+    expect(outside).toBe(0);
+    expect(mappings).toEqual([
+      { inside: 0, outside: 1, size: 1000 },
+      { inside: 1000, outside: 0, size: 1 },
+      { inside: 1001, outside: 1002, size: 3095 },
+    ]);
+  });
+});
+
+describe('the runtime spec', () => {
+  const launch: Launch = {
+    id: '0123456789abcdef',
+    hostname: 'box',
+    slot: 0,
+    runtime: null,
+    root: { kind: 'host' },
+    mounts: [],
+    command: ['ls'],
+    env: { A: '1' },
+    cwd: '/',
+    limits: defaultLimits,
+    demanded: [],
+    stdin: false,
+    console: false,
+  };
+  const spec = (cgroupsPath: string | null) =>
+    runtimeSpec({
+      launch,
+      identity: identityOf(0, readIdSpace('0 0 4294967295')),
+      rootPath: '/r',
+      mounts: [],
+      cgroupsPath,
+      enforced: cgroupsPath ? ['cpus', 'memoryBytes', 'swapBytes', 'pids'] : ['pids'],
+      arch: 'x64',
+    }) as { process: Record<string, unknown>; linux: Record<string, unknown>; root: object };
+
+  it('has every namespace, no capability, no way to gain any, and a filter', () => {
+    const { process, linux, root } = spec('/c');
+    expect((linux.namespaces as { type: string }[]).map(({ type }) => type).sort()).toEqual([
+      'cgroup',
+      'ipc',
+      'mount',
+      'network',
+      'pid',
+      'user',
+      'uts',
+    ]);
+    expect(Object.values(process.capabilities as object).flat()).toEqual([]);
+    expect(process).toMatchObject({ noNewPrivileges: true, user: { uid: agentId, gid: agentId } });
+    expect(linux.seccomp).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO' });
+    expect(root).toEqual({ path: '/r', readonly: true });
+  });
+
+  it('limits by control group, or processes by resource limit where there is none', () => {
+    expect(spec('/c').linux.resources).toMatchObject({
+      memory: { limit: 4 * 1024 ** 3, swap: 8 * 1024 ** 3 },
+      pids: { limit: 512 },
+      cpu: { quota: 200_000 },
+    });
+    expect(spec(null).process.rlimits).toContainEqual({ type: 'RLIMIT_NPROC', soft: 512, hard: 512 });
+    expect(spec(null).linux).not.toHaveProperty('cgroupsPath');
+  });
+});
+
+describe('a log', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+    mkdirSync(folder, { recursive: true });
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const record = (text: string, tag = 'F', stream = 'stdout') =>
+    `2026-01-01T00:00:00.000000000+00:00 ${stream} ${tag} ${text}\n`;
+  const write = (...records: string[]) => writeFileSync(join(folder, 'log'), records.join(''));
+  const read = async (tail: number | null) => {
+    const lines = [];
+    for await (const line of readLog(folder, { follow: false, tail }, async () => true))
+      lines.push(line.bytes.toString());
+    return lines.join('');
+  };
+  /** As conmon does at the size limit: a new file takes the name. */
+  const replace = (...records: string[]) => {
+    writeFileSync(join(folder, 'new'), records.join(''));
+    renameSync(join(folder, 'new'), join(folder, 'log'));
+  };
+
+  it('gives back the bytes as they were written', () => {
+    const bytes = Buffer.from([0x80, 0x00, 0xff, 0x20]);
+    const line = parseRecord(Buffer.concat([Buffer.from(record('').trimEnd()), Buffer.from(' '), bytes]));
+    expect(line).toMatchObject({ stream: 'stdout', bytes: Buffer.concat([bytes, Buffer.from('\n')]) });
+    expect(parseRecord(Buffer.from('nonsense'))).toBeNull();
+  });
+
+  it('joins the pieces of a line, and leaves an unfinished record alone', async () => {
+    write(record('one '), record('tw', 'P'), record('o'), record('end', 'P'), '2026-01-01T00:00:00Z stdout F unfin');
+    expect(await read(null)).toBe('one \ntwo\nend');
+    expect(await read(2)).toBe('two\nend');
+  });
+
+  it('keeps the file before the current one, and no more', async () => {
+    write(record('a'));
+    keepEarlier(folder);
+    for (const text of ['b', 'c', 'd']) {
+      replace(record(text));
+      keepEarlier(folder);
+    }
+    expect(await read(null)).toBe('c\nd\n');
+    expect(await read(1)).toBe('d\n');
+    expect(await read(0)).toBe('');
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { defaultLimits, resolveLimits } from './limits.ts';
+
+const GiB = 1024 ** 3;
+
+describe('resolveLimits', () => {
+  it('gives the documented defaults', () => {
+    expect(resolveLimits({})).toEqual({
+      cpus: 2,
+      memoryBytes: 4 * GiB,
+      swapBytes: 8 * GiB,
+      pids: 512,
+      diskBytes: 8 * GiB,
+    });
+  });
+
+  it('lets swap follow memory unless it was asked for', () => {
+    expect(resolveLimits({ memoryBytes: GiB }).swapBytes).toBe(2 * GiB);
+    expect(resolveLimits({ memoryBytes: GiB, swapBytes: GiB }).swapBytes).toBe(GiB);
+  });
+
+  it.each([
+    [{ cpus: 0 }, 'limits.cpus'],
+    [{ cpus: Number.NaN }, 'limits.cpus'],
+    [{ memoryBytes: 1024 }, 'limits.memoryBytes'],
+    [{ pids: 5_000_000 }, 'limits.pids'],
+    [{ memoryBytes: 2 * GiB, swapBytes: GiB }, 'limits.swapBytes'],
+  ])('refuses %j with the field', (asked, field) => {
+    expect(() => resolveLimits(asked, defaultLimits)).toThrow(field);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { asFault, consequences, Fault } from './fault.ts';
+import { defaultLimits } from './limits.ts';
+import { checkSandboxName, printable } from './name.ts';
+import { initialStatus, type Sandbox, type SandboxState, withStatus } from './sandbox.ts';
+import { formatSize, parseSize } from './size.ts';
+
+describe('a Fault', () => {
+  it('crosses the API and comes back the same, without its cause', () => {
+    const fault = new Fault('conflict', 'taken', { hint: 'choose', data: { name: 'a' }, cause: new Error('secret') });
+    const body = JSON.parse(JSON.stringify(fault));
+    expect(body).toEqual({ code: 'conflict', message: 'taken', hint: 'choose', data: { name: 'a' } });
+    expect(Fault.from(body)).toMatchObject(body);
+  });
+
+  it('has the documented exit codes', () => {
+    const exits = Object.fromEntries(Object.entries(consequences).map(([code, { exit }]) => [code, exit]));
+    expect(exits).toMatchObject({
+      invalid: 2,
+      unsupported: 3,
+      denied: 4,
+      not_found: 5,
+      conflict: 6,
+      exhausted: 7,
+      internal: 70,
+      unavailable: 75,
+      cancelled: 130,
+    });
+  });
+
+  it('is made of anything thrown', () => {
+    expect(asFault('text')).toMatchObject({ code: 'internal', message: 'text' });
+  });
+});
+
+describe('a name', () => {
+  it.each(['a', '0', 'web-1', 'a_b.c', 'x'.repeat(63)])('%s is one', (name) =>
+    expect(checkSandboxName(name)).toBe(name),
+  );
+  it.each(['', 'A', '-a', '.', 'a/b', 'a b', 'a\n', '\u001b[31m', 'x'.repeat(64), 'ä'])('%j is none', (name) => {
+    expect(() => checkSandboxName(name)).toThrow('is not a sandbox name');
+  });
+
+  it('is printed without harm', () => {
+    expect(printable('a\u001b[31m\n\u202e\u009b')).toBe('"a\\u001b[31m\\n\\u202e\\u009b"');
+    expect(printable('x'.repeat(500)).length).toBeLessThan(100);
+  });
+});
+
+describe('a size', () => {
+  it.each([
+    ['1', 1],
+    ['512m', 512 * 1024 ** 2],
+    ['1.5G', 1.5 * 1024 ** 3],
+    ['8GiB', 8 * 1024 ** 3],
+    ['64kb', 65_536],
+  ])('%s is %i bytes', (text, bytes) => expect(parseSize(text, 'x')).toBe(bytes));
+  it.each(['', 'm', '1x', '-1', '1e9', '0x10', '1 2'])('%j is none', (text) =>
+    expect(() => parseSize(text, '--memory')).toThrow('--memory'),
+  );
+  it.each([
+    [0, '0B'],
+    [1023, '1023B'],
+    [1536, '1.5K'],
+    [20 * 1024 ** 2, '20M'],
+    [4 * 1024 ** 3, '4.0G'],
+    [2 * 1024 ** 4, '2.0T'],
+  ])('%i is shown as %s', (bytes, text) => expect(formatSize(bytes)).toBe(text));
+});
+
+describe('a status', () => {
+  const states: SandboxState[] = ['pending', 'running', 'completed', 'failed', 'stopped'];
+  const legal = new Set([
+    'pending>pending',
+    'pending>running',
+    'pending>completed',
+    'pending>failed',
+    'pending>stopped',
+    'running>running',
+    'running>completed',
+    'running>failed',
+    'running>stopped',
+    'completed>completed',
+    'failed>failed',
+    'stopped>stopped',
+  ]);
+  const sandbox = (state: SandboxState): Sandbox => ({
+    id: 'a',
+    name: 'a',
+    createdAt: '',
+    spec: {
+      user: '',
+      engine: 'local',
+      runtime: null,
+      project: null,
+      mode: 'none',
+      command: [],
+      env: {},
+      limits: defaultLimits,
+      demanded: [],
+      rootfs: null,
+      labels: {},
+      stdin: false,
+      autoRemove: false,
+      desired: 'running',
+      graceMs: 0,
+      attempt: 1,
+    },
+    status: { ...initialStatus, state },
+  });
+
+  it.each(states.flatMap((from) => states.map((to) => [from, to] as const)))(
+    'from %s to %s only as documented',
+    (from, to) => {
+      const change = () => withStatus(sandbox(from), { ...initialStatus, state: to });
+      if (legal.has(`${from}>${to}`)) expect(change().status.state).toBe(to);
+      else expect(change).toThrow('cannot become');
+    },
+  );
+
+  it('begins again only with a new attempt after an end', () => {
+    const again = { ...initialStatus, attempt: 2 };
+    expect(withStatus(sandbox('failed'), again).status.state).toBe('pending');
+    expect(() => withStatus(sandbox('running'), again)).toThrow('cannot become');
+  });
+});
