@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import { asFault, consequences, Fault } from './fault.ts';
-import { defaultLimits } from './limits.ts';
 import { checkSandboxName, printable } from './name.ts';
 import { initialStatus, type Sandbox, type SandboxState, withStatus } from './sandbox.ts';
 import { formatSize, parseSize } from './size.ts';
@@ -88,24 +88,7 @@ describe('a status', () => {
     id: 'a',
     name: 'a',
     createdAt: '',
-    spec: {
-      user: '',
-      engine: 'local',
-      runtime: null,
-      project: null,
-      mode: 'none',
-      command: [],
-      env: {},
-      limits: defaultLimits,
-      demanded: [],
-      rootfs: null,
-      labels: {},
-      stdin: false,
-      autoRemove: false,
-      desired: 'running',
-      graceMs: 0,
-      attempt: 1,
-    },
+    spec: sampleSpec,
     status: { ...initialStatus, state },
   });
 

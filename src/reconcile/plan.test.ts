@@ -1,34 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import type { Exit, Observed } from '../engine/engine.ts';
-import { defaultLimits } from '../model/limits.ts';
 import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus } from '../model/sandbox.ts';
 import { plan } from './plan.ts';
-
-const spec: SandboxSpec = {
-  user: 'ann',
-  engine: 'local',
-  runtime: null,
-  project: null,
-  mode: 'none',
-  command: ['true'],
-  env: {},
-  limits: defaultLimits,
-  demanded: [],
-  rootfs: null,
-  labels: {},
-  stdin: false,
-  autoRemove: false,
-  desired: 'running',
-  graceMs: 10_000,
-  attempt: 1,
-};
 
 function sandbox(status: Partial<SandboxStatus>, change: Partial<SandboxSpec> = {}): Sandbox {
   return {
     id: '0123456789abcdef',
     name: 'box',
     createdAt: '2026-01-01T00:00:00.000Z',
-    spec: { ...spec, ...change },
+    spec: { ...sampleSpec, ...change },
     status: { ...initialStatus, ...status },
   };
 }

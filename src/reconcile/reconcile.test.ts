@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
 import { Fault } from '../model/fault.ts';
-import { defaultLimits } from '../model/limits.ts';
 import { initialStatus, type SandboxSpec, type SandboxStatus, withSpec } from '../model/sandbox.ts';
 import { failing, type Knobs } from '../store/failing.ts';
 import { createMemoryStore } from '../store/memory.ts';
@@ -36,25 +36,7 @@ function open(over: FakeEngine): Reconciler {
 }
 
 function insert(change: Partial<SandboxSpec> = {}): void {
-  const spec: SandboxSpec = {
-    user: 'ann',
-    engine: 'local',
-    runtime: null,
-    project: null,
-    mode: 'none',
-    command: [],
-    env: {},
-    limits: defaultLimits,
-    demanded: [],
-    rootfs: null,
-    labels: {},
-    stdin: false,
-    autoRemove: false,
-    desired: 'running',
-    graceMs: 0,
-    attempt: 1,
-    ...change,
-  };
+  const spec = { ...sampleSpec, ...change };
   const value = { id, name: 'box', createdAt: at, spec, status: initialStatus };
   store.insert(
     { kind: 'sandbox', id, owner: 'ann', name: 'box', value },

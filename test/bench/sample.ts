@@ -1,4 +1,5 @@
 /** Taking times and summing them up. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** From the request to the first byte it printed, and to its end. */
 export interface Timing {
@@ -37,6 +38,12 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
+ * Between two measurements. Right after another one the kernel is still at it and moves processes between control groups
+ * at once; requests in real life come to a machine at rest, where that waits for all processors.
+ */
+const restMs = 30;
+
+/**
  * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first. Null
  * is somebody who is not there and gets no times.
  */
@@ -53,6 +60,7 @@ export async function interleave<K extends string>(
     for (let turn = 0; turn < there.length; turn += 1) {
       signal.throwIfAborted();
       const [name, measure] = there[(round + turn) % there.length]!;
+      await sleep(restMs);
       taken[name].push(await measure());
     }
   }
