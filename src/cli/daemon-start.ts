@@ -1,6 +1,7 @@
 /** Brings a daemon up in the background and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -91,13 +92,18 @@ async function tryStart(home: string, deadline: number): Promise<boolean> {
   }
 }
 
+/** In a user namespace the daemon is root and cannot tell whose it is. */
+export function daemonEnv(home: string): NodeJS.ProcessEnv {
+  return { ...process.env, CARREL_HOME: home, CARREL_OWNER: userInfo().username };
+}
+
 function launch(home: string, log: number): ChildProcess {
   const [program, ...args] = daemonArgv();
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
     stdio: ['ignore', log, log],
-    env: { ...process.env, CARREL_HOME: home },
+    env: daemonEnv(home),
   });
   // The exit code tells enough; without a listener the error would end us.
   child.on('error', () => {});

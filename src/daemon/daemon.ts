@@ -68,6 +68,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     loop.stop();
     server.close();
     server.closeIdleConnections();
+    await reconciler.idle();
     await engine.dispose();
     store.close();
     log.info('down');
@@ -94,7 +95,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
 function ensureOwner(store: Store, at: string): string {
   const first = store.list('user')[0];
   if (first) return first.name;
-  const name = userInfo().username;
+  const name = process.env.CARREL_OWNER ?? userInfo().username;
   try {
     const value = { name, slot: 0, createdAt: at };
     store.insert(

@@ -46,7 +46,7 @@ export class Sandboxes {
   async create(request: SandboxRequest): Promise<SandboxView> {
     const { store, reconciler, wake } = this.#parts;
     const spec = this.#specOf(request);
-    if (store.list('sandbox').length >= maxSandboxes) {
+    if (store.count('sandbox') >= maxSandboxes) {
       throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
         hint: 'Remove some with: carrel rm NAME',
       });

@@ -1,6 +1,5 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../lib/file.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook } from './launch.ts';
 
@@ -26,7 +25,8 @@ export const identity: Hook = {
     const folder = join(places.sandbox(sandbox.id), 'metadata');
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);
-    writeWhole(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, 0o644);
+    // Written at every start, before anybody reads it: it need not survive a power cut.
+    writeFileSync(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, { mode: 0o644 });
   },
 };
 

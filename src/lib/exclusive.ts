@@ -2,6 +2,11 @@
 export class Exclusive {
   readonly #tails = new Map<string, Promise<unknown>>();
 
+  /** Settles when nothing that was begun so far is under way. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#tails.values());
+  }
+
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
     const mine = before.then(task, task);

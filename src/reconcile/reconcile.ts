@@ -79,6 +79,11 @@ export class Reconciler {
     });
   }
 
+  /** Settles when no turn is under way. */
+  idle(): Promise<void> {
+    return this.#exclusive.idle();
+  }
+
   /** Like settle, for readers: what is being worked on already is not waited for. */
   async refresh(row: SandboxRow): Promise<void> {
     if (this.#busy.has(row.id)) return;

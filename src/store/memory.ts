@@ -131,6 +131,11 @@ class MemoryStore implements Store {
     return [...this.#entries.values()].filter((entry) => entry.kind === kind).map((entry) => decode<K>(entry));
   }
 
+  count(kind: Kind): number {
+    this.#open();
+    return [...this.#entries.values()].filter((entry) => entry.kind === kind).length;
+  }
+
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent): Row<K> {
     this.#open();
     const { kind, id, owner, name } = row;

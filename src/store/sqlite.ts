@@ -97,6 +97,7 @@ function prepare(db: Database.Database) {
     find: db.prepare<[string, string, string], RawRow>(
       `SELECT ${columns} FROM rows WHERE kind = ? AND owner = ? AND name = ?`,
     ),
+    count: db.prepare<[string], { count: number }>('SELECT count(*) AS count FROM rows WHERE kind = ?'),
     list: db.prepare<[string], RawRow>(`SELECT ${columns} FROM rows WHERE kind = ? ORDER BY seq`),
     insert: db.prepare<[RawRow], RawRow>(
       `INSERT INTO rows (seq, ${columns}) VALUES (@revision, @kind, @id, @owner, @name, @revision, @value)
@@ -142,6 +143,10 @@ class SqliteStore implements Store {
 
   list<K extends Kind>(kind: K): readonly Row<K>[] {
     return this.#call(() => this.#sql.list.all(kind).map((raw) => rowOf<K>(raw)!));
+  }
+
+  count(kind: Kind): number {
+    return this.#call(() => this.#sql.count.get(kind)!.count);
   }
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {

@@ -46,6 +46,7 @@ export interface Store {
   find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
   /** All rows of a kind in the order they were inserted. */
   list<K extends Kind>(kind: K): readonly Row<K>[];
+  count(kind: Kind): number;
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;

@@ -13,7 +13,9 @@ export function timeProgram(argv: readonly string[]): Promise<Timing> {
     let firstMs: number | null = null;
     let stderr = '';
     const from = performance.now();
-    const child = spawn(file!, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
+    const child = spawn(file!, args, { stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' });
+    // Never /dev/null: crun would make it the sandbox's.
+    child.stdin.end();
     child.stdout.on('data', () => {
       firstMs ??= performance.now() - from;
     });

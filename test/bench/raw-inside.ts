@@ -4,7 +4,7 @@
  * orders from the bench over its channel: `run` and `exec` answer with a Timing.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { removeParent } from '../../src/engine/local/cgroup.ts';
@@ -63,8 +63,10 @@ const live = await makeBundle('live', []);
 startLive();
 
 function startLive(): void {
+  // Never /dev/null: crun would make it the sandbox's.
+  const output = openSync(join(live, 'output'), 'w');
   const [file, ...args] = [...runtimeCommand, 'run', '--detach', '--bundle', live, 'live'];
-  const { status } = spawnSync(file!, args, { stdio: 'ignore' });
+  const { status } = spawnSync(file!, args, { stdio: ['pipe', output, output] });
   if (status !== 0) throw new Error(`${runtime.name} run --detach exited with ${status}`);
 }
 

@@ -1,6 +1,4 @@
 /** Taking times and summing them up. */
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** From the request to the first byte it printed, and to its end. */
 export interface Timing {
   readonly firstMs: number;
@@ -38,12 +36,6 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Between two measurements. Right after another one the kernel is still at it and moves processes between control groups
- * at once; requests in real life come to a machine at rest, where that waits for all processors.
- */
-const restMs = 30;
-
-/**
  * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first. Null
  * is somebody who is not there and gets no times.
  */
@@ -60,7 +52,6 @@ export async function interleave<K extends string>(
     for (let turn = 0; turn < there.length; turn += 1) {
       signal.throwIfAborted();
       const [name, measure] = there[(round + turn) % there.length]!;
-      await sleep(restMs);
       taken[name].push(await measure());
     }
   }

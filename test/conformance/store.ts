@@ -76,6 +76,7 @@ export function storeConformance(name: string, open: () => Store): void {
         expect(store.get('user', 'a')).toEqual(row);
         expect(store.find('user', 'root', 'name-a')).toEqual(row);
         expect(store.list('user')).toEqual([row]);
+        expect([store.count('user'), store.count('sandbox')]).toEqual([1, 0]);
       });
 
       it('updates the value and nothing else, and the revision grows', () => {

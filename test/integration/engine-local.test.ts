@@ -11,7 +11,8 @@ import { engineConformance } from '../conformance/engine.ts';
 
 const shared = '/shared';
 
-for (const runtime of ['crun', 'runc']) engineConformance(`local with ${runtime}`, () => setup(runtime));
+const runtimes = process.env.CARREL_TEST_RUNTIMES?.split(',') ?? ['crun', 'runc'];
+for (const runtime of runtimes) engineConformance(`local with ${runtime}`, () => setup(runtime));
 
 async function setup(runtime: string): Promise<EngineSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'carrel-engine-'));

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
-import { daemonArgv, faultMark, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
+import { daemonArgv, daemonEnv, faultMark, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
 import { catchSignals } from '../signals.ts';
 
 const keptLines = 50;
@@ -42,7 +42,7 @@ function runHere(home: string): Promise<Ended> {
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'inherit', 'pipe'],
-    env: { ...process.env, CARREL_HOME: home },
+    env: daemonEnv(home),
   });
   const release = catchSignals((signal) => void child.kill(signal));
   const words: string[] = [];

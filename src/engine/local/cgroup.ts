@@ -85,6 +85,11 @@ export function groupIds(cgroups: Cgroups): string[] {
   return [...new Set(names)];
 }
 
+export function hasGroup(cgroups: Cgroups, id: string): boolean {
+  const { parent } = cgroups;
+  return parent !== null && folders(cgroups, join(parent, id)).some((folder) => existsSync(folder));
+}
+
 function subfolders(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -6,7 +6,7 @@ import { removeTree } from '../../lib/file.ts';
 import { isAlive, signalProcess } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
-import { groupIds, removeGroup } from './cgroup.ts';
+import { hasGroup, removeGroup } from './cgroup.ts';
 import { type Context, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
 import { keeperOf } from './observe.ts';
@@ -36,7 +36,7 @@ export async function freeEnded(context: Context, id: string): Promise<void> {
   await endKeeper(context, id);
   await vanished(
     () => removeGroup(cgroups, id),
-    () => !groupIds(cgroups).includes(id),
+    () => !hasGroup(cgroups, id),
   );
 }
 

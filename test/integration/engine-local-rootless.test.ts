@@ -1,0 +1,32 @@
+/**
+ * The local engine keeps the contract for an ordinary user too. The suite runs again as one, in a vitest of its own: an
+ * account cannot be changed half-way through a process.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { namespaceArgs } from '../../src/lib/namespace.ts';
+import { createRootlessAccount } from '../harness/rootless.ts';
+
+const suite = 'run --configLoader native --config test/integration/rootless.vitest.mjs'.split(' ');
+
+it('the contract of an engine holds for an ordinary user', { timeout: 240_000 }, async () => {
+  const account = createRootlessAccount();
+  const cache = mkdtempSync(join(tmpdir(), 'carrel-cache-'));
+  account.prepareHome(cache);
+  try {
+    const [file, ...args] = account.wrap([...namespaceArgs(1), 'node_modules/.bin/vitest', ...suite]);
+    const env = { PATH: process.env.PATH, HOME: cache, CARREL_TEST_CACHE: cache, CARREL_TEST_RUNTIMES: 'crun' };
+    const child = spawn(file!, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(output).toMatch(/\n[1-9]\d* passed, 0 failed\n/);
+    expect(code).toBe(0);
+  } finally {
+    account.dispose();
+    rmSync(cache, { recursive: true });
+  }
+});
