@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { namespaceArgs } from '../../src/lib/namespace.ts';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
 
@@ -152,6 +153,23 @@ describe('a home', () => {
       stdout: 'works\n',
     });
     expect((await carrel.run(['down', '--all'], options)).exitCode).toBe(0);
+  });
+});
+
+describe('a kernel that makes no user namespaces', () => {
+  it('is named as the reason, and nothing is made', async () => {
+    const account = createRootlessAccount();
+    const inside = ['test/fixtures/without-namespaces'];
+    const carrel = new Installation({
+      ...account,
+      wrap: (argv) => account.wrap([...namespaceArgs(1), ...inside, ...argv]),
+    });
+    const { exitCode, stderr } = await carrel.run(['run', '--', 'true']);
+    expect(stderr).toContain('user.max_');
+    expect(exitCode).toBe(3);
+    expect(await carrel.json('ls')).toEqual([]);
+    await carrel.dispose();
+    account.dispose();
   });
 });
 

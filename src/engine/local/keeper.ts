@@ -68,10 +68,31 @@ export function createdPid(word: KeeperWord): number {
   throw runtimeFault(word.message ?? 'the runtime gave no reason');
 }
 
+/** What runtimes say, and what it means. The kernel also says "no space" when no more namespaces may be made. */
+const meanings: readonly { readonly said: RegExp; readonly fault: (said: string) => Fault }[] = [
+  {
+    said: /(clone|unshare|namespace).*(No space left|Operation not permitted)/i,
+    fault: (said) =>
+      new Fault('unsupported', `the kernel makes no more namespaces: ${said}`, {
+        hint: 'Raise the sysctls user.max_*_namespaces; carrel doctor shows them.',
+      }),
+  },
+  {
+    said: /No space left/i,
+    fault: (said) => new Fault('exhausted', `no space left: ${said}`, { hint: 'Free some disk space.' }),
+  },
+  {
+    said: /Cannot allocate memory/i,
+    fault: (said) => new Fault('exhausted', `no memory left: ${said}`, { hint: 'Stop some sandboxes.' }),
+  },
+];
+
 /** The runtime's own words as a Fault; the sandbox was not made. */
 export function runtimeFault(message: string): Fault {
   const said = message.trim().split('\n').at(-1) ?? '';
-  if (/No space left/i.test(said))
-    return new Fault('exhausted', `no space left: ${said}`, { hint: 'Free some disk space.' });
-  return new Fault('unavailable', `the sandbox could not be created: ${said}`, { hint: 'See carrel doctor.' });
+  const meaning = meanings.find((one) => one.said.test(said));
+  return (
+    meaning?.fault(said) ??
+    new Fault('unavailable', `the sandbox could not be created: ${said}`, { hint: 'See carrel doctor.' })
+  );
 }
