@@ -180,7 +180,9 @@ export class Reconciler {
   }
 
   async #forget(row: SandboxRow): Promise<void> {
-    const { store, places, now } = this.#parts;
+    const { store, engine, places, now } = this.#parts;
+    // What was lost may have left something in the engine although it is absent.
+    await engine.remove(row.id, row.value.status.handle);
     await removeTree(places.sandbox(row.id));
     crashPoint('forget:folder');
     store.remove(row, { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name } });
