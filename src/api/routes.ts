@@ -14,8 +14,17 @@ const size = z
   .positive()
   .max(2 ** 53 - 1);
 const env = z
-  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/), z.string().max(131_072))
+  .record(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/),
+    z
+      .string()
+      .max(131_072)
+      .refine((text) => !text.includes('\0'), 'a value cannot hold a NUL byte'),
+  )
   .refine((all) => Object.keys(all).length <= 1000, 'at most 1000 variables');
+const labels = z
+  .record(z.string().min(1).max(128), z.string().max(4096))
+  .refine((all) => Object.keys(all).length <= 100, 'at most 100 labels');
 const argument = z
   .string()
   .max(131_072)
@@ -41,7 +50,7 @@ export const sandboxRequest = z.strictObject({
   env: env.optional(),
   limits: limits.partial().optional(),
   rootfs: z.string().min(1).max(4096).optional(),
-  labels: z.record(z.string().min(1).max(128), z.string().max(4096)).optional(),
+  labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */
   stdin: z.boolean().optional(),
   console: z.boolean().optional(),

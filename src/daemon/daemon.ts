@@ -1,5 +1,6 @@
 /** The only place where parts are made and wired together. */
 import { userInfo } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { keepDescriptors } from '../lib/sys.ts';
@@ -14,6 +15,9 @@ import { lockHome, openHome } from './home.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { listen } from './server.ts';
 import { readVersion } from './version.ts';
+
+/** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
+const idleMs = 5000;
 
 export interface Daemon {
   /** Sandboxes go on unless `all`. */
@@ -53,7 +57,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     store,
     engine,
     reconciler,
-    report: (id, fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
+    report: (id, fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile')),
   });
 
   let close = () => {};
@@ -68,14 +72,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     loop.stop();
     server.close();
     server.closeIdleConnections();
-    await reconciler.idle();
+    await Promise.race([reconciler.idle(), pause(idleMs, undefined, { ref: false })]);
     await engine.dispose();
     store.close();
     log.info('down');
     setImmediate(close);
     return names;
   };
-  await loop.start();
   const server = await listen({
     version: readVersion(),
     home: home.home,
@@ -88,7 +91,18 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     shutdown,
   });
   log.info({ home: home.home, rootless }, 'up');
+  // Whoever asks meanwhile has what they ask about looked at first.
+  void loop.start();
   return { shutdown, closed };
+}
+
+/** A log that cannot be written, on a full disk say, is no reason to stop. */
+function tolerant(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // Nowhere is left to say it, ignoring.
+  }
 }
 
 /** The person who runs the daemon owns the installation and is its first user. */

@@ -1,6 +1,16 @@
 /** The folder of one installation, and the lock that makes its daemon the only one. */
 import { createHash } from 'node:crypto';
-import { accessSync, chmodSync, constants, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Places } from '../launch/launch.ts';
 import { isErrno } from '../lib/file.ts';
@@ -15,8 +25,9 @@ export interface Home extends Places {
   readonly installation: string;
 }
 
-export function openHome(home: string): Home {
-  makePrivate(home);
+export function openHome(folder: string): Home {
+  makePrivate(folder);
+  const home = realpathSync(folder);
   const sandboxes = join(home, 'sandboxes');
   mkdirSync(sandboxes, { recursive: true, mode: 0o711 });
   return {

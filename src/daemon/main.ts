@@ -5,6 +5,11 @@ import { startDaemon } from './daemon.ts';
 
 const home = process.env.CARREL_HOME;
 
+// Sandboxes depend on nobody, but people do on this process: what one request forgot must not end all others.
+process.on('unhandledRejection', (reason) => {
+  process.stderr.write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`);
+});
+
 try {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
   const daemon = await startDaemon(home, isRootless());

@@ -1,8 +1,6 @@
 /** What users ask about sandboxes. Writes specs and leaves the doing to the reconciler. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { realpathSync, statSync } from 'node:fs';
-import { join, sep } from 'node:path';
 import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
 import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
@@ -13,6 +11,7 @@ import { hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } fro
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
+import { projectFolder, realHostPath } from './host-path.ts';
 import { suggestName } from './suggest-name.ts';
 
 export interface SandboxParts {
@@ -96,13 +95,15 @@ export class Sandboxes {
       engine: request.engine ?? 'local',
       runtime: request.runtime ?? config.runtime,
       project:
-        project === undefined || request.mode === 'none' ? null : projectFolder(project, this.#parts.places.home),
+        project === undefined || request.mode === 'none'
+          ? null
+          : projectFolder(project, this.#parts.places.home, this.#openFolders()),
       mode: project === undefined ? 'none' : (request.mode ?? 'bind'),
       command: request.command ?? [],
       env: request.env ?? {},
       limits: resolveLimits(limits as Partial<Limits>, config.limits),
       demanded: Object.keys(limits) as (keyof Limits)[],
-      rootfs: request.rootfs ?? null,
+      rootfs: request.rootfs === undefined ? null : realHostPath(request.rootfs, this.#openFolders()),
       labels: request.labels ?? {},
       stdin: request.stdin ?? false,
       autoRemove: request.autoRemove ?? false,
@@ -110,6 +111,12 @@ export class Sandboxes {
       graceMs: defaultGraceMs,
       attempt: 1,
     };
+  }
+
+  /** Folders of the host that sandboxes can write. */
+  #openFolders(): string[] {
+    const projects = this.#parts.store.list('sandbox').map(({ value }) => value.spec.project);
+    return projects.filter((project) => project !== null);
   }
 
   #insert(asked: string | undefined, spec: SandboxSpec): SandboxRow {
@@ -140,7 +147,8 @@ export class Sandboxes {
 
   async list(): Promise<SandboxView[]> {
     const { store, reconciler } = this.#parts;
-    await Promise.all(store.list('sandbox').map((row) => reconciler.refresh(row)));
+    // One that cannot be looked at is shown as it was last seen.
+    await Promise.allSettled(store.list('sandbox').map((row) => reconciler.refresh(row)));
     return store.list('sandbox').map((row) => this.view(row.value));
   }
 
@@ -172,6 +180,7 @@ export class Sandboxes {
     const row = await this.current(name);
     if (hasEnded(row.value.status)) return this.view(row.value);
     this.#ask(row, { desired: 'stopped', graceMs }, 'sandbox.stop_requested');
+    await this.#hurry(row, graceMs);
     return this.#settled(row);
   }
 
@@ -183,7 +192,15 @@ export class Sandboxes {
       });
     }
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
+    if (force) await this.#hurry(row, 0);
     return this.#settled(row);
+  }
+
+  /** A stop that is under way already does not wait longer than the newer one asks for. */
+  async #hurry(row: SandboxRow, graceMs: number): Promise<void> {
+    const { spec, status } = row.value;
+    if (spec.desired === 'running' || graceMs >= spec.graceMs || status.handle === null) return;
+    await this.#parts.engine.stop(row.id, status.handle, graceMs);
   }
 
   #ask(row: SandboxRow, change: Partial<SandboxSpec>, type: string): void {
@@ -197,10 +214,14 @@ export class Sandboxes {
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }
 
-  /** Settles when the sandbox has ended or is gone. */
   async wait(name: string, signal: AbortSignal): Promise<SandboxView> {
+    return this.ended((await this.current(name)).value, signal);
+  }
+
+  /** Settles when this very sandbox has ended or is gone. */
+  async ended(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxView> {
     const { store } = this.#parts;
-    let last = (await this.current(name)).value;
+    let last = sandbox;
     const changed = new EventTarget();
     const forget = store.subscribe((event) => event.subject === last.id && changed.dispatchEvent(new Event('change')));
     try {
@@ -267,24 +288,4 @@ async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Pro
     if (isFault(error)) return null;
     throw error;
   }
-}
-
-/** The real folder, so that a link planted later changes nothing. */
-function projectFolder(path: string, home: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!path.startsWith('/') || !stat?.isDirectory()) {
-    throw new Fault('invalid', `the project ${printable(path)} is not a folder`, { hint: 'Name an existing folder.' });
-  }
-  const real = realpathSync(path);
-  const inside = (folder: string, parent: string) => `${folder}${sep}`.startsWith(`${parent}${sep}`);
-  if (real === '/' || inside(real, home) || inside(home, real)) {
-    throw new Fault(
-      'invalid',
-      `${printable(real)} cannot be a project: it holds, or is held by, Carrel's own files or the whole system`,
-      {
-        hint: 'Name the folder of one project.',
-      },
-    );
-  }
-  return join(real);
 }

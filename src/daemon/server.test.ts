@@ -72,7 +72,7 @@ describe('a request', () => {
     [{ name: 'No Good' }, '"No Good" is not a sandbox name'],
     [{ command: ['a\0b'] }, 'body.command.0: '],
     [{ env: { 'A B': '1' } }, 'body.env'],
-    [{ project: 'relative' }, 'is not a folder'],
+    [{ project: 'relative' }, 'does not exist'],
     [{ mode: 'bind' }, 'mode bind needs a project'],
   ])('%j is refused with what and where', async (body, message) => {
     const answer = await call('POST', '/v1/sandboxes', body);

@@ -15,10 +15,13 @@ import {
   streamProtocol,
 } from '../api/stream.ts';
 import type { Console, ExecSpec, Process } from '../engine/engine.ts';
-import { asFault, Fault } from '../model/fault.ts';
+import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { Served } from './handlers.ts';
 import { validated } from './server.ts';
+
+/** Of a sandbox whose end nobody saw. */
+const unknownExit = 255;
 
 const resizeFrame = execRequest.shape.terminal.unwrap();
 const signalFrame = z.strictObject({
@@ -62,7 +65,7 @@ async function serve(request: http.IncomingMessage, socket: Duplex, head: Buffer
   try {
     const console = await served.engine.attach(row.id, row.value.status.handle);
     accept();
-    await serveConsole(new Peer(socket, head), console, () => exitOf(served, row.name));
+    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(served, row.value, signal));
   } finally {
     await release();
   }
@@ -82,7 +85,7 @@ function matchRoute(request: http.IncomingMessage): { route: 'attachSandbox' | '
 function refuse(socket: Duplex, fault: Fault): void {
   const body = JSON.stringify(fault);
   const head = [
-    'HTTP/1.1 400 Refused',
+    `HTTP/1.1 ${consequences[fault.code].http} Refused`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
@@ -164,14 +167,22 @@ class Peer {
   }
 }
 
-async function serveConsole(peer: Peer, console: Console, exit: () => Promise<unknown>): Promise<void> {
-  peer.onGone = () => console.detach();
+async function serveConsole(
+  peer: Peer,
+  console: Console,
+  exit: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const gone = new AbortController();
+  peer.onGone = () => {
+    gone.abort();
+    console.detach();
+  };
   if (peer.gone) console.detach();
   takeInput(peer, console, async () => {});
   await Promise.all([peer.forward('stdout', console.stdout), peer.forward('stderr', console.stderr)]);
   if (peer.gone) return;
   try {
-    peer.finish('exit', await exit());
+    peer.finish('exit', await exit(gone.signal));
   } catch (error) {
     peer.finish('fault', asFault(error));
   }
@@ -228,7 +239,8 @@ function input(console: Console, payload: Buffer): boolean {
 }
 
 /** How the sandbox ended; a detached console says nothing about that, so the record is asked. */
-async function exitOf(served: Served, name: string): Promise<unknown> {
-  const view = await served.sandboxes.wait(name, new AbortController().signal);
-  return { exitCode: view.exitCode ?? 0, signal: view.signal, outOfMemory: view.reason === 'oom' };
+async function exitOf(served: Served, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
+  const view = await served.sandboxes.ended(sandbox, signal);
+  const unknown = view.state === 'completed' ? 0 : unknownExit;
+  return { exitCode: view.exitCode ?? unknown, signal: view.signal, outOfMemory: view.reason === 'oom' };
 }

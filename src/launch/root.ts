@@ -4,7 +4,7 @@ import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, statS
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Root } from '../engine/engine.ts';
-import { removeTree } from '../lib/file.ts';
+import { isErrno, removeTree } from '../lib/file.ts';
 import { run } from '../lib/run.ts';
 import { Fault } from '../model/fault.ts';
 import type { Places } from './launch.ts';
@@ -15,7 +15,9 @@ export async function prepareRoot(rootfs: string | null, places: Places): Promis
   if (rootfs === null) return { kind: 'host' };
   const stat = statSync(rootfs, { throwIfNoEntry: false });
   if (!stat) throw new Fault('invalid', `the root filesystem ${rootfs} does not exist`);
-  return { kind: 'directory', path: stat.isDirectory() ? rootfs : await unpacked(rootfs, places) };
+  if (stat.isDirectory()) return { kind: 'directory', path: rootfs };
+  if (!stat.isFile()) throw new Fault('invalid', `the root filesystem ${rootfs} is neither a folder nor an archive`);
+  return { kind: 'directory', path: await unpacked(rootfs, places) };
 }
 
 /** Named by its content, so each archive is unpacked once and a changed one is unpacked again. */
@@ -26,11 +28,20 @@ async function unpacked(archive: string, places: Places): Promise<string> {
   const temporary = mkdtempSync(join(places.images, 'unpacking-'));
   try {
     await unpack(archive, join(temporary, 'root'));
-    renameSync(join(temporary, 'root'), target);
+    putInPlace(join(temporary, 'root'), target);
   } finally {
     await removeTree(temporary);
   }
   return target;
+}
+
+/** Somebody who unpacked the same at the same time was first: theirs is as good. */
+function putInPlace(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error;
+  }
 }
 
 async function unpack(archive: string, target: string): Promise<void> {

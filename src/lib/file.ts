@@ -45,11 +45,14 @@ export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
 
+/** A sandbox may have made millions of files. */
+const removeMs = 3_600_000;
+
 /**
  * Removes a tree that a sandbox may have filled. `rm` walks by descriptors, so neither symlinks nor paths longer than the
  * kernel takes at once can mislead or stop it.
  */
 export async function removeTree(path: string): Promise<void> {
-  const { exitCode, stderr } = await run(['rm', '-rf', '--one-file-system', '--', path]);
+  const { exitCode, stderr } = await run(['rm', '-rf', '--one-file-system', '--', path], removeMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot remove ${path}: ${stderr.trim()}`);
 }

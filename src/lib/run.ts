@@ -18,9 +18,11 @@ export function run(argv: readonly [string, ...string[]], timeoutMs = 60_000): P
   const [file, ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
+    child.on('error', (error) => reject(spawnFault(file, error)));
+    // Where it could not even be tried, for want of descriptors, there are no streams.
+    if (child.pid === undefined) return;
     const stdout = collect(child.stdout);
     const stderr = collect(child.stderr);
-    child.on('error', (error) => reject(spawnFault(file, error)));
     child.on('close', (code, signal) => {
       if (child.killed) reject(new Fault('timeout', `${file} did not end within ${timeoutMs} ms`));
       else resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stdout: stdout(), stderr: stderr() });

@@ -14,7 +14,6 @@ const c = {
   connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
   dup2: libc.func('int dup2(int from, int to)'),
   close: libc.func('int close(int fd)'),
-  fcntl: libc.func('int fcntl(int fd, int command, int argument)'),
   pipe2: libc.func('int pipe2(_Out_ int *pair, int flags)'),
   recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc.func('int flock(int fd, int operation)'),
@@ -24,6 +23,7 @@ const c = {
   umount2: libc.func('int umount2(const char *target, int flags)'),
   openTree: libc.func('long syscall(long number, int folder, const char *path, uint32_t flags)'),
   closeRange: libc.func('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
+  openat2: libc.func('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
   mountSetattr: libc.func(
     'long syscall(long number, int folder, const char *path, uint32_t flags, const void *attributes, size_t size)',
   ),
@@ -55,8 +55,7 @@ const AF_UNIX = 1;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
 const SOCK_CLOEXEC = 0o2000000;
-const F_SETFL = 4;
-const O_NONBLOCK = 0o4000;
+const SOCK_NONBLOCK = 0o4000;
 const maxSocketPath = 107;
 
 export interface PacketSocket {
@@ -77,7 +76,8 @@ export function connectSeqpacket(path: string): PacketSocket {
   const address = Buffer.alloc(2 + length + 1);
   address.writeUInt16LE(AF_UNIX, 0);
   address.write(path, 2);
-  const fd = checked('socket', c.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  // Never waits: who keeps the other side busy must not keep us.
+  const fd = checked('socket', c.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   try {
     checked('connect', c.connect(fd, address, address.length));
     const pair = [0, 0];
@@ -85,8 +85,6 @@ export function connectSeqpacket(path: string): PacketSocket {
     const [ours, other] = pair as [number, number];
     const socket = new Socket({ fd: ours, readable: true, writable: true, allowHalfOpen: true });
     socket.pause();
-    // Ours was non-blocking; what takes its place has to be too, but only now: connecting is meant to wait.
-    checked('fcntl', c.fcntl(fd, F_SETFL, O_NONBLOCK));
     checked('dup2', c.dup2(fd, ours));
     c.close(other);
     return { socket, rest: () => queuedPackets(ours) };
@@ -149,9 +147,21 @@ export function detachMount(target: string): boolean {
 }
 
 /** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
-const numbers = { openTree: 428, moveMount: 429, closeRange: 436, mountSetattr: 442 } as const;
+const numbers = { openTree: 428, moveMount: 429, closeRange: 436, openat2: 437, mountSetattr: 442 } as const;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
+
+/** Opens a path for mounting from it, and refuses (ELOOP) to pass through any symbolic link. */
+export function openWithoutLinks(path: string): number {
+  const O_PATH = 0o10000000n;
+  const O_CLOEXEC = 0o2000000n;
+  const RESOLVE_NO_MAGICLINKS = 2n;
+  const RESOLVE_NO_SYMLINKS = 4n;
+  const how = Buffer.alloc(24);
+  how.writeBigUInt64LE(O_PATH | O_CLOEXEC, 0);
+  how.writeBigUInt64LE(RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS, 16);
+  return checked(`open ${path}`, c.openat2(numbers.openat2, AT_FDCWD, path, how, how.length));
+}
 
 export interface BindOptions {
   readonly readonly: boolean;

@@ -90,5 +90,12 @@ export function isFault(error: unknown, code?: FaultCode): error is Fault {
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const message = error instanceof Error ? error.message : String(error);
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new Fault('exhausted', message, { cause: error, hint: 'Free some disk space.' });
+  }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new Fault('exhausted', message, { cause: error, hint: 'Raise the limit on open files (ulimit -n).' });
+  }
   return new Fault('internal', message, { cause: error });
 }

@@ -26,8 +26,8 @@ export class Loop {
   /** Returns when everything that a crash left behind has been dealt with. */
   async start(): Promise<void> {
     this.#forget = this.#parts.engine.onChange((id) => void this.wake(id));
-    await this.sweep();
-    this.#timer = setInterval(() => void this.sweep(), sweepMs);
+    await this.#swept();
+    this.#timer = setInterval(() => void this.#swept(), sweepMs);
     this.#timer.unref();
   }
 
@@ -37,6 +37,10 @@ export class Loop {
     } catch (error) {
       this.#parts.report(id, asFault(error));
     }
+  }
+
+  async #swept(): Promise<void> {
+    await this.sweep().catch((error: unknown) => this.#parts.report('sweep', asFault(error)));
   }
 
   async sweep(): Promise<void> {

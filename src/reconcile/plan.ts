@@ -40,9 +40,13 @@ export function plan(sandbox: Sandbox, observed: Observed, held = false): Step |
 function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): Step | null {
   const leaves = spec.desired === 'removed' || (spec.autoRemove && !held);
   const returns = spec.desired === 'running' && spec.attempt > status.attempt;
-  if (!leaves && !returns) return observed.kind === 'running' || observed.kind === 'paused' ? { action: 'stop' } : null;
+  if (!leaves && !returns) return mayRun(observed) ? { action: 'stop' } : null;
   if (observed.kind !== 'absent') return { action: 'clear' };
   return leaves ? { action: 'forget' } : { action: 'renew' };
+}
+
+function mayRun(observed: Observed): boolean {
+  return observed.kind !== 'absent' && observed.kind !== 'exited';
 }
 
 function planStop(observed: Observed): Step {

@@ -26,6 +26,9 @@ export interface ReconcileParts {
 /** More turns than any sandbox needs; past it two writers are fighting. */
 const maxTurns = 50;
 
+/** Steps that only write down what is so. */
+const records: readonly Action[] = ['adopt', 'conclude'];
+
 export class Reconciler {
   readonly #parts: ReconcileParts;
   readonly #exclusive = new Exclusive();
@@ -84,10 +87,13 @@ export class Reconciler {
     return this.#exclusive.idle();
   }
 
-  /** Like settle, for readers: what is being worked on already is not waited for. */
+  /** For readers: what has changed is recorded; what takes longer goes on without them. */
   async refresh(row: SandboxRow): Promise<void> {
     if (this.#busy.has(row.id)) return;
-    if ((await this.#decide(row)) !== null) await this.settle(row.id);
+    const step = await this.#decide(row);
+    if (step === null) return;
+    if (records.includes(step.action)) await this.#exclusive.run(row.id, () => this.turn(row.id));
+    else void this.settle(row.id).catch(() => {});
   }
 
   /** One step, or null when there is nothing to do. */

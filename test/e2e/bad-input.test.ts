@@ -34,7 +34,7 @@ describe('a request', () => {
     [['run', '--runtime', 'nosuch', '--', 'true'], 2, 'runtime'],
     [['run', '--runtime', 'runsc', '--', 'true'], 3, 'runsc is not installed'],
     [['run', '--rootfs', '/no/such/root', '--', 'true'], 2, 'does not exist'],
-    [['run', '/no/such/project', '--', 'true'], 2, 'is not a folder'],
+    [['run', '/no/such/project', '--', 'true'], 2, 'does not exist'],
     [['run', '/', '--', 'true'], 2, 'cannot be a project'],
     [['create', '--name', 'there'], 6, 'exists already'],
     [['show', 'nosuch'], 5, 'no sandbox nosuch'],

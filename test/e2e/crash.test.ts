@@ -111,6 +111,30 @@ describe('while no daemon is there', () => {
     expect(await carrel.ok('logs', 'box')).toBe('done\n');
   });
 
+  it('a death by signal and for want of memory are recorded as such', async () => {
+    const script = 'until [ -e go ]; do sleep 0.05; done; ';
+    await carrel.ok('create', '--name', 'signal', '--', 'sh', '-c', `${script} kill -SEGV $$`);
+    await carrel.ok(
+      'create',
+      '--name',
+      'memory',
+      '--memory',
+      '32m',
+      '--swap',
+      '32m',
+      '--',
+      'sh',
+      '-c',
+      `${script} exec python3 -c 'bytearray(200 << 20)'`,
+    );
+    const ids = (await carrel.json<View[]>('ls')).map(({ id }) => id);
+    await carrel.killDaemon();
+    for (const id of ids) carrel.write(`home/sandboxes/${id}/home/go`, '');
+    await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'both to end');
+    expect(await carrel.json<View>('show', 'signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
+    expect(await carrel.json<View>('show', 'memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
+  });
+
   it('what the engine holds and no record owns is removed', async () => {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('down');

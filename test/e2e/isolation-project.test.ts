@@ -55,6 +55,21 @@ describe.each(['root', 'rootless'])('%s', (way) => {
     expect(execFileSync('find', [project, '-perm', '/6000']).toString()).toBe('');
   });
 
+  it('no link that leads another sandbox elsewhere', async () => {
+    const mono = carrel.folder('mono');
+    await carrel.ok('run', '--rm', mono, '--', 'mkdir', 'app');
+    await carrel.ok('create', '--name', 'inner', join(mono, 'app'));
+    await carrel.ok('create', '--name', 'outer', mono);
+    await carrel.ok('stop', '--grace', '0', 'inner');
+    await carrel.ok('exec', 'outer', '--', 'sh', '-c', 'mv app away; ln -s /etc app');
+    const again = await carrel.run(['start', 'inner']);
+    expect(again.stderr).toContain('leads through a link');
+    expect(again.exitCode).toBe(4);
+    const fresh = await carrel.run(['run', '--rm', join(mono, 'app'), '--', 'ls']);
+    expect(fresh.stderr).toContain('a link that a sandbox may have made');
+    expect(fresh.exitCode).toBe(4);
+  });
+
   it('files that belong to the owner of the project, there and inside', async () => {
     await carrel.ok('run', project, '--', 'sh', '-c', 'stat -c %u . > who; mkdir -p a/b; touch a/b/c');
     expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n');

@@ -81,6 +81,29 @@ describe('run', () => {
     expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped' });
   });
 
+  it('kills on the second Ctrl-C, without waiting for the grace time', async () => {
+    const child = carrel.spawn([
+      'run',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'trap "" TERM; echo ready; while :; do sleep 0.05; done',
+    ]);
+    await once(child.stdout!, 'data');
+    child.kill('SIGINT');
+    await until(
+      async () => (await carrel.ok('--json', 'events')).includes('stop_requested'),
+      'the first one to be taken',
+    );
+    const from = Date.now();
+    child.kill('SIGINT');
+    await once(child, 'close');
+    expect(Date.now() - from).toBeLessThan(8000);
+    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+  });
+
   it('goes on when its client is killed', async () => {
     const child = carrel.spawn(['run', '--name', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
     await once(child.stdout!, 'data');
@@ -134,6 +157,13 @@ describe('exec', () => {
       child.kill('SIGKILL');
       await until(async () => (await running()) === before + more, 'the right number of commands');
     }
+  });
+
+  it('says with a terminal too that a command does not exist', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const { exitCode, stdout } = await carrel.run(['exec', '-t', 'a', '--', '/no/such/program']);
+    expect(stdout).toContain('/no/such/program');
+    expect(exitCode).toBe(127);
   });
 
   it('gives a terminal that knows its size', async () => {
@@ -229,6 +259,36 @@ describe('logs', () => {
     expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('line 8999\n');
     writeFileSync(join(carrel.home, 'config.yaml'), '');
     await carrel.ok('down');
+  });
+});
+
+describe('attach', () => {
+  it('shows what is written from now on, and leaves the command alone when it goes', async () => {
+    await carrel.ok(
+      'create',
+      '--name',
+      'a',
+      '--',
+      'sh',
+      '-c',
+      'i=0; while :; do echo tick $i; i=$((i+1)); sleep 0.05; done',
+    );
+    const child = carrel.spawn(['attach', 'a']);
+    const [first] = (await once(child.stdout!, 'data')) as [Buffer];
+    expect(first.toString()).toContain('tick');
+    child.kill('SIGINT');
+    await once(child, 'close');
+    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+  });
+});
+
+describe('down', () => {
+  it('leaves sandboxes running, and with --all stops them', async () => {
+    await carrel.ok('create', '--name', 'a');
+    await carrel.ok('down');
+    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+    expect(await carrel.ok('down', '--all')).toContain('stopped a');
+    expect((await carrel.json<View>('show', 'a')).state).toBe('stopped');
   });
 });
 

@@ -61,6 +61,9 @@ function connect(bundle: string): PacketSocket {
   try {
     return connectSeqpacket(`/proc/self/fd/${folder}/attach`);
   } catch (error) {
+    if (error instanceof SysError && error.code === 'EAGAIN') {
+      throw new Fault('unavailable', 'too many clients wait for its console', { cause: error });
+    }
     if (error instanceof SysError) throw new Fault('not_ready', 'its command has ended', { cause: error });
     throw error;
   } finally {

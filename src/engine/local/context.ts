@@ -75,5 +75,10 @@ export function notePath(context: Context, id: string): string {
 
 export function readNote(context: Context, id: string): LaunchNote | null {
   const text = readIfThere(notePath(context, id));
-  return text === null ? null : (JSON.parse(text) as LaunchNote);
+  try {
+    return text === null ? null : (JSON.parse(text) as LaunchNote);
+  } catch {
+    // Cut short by a power cut, before anything was launched.
+    return null;
+  }
 }

@@ -7,18 +7,18 @@ import { once } from 'node:events';
 import { closeSync, existsSync, fchmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
-import { processRef, signalProcess } from '../../lib/process.ts';
+import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber, signalOfExit } from '../../lib/signal.ts';
 import { pipe } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
-import type { ExecSpec, Exit, Process } from '../engine.ts';
+import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { attachConsole } from './console.ts';
-import { createdPid, type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
+import { type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
 import { processSpec } from './spec.ts';
 
 export interface ExecTools {
@@ -68,7 +68,7 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     stdout,
     stderr,
     resize: async () => {},
-    signal: (name) => signalInside(folder, name),
+    signal: (name) => signalInside(folder, child, name),
     detach: () => {
       stdin.end();
       stdout.resume();
@@ -108,15 +108,26 @@ function exitFrom(exitCode: number): Exit {
   return { exitCode, signal: signalOfExit(exitCode), outOfMemory: false };
 }
 
-/** The runtime writes the pid a moment after the command has started. */
-async function signalInside(folder: string, name: NodeJS.Signals): Promise<void> {
-  for (let tries = 0; tries < 200 && existsSync(folder); tries += 1) {
+/**
+ * The runtime writes the pid a moment after the command has started, and ends with it: only while it lives is the pid
+ * the command's and nobody else's.
+ */
+async function signalInside(folder: string, runtime: ChildProcess, name: NodeJS.Signals): Promise<void> {
+  for (let tries = 0; tries < 200 && runtime.exitCode === null && runtime.signalCode === null; tries += 1) {
     const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
     const ref = pid > 0 ? processRef(pid) : null;
-    if (ref !== null) return void signalProcess(ref, name);
+    if (ref !== null) return signalRef(ref, name);
     await pause(5);
   }
-  throw new Fault('not_ready', 'the command is not running');
+  throw notRunning();
+}
+
+function signalRef(ref: ProcessRef, name: NodeJS.Signals): void {
+  if (!signalProcess(ref, name)) throw notRunning();
+}
+
+function notRunning(): Fault {
+  return new Fault('not_ready', 'the command is not running');
 }
 
 /** conmon says on fd 5 that its socket is there, and runs the command when fd 4 is written the second time. */
@@ -138,19 +149,31 @@ async function execWithTerminal(
   const created = words.next();
   created.catch(() => {});
   start.write('\n');
-  await Promise.race([once(ready, 'data'), created]);
-  const console = attachConsole(folder);
-  start.end('\n');
+  const release = () => rmSync(folder, { recursive: true, force: true });
   try {
-    createdPid((await created).value);
+    await Promise.race([once(ready, 'data'), created]);
+    const console = attachConsole(folder);
+    start.end('\n');
+    const { value } = await created;
+    if (value.data <= 0) return refused(console, value.message ?? 'the runtime gave no reason', release);
+    const ref = processRef(value.data);
+    await console.resize(size.rows, size.columns);
+    const exited = terminalExit(words, console.stdout).finally(release);
+    exited.catch(() => {});
+    return { ...console, exited, signal: async (name) => (ref ? signalRef(ref, name) : undefined) };
   } catch (error) {
-    console.detach();
+    release();
     throw error;
   }
-  await console.resize(size.rows, size.columns);
-  const exited = terminalExit(words, console.stdout).finally(() => rmSync(folder, { recursive: true, force: true }));
-  exited.catch(() => {});
-  return { ...console, signal: (name) => signalInside(folder, name), exited };
+}
+
+/** A command that could not be started, as a process that says so and ends. */
+function refused(console: Console, message: string, release: () => void): Process {
+  console.detach();
+  release();
+  const stdout = Readable.from([Buffer.from(`${message.trim()}\r\n`)]);
+  const exited = Promise.resolve(exitFrom(notStarted));
+  return { ...console, stdout, stderr: Readable.from([]), exited, signal: () => Promise.reject(notRunning()) };
 }
 
 async function terminalExit(words: AsyncGenerator<KeeperWord, never>, stdout: Readable): Promise<Exit> {

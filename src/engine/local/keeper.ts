@@ -28,8 +28,13 @@ export async function keep(options: KeeperOptions): Promise<number> {
     env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3' },
     cwd: options.bundle,
   });
-  const words = keeperWords(child, child.stdio[3] as Readable);
-  return createdPid((await words.next()).value);
+  const pipe = child.stdio[3] as Readable | undefined;
+  const words = keeperWords(child, pipe);
+  try {
+    return createdPid((await words.next()).value);
+  } finally {
+    pipe?.destroy();
+  }
 }
 
 export function keeperArgs(options: KeeperOptions): string[] {
@@ -52,10 +57,11 @@ export interface KeeperWord {
   readonly message?: string;
 }
 
-export async function* keeperWords(child: ChildProcess, pipe: Readable): AsyncGenerator<KeeperWord, never> {
+export async function* keeperWords(child: ChildProcess, pipe: Readable | undefined): AsyncGenerator<KeeperWord, never> {
   const failed = new Promise<never>((_, reject) => child.on('error', (error) => reject(spawnFault('conmon', error))));
   failed.catch(() => {});
-  const lines = createInterface({ input: pipe })[Symbol.asyncIterator]();
+  if (!pipe) await failed;
+  const lines = createInterface({ input: pipe! })[Symbol.asyncIterator]();
   for (;;) {
     const line = await Promise.race([lines.next(), failed]);
     if (line.done) throw new Fault('internal', 'conmon ended without a word');

@@ -23,7 +23,7 @@ import type {
 import { groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
-import { freeEnded, removeEverything, stopProcesses } from './end.ts';
+import { freeEnded, removeEverything, resume, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
 import type { LocalHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
@@ -124,8 +124,11 @@ class LocalEngine implements Engine {
     const found = await observe(this.#context, id, handle);
     if (found.kind === 'absent') return;
     if (found.kind === 'exited') return freeEnded(this.#context, id);
+    if (found.kind === 'created') return removeEverything(this.#context, id);
+    // A client that does not read would keep the end from being recorded.
+    this.#release(id);
+    if (found.kind === 'paused') await resume(this.#context, id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
-    if (found.kind !== 'running' || !current) return removeEverything(this.#context, id);
     await stopProcesses(current as LocalHandle, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
     await freeEnded(this.#context, id);
   }

@@ -75,33 +75,43 @@ function generations(bundle: string): string[] {
 }
 
 async function lastLines(bundle: string, count: number): Promise<{ lines: LogLine[]; position: Position | null }> {
-  const lines: LogLine[] = [];
+  const tail = new Tail(count);
   let position: Position | null = null;
   for (const name of generations(bundle)) {
     const reader = await Generation.open(join(bundle, name));
     if (reader === null) continue;
     try {
-      for await (const line of reader.rest()) {
-        lines.push(line);
-        if (lines.length > count * 2 + 64) lines.splice(0, lines.length - lineStart(lines, count));
-      }
+      for await (const piece of reader.rest()) tail.push(piece);
       position = reader.position;
     } finally {
       await reader.close();
     }
   }
-  return { lines: count === 0 ? [] : lines.slice(-lineStart(lines, count)), position };
+  return { lines: tail.pieces(), position };
 }
 
-/** How many pieces from the end make up the last `count` lines. */
-function lineStart(pieces: readonly LogLine[], count: number): number {
-  let whole = 0;
-  for (let taken = 0; taken < pieces.length; taken += 1) {
-    const piece = pieces[pieces.length - 1 - taken]!;
-    const endsLine = piece.bytes.at(-1) === 0x0a || taken === 0;
-    if (endsLine && ++whole > count) return taken;
+/** The last lines of what is pushed. A line may come in many pieces, and the last one may be unfinished. */
+class Tail {
+  readonly #count: number;
+  #lines: LogLine[][] = [];
+  #open: LogLine[] = [];
+
+  constructor(count: number) {
+    this.#count = count;
   }
-  return pieces.length;
+
+  push(piece: LogLine): void {
+    this.#open.push(piece);
+    if (piece.bytes.at(-1) !== 0x0a) return;
+    this.#lines.push(this.#open);
+    this.#open = [];
+    if (this.#lines.length > this.#count * 2 + 1024) this.#lines = this.#lines.slice(-this.#count);
+  }
+
+  pieces(): LogLine[] {
+    const lines = this.#open.length > 0 ? [...this.#lines, this.#open] : this.#lines;
+    return this.#count === 0 ? [] : lines.slice(-this.#count).flat();
+  }
 }
 
 async function* follow(

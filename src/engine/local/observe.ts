@@ -20,7 +20,7 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
   if (isAlive(known.init)) {
     return isFrozen(context.cgroups, id) ? { kind: 'paused' } : { kind: 'running', started: startedOf(known) };
   }
-  return afterKeeper(context, id, known.keeper);
+  return afterInit(context, id, known);
 }
 
 export function startedOf(handle: LocalHandle): Started {
@@ -35,37 +35,37 @@ export function readExit(context: Context, id: string): Exit | null {
   return { exitCode, signal: signalOfExit(exitCode), outOfMemory };
 }
 
-/** The first process is gone, and its keeper is about to say how; without a keeper nobody will. */
-async function afterKeeper(context: Context, id: string, keeper: ProcessRef | null): Promise<Observed> {
-  for (let tries = 0; keeper && isAlive(keeper) && tries < 500; tries += 1) {
-    if (readExit(context, id)) break;
-    await pause(10);
-  }
+/**
+ * The first process is gone. Its keeper says how, once all output is written, and that may take a client that reads
+ * slowly: until then it runs. Without a keeper nobody will say anything.
+ */
+function afterInit(context: Context, id: string, handle: LocalHandle | null): Observed {
+  if (handle && isAlive(handle.keeper) && !readExit(context, id))
+    return { kind: 'running', started: startedOf(handle) };
   const exit = readExit(context, id);
   return exit ? { kind: 'exited', exit } : { kind: 'absent' };
 }
 
 /** Found without a handle: a daemon ended between creating and recording. */
 async function observeUnknown(context: Context, id: string): Promise<Observed> {
-  const keeper = await settledKeeper(context, id);
+  await settledKeeper(context, id);
   const state = await runtimeState(context, id);
-  if (state === null || state.status === 'stopped') return afterKeeper(context, id, keeper);
+  const handle = currentHandle(context, id);
+  if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
   if (state.status === 'created') return { kind: 'created' };
   if (state.status === 'paused') return { kind: 'paused' };
-  const handle = currentHandle(context, id);
   return handle && isAlive(handle.init)
     ? { kind: 'running', started: startedOf(handle) }
-    : afterKeeper(context, id, keeper);
+    : afterInit(context, id, handle);
 }
 
-/** The keeper, after it has finished creating; null when there is none. */
-async function settledKeeper(context: Context, id: string): Promise<ProcessRef | null> {
+/** Waits until a keeper that is still creating has done so. */
+async function settledKeeper(context: Context, id: string): Promise<void> {
   const keeper = keeperOf(context, id);
   for (let tries = 0; keeper && isAlive(keeper) && tries < 500; tries += 1) {
     if (existsSync(join(context.layout.run(id), 'pid'))) break;
     await pause(10);
   }
-  return keeper;
 }
 
 /** The handle of what was launched under this id, running or not. */

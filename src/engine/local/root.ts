@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -44,7 +45,7 @@ export function hostProgramMounts(host = '/'): Mount[] {
   const names = ['usr', ...real, ...sharedEtcFolders.map((name) => `etc/${name}`)];
   return names
     .filter((name) => existsSync(join(host, name)))
-    .map((name) => ({ kind: 'bind', source: join(host, name), target: `/${name}`, readonly: true }));
+    .map((name) => ({ kind: 'bind', source: realpathSync(join(host, name)), target: `/${name}`, readonly: true }));
 }
 
 export interface Skeleton {

@@ -99,8 +99,7 @@ export function runtimeSpec(input: SpecInput): object {
       namespaces: namespaces.map((type) => ({ type })),
       uidMappings: mappings,
       gidMappings: mappings,
-      ...(input.cgroupsPath === null ? {} : { cgroupsPath: input.cgroupsPath }),
-      resources: resources(launch.limits, input.enforced),
+      ...(input.cgroupsPath === null ? {} : controlGroup(input.cgroupsPath, input)),
       seccomp: seccompProfile(input.arch),
       maskedPaths,
       readonlyPaths,
@@ -145,6 +144,10 @@ export function maxProcesses(limits: Limits, cgroupsPath: string | null): number
 
 function initArgs(command: readonly string[]): string[] {
   return [initPath, '--', ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
+}
+
+function controlGroup(cgroupsPath: string, { launch, enforced }: SpecInput): object {
+  return { cgroupsPath, resources: resources(launch.limits, enforced) };
 }
 
 const cpuPeriodMicros = 100_000;

@@ -4,19 +4,9 @@
  * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
  * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
  */
-import {
-  chownSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys.ts';
+import { bindMount, detachMount, mount, mountFlags, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
@@ -177,10 +167,11 @@ async function bindSource(one: BindMount, target: string, input: StageInput): Pr
 }
 
 function openSource(path: string): number {
-  const O_PATH = 0o10000000;
   try {
-    return openSync(path, O_PATH);
+    return openWithoutLinks(path);
   } catch (error) {
-    throw new Fault('invalid', `cannot mount ${path}: ${(error as Error).message}`, { cause: error });
+    const isLink = error instanceof SysError && error.code === 'ELOOP';
+    const why = isLink ? 'it leads through a link that was not there before' : (error as Error).message;
+    throw new Fault(isLink ? 'denied' : 'invalid', `cannot mount ${path}: ${why}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** From a Launch to a running sandbox. Each step may be the last before a crash; `inspect` tells which was. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { run } from '../../lib/run.ts';
@@ -30,7 +30,9 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     env: launch.env,
     maxProcesses: maxProcesses(launch.limits, cgroupsPath),
   };
-  writeFileSync(notePath(context, launch.id), JSON.stringify(note), { mode: 0o600 });
+  const notes = notePath(context, launch.id);
+  writeFileSync(`${notes}.new`, JSON.stringify(note), { mode: 0o600 });
+  renameSync(`${notes}.new`, notes);
   crashPoint('start:noted');
   const identity = identityFor(context, launch);
   const staged = await stage({

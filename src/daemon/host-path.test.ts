@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projectFolder, realHostPath } from './host-path.ts';
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-paths-')));
+  for (const folder of ['home/.carrel', 'mono/app', 'other']) mkdirSync(join(root, folder), { recursive: true });
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('a path of the host', () => {
+  it('is resolved through links of its owner, dots and all', () => {
+    symlinkSync('mono', join(root, 'link'));
+    symlinkSync(join(root, 'other'), join(root, 'mono/away'));
+    expect(realHostPath(`${root}/link/./app/../away`, [])).toBe(join(root, 'other'));
+  });
+
+  it('is refused through a link in a folder that a sandbox can write', () => {
+    symlinkSync('/etc', join(root, 'mono/planted'));
+    expect(() => realHostPath(join(root, 'mono/planted'), [join(root, 'mono')])).toThrow(
+      'a link that a sandbox may have made',
+    );
+    symlinkSync('mono/planted', join(root, 'indirect'));
+    expect(() => realHostPath(join(root, 'indirect'), [join(root, 'mono')])).toThrow(
+      'a link that a sandbox may have made',
+    );
+    expect(realHostPath(join(root, 'mono/app'), [join(root, 'mono')])).toBe(join(root, 'mono/app'));
+  });
+
+  it('that loops, is missing or relative is refused', () => {
+    symlinkSync('loop', join(root, 'loop'));
+    for (const path of [join(root, 'loop'), join(root, 'nosuch'), 'relative']) {
+      expect(() => realHostPath(path, [])).toThrow('does not exist');
+    }
+  });
+});
+
+describe('a project', () => {
+  const home = () => join(root, 'home/.carrel');
+
+  it('is a folder', () => {
+    writeFileSync(join(root, 'file'), '');
+    expect(() => projectFolder(join(root, 'file'), home(), [])).toThrow('is not a folder');
+    expect(projectFolder(join(root, 'mono'), home(), [])).toBe(join(root, 'mono'));
+  });
+
+  it('neither holds the home nor is held by it, by whatever name either is called', () => {
+    symlinkSync('home', join(root, 'alias'));
+    const aliasOfHome = join(root, 'alias/.carrel');
+    for (const path of ['/', join(root, 'home'), join(root, 'alias'), home(), aliasOfHome]) {
+      for (const own of [home(), aliasOfHome])
+        expect(() => projectFolder(path, own, [])).toThrow('cannot be a project');
+    }
+  });
+});

@@ -1,0 +1,74 @@
+/** Paths of the host that users name, resolved without trusting anything a sandbox could have planted on the way. */
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+
+const maxLinks = 40;
+
+/**
+ * The real path. Links are followed, except those that lie in a folder some sandbox can write: `open` names those folders.
+ */
+export function realHostPath(path: string, open: readonly string[]): string {
+  if (!path.startsWith('/')) throw missing(path);
+  let resolved = '/';
+  let rest = parts(path);
+  for (let links = 0; rest.length > 0; ) {
+    const [part, ...later] = rest as [string, ...string[]];
+    rest = later;
+    const next = part === '..' ? dirname(resolved) : join(resolved, part);
+    const stat = lstatSync(next, { throwIfNoEntry: false });
+    if (!stat) throw missing(path);
+    if (!stat.isSymbolicLink()) {
+      resolved = next;
+      continue;
+    }
+    if (open.some((folder) => isInside(next, folder))) throw planted(path, next);
+    if (++links > maxLinks) throw missing(path);
+    const target = readlinkSync(next);
+    if (target.startsWith('/')) resolved = '/';
+    rest = [...parts(target), ...rest];
+  }
+  return resolved;
+}
+
+function parts(path: string): string[] {
+  return path.split(sep).filter((part) => part !== '' && part !== '.');
+}
+
+export function isInside(path: string, folder: string): boolean {
+  return `${path}${sep}`.startsWith(folder === sep ? sep : `${folder}${sep}`);
+}
+
+function missing(path: string): Fault {
+  return new Fault('invalid', `${printable(path)} does not exist`, { hint: 'Name it by its absolute path.' });
+}
+
+function planted(path: string, link: string): Fault {
+  return new Fault(
+    'denied',
+    `${printable(path)} leads through ${printable(link)}, a link that a sandbox may have made`,
+    {
+      hint: 'Name the real path.',
+    },
+  );
+}
+
+/** The real folder of one project: neither the whole system nor anything around or inside Carrel's own files. */
+export function projectFolder(path: string, home: string, open: readonly string[]): string {
+  const real = realHostPath(path, open);
+  if (!lstatSync(real).isDirectory()) {
+    throw new Fault('invalid', `the project ${printable(path)} is not a folder`, { hint: 'Name an existing folder.' });
+  }
+  const own = realpathSync(home);
+  if (real === sep || isInside(real, own) || isInside(own, real)) {
+    throw new Fault(
+      'invalid',
+      `${printable(real)} cannot be a project: it is, holds or is held by what is not its own`,
+      {
+        hint: 'Name the folder of one project.',
+      },
+    );
+  }
+  return real;
+}
