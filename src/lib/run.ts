@@ -41,7 +41,7 @@ function collect(stream: Readable): () => string {
 }
 
 export function spawnFault(file: string, error: NodeJS.ErrnoException): Fault {
-  if (error.code === 'ENOENT')
+  if (error.code === 'ENOENT' || error.code === 'EACCES')
     return new Fault('unsupported', `${file} is not installed`, { hint: 'Run ./setup, or carrel doctor.' });
   return new Fault('internal', `${file} could not be started: ${error.message}`, { cause: error });
 }

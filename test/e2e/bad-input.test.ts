@@ -156,6 +156,36 @@ describe('a home', () => {
   });
 });
 
+describe('a machine', () => {
+  it.each([
+    ['conmon', 'conmon is not installed', 'conmon'],
+    ['crun runc', 'no runtime: crun or runc is not installed', 'runtime'],
+    ['tini-static docker-init tini catatonit', 'no init for sandboxes is installed', 'init'],
+  ])('without %s is told so, by the doctor too, and nothing is made', async (programs, message, row) => {
+    const wrap = (argv: readonly string[]) => [
+      'unshare',
+      '--mount',
+      '--',
+      'test/fixtures/without-programs',
+      programs,
+      ...argv,
+    ];
+    const carrel = new Installation({ wrap, prepareHome: () => {} });
+    const { exitCode, stderr } = await carrel.run(['run', '--', 'true']);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('cure: ');
+    expect(exitCode).toBe(3);
+    expect(await carrel.json('ls')).toEqual([]);
+    const doctor = await carrel.run(['--json', 'doctor']);
+    expect(doctor.exitCode).toBe(3);
+    const rows = JSON.parse(doctor.stdout) as { name: string; level: string }[];
+    expect(rows.filter(({ level }) => level === 'failure').map(({ name }) => name)).toContainEqual(
+      expect.stringContaining(row),
+    );
+    await carrel.dispose();
+  });
+});
+
 describe('a kernel that makes no user namespaces', () => {
   it('is named as the reason, and nothing is made', async () => {
     const account = createRootlessAccount();

@@ -1,5 +1,5 @@
 /** What the parts of this engine share: facts of the installation and the machine, found once at the start. */
-import { chmodSync, copyFileSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
@@ -7,7 +7,7 @@ import type { Limits } from '../../model/limits.ts';
 import { type Cgroups, detectCgroups } from './cgroup.ts';
 import { type IdSpace, readIdSpace } from './ids.ts';
 import { Layout } from './layout.ts';
-import { findProgram, requireProgram } from './runtime.ts';
+import { findProgram } from './runtime.ts';
 
 export interface Context {
   readonly layout: Layout;
@@ -35,7 +35,8 @@ export function openContext(options: LocalOptions): Context {
     layout,
     space,
     cgroups: detectCgroups(options.installation, space.rootless),
-    keeperPath: requireProgram('conmon', 'Run ./setup, or install conmon.'),
+    // Missing programs are refused when a sandbox starts; until then the doctor can say so.
+    keeperPath: findProgram('conmon') ?? 'conmon',
     logMaxBytes: options.logMaxBytes ?? defaultLogMaxBytes,
   };
 }
@@ -43,12 +44,11 @@ export function openContext(options: LocalOptions): Context {
 /** Any of these reaps, forwards signals and exits as its child did. The static ones run on every root filesystem. */
 const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
 
-/** A copy, so that an upgrade of the host's package does not change what runs inside. */
+/** A copy, renewed when the host's changes. */
 function installInit(layout: Layout): void {
   const source = initPrograms.map(findProgram).find((path) => path !== null);
-  if (!source)
-    throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
   const target = join(layout.tools, 'init');
+  if (!source) return;
   if (statSync(target, { throwIfNoEntry: false })?.size === statSync(source).size) return;
   copyFileSync(source, `${target}.new`);
   chmodSync(`${target}.new`, 0o755);
@@ -58,6 +58,11 @@ function installInit(layout: Layout): void {
 export function runtimeArgs(context: Context, runtime: string): string[] {
   const noGroups = context.cgroups.parent === null && runtime === 'crun';
   return ['--root', context.layout.state(runtime), ...(noGroups ? ['--cgroup-manager=disabled'] : [])];
+}
+
+export function requireInit(layout: Layout): void {
+  if (existsSync(join(layout.tools, 'init'))) return;
+  throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
 }
 
 /** What was decided at launch and is needed later by whoever finds the sandbox. */

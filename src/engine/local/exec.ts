@@ -15,7 +15,7 @@ import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber, signalOfExit } from '../../lib/signal.ts';
 import { pipe } from '../../lib/sys.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { attachConsole } from './console.ts';
 import { type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
@@ -40,7 +40,7 @@ export async function execInside(tools: ExecTools, id: string, bundle: string, s
   writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...inside, ...size }), { mode: 0o600 });
   return spec.terminal === null
     ? execWithPipes(tools, id, folder, spec.stdin)
-    : execWithTerminal(tools, id, folder, spec.terminal);
+    : execWithTerminal(tools, id, folder, { command: args, size: spec.terminal });
 }
 
 function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: boolean): Process {
@@ -135,7 +135,7 @@ async function execWithTerminal(
   tools: ExecTools,
   id: string,
   folder: string,
-  size: { rows: number; columns: number },
+  { command: [command], size }: { command: readonly string[]; size: NonNullable<ExecSpec['terminal']> },
 ): Promise<Process> {
   const options = { ...tools, id, bundle: folder, exits: folder, log: null, keepStdinOpen: true };
   const extra = ['--exec', '--exec-attach', '--terminal', '--exec-process-spec', join(folder, 'process.json')];
@@ -154,9 +154,13 @@ async function execWithTerminal(
     await Promise.race([once(ready, 'data'), created]);
     const console = attachConsole(folder);
     start.end('\n');
-    const { value } = await created;
-    if (value.data <= 0) return refused(console, value.message ?? 'the runtime gave no reason', release);
-    const ref = processRef(value.data);
+    const { data: pid, message } = await created.then(
+      ({ value }) => value,
+      // Older ones end without a word when the runtime could not start the command.
+      (error): KeeperWord => (isFault(error, 'unavailable') ? { data: -1 } : raise(error)),
+    );
+    if (pid <= 0) return refused(console, message ?? `${command} could not be started`, release);
+    const ref = processRef(pid);
     await console.resize(size.rows, size.columns);
     const exited = terminalExit(words, console.stdout).finally(release);
     exited.catch(() => {});
@@ -165,6 +169,10 @@ async function execWithTerminal(
     release();
     throw error;
   }
+}
+
+function raise(error: unknown): never {
+  throw error;
 }
 
 /** A command that could not be started, as a process that says so and ends. */

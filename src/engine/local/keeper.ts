@@ -64,7 +64,7 @@ export async function* keeperWords(child: ChildProcess, pipe: Readable | undefin
   const lines = createInterface({ input: pipe! })[Symbol.asyncIterator]();
   for (;;) {
     const line = await Promise.race([lines.next(), failed]);
-    if (line.done) throw new Fault('internal', 'conmon ended without a word');
+    if (line.done) throw new Fault('unavailable', 'conmon ended without a word', { hint: 'See carrel doctor.' });
     yield JSON.parse(line.value) as KeeperWord;
   }
 }

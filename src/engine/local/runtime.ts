@@ -35,12 +35,6 @@ export function findProgram(name: string): string | null {
   return null;
 }
 
-export function requireProgram(name: string, hint: string): string {
-  const path = findProgram(name);
-  if (path === null) throw new Fault('unsupported', `${name} is not installed`, { hint });
-  return path;
-}
-
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -6,7 +6,7 @@ import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
-import { type Context, type LaunchNote, notePath, runtimeArgs } from './context.ts';
+import { type Context, type LaunchNote, notePath, requireInit, runtimeArgs } from './context.ts';
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
 import { keep, runtimeFault } from './keeper.ts';
 import { keepEarlier, logName } from './log-file.ts';
@@ -18,6 +18,7 @@ import { stage } from './stage.ts';
 /** Sets everything up; the command waits. */
 export async function create(context: Context, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime);
+  requireInit(context.layout);
   const advisory = advisoryLimits(context, launch);
   const bundle = context.layout.run(launch.id);
   const { parent, enforced } = context.cgroups;
