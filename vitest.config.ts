@@ -4,6 +4,7 @@ import { isRealRoot } from './test/harness/machine.ts';
 /** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
 const needRoot = [
   'test/e2e/bad-input.test.ts',
+  'test/e2e/cgroup-v2.test.ts',
   'test/e2e/doctor.test.ts',
   'test/e2e/isolation-*.test.ts',
   'test/e2e/rootless.test.ts',

@@ -38,19 +38,19 @@ const runtimeCommand = [runtime.path, ...runtimeArgs(context, runtime.name)] as 
 /** A bundle whose sources stay staged until we end. */
 async function makeBundle(id: string, args: readonly string[]): Promise<string> {
   const bundle = context.layout.run(id);
-  const { parent, enforced } = context.cgroups;
+  const { parent, byGroup } = context.cgroups;
   const cgroupsPath = parent === null ? null : join(parent, id);
   const launch = await composeLaunch(record(id, args), 0, false, places);
   const identity = identityOf(0, context.space);
   const tools = { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
   const mounts = [...launch.mounts, tools];
   const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null });
-  const spec = runtimeSpec({ launch, identity, ...staged, enforced, cgroupsPath, arch: process.arch });
+  const spec = runtimeSpec({ launch, identity, ...staged, byGroup, cgroupsPath, arch: process.arch });
   const inside = processSpec({
     ...launch,
     args: command,
     terminal: false,
-    maxProcesses: maxProcesses(launch.limits, cgroupsPath),
+    maxProcesses: maxProcesses(launch.limits, byGroup),
   });
   mkdirSync(bundle);
   writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec));

@@ -27,6 +27,9 @@ export interface Cgroups {
   readonly version: 1 | 2;
   /** The path below each hierarchy's root, or null: no groups for us. */
   readonly parent: string | null;
+  /** What a group of ours limits. */
+  readonly byGroup: readonly (keyof Limits)[];
+  /** That, and what is limited in other ways. */
   readonly enforced: readonly (keyof Limits)[];
 }
 
@@ -34,12 +37,31 @@ export function detectCgroups(installation: string, rootless: boolean): Cgroups 
   const version = existsSync(join(mountPoint, 'cgroup.controllers')) ? 2 : 1;
   const base = rootless ? delegatedBase(version) : '/';
   const parent = base === null ? null : join(base, `carrel-${installation}`);
-  return { version, parent, enforced: parent === null ? ['pids'] : enforceable(version) };
+  const byGroup =
+    base === null ? [] : limitsOf(version === 2 ? controllersV2(join(mountPoint, base)) : controllersV1());
+  return { version, parent, byGroup, enforced: [...new Set<keyof Limits>([...byGroup, 'pids'])] };
 }
 
-function enforceable(version: 1 | 2): (keyof Limits)[] {
-  const swap = version === 2 || existsSync(join(mountPoint, 'memory/memory.memsw.limit_in_bytes'));
-  return ['cpus', 'memoryBytes', 'pids', ...(swap ? (['swapBytes'] as const) : [])];
+function controllersV1(): string[] {
+  const swap = existsSync(join(mountPoint, 'memory/memory.memsw.limit_in_bytes'));
+  return [...readdirSync(mountPoint), ...(swap ? ['swap'] : [])];
+}
+
+/** Those we may lend to groups of ours. Swap is a part of memory, where the kernel counts it. */
+function controllersV2(folder: string): string[] {
+  const names = (readIfThere(join(folder, 'cgroup.controllers')) ?? '').trim().split(/\s+/);
+  return [...names, ...(names.includes('memory') && existsSync('/proc/swaps') ? ['swap'] : [])];
+}
+
+const limitOf: { readonly [controller: string]: keyof Limits } = {
+  cpu: 'cpus',
+  memory: 'memoryBytes',
+  pids: 'pids',
+  swap: 'swapBytes',
+};
+
+function limitsOf(controllers: readonly string[]): (keyof Limits)[] {
+  return controllers.flatMap((name) => limitOf[name] ?? []);
 }
 
 /** Our own group, when it was delegated to us. In version 1 nobody but real root may move processes of other ids. */
@@ -152,8 +174,8 @@ function readStatsV1(path: string): Stats | null {
 }
 
 function readStatsV2(folder: string): Stats | null {
-  const usage = readIfThere(join(folder, 'memory.current'));
-  if (usage === null) return null;
+  if (!existsSync(folder)) return null;
+  const usage = readIfThere(join(folder, 'memory.current')) ?? 0;
   const reclaimable = field(readIfThere(join(folder, 'memory.stat')), 'inactive_file');
   return {
     cpuSeconds: field(readIfThere(join(folder, 'cpu.stat')), 'usage_usec') / 1e6,

@@ -58,7 +58,7 @@ describe('the runtime spec', () => {
       rootPath: '/r',
       mounts: [],
       cgroupsPath,
-      enforced: cgroupsPath ? ['cpus', 'memoryBytes', 'swapBytes', 'pids'] : ['pids'],
+      byGroup: cgroupsPath ? ['cpus', 'memoryBytes', 'swapBytes', 'pids'] : [],
       arch: 'x64',
     }) as { process: Record<string, unknown>; linux: Record<string, unknown>; root: object };
 

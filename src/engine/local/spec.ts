@@ -18,7 +18,7 @@ export interface SpecInput {
   readonly mounts: readonly SpecMount[];
   /** Null: no control groups here. */
   readonly cgroupsPath: string | null;
-  readonly enforced: readonly (keyof Limits)[];
+  readonly byGroup: readonly (keyof Limits)[];
   readonly arch: NodeJS.Architecture;
 }
 
@@ -90,7 +90,7 @@ export function runtimeSpec(input: SpecInput): object {
       env: launch.env,
       cwd: launch.cwd,
       terminal: false,
-      maxProcesses: maxProcesses(launch.limits, input.cgroupsPath),
+      maxProcesses: maxProcesses(launch.limits, input.byGroup),
     }),
     root: { path: input.rootPath, readonly: true },
     hostname: launch.hostname,
@@ -137,25 +137,24 @@ function rlimit(type: string, value: number): object {
   return { type, soft: value, hard: value };
 }
 
-/** Without a control group the kernel counts the processes of agent in this user namespace. */
-export function maxProcesses(limits: Limits, cgroupsPath: string | null): number | null {
-  return cgroupsPath === null ? limits.pids : null;
+/** Where no control group does, the kernel counts the processes of agent in this user namespace. */
+export function maxProcesses(limits: Limits, byGroup: readonly (keyof Limits)[]): number | null {
+  return byGroup.includes('pids') ? null : limits.pids;
 }
 
 function initArgs(command: readonly string[]): string[] {
   return [initPath, '--', ...(command.length === 0 ? ['sleep', 'infinity'] : command)];
 }
 
-function controlGroup(cgroupsPath: string, { launch, enforced }: SpecInput): object {
-  return { cgroupsPath, resources: resources(launch.limits, enforced) };
+function controlGroup(cgroupsPath: string, { launch, byGroup }: SpecInput): object {
+  return { cgroupsPath, resources: resources(launch.limits, byGroup) };
 }
 
 const cpuPeriodMicros = 100_000;
 
-function resources(limits: Limits, enforced: readonly (keyof Limits)[]): object {
-  const has = (key: keyof Limits) => enforced.includes(key);
+function resources(limits: Limits, byGroup: readonly (keyof Limits)[]): object {
+  const has = (key: keyof Limits) => byGroup.includes(key);
   return {
-    devices: [{ allow: false, access: 'rwm' }],
     ...(has('memoryBytes')
       ? { memory: { limit: limits.memoryBytes, ...(has('swapBytes') ? { swap: limits.swapBytes } : {}) } }
       : {}),

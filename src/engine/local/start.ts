@@ -21,7 +21,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   requireInit(context.layout);
   const advisory = advisoryLimits(context, launch);
   const bundle = context.layout.run(launch.id);
-  const { parent, enforced } = context.cgroups;
+  const { parent, byGroup } = context.cgroups;
   const cgroupsPath = parent === null ? null : join(parent, launch.id);
   mkdirSync(bundle, { mode: 0o700 });
   const note: LaunchNote = {
@@ -29,7 +29,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     runtimePath: runtime.path,
     advisory,
     env: launch.env,
-    maxProcesses: maxProcesses(launch.limits, cgroupsPath),
+    maxProcesses: maxProcesses(launch.limits, byGroup),
   };
   const notes = notePath(context, launch.id);
   writeFileSync(`${notes}.new`, JSON.stringify(note), { mode: 0o600 });
@@ -47,7 +47,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
       launch,
       identity,
       ...staged,
-      enforced,
+      byGroup,
       cgroupsPath,
       arch: process.arch,
     });

@@ -1,0 +1,72 @@
+/** The unified hierarchy of control groups, in a mount namespace that shows nothing else. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+
+/** Where this machine has the unified hierarchy; on a hybrid one beside the others. */
+const unified = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((path) =>
+  existsSync(join(path, 'cgroup.controllers')),
+);
+
+interface View {
+  readonly id: string;
+  readonly limits: { readonly advisory: readonly string[] };
+}
+
+describe('on the unified hierarchy', () => {
+  let carrel: Installation;
+  beforeAll(() => {
+    const wrap = (argv: readonly string[]) => [
+      'unshare',
+      '--mount',
+      '--',
+      'test/fixtures/with-unified-groups',
+      ...argv,
+    ];
+    carrel = new Installation({ wrap, prepareHome: () => {} });
+  });
+  afterAll(() => carrel.dispose());
+
+  const groups = (name: string): string[] => {
+    const parents = readdirSync(unified!).filter((folder) => folder.startsWith('carrel-'));
+    return parents
+      .filter((parent) => existsSync(join(unified!, parent, name)))
+      .map((parent) => join(unified!, parent, name));
+  };
+
+  it('puts a sandbox and what is executed in it into a group of its own, and removes that', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const { id } = await carrel.json<View>('show', 'a');
+    const [group] = groups(id);
+    const child = carrel.spawn(['exec', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
+    await new Promise((resolve) => child.stdout!.once('data', resolve));
+    expect(readFileSync(join(group!, 'cgroup.procs'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(await carrel.json('stats')).toMatchObject([{ name: 'a' }]);
+    await carrel.ok('rm', '--force', 'a');
+    expect(groups(id)).toEqual([]);
+  });
+
+  it('enforces what there are controllers for, and refuses the rest when asked for', async () => {
+    const controllers = readFileSync(join(unified!, 'cgroup.controllers'), 'utf8').trim().split(' ');
+    await carrel.ok('create', '--name', 'b');
+    const { limits } = await carrel.json<View>('show', 'b');
+    expect(limits.advisory.includes('memoryBytes')).toBe(!controllers.includes('memory'));
+    expect(limits.advisory).not.toContain('pids');
+    const asked = await carrel.run(['run', '--rm', '--memory', '64m', '--', 'true']);
+    expect(asked.exitCode).toBe(controllers.includes('memory') ? 0 : 3);
+  });
+
+  it('ends a fork bomb at its limit', async () => {
+    const script = 'i=0; while [ $i -lt 200 ]; do sleep 5 & i=$((i+1)); done; wait';
+    const { stderr } = await carrel.run(['run', '--rm', '--pids', '32', '--', 'sh', '-c', script]);
+    expect(stderr).toMatch(/fork/i);
+  });
+
+  it('takes a sandbox that somebody froze for stopped', async () => {
+    await carrel.ok('create', '--name', 'c');
+    const { id } = await carrel.json<View>('show', 'c');
+    writeFileSync(join(groups(id)[0]!, 'cgroup.freeze'), '1');
+    expect(await carrel.json('show', 'c')).toMatchObject({ state: 'stopped', reason: 'paused' });
+  });
+});
