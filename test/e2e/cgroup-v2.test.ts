@@ -1,8 +1,9 @@
 /** The unified hierarchy of control groups, in a mount namespace that shows nothing else. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
+import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
 /** Where this machine has the unified hierarchy; on a hybrid one beside the others. */
 const unified = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((path) =>
@@ -14,17 +15,55 @@ interface View {
   readonly limits: { readonly advisory: readonly string[] };
 }
 
+const wrapUnified = (argv: readonly string[]) => [
+  'unshare',
+  '--mount',
+  '--',
+  'test/fixtures/with-unified-groups',
+  ...argv,
+];
+
+describe('a group that was delegated to an ordinary user', () => {
+  const group = join(unified!, `carrel-delegated-${process.pid}`);
+  let account: RootlessAccount;
+  let carrel: Installation;
+
+  beforeAll(() => {
+    account = createRootlessAccount();
+    mkdirSync(group);
+    for (const name of ['', 'cgroup.procs', 'cgroup.threads', 'cgroup.subtree_control'])
+      account.prepareHome(join(group, name));
+    const inside = ['test/fixtures/in-group', `/sys/fs/cgroup/carrel-delegated-${process.pid}`];
+    carrel = new Installation({ ...account, wrap: (argv) => wrapUnified([...inside, ...account.wrap(argv)]) });
+  });
+  afterAll(async () => {
+    await carrel.dispose();
+    account.dispose();
+    for (const name of readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+      rmdirSync(join(group, name.name));
+    rmdirSync(group);
+  });
+
+  it('holds the sandboxes of that user, and what is executed in them', async () => {
+    await carrel.ok('create', '--name', 'a');
+    const { id } = await carrel.json<View>('show', 'a');
+    const parent = readdirSync(group).find((name) => existsSync(join(group, name, id)));
+    const child = carrel.spawn(['exec', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
+    await new Promise((resolve) => child.stdout!.once('data', resolve));
+    expect(
+      readFileSync(join(group, parent!, id, 'cgroup.procs'), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(3);
+    await carrel.ok('rm', '--force', 'a');
+    expect(existsSync(join(group, parent!, id))).toBe(false);
+  });
+});
+
 describe('on the unified hierarchy', () => {
   let carrel: Installation;
   beforeAll(() => {
-    const wrap = (argv: readonly string[]) => [
-      'unshare',
-      '--mount',
-      '--',
-      'test/fixtures/with-unified-groups',
-      ...argv,
-    ];
-    carrel = new Installation({ wrap, prepareHome: () => {} });
+    carrel = new Installation({ wrap: wrapUnified, prepareHome: () => {} });
   });
   afterAll(() => carrel.dispose());
 

@@ -81,16 +81,28 @@ function canWrite(folder: string): boolean {
   }
 }
 
-/** In the unified hierarchy a group with processes cannot lend controllers to children, so ours moves into a leaf. */
+/** In the unified hierarchy a group with processes cannot lend controllers to children, so they move into a leaf. */
 function makeRoom(path: string): boolean {
   try {
     const folder = join(mountPoint, path);
-    mkdirSync(join(folder, 'carrel-daemon'), { recursive: true });
-    writeFileSync(join(folder, 'carrel-daemon/cgroup.procs'), String(process.pid));
-    writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu +memory +pids');
+    const leaf = join(folder, 'carrel-daemon');
+    mkdirSync(leaf, { recursive: true });
+    for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').trim().split('\n')) moveInto(leaf, pid);
+    const lent = controllersV2(folder).filter((name) => ['cpu', 'memory', 'pids'].includes(name));
+    if (lent.length > 0)
+      writeFileSync(join(folder, 'cgroup.subtree_control'), lent.map((name) => `+${name}`).join(' '));
     return true;
   } catch {
     return false;
+  }
+}
+
+function moveInto(group: string, pid: string): void {
+  try {
+    writeFileSync(join(group, 'cgroup.procs'), pid);
+  } catch (error) {
+    // It has ended meanwhile, ignoring.
+    if (!isErrno(error, 'ESRCH')) throw error;
   }
 }
 
