@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connectRunning } from '../daemon.ts';
@@ -32,16 +33,9 @@ async function end(context: Context, all: boolean): Promise<string[] | null> {
 /** Until the process is gone, so that whoever starts the next daemon finds the home free. */
 async function gone(pid: number): Promise<void> {
   const deadline = Date.now() + goneMs;
-  while (isAlive(pid)) {
+  // What nobody has reaped yet is gone all the same.
+  while (processRef(pid) !== null) {
     if (Date.now() > deadline) throw new Fault('timeout', `the daemon, pid ${pid}, does not end`);
     await sleep(pollMs);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
