@@ -1,6 +1,7 @@
 /** Keeps reconciling: at the start everything, then whatever an engine hints at, and all of it again now and then. */
 import type { Engine } from '../engine/engine.ts';
 import { asFault, type Fault } from '../model/fault.ts';
+import { hasEnded } from '../model/sandbox.ts';
 import type { Store } from '../store/store.ts';
 import { removeOrphans } from './orphans.ts';
 import type { Reconciler } from './reconcile.ts';
@@ -27,8 +28,17 @@ export class Loop {
   async start(): Promise<void> {
     this.#forget = this.#parts.engine.onChange((id) => void this.wake(id));
     await this.#swept();
+    await this.#freeEnded();
     this.#timer = setInterval(() => void this.#swept(), sweepMs);
     this.#timer.unref();
+  }
+
+  /** A daemon that died right after recording an end has not freed what the sandbox held. */
+  async #freeEnded(): Promise<void> {
+    const { store, engine, report } = this.#parts;
+    for (const { id, value } of store.list('sandbox').filter(({ value }) => hasEnded(value.status))) {
+      await engine.stop(id, value.status.handle, 0).catch((error: unknown) => report(id, asFault(error)));
+    }
   }
 
   async wake(id: string): Promise<void> {

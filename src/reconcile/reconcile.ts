@@ -151,9 +151,10 @@ export class Reconciler {
     return engine.start(launch);
   }
 
-  /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it goes with the sandbox. */
+  /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it, the next loop finds. */
   async #conclude(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): Promise<void> {
     this.#recordEnd(row, end, exit);
+    crashPoint('conclude:recorded');
     if (exit) await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
   }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
-import { childrenOf, processesMentioning } from '../harness/traces.ts';
+import { childrenOf, groupsOf, processesMentioning } from '../harness/traces.ts';
 
 interface View {
   readonly id: string;
@@ -27,6 +27,13 @@ async function crashDuring(point: string, ...args: string[]): Promise<void> {
   const pid = carrel.daemonPid;
   await carrel.run(args);
   await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+}
+
+/** What a sandbox that does not run may not hold: a process, a group, a place in the runtime. */
+function expectFreed(id: string): void {
+  expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+  expect(groupsOf(id)).toEqual([]);
+  expect(readdirSync(join(carrel.home, 'engine/state/crun'))).toEqual([]);
 }
 
 /** Each line is one run of the command: it must never run twice. */
@@ -53,11 +60,14 @@ describe('create', () => {
 });
 
 describe('stop', () => {
-  it.each(['after:stop', 'after:conclude'])('survives a crash at %s', async (point) => {
+  it.each(['after:stop', 'conclude:recorded', 'after:conclude'])('survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.json<View>('show', 'box');
+    expect(groupsOf(id)).not.toEqual([]);
     await crashDuring(point, 'stop', '--grace', '1', 'box');
     await until(async () => (await carrel.json<View>('show', 'box')).state === 'stopped', 'the sandbox to be stopped');
-    expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+    await until(() => groupsOf(id).length === 0, 'its group to be freed');
+    expectFreed(id);
   });
 });
 
@@ -78,12 +88,13 @@ describe('remove', () => {
     'survives a crash at %s: nothing is left',
     async (point) => {
       await carrel.ok('create', '--name', 'box');
+      const { id } = await carrel.json<View>('show', 'box');
       await crashDuring(point, 'rm', '--force', 'box');
       await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
       expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
       expect(readdirSync(join(carrel.home, 'engine/run'))).toEqual([]);
       expect(readdirSync(join(carrel.home, 'engine/exit'))).toEqual([]);
-      expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+      expectFreed(id);
     },
   );
 });

@@ -1,6 +1,6 @@
 /** What sandboxes leave to see on the host. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
 function commandLine(pid: string): string[] {
   try {
@@ -22,6 +22,26 @@ export function processesMentioning(text: string, program: string): number[] {
       return basename(file) === program && args.some((arg) => arg.includes(text));
     })
     .map(Number);
+}
+
+/** Control groups of any hierarchy named after a sandbox. */
+export function groupsOf(id: string): string[] {
+  const root = '/sys/fs/cgroup';
+  const hierarchies = [root, ...list(root).map((name) => join(root, name))];
+  const parents = hierarchies.flatMap((folder) =>
+    list(folder)
+      .filter((name) => name.startsWith('carrel-'))
+      .map((name) => join(folder, name)),
+  );
+  return parents.map((parent) => join(parent, id)).filter((path) => existsSync(path));
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 export function childrenOf(parent: number): number[] {
