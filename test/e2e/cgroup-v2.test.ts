@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
-/** Where this machine has the unified hierarchy; on a hybrid one beside the others. */
-const unified = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((path) =>
+/** Where the host has the unified hierarchy, on a hybrid one beside the others. Engines in this run may have covered ours. */
+const unified = ['/proc/1/root/sys/fs/cgroup', '/proc/1/root/sys/fs/cgroup/unified'].find((path) =>
   existsSync(join(path, 'cgroup.controllers')),
 );
 
