@@ -1,14 +1,22 @@
 /** The unified hierarchy of control groups, in a mount namespace that shows nothing else. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
-/** Where the host has the unified hierarchy, on a hybrid one beside the others. Engines in this run may have covered ours. */
-const unified = ['/proc/1/root/sys/fs/cgroup', '/proc/1/root/sys/fs/cgroup/unified'].find((path) =>
-  existsSync(join(path, 'cgroup.controllers')),
-);
+/** The unified hierarchy, mounted for this file: on a hybrid machine an engine of this run may have covered its usual place. */
+const unified = mkdtempSync(join(tmpdir(), 'carrel-groups-'));
+
+beforeAll(() => {
+  execFileSync('mount', ['-t', 'cgroup2', 'carrel-test', unified]);
+});
+afterAll(() => {
+  execFileSync('umount', [unified]);
+  rmdirSync(unified);
+});
 
 interface View {
   readonly id: string;
@@ -24,7 +32,7 @@ const wrapUnified = (argv: readonly string[]) => [
 ];
 
 describe('a group that was delegated to an ordinary user', () => {
-  const group = join(unified!, `carrel-delegated-${process.pid}`);
+  const group = join(unified, `carrel-delegated-${process.pid}`);
   let account: RootlessAccount;
   let carrel: Installation;
 
@@ -68,10 +76,10 @@ describe('on the unified hierarchy', () => {
   afterAll(() => carrel.dispose());
 
   const groups = (name: string): string[] => {
-    const parents = readdirSync(unified!).filter((folder) => folder.startsWith('carrel-'));
+    const parents = readdirSync(unified).filter((folder) => folder.startsWith('carrel-'));
     return parents
-      .filter((parent) => existsSync(join(unified!, parent, name)))
-      .map((parent) => join(unified!, parent, name));
+      .filter((parent) => existsSync(join(unified, parent, name)))
+      .map((parent) => join(unified, parent, name));
   };
 
   it('puts a sandbox and what is executed in it into a group of its own, and removes that', async () => {
@@ -87,7 +95,7 @@ describe('on the unified hierarchy', () => {
   });
 
   it('enforces what there are controllers for, and refuses the rest when asked for', async () => {
-    const controllers = readFileSync(join(unified!, 'cgroup.controllers'), 'utf8').trim().split(' ');
+    const controllers = readFileSync(join(unified, 'cgroup.controllers'), 'utf8').trim().split(' ');
     await carrel.ok('create', '--name', 'b');
     const { limits } = await carrel.json<View>('show', 'b');
     expect(limits.advisory.includes('memoryBytes')).toBe(!controllers.includes('memory'));
