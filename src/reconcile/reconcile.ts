@@ -10,7 +10,7 @@ import { Exclusive } from '../lib/exclusive.ts';
 import { removeTree } from '../lib/file.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import { initialStatus, type SandboxStatus, withStatus } from '../model/sandbox.ts';
-import type { Row, Store } from '../store/store.ts';
+import type { Row, Store, WriteOptions } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
 
 type SandboxRow = Row<'sandbox'>;
@@ -130,7 +130,9 @@ export class Reconciler {
   }
 
   async #renew(row: SandboxRow): Promise<void> {
-    this.#save(row, { ...initialStatus, attempt: row.value.spec.attempt }, 'sandbox.renewed');
+    // Follows from what was asked for, so it need not survive a power cut.
+    const status = { ...initialStatus, attempt: row.value.spec.attempt };
+    this.#save(row, status, 'sandbox.renewed', { lazy: true });
   }
 
   async #start(row: SandboxRow): Promise<void> {
@@ -179,11 +181,11 @@ export class Reconciler {
     );
   }
 
-  #save(row: SandboxRow, status: SandboxStatus, type: string): void {
+  #save(row: SandboxRow, status: SandboxStatus, type: string, options: WriteOptions = {}): void {
     const { store, now } = this.#parts;
     const { state, reason, exitCode } = status;
     const event = { at: now(), type, subject: row.id, data: { name: row.name, state, reason, exitCode } };
-    store.update(row, withStatus(row.value, status), event);
+    store.update(row, withStatus(row.value, status), event, options);
   }
 
   async #forget(row: SandboxRow): Promise<void> {

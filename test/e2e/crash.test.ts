@@ -2,17 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Installation, isRunning, until } from '../harness/installation.ts';
+import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { childrenOf, groupsOf, processesMentioning } from '../harness/traces.ts';
-
-interface View {
-  readonly id: string;
-  readonly name: string;
-  readonly state: string;
-  readonly exitCode: number | null;
-  readonly reason: string | null;
-}
 
 let carrel: Installation;
 
@@ -51,11 +43,11 @@ describe('create', () => {
     'after:start',
   ])('survives a crash at %s: one running sandbox, its command run once', async (point) => {
     await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
-    await until(async () => (await carrel.json<View>('show', 'box')).state === 'running', 'the sandbox to run');
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
     const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
     await until(async () => (await count()).stdout !== '', 'the command to run');
     expect((await count()).stdout).toBe('run\n');
-    expect(await carrel.json<View[]>('ls')).toHaveLength(1);
+    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
     expect(processesMentioning(carrel.home, 'conmon')).toHaveLength(1);
   });
 });
@@ -63,11 +55,11 @@ describe('create', () => {
 describe('stop', () => {
   it.each(['after:stop', 'conclude:recorded', 'after:conclude'])('survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
-    const { id } = await carrel.json<View>('show', 'box');
+    const { id } = await carrel.show('box');
     // Only root has groups to give without somebody delegating one.
     if (isRealRoot) expect(groupsOf(id)).not.toEqual([]);
     await crashDuring(point, 'stop', '--grace', '1', 'box');
-    await until(async () => (await carrel.json<View>('show', 'box')).state === 'stopped', 'the sandbox to be stopped');
+    await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
     await until(() => groupsOf(id).length === 0, 'its group to be freed');
     expectFreed(id);
   });
@@ -78,7 +70,7 @@ describe('start again', () => {
     await carrel.ok('create', '--name', 'box', '--', ...counted);
     await carrel.ok('stop', '--grace', '1', 'box');
     await crashDuring(point, 'start', 'box');
-    await until(async () => (await carrel.json<View>('show', 'box')).state === 'running', 'the sandbox to run');
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
     const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
     await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
     expect((await count()).stdout).toBe('run\nrun\n');
@@ -90,9 +82,9 @@ describe('remove', () => {
     'survives a crash at %s: nothing is left',
     async (point) => {
       await carrel.ok('create', '--name', 'box');
-      const { id } = await carrel.json<View>('show', 'box');
+      const { id } = await carrel.show('box');
       await crashDuring(point, 'rm', '--force', 'box');
-      await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+      await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
       expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
       expect(readdirSync(join(carrel.home, 'engine/run'))).toEqual([]);
       expect(readdirSync(join(carrel.home, 'engine/exit'))).toEqual([]);
@@ -103,20 +95,12 @@ describe('remove', () => {
 
 describe('while no daemon is there', () => {
   it('a sandbox goes on, and its end is recorded with its code', async () => {
-    await carrel.ok(
-      'create',
-      '--name',
-      'box',
-      '--',
-      'sh',
-      '-c',
-      'until [ -e go ]; do sleep 0.05; done; echo done; exit 7',
-    );
-    const { id } = await carrel.json<View>('show', 'box');
+    await carrel.script('box', 'until [ -e go ]; do sleep 0.05; done; echo done; exit 7');
+    const { id } = await carrel.show('box');
     await carrel.killDaemon();
     carrel.write(`home/sandboxes/${id}/home/go`, '');
     await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'the command to end');
-    expect(await carrel.json<View>('show', 'box')).toMatchObject({
+    expect(await carrel.show('box')).toMatchObject({
       state: 'failed',
       exitCode: 7,
       reason: 'exited with 7',
@@ -126,7 +110,7 @@ describe('while no daemon is there', () => {
 
   it.runIf(isRealRoot)('a death by signal and for want of memory are recorded as such', async () => {
     const script = 'until [ -e go ]; do sleep 0.05; done; ';
-    await carrel.ok('create', '--name', 'signal', '--', 'sh', '-c', `${script} kill -SEGV $$`);
+    await carrel.script('signal', `${script} kill -SEGV $$`);
     await carrel.ok(
       'create',
       '--name',
@@ -140,19 +124,19 @@ describe('while no daemon is there', () => {
       '-c',
       `${script} exec python3 -c 'bytearray(200 << 20)'`,
     );
-    const ids = (await carrel.json<View[]>('ls')).map(({ id }) => id);
+    const ids = (await carrel.json<SandboxView[]>('ls')).map(({ id }) => id);
     await carrel.killDaemon();
     for (const id of ids) carrel.write(`home/sandboxes/${id}/home/go`, '');
     await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'both to end');
-    expect(await carrel.json<View>('show', 'signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
-    expect(await carrel.json<View>('show', 'memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
+    expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
+    expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
   });
 
   it('what the engine holds and no record owns is removed', async () => {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('down');
     carrel.removeDatabase();
-    expect(await carrel.json<View[]>('ls')).toEqual([]);
+    expect(await carrel.json<SandboxView[]>('ls')).toEqual([]);
     await until(() => readdirSync(join(carrel.home, 'engine/run')).length === 0, 'the orphan to be removed');
     expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
   });
@@ -165,7 +149,7 @@ describe('while no daemon is there', () => {
     process.kill(keeper!, 'SIGKILL');
     process.kill(init!, 'SIGKILL');
     await until(() => !isRunning(init!), 'the sandbox to be gone');
-    expect(await carrel.json<View>('show', 'box')).toMatchObject({ state: 'failed', reason: 'lost' });
+    expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost' });
   });
 });
 
@@ -174,7 +158,7 @@ describe('two at once', () => {
     await carrel.ok('up', '-d');
     const outcomes = await Promise.all([1, 2].map(() => carrel.run(['create', '--name', 'box'])));
     expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 6]);
-    expect(await carrel.json<View[]>('ls')).toHaveLength(1);
+    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
   });
 
   it('two daemons: one wins, and both commands are answered by it', async () => {

@@ -5,17 +5,8 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Installation, until } from '../harness/installation.ts';
+import { gather, Installation, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
-
-interface View {
-  readonly id: string;
-  readonly name: string;
-  readonly state: string;
-  readonly exitCode: number | null;
-  readonly reason: string | null;
-  readonly limits: Record<string, unknown>;
-}
 
 let carrel: Installation;
 
@@ -24,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 afterEach(async () => {
-  const names = (await carrel.json<View[]>('ls')).map(({ name }) => name);
+  const names = (await carrel.json<SandboxView[]>('ls')).map(({ name }) => name);
   if (names.length > 0) await carrel.ok('rm', '--force', ...names);
 });
 
@@ -51,17 +42,17 @@ describe('run', () => {
 
   it('says what ended a command', async () => {
     expect(await carrel.run(['run', '--name', 'a', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({ exitCode: 137 });
-    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'failed', reason: 'killed by SIGKILL' });
+    expect(await carrel.show('a')).toMatchObject({ state: 'failed', reason: 'killed by SIGKILL' });
     expect((await carrel.run(['run', '--rm', '--', '/no/such/program'])).exitCode).toBe(127);
   });
 
   it('removes with --rm, also when the client is killed', async () => {
     await carrel.ok('run', '--rm', '--', 'true');
-    await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+    await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
     const child = carrel.spawn(['run', '--rm', '--', 'sh', '-c', 'echo ready; sleep 0.3']);
     await once(child.stdout!, 'data');
     child.kill('SIGKILL');
-    await until(async () => (await carrel.json<View[]>('ls')).length === 0, 'the sandbox to be gone');
+    await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
   });
 
   it('stops on Ctrl-C', async () => {
@@ -78,7 +69,7 @@ describe('run', () => {
     child.kill('SIGINT');
     const [code] = (await once(child, 'close')) as [number];
     expect(code).toBe(130);
-    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped' });
+    expect(await carrel.show('a')).toMatchObject({ state: 'stopped' });
   });
 
   it('kills on the second Ctrl-C, without waiting for the grace time', async () => {
@@ -101,7 +92,7 @@ describe('run', () => {
     child.kill('SIGINT');
     await once(child, 'close');
     expect(Date.now() - from).toBeLessThan(8000);
-    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+    expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
   });
 
   it('goes on when its client is killed', async () => {
@@ -109,7 +100,7 @@ describe('run', () => {
     await once(child.stdout!, 'data');
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+    expect((await carrel.show('a')).state).toBe('running');
   });
 });
 
@@ -133,14 +124,11 @@ describe('exec', () => {
       '-c',
       'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.05; done',
     ]);
-    let output = '';
-    child.stdout!.on('data', (chunk: Buffer) => {
-      output += chunk.toString('utf8');
-    });
+    const output = gather(child.stdout!);
     await once(child.stdout!, 'data');
     child.kill('SIGINT');
     const [code] = (await once(child, 'close')) as [number];
-    expect([code, output]).toEqual([9, 'ready\ncaught\n']);
+    expect([code, output()]).toEqual([9, 'ready\ncaught\n']);
   });
 
   it('leaves the command running when the client goes, and ends it with --bound', async () => {
@@ -184,22 +172,14 @@ describe('stop and start', () => {
   });
 
   it('sends SIGTERM, waits, then SIGKILL', async () => {
-    await carrel.ok(
-      'create',
-      '--name',
-      'a',
-      '--',
-      'sh',
-      '-c',
-      'trap "" TERM; echo ready; while :; do sleep 0.05; done',
-    );
+    await carrel.script('a', 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
     await carrel.ok('stop', '--grace', '0.2', 'a');
-    expect(await carrel.json<View>('show', 'a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+    expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
   });
 
   it('reaps what its command leaves behind', async () => {
-    await carrel.ok('create', '--name', 'a', '--', 'sh', '-c', '(sleep 0.1 &) ; exec sleep infinity');
+    await carrel.script('a', '(sleep 0.1 &) ; exec sleep infinity');
     const states = () => carrel.ok('exec', 'a', '--', 'sh', '-c', 'cat /proc/[0-9]*/stat');
     await until(async () => ((await states()).match(/\(sleep\)/g) ?? []).length === 1, 'the orphan to be gone');
     expect(await states()).not.toMatch(/\) Z /);
@@ -208,50 +188,34 @@ describe('stop and start', () => {
 
 describe('logs', () => {
   it('keep streams apart, follow and take the last lines', async () => {
-    await carrel.ok(
-      'create',
-      '--name',
+    await carrel.script(
       'a',
-      '--',
-      'sh',
-      '-c',
       'echo one; echo two >&2; printf three; until [ -e go ]; do sleep 0.05; done; echo; echo four',
     );
     await until(async () => (await carrel.run(['logs', 'a'])).stdout.includes('three'), 'the first lines');
     expect(await carrel.run(['logs', 'a'])).toEqual({ exitCode: 0, stdout: 'one\nthree', stderr: 'two\n' });
     const follower = carrel.spawn(['logs', '-f', 'a']);
-    let seen = '';
-    follower.stdout!.on('data', (chunk: Buffer) => {
-      seen += chunk.toString('utf8');
-    });
+    const seen = gather(follower.stdout!);
     await carrel.ok('exec', 'a', '--', 'touch', 'go');
     await once(follower, 'close');
-    expect(seen).toBe('one\nthree\nfour\n');
+    expect(seen()).toBe('one\nthree\nfour\n');
     expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('four\n');
   });
 
   it('stay bounded, and end with the last line for everybody', async () => {
     writeFileSync(join(carrel.home, 'config.yaml'), 'logs: {size: 64k}\n');
     await carrel.ok('down');
-    await carrel.ok(
-      'create',
-      '--name',
+    await carrel.script(
       'a',
-      '--',
-      'sh',
-      '-c',
       'until [ -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done',
     );
     const follower = carrel.spawn(['logs', '-f', 'a']);
-    let seen = '';
-    follower.stdout!.on('data', (chunk: Buffer) => {
-      seen += chunk.toString('utf8');
-    });
+    const seen = gather(follower.stdout!);
     await carrel.ok('exec', 'a', '--', 'touch', 'go');
     await once(follower, 'close');
-    const last = seen.trimEnd().split('\n').at(-1);
+    const last = seen().trimEnd().split('\n').at(-1);
     expect(last).toBe('line 8999');
-    const { id } = await carrel.json<View>('show', 'a');
+    const { id } = await carrel.show('a');
     const kept = ['log', 'log.1', 'log.2'].map(
       (name) => statSync(join(carrel.home, 'engine/run', id, name), { throwIfNoEntry: false })?.size ?? 0,
     );
@@ -264,21 +228,13 @@ describe('logs', () => {
 
 describe('attach', () => {
   it('shows what is written from now on, and leaves the command alone when it goes', async () => {
-    await carrel.ok(
-      'create',
-      '--name',
-      'a',
-      '--',
-      'sh',
-      '-c',
-      'i=0; while :; do echo tick $i; i=$((i+1)); sleep 0.05; done',
-    );
+    await carrel.script('a', 'i=0; while :; do echo tick $i; i=$((i+1)); sleep 0.05; done');
     const child = carrel.spawn(['attach', 'a']);
     const [first] = (await once(child.stdout!, 'data')) as [Buffer];
     expect(first.toString()).toContain('tick');
     child.kill('SIGINT');
     await once(child, 'close');
-    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+    expect((await carrel.show('a')).state).toBe('running');
   });
 });
 
@@ -286,9 +242,9 @@ describe('down', () => {
   it('leaves sandboxes running, and with --all stops them', async () => {
     await carrel.ok('create', '--name', 'a');
     await carrel.ok('down');
-    expect((await carrel.json<View>('show', 'a')).state).toBe('running');
+    expect((await carrel.show('a')).state).toBe('running');
     expect(await carrel.ok('down', '--all')).toContain('stopped a');
-    expect((await carrel.json<View>('show', 'a')).state).toBe('stopped');
+    expect((await carrel.show('a')).state).toBe('stopped');
   });
 });
 

@@ -8,6 +8,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
+import type { SandboxView } from '../../src/api/routes.ts';
+
+export type { SandboxView };
 
 export interface Outcome {
   readonly exitCode: number;
@@ -90,6 +93,15 @@ export class Installation {
     return stdout;
   }
 
+  /** A sandbox that runs a script. */
+  async script(name: string, text: string): Promise<void> {
+    await this.ok('create', '--name', name, '--', 'sh', '-c', text);
+  }
+
+  show(name: string): Promise<SandboxView> {
+    return this.json('show', name);
+  }
+
   async json<T>(...args: string[]): Promise<T> {
     return JSON.parse(await this.ok('--json', ...args)) as T;
   }
@@ -137,6 +149,13 @@ export async function until(
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** What arrives on a stream from now on, as it stands whenever asked. */
+export function gather(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
 }
 
 async function text(stream: NodeJS.ReadableStream): Promise<string> {
