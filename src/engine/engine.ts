@@ -10,6 +10,10 @@
  *   exited runs nothing; `stop` of what was only created makes it absent.
  * - The handle is plain JSON and enough to find the sandbox again in another process. Nothing else is remembered: with a
  *   null handle `inspect` finds what a crash between launching and saving left behind.
+ * - When `pause` returns, nothing inside makes progress, until `resume`; both are repeat-safe. It is for purposes of ours:
+ *   `inspect` goes on to report `running`, an exec waits, and `stop` and `remove` work. A pause does not outlive the
+ *   instance that made it: the next that looks ends it, so no crash leaves a sandbox frozen. `paused` is what somebody
+ *   else has paused. What does not run cannot be paused (`conflict`); `resume` of what is not paused does nothing.
  * - `inspect` reports what is so now. An exit that nobody watched is reported with its code, until `remove`.
  * - `list` names everything this engine holds for this installation, wanted or not.
  * - After `remove` nothing is left: no process, mount, cgroup, namespace, runtime state or folder of the engine.
@@ -132,6 +136,8 @@ export interface Engine {
   /** SIGTERM, then SIGKILL after the grace time. Returns when nothing runs and all is freed but the end and the log. */
   stop(id: string, handle: Handle, graceMs: number): Promise<void>;
   remove(id: string, handle: Handle): Promise<void>;
+  pause(id: string, handle: Handle): Promise<void>;
+  resume(id: string, handle: Handle): Promise<void>;
 
   exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process>;
   /** The streams of the sandbox's own command. */

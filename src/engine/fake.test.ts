@@ -88,6 +88,7 @@ const commands: Commands = {
   count: (file, code) => ['count', file, String(code)],
   countAndWait: (file) => ['count-and-wait', file],
   whenTold: ({ go, bytes, done, code }) => ['when-told', go, String(bytes), done, String(code)],
+  tick: (file) => ['tick', file],
   tellTerminal: ['tell-terminal'],
   tellSize: ['tell-size'],
 };
@@ -119,6 +120,12 @@ function programsOver(shared: SharedMemory): Programs {
       await flood({ ...inside, args: [bytes!] });
       shared.addLine(done!);
       return Number(code);
+    },
+    tick: async ({ args, stdout }) => {
+      for (say(stdout, 'ready\n'); ; await new Promise(setImmediate)) {
+        await new Promise((written) => stdout.write('.\n', written));
+        shared.addLine(args[0]!);
+      }
     },
     'tell-terminal': ({ terminal, stdout }) => say(stdout, terminal() ? 'terminal\n' : 'pipe\n'),
     'tell-size': waiting(({ terminal, stdout, onSignal }) => {
@@ -220,7 +227,7 @@ describe('the knobs of the fake engine', () => {
   it('pause a sandbox, which stop then ends', async () => {
     const engine = createFakeEngine();
     await engine.start(launch({ id: 'a' }));
-    engine.pause('a');
+    engine.freeze('a');
     expect(await engine.inspect('a', null)).toEqual({ kind: 'paused' });
     await engine.stop('a', null, 60_000);
     expect(await engine.inspect('a', null)).toMatchObject({ kind: 'exited', exit: { signal: 'SIGKILL' } });

@@ -28,7 +28,8 @@ export interface FakeEngine extends Engine {
   end(id: string, exit: Partial<Exit>): void;
   /** The sandbox is gone without a word, as if removed behind our back. */
   vanish(id: string): void;
-  pause(id: string): void;
+  /** Somebody else pauses the sandbox. */
+  freeze(id: string): void;
   /** Puts a sandbox there as a crash or somebody else would have left it. */
   leave(launch: Launch, phase: Phase): void;
   /** Another instance over the same sandboxes; its consoles, listeners and waiting faults are its own. */
@@ -133,10 +134,11 @@ class MemoryEngine implements FakeEngine {
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
     return this.#do('inspect', (): Observed => {
-      const sandbox = this.#world.sandboxes.get(id);
+      const sandbox = this.#found(id);
       if (!sandbox) return { kind: 'absent' };
       if (sandbox.phase === 'exited') return { kind: 'exited', exit: sandbox.exit };
       if (!isHandleOf(sandbox, handle)) return { kind: 'absent' };
+      if (sandbox.pausedBy === this) return { kind: 'running', started: sandbox.started };
       return sandbox.phase === 'running' ? { kind: 'running', started: sandbox.started } : { kind: sandbox.phase };
     });
   }
@@ -147,7 +149,8 @@ class MemoryEngine implements FakeEngine {
 
   async stop(id: string, _handle: Handle, graceMs: number): Promise<void> {
     return this.#do('stop', async () => {
-      const sandbox = this.#world.sandboxes.get(id);
+      const sandbox = this.#found(id);
+      if (sandbox?.pausedBy === this) sandbox.resume();
       if (sandbox?.phase === 'created') this.#world.sandboxes.delete(id);
       await sandbox?.stop(graceMs);
     });
@@ -160,8 +163,24 @@ class MemoryEngine implements FakeEngine {
     });
   }
 
+  async pause(id: string): Promise<void> {
+    return this.#do('pause', () => {
+      const sandbox = this.#found(id);
+      if (sandbox?.pausedBy === this) return;
+      if (sandbox?.phase !== 'running') throw new Fault('conflict', 'the sandbox is not running');
+      sandbox.pause(this);
+    });
+  }
+
+  async resume(id: string): Promise<void> {
+    return this.#do('resume', () => this.#found(id)?.resume());
+  }
+
   async exec(id: string, _handle: Handle, spec: ExecSpec) {
-    return this.#do('exec', () => this.#running(id).exec(spec));
+    return this.#do('exec', async () => {
+      await this.#found(id)?.unpaused;
+      return this.#running(id).exec(spec);
+    });
   }
 
   async attach(id: string): Promise<Console> {
@@ -192,6 +211,7 @@ class MemoryEngine implements FakeEngine {
     this.#world.engines.delete(this);
     this.#listeners.clear();
     for (const id of this.#held.keys()) this.#release(id);
+    for (const sandbox of this.#world.sandboxes.values()) if (sandbox.pausedBy === this) sandbox.resume();
   }
 
   hint(id: string): void {
@@ -208,14 +228,14 @@ class MemoryEngine implements FakeEngine {
     sandbox?.finish(exitOf('SIGKILL'));
   }
 
-  pause(id: string): void {
-    this.#known(id).pause();
+  freeze(id: string): void {
+    this.#known(id).pause(null);
   }
 
   leave(launch: Launch, phase: Phase): void {
     const sandbox = this.#world.create(launch);
     if (phase !== 'created') this.#world.begin(sandbox);
-    if (phase === 'paused') sandbox.pause();
+    if (phase === 'paused') sandbox.pause(null);
     if (phase === 'exited') sandbox.finish(exitOf(0));
   }
 
@@ -250,9 +270,16 @@ class MemoryEngine implements FakeEngine {
     return sandbox;
   }
 
-  #running(id: string): FakeSandbox {
+  /** A pause that another instance made is over when somebody looks. */
+  #found(id: string): FakeSandbox | undefined {
     const sandbox = this.#world.sandboxes.get(id);
-    if (sandbox?.phase === 'running') return sandbox;
+    if (sandbox?.pausedBy && sandbox.pausedBy !== this) sandbox.resume();
+    return sandbox;
+  }
+
+  #running(id: string): FakeSandbox {
+    const sandbox = this.#found(id);
+    if (sandbox?.phase === 'running' || sandbox?.pausedBy === this) return sandbox;
     throw new Fault('not_ready', 'the sandbox is not running');
   }
 }

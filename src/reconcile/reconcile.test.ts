@@ -80,7 +80,7 @@ describe('settle', () => {
   it('takes what was paused for stopped, and ends it', async () => {
     insert();
     await reconciler.settle(id);
-    engine.pause(id);
+    engine.freeze(id);
     await reconciler.settle(id);
     expect(status()).toMatchObject({ state: 'stopped', reason: 'paused' });
   });

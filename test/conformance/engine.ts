@@ -9,6 +9,7 @@ import { executions } from './engine/exec.ts';
 import { lifeCycle } from './engine/life-cycle.ts';
 import { logging } from './engine/logs.ts';
 import { observation } from './engine/observe.ts';
+import { pauses } from './engine/pause.ts';
 import type { EngineSetup } from './engine/setup.ts';
 import { terminals } from './engine/terminal.ts';
 import { type Case, Trial } from './engine/trial.ts';
@@ -30,5 +31,6 @@ export function engineConformance(name: string, setup: () => Promise<EngineSetup
     attachment(it);
     logging(it);
     observation(it);
+    pauses(it);
   });
 }

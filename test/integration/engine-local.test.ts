@@ -81,6 +81,7 @@ const commands: Commands = {
       `${shared}/${done}`,
       String(code),
     ),
+  tick: (file) => sh('echo ready; while :; do echo >> "$1"; sleep 0.01; done', `${shared}/${file}`),
   tellTerminal: sh('if [ -t 0 ] && [ -t 1 ]; then echo terminal; else echo pipe; fi'),
   tellSize: sh('trap "stty size" WINCH; stty size; echo ready; while :; do sleep 0.05; done'),
 };

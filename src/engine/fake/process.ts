@@ -70,8 +70,8 @@ export class FakeProcess {
   #output(take: (chunk: Buffer) => Promise<void>): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        if (this.#over) done();
-        else take(chunk).then(() => done(), done);
+        // A program that was killed gets no further than this.
+        if (!this.#over) take(chunk).then(() => done(), done);
       },
     });
   }

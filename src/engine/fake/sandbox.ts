@@ -27,6 +27,9 @@ export class FakeSandbox {
   #command: FakeProcess | null = null;
   #phase: Phase = 'created';
   #exit: Exit = exitOf(0);
+  #pausedBy: object | null = null;
+  #unpaused = Promise.resolve();
+  #wake = () => {};
 
   constructor(launch: Launch, started: Started, programs: Programs, changed: () => void) {
     this.launch = launch;
@@ -37,6 +40,16 @@ export class FakeSandbox {
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** The engine that holds it still; null when none does, or somebody else. */
+  get pausedBy(): object | null {
+    return this.#pausedBy;
+  }
+
+  /** Settles when a pause by an engine is over. */
+  get unpaused(): Promise<void> | null {
+    return this.#pausedBy && this.#unpaused;
   }
 
   get exit(): Exit {
@@ -57,7 +70,10 @@ export class FakeSandbox {
   }
 
   #spawn(spec: ExecSpec, deliver: Deliver): FakeProcess {
-    const process = new FakeProcess(this.#programs, spec, deliver);
+    const process = new FakeProcess(this.#programs, spec, async (stream, chunk) => {
+      await this.#unpaused;
+      await deliver(stream, chunk);
+    });
     this.#processes.add(process);
     process.ended.then(() => this.#processes.delete(process));
     return process;
@@ -71,6 +87,7 @@ export class FakeSandbox {
   /** Ends with everything in it. The first end counts. */
   finish(exit: Exit): void {
     if (this.#phase === 'exited') return;
+    this.resume();
     this.#phase = 'exited';
     this.#exit = exit;
     for (const process of this.#processes) process.end('SIGKILL');
@@ -80,9 +97,20 @@ export class FakeSandbox {
     this.#changed();
   }
 
-  pause(): void {
+  /** Programs here are held at the next thing they write. */
+  pause(by: object | null): void {
     this.#phase = 'paused';
-    this.#changed();
+    this.#pausedBy = by;
+    this.#unpaused = new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+    if (by === null) this.#changed();
+  }
+
+  resume(): void {
+    if (this.#phase === 'paused') this.#phase = 'running';
+    this.#pausedBy = null;
+    this.#wake();
   }
 
   /** Settles when it has ended. */

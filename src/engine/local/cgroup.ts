@@ -19,7 +19,7 @@ import { isErrno, readIfThere } from '../../lib/file.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Stats } from '../engine.ts';
 
-const mountPoint = '/sys/fs/cgroup';
+export const mountPoint = '/sys/fs/cgroup';
 /** The unified half of a hybrid set-up, which the daemon covers with a tmpfs because crun refuses hybrids. */
 export const hiddenHierarchy = 'unified';
 
@@ -157,13 +157,6 @@ function removeEmpty(folder: string): void {
   } catch (error) {
     if (!isErrno(error, 'ENOENT') && !isErrno(error, 'EBUSY') && !isErrno(error, 'ENOTEMPTY')) throw error;
   }
-}
-
-export function isFrozen(cgroups: Cgroups, id: string): boolean {
-  if (cgroups.parent === null) return false;
-  const path = join(cgroups.parent, id);
-  if (cgroups.version === 2) return readIfThere(join(mountPoint, path, 'cgroup.freeze'))?.trim() === '1';
-  return readIfThere(join(mountPoint, 'freezer', path, 'freezer.state'))?.trim() === 'FROZEN';
 }
 
 /** Null where the sandbox has no group. */

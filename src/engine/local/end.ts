@@ -29,14 +29,6 @@ export async function stopProcesses(
   }
 }
 
-/** A paused process gets no signal, not even SIGKILL in version 1 of control groups. */
-export async function resume(context: Context, id: string): Promise<void> {
-  for (const runtime of runtimesHolding(context, id)) {
-    const program = findProgram(runtime);
-    if (program) await run([program, ...runtimeArgs(context, runtime), 'resume', id]);
-  }
-}
-
 /** Of a sandbox that has ended, only the record of its end and its log stay. */
 export async function freeEnded(context: Context, id: string): Promise<void> {
   const { cgroups } = context;

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
+import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 import { idPattern } from '../../model/name.ts';
 import type {
@@ -23,11 +24,12 @@ import type {
 import { groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
-import { freeEnded, removeEverything, resume, stopProcesses } from './end.ts';
+import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
-import type { LocalHandle } from './handle.ts';
+import { type LocalHandle, readHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
+import { Pauses } from './pause.ts';
 import { probe } from './probe.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create } from './start.ts';
@@ -45,10 +47,12 @@ class LocalEngine implements Engine {
   readonly #context: Context;
   readonly #listeners = new Set<(id: string) => void>();
   readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #pauses: Pauses;
   readonly #exits: ReturnType<typeof watch>;
 
   constructor(context: Context) {
     this.#context = context;
+    this.#pauses = new Pauses(context);
     this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
   }
 
@@ -62,7 +66,7 @@ class LocalEngine implements Engine {
 
   async start(launch: Launch): Promise<Started> {
     const { id } = launch;
-    let found = await observe(this.#context, id, null);
+    let found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
     if (found.kind === 'absent') {
       await removeEverything(this.#context, id);
@@ -108,8 +112,26 @@ class LocalEngine implements Engine {
     held?.console.detach();
   }
 
-  inspect(id: string, handle: Handle): Promise<Observed> {
-    return observe(this.#context, id, handle);
+  async inspect(id: string, handle: Handle): Promise<Observed> {
+    this.#pauses.endAbandoned(id, () => this.#init(id));
+    const found = await observe(this.#context, id, handle);
+    if (found.kind !== 'paused' || this.#pauses.over(id) === null) return found;
+    const known = readHandle(handle) ?? currentHandle(this.#context, id);
+    return known ? { kind: 'running', started: startedOf(known) } : found;
+  }
+
+  #init(id: string): ProcessRef | null {
+    return currentHandle(this.#context, id)?.init ?? null;
+  }
+
+  async pause(id: string, handle: Handle): Promise<void> {
+    const found = await this.inspect(id, handle);
+    if (found.kind !== 'running') throw new Fault('conflict', `the sandbox is not running but ${found.kind}`);
+    await this.#pauses.begin(id, (found.started.handle as LocalHandle).init);
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#pauses.end(id, this.#init(id));
   }
 
   async list(): Promise<readonly string[]> {
@@ -121,13 +143,14 @@ class LocalEngine implements Engine {
   }
 
   async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
-    const found = await observe(this.#context, id, handle);
+    const found = await this.inspect(id, handle);
     if (found.kind === 'absent') return;
     if (found.kind === 'exited') return freeEnded(this.#context, id);
     if (found.kind === 'created') return removeEverything(this.#context, id);
     // A client that does not read would keep the end from being recorded.
     this.#release(id);
-    if (found.kind === 'paused') await resume(this.#context, id);
+    // What is paused gets no signal; in version 1 of control groups not even SIGKILL.
+    await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     await stopProcesses(current as LocalHandle, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
     await freeEnded(this.#context, id);
@@ -150,12 +173,17 @@ class LocalEngine implements Engine {
 
   async remove(id: string): Promise<void> {
     this.#release(id);
+    await this.resume(id);
     await removeEverything(this.#context, id);
     dropPlace(id);
   }
 
   async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
-    const found = await observe(this.#context, id, handle);
+    let found: Observed;
+    do {
+      await this.#pauses.over(id);
+      found = await this.inspect(id, handle);
+    } while (this.#pauses.over(id) !== null);
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw notRunning();
     keepPlace(id);
@@ -172,7 +200,7 @@ class LocalEngine implements Engine {
       clearTimeout(held.timer);
       return held.console;
     }
-    const found = await observe(this.#context, id, handle);
+    const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw notRunning();
     return attachConsole(this.#context.layout.run(id));
   }
@@ -180,7 +208,7 @@ class LocalEngine implements Engine {
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
     const bundle = this.#context.layout.run(id);
     if (!existsSync(bundle)) return none();
-    return readLog(bundle, options, async () => (await observe(this.#context, id, null)).kind !== 'running');
+    return readLog(bundle, options, async () => (await this.inspect(id, null)).kind !== 'running');
   }
 
   async stats(id: string): Promise<Stats> {
@@ -196,6 +224,7 @@ class LocalEngine implements Engine {
 
   async dispose(): Promise<void> {
     this.#exits.close();
+    for (const id of this.#pauses.ids()) await this.resume(id);
     for (const id of this.#held.keys()) this.#release(id);
     removeParent(this.#context.cgroups);
   }

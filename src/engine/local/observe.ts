@@ -8,19 +8,20 @@ import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import { signalOfExit } from '../../lib/signal.ts';
 import type { Exit, Observed, Started } from '../engine.ts';
-import { isFrozen } from './cgroup.ts';
 import { type Context, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
+import { isPaused } from './pause.ts';
 
 export async function observe(context: Context, id: string, handle: unknown): Promise<Observed> {
   const known = readHandle(handle);
   const exit = readExit(context, id);
   if (exit) return { kind: 'exited', exit };
   if (known === null) return observeUnknown(context, id);
-  if (isAlive(known.init)) {
-    return isFrozen(context.cgroups, id) ? { kind: 'paused' } : { kind: 'running', started: startedOf(known) };
-  }
-  return afterInit(context, id, known);
+  return isAlive(known.init) ? alive(context, id, known) : afterInit(context, id, known);
+}
+
+function alive(context: Context, id: string, handle: LocalHandle): Observed {
+  return isPaused(context, id, handle.init) ? { kind: 'paused' } : { kind: 'running', started: startedOf(handle) };
 }
 
 export function startedOf(handle: LocalHandle): Started {
@@ -53,10 +54,7 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   const handle = currentHandle(context, id);
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
   if (state.status === 'created') return { kind: 'created' };
-  if (state.status === 'paused') return { kind: 'paused' };
-  return handle && isAlive(handle.init)
-    ? { kind: 'running', started: startedOf(handle) }
-    : afterInit(context, id, handle);
+  return handle && isAlive(handle.init) ? alive(context, id, handle) : afterInit(context, id, handle);
 }
 
 /** Waits until a keeper that is still creating has done so. */

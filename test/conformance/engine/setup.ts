@@ -53,6 +53,8 @@ export interface Commands {
   countAndWait(file: string): Argv;
   /** Waits for the shared file `go`, floods so many bytes, adds a line to `done`, ends with the code. */
   whenTold(told: { readonly go: string; readonly bytes: number; readonly done: string; readonly code: number }): Argv;
+  /** Adds lines to a shared file, one after another, without end. */
+  tick(file: string): Argv;
   /** Writes `terminal` if its stdin and stdout are one, else `pipe`. */
   readonly tellTerminal: Argv;
   /** Writes `ROWS COLUMNS` of its terminal, again whenever they change. */

@@ -24,6 +24,7 @@ export function shellCommands(shared: string): Commands {
         'echo ready; until [ -e "$0/$1" ]; do sleep 0.02; done; yes "$2" | head -c "$3"; echo >> "$0/$4"; exit "$5"',
         ...[shared, go, floodLine, bytes, done, code],
       ),
+    tick: (file) => script('echo ready; while :; do echo >> "$0"; sleep 0.01; done', `${shared}/${file}`),
     tellTerminal: script('if [ -t 0 ] && [ -t 1 ]; then echo terminal; else echo pipe; fi'),
     tellSize: script(`trap "stty size" WINCH; stty size; ${waiting}`),
   };

@@ -1,0 +1,136 @@
+/**
+ * Holding a sandbox still for a purpose of ours. A note in its run folder says whose pause it is: one that this process
+ * did not make is what a crash left, and is ended by whoever looks next.
+ */
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import { readIfThere } from '../../lib/file.ts';
+import type { ProcessRef } from '../../lib/process.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Context } from './context.ts';
+import { freeze, freezerOf, isFrozen, thaw } from './freezer.ts';
+import { continueAll, hasStopped, parentOf, processesInside, stillness, stopAll } from './stopped.ts';
+
+const pauseMs = 10_000;
+const noteName = 'paused-by-us';
+
+/** By anybody. Nothing inside can stop the first process of its own pid namespace. */
+export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): boolean {
+  const freezer = freezerOf(cgroups, id);
+  return freezer ? isFrozen(freezer) : hasStopped(init.pid);
+}
+
+interface Pause {
+  readonly over: Promise<void>;
+  readonly end: () => void;
+}
+
+export class Pauses {
+  readonly #context: Context;
+  readonly #own = new Map<string, Pause>();
+  readonly #exclusive = new Exclusive();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** What to wait for before something new may begin inside; null when nothing is held still by us. */
+  over(id: string): Promise<void> | null {
+    return this.#own.get(id)?.over ?? null;
+  }
+
+  ids(): string[] {
+    return [...this.#own.keys()];
+  }
+
+  begin(id: string, init: ProcessRef): Promise<void> {
+    return this.#exclusive.run(id, async () => {
+      if (this.#own.has(id)) return;
+      let end = () => {};
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      this.#own.set(id, { over, end });
+      try {
+        await this.#hold(id, init);
+      } catch (error) {
+        this.#release(id, init);
+        throw error;
+      }
+    });
+  }
+
+  async #hold(id: string, init: ProcessRef): Promise<void> {
+    await this.#begunExecs(id);
+    const freezer = freezerOf(this.#context.cgroups, id);
+    const list = () => processesInside(init, this.#execPids(id));
+    const spared = freezer ? [] : list().filter((pid) => stillness(pid) === 'stopped');
+    writeFileSync(this.#note(id), JSON.stringify(spared), { mode: 0o600 });
+    const still = freezer ? await freeze(freezer, pauseMs) : await stopAll(list, pauseMs, spared);
+    crashPoint('pause:held');
+    if (still) return;
+    throw new Fault('unavailable', 'something inside the sandbox does not let itself be paused', {
+      hint: 'Try again, or stop the sandbox first.',
+    });
+  }
+
+  /** A command that is about to enter would run after all else has stopped, or be refused. */
+  async #begunExecs(id: string): Promise<void> {
+    const deadline = Date.now() + pauseMs;
+    const ours = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
+    const waiting = () => ours.some((name) => this.#execs(id).includes(name) && this.#execPid(id, name) === null);
+    while (waiting()) {
+      if (Date.now() > deadline) throw new Fault('timeout', 'a command that was sent into the sandbox does not begin');
+      await sleep(2);
+    }
+  }
+
+  #execs(id: string): string[] {
+    const folder = join(this.#context.layout.run(id), 'exec');
+    return existsSync(folder) ? readdirSync(folder) : [];
+  }
+
+  #execPid(id: string, name: string): number | null {
+    const pid = Number(readIfThere(join(this.#context.layout.run(id), 'exec', name, 'pid')) ?? 0);
+    return pid > 0 ? pid : null;
+  }
+
+  /** Of those that live: another process may have the number by now, so its parent has to be the one we started. */
+  #execPids(id: string): number[] {
+    return this.#execs(id).flatMap((name) => {
+      const pid = this.#execPid(id, name);
+      const parent = pid === null ? null : parentOf(pid);
+      return readIfThere(`/proc/${parent}/cmdline`)?.includes(join('exec', name)) ? pid! : [];
+    });
+  }
+
+  /** Lets everything inside go on, whoever had paused it. */
+  end(id: string, init: ProcessRef | null): Promise<void> {
+    return this.#exclusive.run(id, async () => this.#release(id, init));
+  }
+
+  /** Ends a pause that was made by a process that is no more. */
+  endAbandoned(id: string, init: () => ProcessRef | null): void {
+    if (!this.#own.has(id) && existsSync(this.#note(id))) this.#release(id, init());
+  }
+
+  #release(id: string, init: ProcessRef | null): void {
+    const freezer = freezerOf(this.#context.cgroups, id);
+    if (freezer) thaw(freezer);
+    else if (init) continueAll(processesInside(init, this.#execPids(id)), this.#spared(id));
+    rmSync(this.#note(id), { force: true });
+    this.#own.get(id)?.end();
+    this.#own.delete(id);
+  }
+
+  #spared(id: string): number[] {
+    return JSON.parse(readIfThere(this.#note(id)) || '[]') as number[];
+  }
+
+  #note(id: string): string {
+    return join(this.#context.layout.run(id), noteName);
+  }
+}

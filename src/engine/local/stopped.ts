@@ -1,0 +1,125 @@
+/**
+ * Holding still by signals, where a sandbox has no freezer: SIGSTOP for every process in it, from outside, until a look at
+ * all of them finds none that could run. Parents are stopped before their children and continued after them, so that no
+ * shell inside sees a job of its own stop.
+ */
+import { readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isErrno, readIfThere } from '../../lib/file.ts';
+import { isAlive, type ProcessRef } from '../../lib/process.ts';
+
+/**
+ * The processes of a sandbox, parents first: those in the pid namespace of its first process and all their descendants,
+ * who may be in further namespaces. `known` are those we started in it ourselves.
+ */
+export function processesInside(init: ProcessRef, known: readonly number[]): number[] {
+  const namespace = pidNamespace(init.pid);
+  // A number kept from before a reboot may be anybody's by now.
+  if (!isAlive(init) || namespace === null || namespace === pidNamespace(process.pid)) return [];
+  const parents = new Map(allProcesses().map((pid) => [pid, parentOf(pid)]));
+  const roots = [...parents.keys()].filter((pid) => pidNamespace(pid) === namespace);
+  const inside = new Set([init.pid, ...known.filter((pid) => parents.has(pid)), ...roots]);
+  for (let before = 0; before < inside.size; ) {
+    before = inside.size;
+    for (const [pid, parent] of parents) if (parent !== null && inside.has(parent)) inside.add(pid);
+  }
+  return byDepth([...inside], parents);
+}
+
+function allProcesses(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The command name is in parentheses and may itself hold spaces and parentheses. */
+function fieldsOf(path: string): string[] {
+  const stat = readIfThere(path) ?? '';
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+export function parentOf(pid: number): number | null {
+  const parent = fieldsOf(`/proc/${pid}/stat`)[1];
+  return parent === undefined ? null : Number(parent);
+}
+
+/** Null of what has ended, and of what we may not look at. */
+function pidNamespace(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return null;
+  }
+}
+
+function byDepth(pids: readonly number[], parents: ReadonlyMap<number, number | null>): number[] {
+  const depth = (pid: number): number => {
+    let steps = 0;
+    for (let at: number | null = pid; at !== null && at > 0; at = parents.get(at) ?? null) steps += 1;
+    return steps;
+  };
+  const depths = new Map(pids.map((pid) => [pid, depth(pid)]));
+  return [...pids].sort((a, b) => depths.get(a)! - depths.get(b)!);
+}
+
+export type Stillness = 'stopped' | 'waiting' | 'busy';
+
+/** By all its threads: the first may have ended while others go on. `waiting` is in the kernel, where signals wait too. */
+export function stillness(pid: number): Stillness {
+  const states = threadStates(pid).filter((state) => !['T', 't', 'Z', 'X'].includes(state));
+  if (states.length === 0) return 'stopped';
+  return states.every((state) => state === 'D') ? 'waiting' : 'busy';
+}
+
+/** A first process that was stopped, and not one that has just ended. */
+export function hasStopped(pid: number): boolean {
+  return threadStates(pid).includes('T');
+}
+
+function threadStates(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((tid) => fieldsOf(`/proc/${pid}/task/${tid}/stat`)[0] || []);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return [];
+    throw error;
+  }
+}
+
+/** How long something may wait in the kernel before all are let go for a moment. */
+const stuckMs = 200;
+
+/**
+ * False when something could still run after so long. Who waits in vfork for a child that we stopped cannot stop itself,
+ * so all go on for a moment and are stopped again.
+ */
+export async function stopAll(list: () => number[], withinMs: number, spared: readonly number[]): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  let since = Date.now();
+  while (Date.now() < deadline) {
+    const pids = list();
+    for (const pid of pids) send(pid, 'SIGSTOP');
+    const moving = pids.map(stillness).filter((one) => one !== 'stopped');
+    if (moving.length === 0 && list().every((pid) => stillness(pid) === 'stopped')) return true;
+    if (moving.includes('busy')) since = Date.now();
+    if (Date.now() - since > stuckMs) {
+      continueAll(pids, spared);
+      since = Date.now();
+    }
+    await sleep(1);
+  }
+  return false;
+}
+
+/** But for those that had stopped before us. */
+export function continueAll(pids: readonly number[], spared: readonly number[]): void {
+  for (const pid of [...pids].reverse()) if (!spared.includes(pid)) send(pid, 'SIGCONT');
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It has ended meanwhile, ignoring.
+    if (!isErrno(error, 'ESRCH')) throw error;
+  }
+}
