@@ -17,10 +17,19 @@ const c = {
   pipe2: libc.func('int pipe2(_Out_ int *pair, int flags)'),
   recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc.func('int flock(int fd, int operation)'),
+  syncfs: libc.func('int syncfs(int fd)'),
+  renameat2: libc.func(
+    'long syscall(long number, int fromFolder, const void *from, int toFolder, const void *to, uint32_t flags)',
+  ),
   mount: libc.func(
     'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
   ),
   umount2: libc.func('int umount2(const char *target, int flags)'),
+  lgetxattr: libc.func('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
+  lsetxattr: libc.func('int lsetxattr(const void *path, const char *name, const void *value, size_t size, int flags)'),
+  nameToHandle: libc.func(
+    'int name_to_handle_at(int folder, const void *path, _Inout_ void *handle, _Out_ int *mount, int flags)',
+  ),
   openTree: libc.func('long syscall(long number, int folder, const char *path, uint32_t flags)'),
   closeRange: libc.func('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
   openat2: libc.func('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
@@ -130,6 +139,40 @@ export function tryLock(fd: number): boolean {
   throw new SysError('flock', errno);
 }
 
+/** Returns once everything written so far to the filesystem of this file is on disk. */
+export function syncFilesystem(fd: number): void {
+  checked('syncfs', c.syncfs(fd));
+}
+
+/** One name in an open folder. */
+export interface Place {
+  readonly folderFd: number;
+  readonly name: Uint8Array;
+}
+
+/** Both exist and change places at once. EINVAL where the filesystem cannot. */
+export function renameExchange(one: Place, other: Place): void {
+  const RENAME_EXCHANGE = 2;
+  renameAt(one, other, RENAME_EXCHANGE);
+}
+
+/** EEXIST where the new name is taken, EINVAL where the filesystem cannot. */
+export function renameNoReplace(from: Place, to: Place): void {
+  const RENAME_NOREPLACE = 1;
+  renameAt(from, to, RENAME_NOREPLACE);
+}
+
+function renameAt(from: Place, to: Place, flags: number): void {
+  // Older than the numbers below, so each architecture has its own.
+  const number = process.arch === 'x64' ? 316 : 276;
+  const [fromName, toName] = [terminated(from.name), terminated(to.name)];
+  checked('renameat2', c.renameat2(number, from.folderFd, fromName, to.folderFd, toName, flags));
+}
+
+function terminated(name: Uint8Array): Buffer {
+  return Buffer.concat([name, Buffer.alloc(1)]);
+}
+
 export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4 } as const;
 
 export function mount(source: string, target: string, type: string, flags: number, data = ''): void {
@@ -196,4 +239,32 @@ function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
   attributes.writeBigUInt64LE(NOSUID | NODEV | (readonly ? RDONLY : 0n) | (ownersFd === null ? 0n : IDMAP), 0);
   attributes.writeBigUInt64LE(BigInt(ownersFd ?? 0), 24);
   return attributes;
+}
+
+const maxMarkBytes = 256;
+const markBuffer = Buffer.alloc(maxMarkBytes);
+
+/** An extended attribute of that very entry, never of what a link points to. Null: it has none, or is gone. */
+export function readMark(path: Uint8Array, name: string): Buffer | null {
+  const bytes = Number(c.lgetxattr(terminated(path), name, markBuffer, maxMarkBytes));
+  if (bytes >= 0) return Buffer.from(markBuffer.subarray(0, bytes));
+  const errno = koffi.errno();
+  const none = [os.errno.ENODATA, os.errno.EOPNOTSUPP, os.errno.ENOENT, os.errno.ENOTDIR, os.errno.ELOOP];
+  if (none.includes(errno)) return null;
+  throw new SysError(`getxattr ${name}`, errno);
+}
+
+export function writeMark(path: Uint8Array, name: string, value: string): void {
+  const bytes = Buffer.from(value);
+  checked(`setxattr ${name}`, c.lsetxattr(terminated(path), name, bytes, bytes.length, 0));
+}
+
+const maxHandleBytes = 128;
+
+/** What the filesystem itself calls this inode, its number and generation; null where it has no such names. */
+export function fileHandle(path: Uint8Array): { readonly type: number; readonly bytes: Buffer } | null {
+  const handle = Buffer.alloc(8 + maxHandleBytes);
+  handle.writeUInt32LE(maxHandleBytes, 0);
+  if (c.nameToHandle(AT_FDCWD, terminated(path), handle, [0], 0) !== 0) return null;
+  return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
 }

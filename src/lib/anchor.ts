@@ -1,0 +1,84 @@
+/**
+ * An open folder that names inside are resolved against. Whatever happens to the path that led here, the folder stays
+ * the same, and a name is never followed through a symbolic link.
+ */
+import { chmodSync, closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { type BytePath, toBytes } from '../model/byte-path.ts';
+
+/** Bytes where it came from a folder: a file name need not be text. */
+export type Name = string | Buffer;
+
+/** Opens without any permission on what is opened; Node has no name for it. */
+const O_PATH = 0o10000000;
+
+export class Anchor {
+  readonly fd: number;
+
+  private constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  static open(path: string): Anchor {
+    return new Anchor(openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
+  }
+
+  /** The folder of that name in this one; a symbolic link is refused with ELOOP or ENOTDIR. */
+  enter(name: Name): Anchor {
+    return new Anchor(openSync(this.at(name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW));
+  }
+
+  /** A path for one name in this folder, good in this process only. */
+  at(name: Name): Buffer {
+    return Buffer.concat([
+      Buffer.from(`/proc/self/fd/${this.fd}/`),
+      typeof name === 'string' ? Buffer.from(name) : name,
+    ]);
+  }
+
+  /** The same for a name of any bytes; text where that is enough, which Node takes faster. */
+  locate(name: BytePath): string | Buffer {
+    const path = `/proc/self/fd/${this.fd}/${name}`;
+    return /^[\x00-\x7f]*$/.test(name) ? path : toBytes(path);
+  }
+
+  /** A path for this folder, good in our children too. */
+  get path(): string {
+    return `/proc/${process.pid}/fd/${this.fd}`;
+  }
+
+  /** Names of any bytes. */
+  list(): BytePath[] {
+    return readdirSync(`/proc/self/fd/${this.fd}`, { encoding: 'latin1' });
+  }
+
+  names(): Buffer[] {
+    return readdirSync(`/proc/self/fd/${this.fd}`, { encoding: 'buffer' });
+  }
+
+  look(name: Name): Stats | null {
+    return lstatSync(this.at(name), { throwIfNoEntry: false }) ?? null;
+  }
+
+  /** Changes the mode of that very entry, were it swapped for a link or not. */
+  chmod(name: Name, mode: number): void {
+    const entry = openSync(this.at(name), O_PATH | constants.O_NOFOLLOW);
+    try {
+      chmodSync(`/proc/self/fd/${entry}`, mode);
+    } finally {
+      closeSync(entry);
+    }
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+}
+
+/** Works in a folder and closes it, whatever happens. */
+export function within<T>(folder: Anchor, work: (folder: Anchor) => T): T {
+  try {
+    return work(folder);
+  } finally {
+    folder.close();
+  }
+}
