@@ -44,7 +44,7 @@ it('by somebody else is seen, and ended by resume and by stop', async () => {
 });
 
 it('holds those who fork as fast as they can', async () => {
-  const handle = await start('fork() { while :; do (:) & done; }; fork & fork & fork & wait');
+  const handle = await start('fork() { while :; do (:); done; }; fork & fork & fork & wait');
   const inside = () => processesInside(handle.init, []);
   await until('them to fork', async () => (inside().length > 3 ? true : null));
   await engine.pause(id, handle);
