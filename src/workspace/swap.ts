@@ -1,0 +1,113 @@
+/**
+ * One thing in the project and one in the staging folder change places; either may be nothing. How far that got can be
+ * told by looking, so doing and taking back may both be repeated after a crash.
+ */
+import { readdirSync, renameSync } from 'node:fs';
+import type { Anchor } from '../lib/anchor.ts';
+import { isErrno } from '../lib/file.ts';
+import { lookAt, type Spot } from './folders.ts';
+import type { Swap } from './journal.ts';
+import { exchange, move } from './move.ts';
+import { isIt, isUntouched } from './stamp.ts';
+
+export class Swapping {
+  private readonly swap: Swap;
+  /** Null: its folder is gone. */
+  private readonly target: Spot | null;
+  /** Holds `put` first, and where the filesystem can exchange, `old` then. */
+  private readonly slot: Spot;
+  /** Holds `old` where it cannot. */
+  private readonly aside: Spot;
+
+  constructor(swap: Swap, target: Spot | null, staging: Anchor) {
+    this.swap = swap;
+    this.target = target;
+    this.slot = { folder: staging, name: Buffer.from(`${swap.slot}`) };
+    this.aside = { folder: staging, name: Buffer.from(`${swap.slot}.old`) };
+  }
+
+  /** Where `old` is, if it is out of the project. */
+  displaced(): Spot | null {
+    const { old } = this.swap;
+    if (old === null) return null;
+    return [this.slot, this.aside].find((spot) => isIt(lookAt(spot), old)) ?? null;
+  }
+
+  isDone(): boolean {
+    const { put } = this.swap;
+    return put === null ? this.displaced() !== null : !isIt(lookAt(this.slot), put);
+  }
+
+  /** What came out is what was meant to, and nobody has written to it since. */
+  isRight(): boolean {
+    const { old } = this.swap;
+    const displaced = this.displaced();
+    return old === null || (displaced !== null && isUntouched(lookAt(displaced), old));
+  }
+
+  /** False: what is there is not what was expected. */
+  do(): boolean {
+    const { old, put } = this.swap;
+    const { target } = this;
+    if (this.isDone()) return true;
+    if (target === null) return false;
+    const halfDone = old !== null && put !== null && isIt(lookAt(this.aside), old);
+    const now = lookAt(target);
+    if (old && !halfDone ? !isUntouched(now, old) : now !== null) return false;
+    if (old && !halfDone) return this.takeOut(target);
+    return put === null || moved(this.slot, target);
+  }
+
+  /** False: it is no longer ours to take back. */
+  undo(): boolean {
+    const { old, put } = this.swap;
+    if (!this.isDone()) return this.undoHalf();
+    if (this.target === null) return old === null;
+    const now = lookAt(this.target);
+    if (put === null) return now === null && moved(this.displaced()!, this.target);
+    if (old === null && now === null) return true;
+    if (!isUntouched(now, put)) return false;
+    return put.type === 'folder' ? this.undoFolder(this.target) : this.putBack(this.target);
+  }
+
+  private takeOut(target: Spot): boolean {
+    if (this.swap.put === null) return moved(target, this.slot);
+    if (exchange(this.slot, target)) return true;
+    return moved(target, this.aside) && moved(this.slot, target);
+  }
+
+  private undoHalf(): boolean {
+    const { old } = this.swap;
+    if (old === null || !isIt(lookAt(this.aside), old)) return true;
+    return this.target !== null && moved(this.aside, this.target);
+  }
+
+  private putBack(target: Spot): boolean {
+    const displaced = this.displaced();
+    if (displaced === this.slot && exchange(this.slot, target)) return true;
+    if (displaced === this.slot) renameSync(path(this.slot), path(this.aside));
+    return moved(target, this.slot) && (displaced === null || moved(this.aside, target));
+  }
+
+  /** A folder that somebody has put something into stays, even if that was just now. */
+  private undoFolder(target: Spot): boolean {
+    if (readdirSync(path(target)).length > 0 || !this.putBack(target)) return false;
+    if (readdirSync(path(this.slot)).length === 0) return true;
+    this.do();
+    return false;
+  }
+}
+
+function path({ folder, name }: Spot): Buffer {
+  return folder.at(name);
+}
+
+function moved(from: Spot, to: Spot): boolean {
+  try {
+    move(from, to);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST') || isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
