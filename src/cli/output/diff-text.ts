@@ -1,0 +1,75 @@
+/**
+ * A unified diff for a terminal. Whoever wrote the files chose the bytes: no control character but the ends of lines and
+ * tabs gets through, nothing that turns the direction of text, and bytes that are no text become U+FFFD.
+ */
+import { plain } from './text.ts';
+
+const colours = { header: 1, place: 36, added: 32, deleted: 31 } as const;
+type Kind = keyof typeof colours | 'other';
+
+/** What may stand alone on lines outside of hunks; all else there is words of ours. */
+const headers =
+  /^(?:diff --git |index |--- |\+\+\+ |(?:old|new|deleted file|new file) mode |(?:dis)?similarity index |rename (?:from|to) )/;
+
+export class DiffText {
+  readonly #colour: boolean;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** Lines of the hunk that are still to come: of the old and the new file. */
+  #old = 0;
+  #new = 0;
+  #rest = '';
+
+  constructor(colour: boolean) {
+    this.#colour = colour;
+  }
+
+  /** The next part; the end of an unfinished line stays here. */
+  take(chunk: Uint8Array): string {
+    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split('\n');
+    this.#rest = lines.pop()!;
+    return lines.map((line) => `${this.#show(line)}\n`).join('');
+  }
+
+  end(): string {
+    const last = this.#rest + this.#decoder.decode();
+    this.#rest = '';
+    return last === '' ? '' : this.#show(last);
+  }
+
+  #show(line: string): string {
+    const kind = this.#kindOf(line);
+    const text = harmless(line);
+    return this.#colour && kind !== 'other' && text !== '' ? `\u001b[${colours[kind]}m${text}\u001b[0m` : text;
+  }
+
+  /** By counting the lines of each hunk: a deleted line may read like a header. */
+  #kindOf(line: string): Kind {
+    if (this.#old > 0 || this.#new > 0) return this.#inHunk(line);
+    const place = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+    if (place !== null) {
+      this.#old = Number(place[1] ?? 1);
+      this.#new = Number(place[2] ?? 1);
+      return 'place';
+    }
+    return headers.test(line) ? 'header' : 'other';
+  }
+
+  #inHunk(line: string): Kind {
+    if (line.startsWith('\\')) return 'other';
+    if (!line.startsWith('+')) this.#old -= 1;
+    if (!line.startsWith('-')) this.#new -= 1;
+    return line.startsWith('+') ? 'added' : line.startsWith('-') ? 'deleted' : 'other';
+  }
+}
+
+/** One line: control characters as ^[ and the like, tabs as they are, the rest as everywhere. */
+function harmless(line: string): string {
+  return line
+    .split('\t')
+    .map((part) => plain(part.replace(/[\u0000-\u001f\u007f]/g, caret)))
+    .join('\t');
+}
+
+function caret(character: string): string {
+  return `^${String.fromCharCode(character.charCodeAt(0) ^ 0x40)}`;
+}
