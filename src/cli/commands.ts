@@ -1,5 +1,6 @@
 /** Every command, as data. The parser, the help and the completion scripts are made from this table. */
 import type { Perform } from './context.ts';
+import { workspaceCommands } from './workspace-commands.ts';
 
 export interface OptionEntry {
   /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
@@ -12,7 +13,7 @@ export interface OptionEntry {
 
 export interface CommandEntry {
   readonly name: string;
-  readonly area: 'Daemon:' | 'Sandboxes:' | 'First contact:';
+  readonly area: 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'First contact:';
   readonly summary: string;
   /** `<name>` is needed, `[name]` is not, `<name...>` is one or more. */
   readonly args?: string;
@@ -21,8 +22,8 @@ export interface CommandEntry {
   readonly takesCommand?: boolean;
   /** How the usage line ends, where it says more than `args`. */
   readonly usage?: string;
-  /** What its arguments complete to. */
-  readonly completes?: 'sandboxes' | 'files' | 'places' | readonly string[];
+  /** What its arguments complete to; `sandbox` is for the first only, `sandbox-files` has files after it. */
+  readonly completes?: 'sandboxes' | 'sandbox' | 'sandbox-files' | 'files' | 'places' | readonly string[];
   readonly hidden?: boolean;
   readonly load: () => Promise<{ readonly default: Perform }>;
 }
@@ -40,8 +41,13 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--user <USER>', summary: 'whose sandbox it is' },
   {
     flags: '--mode <MODE>',
-    summary: 'how PROJECT appears in /workspace (with PROJECT: bind)',
-    choices: ['bind', 'none'],
+    summary: 'how PROJECT appears in /workspace (with PROJECT: overlay)',
+    choices: ['overlay', 'bind', 'clone', 'none'],
+  },
+  {
+    flags: '--base <BASE>',
+    summary: 'what a working copy is made on: the project as it is, or a copy that cannot move',
+    choices: ['live', 'frozen'],
   },
   { flags: '--cpus <N>', summary: 'processors it may use (default 2)' },
   { flags: '--memory <SIZE>', summary: 'memory it may use (default 4g)' },
@@ -115,7 +121,13 @@ export const commands: readonly CommandEntry[] = [
     completes: 'files',
     load: () => import('./command/create.ts'),
   },
-  { name: 'ls', area: 'Sandboxes:', summary: 'list sandboxes', load: () => import('./command/ls.ts') },
+  {
+    name: 'ls',
+    area: 'Sandboxes:',
+    summary: 'list sandboxes',
+    options: [{ flags: '--size', summary: 'also what each takes on disk, snapshots included' }],
+    load: () => import('./command/ls.ts'),
+  },
   {
     name: 'show',
     area: 'Sandboxes:',
@@ -196,7 +208,7 @@ export const commands: readonly CommandEntry[] = [
     area: 'Sandboxes:',
     summary: 'remove what has ended',
     args: '<NAME...>',
-    options: [{ flags: '-f, --force', summary: 'also what still runs' }],
+    options: [{ flags: '-f, --force', summary: 'also what still runs or has changes nobody took' }],
     completes: 'sandboxes',
     load: () => import('./command/rm.ts'),
   },
@@ -214,6 +226,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'show what running sandboxes use',
     load: () => import('./command/stats.ts'),
   },
+  ...workspaceCommands,
   {
     name: 'completion',
     area: 'First contact:',

@@ -46,13 +46,14 @@ test('all options reach the request', () => {
   const request = sandboxRequest(
     {
       ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', cpus: '1.5', memory: '512m', swap: '1g' },
-      ...{ pids: '64', disk: '2g', env: ['A=1'], rootfs: '/r', label: ['l=2'], rm: true },
+      ...{ pids: '64', disk: '2g', env: ['A=1'], rootfs: '/r', label: ['l=2'], rm: true, base: 'frozen' },
     },
     '/p/../q',
     [],
   );
   expect(request).toEqual({
-    ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', project: '/q', mode: 'bind', command: [] },
+    ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', project: '/q', mode: 'overlay', command: [] },
+    base: 'frozen',
     limits: { cpus: 1.5, memoryBytes: 512 * 1024 ** 2, swapBytes: 1024 ** 3, pids: 64, diskBytes: 2 * 1024 ** 3 },
     ...{ env: { A: '1' }, rootfs: '/r', labels: { l: '2' }, autoRemove: true },
   });

@@ -49,6 +49,18 @@ test('options repeat, join and have short forms', async () => {
   });
 });
 
+test('changes are taken over with what was decided about them', async () => {
+  const argv = ['apply', 'a', 'src', '--theirs', '--allow', 'ci,env', '--allow', 'all', '--branch', 'b', '-m', 'words'];
+  expect(await parsed(...argv)).toMatchObject({
+    args: ['a', 'src'],
+    options: { theirs: true, allow: ['ci,env', 'all'], branch: 'b', message: 'words' },
+  });
+  expect(await parsed('diff', 'a', '--name-status', '--', '-x')).toMatchObject({
+    args: ['a', '-x'],
+    options: { nameStatus: true },
+  });
+});
+
 describe('refused with a cure', () => {
   test.each([
     [['rnu'], 'Did you mean run?'],
@@ -57,7 +69,10 @@ describe('refused with a cure', () => {
     [['cp', 'a'], 'carrel help cp'],
     [['ls', 'extra'], 'carrel help ls'],
     [['run', '--name'], 'carrel help run'],
-    [['run', '--mode', 'overlay', '--', 'x'], 'carrel help run'],
+    [['run', '--mode', 'fuse', '--', 'x'], 'carrel help run'],
+    [['merge', 'a'], 'carrel help merge'],
+    [['restore', 'a'], 'carrel help restore'],
+    [['undo', 'a', 'b'], 'carrel help undo'],
     [['run', 'npm', 'test'], 'what runs inside stands after --'],
     [['exec', 'a', 'ls', '-la'], 'what runs inside stands after --'],
     [['exec', '--', 'ls'], 'carrel help exec'],

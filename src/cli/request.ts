@@ -11,7 +11,8 @@ export interface SandboxOptions {
   readonly engine?: 'local';
   readonly runtime?: 'crun' | 'runc' | 'runsc' | 'sysbox-runc';
   readonly user?: string;
-  readonly mode?: 'bind' | 'none';
+  readonly mode?: 'overlay' | 'bind' | 'clone' | 'none';
+  readonly base?: 'live' | 'frozen';
   readonly cpus?: string;
   readonly memory?: string;
   readonly swap?: string;
@@ -36,7 +37,8 @@ export function sandboxRequest(
     ...(runtime === undefined ? {} : { runtime }),
     ...(user === undefined ? {} : { user }),
     ...(project === undefined ? {} : { project: absolute(project, 'PROJECT') }),
-    mode: options.mode ?? (project === undefined ? 'none' : 'bind'),
+    mode: options.mode ?? (project === undefined ? 'none' : 'overlay'),
+    ...(options.base === undefined ? {} : { base: options.base }),
     command: [...command],
     ...(env === undefined ? {} : { env: parseEnv(env) }),
     limits: askedLimits(options),

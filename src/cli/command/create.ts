@@ -1,5 +1,6 @@
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
+import { tellFallback } from '../fallback.ts';
 import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
@@ -7,6 +8,7 @@ import { type SandboxOptions, sandboxRequest } from '../request.ts';
 export default async function create(context: Context, invocation: Invocation<SandboxOptions>): Promise<void> {
   const body = sandboxRequest(invocation.options, invocation.args[0], invocation.command);
   const view = await during(context.out, 'creating the sandbox', connect(context).call('createSandbox', { body }));
+  tellFallback(context.out, body, view);
   if (context.json) context.out.document(view);
   else context.out.print(plain(view.name));
 }

@@ -1,7 +1,10 @@
 import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/routes.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
+import { tellFallback } from '../fallback.ts';
+import { counted } from '../output/count.ts';
 import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
@@ -12,6 +15,8 @@ import { closeSinks, type Exit, ownSinks, receive } from '../stream/receive.ts';
 import create from './create.ts';
 
 const interruptedExit = 130;
+/** How long somebody waits for their prompt at the most. */
+const tellChangesMs = 2000;
 
 export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
   const { args, options, command } = invocation;
@@ -26,9 +31,11 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   const brake = new Brake(client, context.out);
   const release = catchSignals(() => brake.press());
   try {
-    const { name } = await client.call('createSandbox', { body });
-    brake.engage(name);
-    const exit = await join(client, context.out, name, input);
+    const view = await client.call('createSandbox', { body });
+    brake.engage(view.name);
+    tellFallback(context.out, body, view);
+    const exit = await join(client, context.out, view.name, input);
+    await tellChanges(client, context.out, view);
     return brake.pressed ? interruptedExit : exit.exitCode;
   } finally {
     release();
@@ -46,6 +53,18 @@ async function join(client: Client, out: Output, name: string, input: boolean): 
   } finally {
     release();
     socket.destroy();
+  }
+}
+
+/** Whoever sees the end at a terminal hears that there is something to look at. */
+async function tellChanges(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+  if (workspace === null || !out.interactive) return;
+  try {
+    const signal = AbortSignal.timeout(tellChangesMs);
+    const { changes } = await client.call('listChanges', { path: { name }, body: {}, signal });
+    if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
+  } catch {
+    // It removed itself, or there is too much to read in this time, ignoring: the command's end is not ours to spoil.
   }
 }
 

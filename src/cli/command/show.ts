@@ -23,6 +23,7 @@ export function description(view: SandboxView, out: Output, now?: number): strin
     ['state', [paintState(out, view.state), ...ending(view)].join(', ')],
     ['command', command.length === 0 ? '-' : commandLine(command)],
     ['project', project === null ? '-' : `${plain(project)} (${plain(mode)})`],
+    ...(view.workspace === null ? [] : [['workspace', `${view.workspace.kind}, base ${view.workspace.base}`]]),
     ['user', plain(view.user)],
     ['engine', `${plain(view.engine)}${runtime === null ? '' : `, ${plain(runtime)}`}`],
     ['created', moment(view.createdAt, now)],

@@ -10,7 +10,14 @@ const out = new Output(false, { write: () => {} });
 const now = Date.parse('2026-01-01T00:03:00Z');
 const sandbox: SandboxView = {
   ...{ id: '0123456789abcdef', name: 'a', project: null, user: 'u', engine: 'local', runtime: 'crun', state: 'failed' },
-  ...{ exitCode: 137, signal: 'SIGKILL', reason: 'oom', command: ['sh', '-c', '\u001b[2J'], mode: 'none' },
+  ...{
+    exitCode: 137,
+    signal: 'SIGKILL',
+    reason: 'oom',
+    command: ['sh', '-c', '\u001b[2J'],
+    mode: 'none',
+    workspace: null,
+  },
   ...{ createdAt: '2026-01-01T00:00:00Z', startedAt: null, finishedAt: null, network: 'none' },
   limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
   mounts: [{ target: '/tmp', source: null, readonly: false }],
@@ -24,6 +31,28 @@ test('the list', () => {
     "a     failed   -        sh -c '\\u001b[2J'  3m   137 oom",
     'idle  running  -        -                  3m   -',
   ]);
+});
+
+test('the list with sizes', () => {
+  expect(
+    listing(
+      [
+        { ...sandbox, sizeBytes: 2 ** 20 },
+        { ...sandbox, sizeBytes: null },
+      ],
+      out,
+      now,
+    ),
+  ).toEqual([
+    'NAME  STATE   SIZE  PROJECT  COMMAND            AGE  EXIT',
+    "a     failed  1.0M  -        sh -c '\\u001b[2J'  3m   137 oom",
+    "a     failed  -     -        sh -c '\\u001b[2J'  3m   137 oom",
+  ]);
+});
+
+test('the working copy is described', () => {
+  const view: SandboxView = { ...sandbox, workspace: { kind: 'overlay', base: 'frozen' } };
+  expect(description(view, out, now)).toContain('workspace  overlay, base frozen');
 });
 
 test('the description shows limits that are not enforced, and no raw control character', () => {

@@ -4,14 +4,14 @@ import { flagsOf, globalOptions, optionsOf, quoted } from './word.ts';
 export function bash(entries: readonly CommandEntry[]): string {
   return `# bash completion for carrel; load it with: source <(carrel completion bash)
 _carrel() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= i
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= operands=0 i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
       --) compopt -o default; return ;;
-      --home) ((i++)) ;;
+      ${valued(entries)}) ((i++)) ;;
       -*) ;;
-      *) [[ -n $command ]] || command=\${COMP_WORDS[i]} ;;
+      *) if [[ -z $command ]]; then command=\${COMP_WORDS[i]}; else ((++operands)); fi ;;
     esac
   done
   local options=${quoted(words(globalOptions))} arguments= kind=
@@ -28,8 +28,9 @@ ${entries.flatMap(values).join('\n')}
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     return
   fi
+  [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
-    sandboxes) arguments=$(carrel __names 2>/dev/null) ;;
+    sandboxes | sandbox | sandbox-files) arguments=$(carrel __names 2>/dev/null) ;;
     places) compopt -o default -o nospace; arguments=$(carrel __names 2>/dev/null | sed 's/$/:/') ;;
     files) compopt -o default ;;
   esac
@@ -44,6 +45,15 @@ function branch(entry: CommandEntry): string {
   const fixed = typeof completes === 'object' ? `; arguments=${quoted(completes.join(' '))}` : '';
   const kind = typeof completes === 'string' ? `; kind=${completes}` : '';
   return `    ${name}) options=${quoted(words(optionsOf(entry)))}${fixed}${kind} ;;`;
+}
+
+/** Flags with a value after them, which is no operand. None of them stands without one in another command. */
+function valued(entries: readonly CommandEntry[]): string {
+  const options = [...globalOptions, ...entries.flatMap(({ options: all = [] }) => all)].map(flagsOf);
+  const flags = options
+    .filter(({ takesValue }) => takesValue)
+    .flatMap(({ long, short }) => [long, ...(short ? [short] : [])]);
+  return [...new Set(flags)].join(' | ');
 }
 
 function values({ name, options = [] }: CommandEntry): string[] {

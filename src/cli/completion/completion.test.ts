@@ -24,6 +24,22 @@ describe.each([
   });
 });
 
+test('after the name of a sandbox come files, or nothing', () => {
+  expect(bash(shown)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
+  expect(zsh(shown)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
+  expect(zsh(shown)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
+  expect(fish(shown)).toContain(`'__fish_seen_subcommand_from diff' -F -a '(carrel __names 2>/dev/null)'`);
+});
+
+test('bash takes no value of an option for an operand, and no flag has one here and none there', () => {
+  expect(bash(shown)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
+  const all = shown.flatMap(({ options = [] }) => options.map(flagsOf));
+  for (const { long, short, takesValue } of all) {
+    const same = all.filter((other) => other.long === long || (short !== null && other.short === short));
+    expect(same.every((other) => other.takesValue === takesValue)).toBe(true);
+  }
+});
+
 test('flags are read', () => {
   expect(flagsOf({ flags: '-f, --follow', summary: '' })).toEqual({ short: '-f', long: '--follow', takesValue: false });
   expect(flagsOf({ flags: '--tail <N>', summary: '' })).toEqual({ short: null, long: '--tail', takesValue: true });

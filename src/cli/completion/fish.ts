@@ -21,7 +21,9 @@ function offered({ name, completes }: CommandEntry): string[] {
   if (completes === undefined) return [];
   if (typeof completes === 'object') return [complete(here, `-a ${text(completes.join(' '))}`, name)];
   if (completes === 'files') return [complete(here, '-F', 'file')];
-  if (completes === 'sandboxes') return [complete(here, `-a '(carrel __names 2>/dev/null)'`, 'sandbox')];
+  if (completes === 'sandbox-files') return [complete(here, `-F -a '(carrel __names 2>/dev/null)'`, 'sandbox')];
+  if (completes === 'sandboxes' || completes === 'sandbox')
+    return [complete(here, `-a '(carrel __names 2>/dev/null)'`, 'sandbox')];
   return [complete(here, `-F -a '(carrel __names 2>/dev/null | string replace -r "\\$" ":")'`, 'sandbox')];
 }
 

@@ -43,10 +43,17 @@ if [[ $funcstack[1] == _carrel ]]; then _carrel "$@"; else compdef _carrel carre
 
 function branch(entry: CommandEntry): string {
   const options = optionsOf(entry).map(argument).join(' ');
-  return `    ${entry.name}) _arguments ${options} ${quoted(`*:${entry.name}:${action(entry)}`)} ;;`;
+  return `    ${entry.name}) _arguments ${options} ${operands(entry)} ;;`;
 }
 
-function action({ completes }: CommandEntry): string {
+function operands(entry: CommandEntry): string {
+  const first = quoted('1:sandbox:_carrel_sandboxes');
+  if (entry.completes === 'sandbox') return `${first} ${quoted(`*:${entry.name}:`)}`;
+  if (entry.completes === 'sandbox-files') return `${first} ${quoted('*:path:_files')}`;
+  return quoted(`*:${entry.name}:${action(entry.completes)}`);
+}
+
+function action(completes: Exclude<CommandEntry['completes'], 'sandbox' | 'sandbox-files'>): string {
   if (completes === undefined) return '';
   if (typeof completes === 'object') return `(${completes.join(' ')})`;
   return { sandboxes: '_carrel_sandboxes', places: '_carrel_places', files: '_files' }[completes];

@@ -3,7 +3,7 @@ import { Fault } from '../../model/fault.ts';
 import { age, duration } from './age.ts';
 import { Output } from './output.ts';
 import { table } from './table.ts';
-import { commandLine, cut, plain, width } from './text.ts';
+import { commandLine, cut, cutStart, plain, width } from './text.ts';
 
 class Paper {
   text = '';
@@ -47,6 +47,9 @@ test('cut keeps within its columns', () => {
   expect(cut('abcdef', 6)).toBe('abcdef');
   expect(cut('abcdef', 4)).toBe('abc…');
   expect(cut('日本語', 4)).toBe('日…');
+  expect(cutStart('abcdef', 6)).toBe('abcdef');
+  expect(cutStart('abcdef', 4)).toBe('…def');
+  expect(cutStart('日本語', 4)).toBe('…語');
 });
 
 test('a command is shown as one could type it, harmless', () => {
@@ -82,6 +85,7 @@ test('a failure names message and cure, harmless, with its exit code', () => {
 test('with --json a failure is JSON on stderr, and nothing else is said there', () => {
   const { out, stderr, stdout } = open(true, true);
   out.note('a note');
+  out.say('words');
   out.warn('a warning');
   out.progress('working');
   expect(out.fail(new Fault('invalid', 'bad', { hint: 'good' }))).toBe(2);
@@ -96,4 +100,6 @@ test('colour and notes are for terminals, colour not with NO_COLOR', () => {
   const piped = open(false, false);
   piped.out.note('hello');
   expect(piped.stderr.text).toBe('');
+  piped.out.say('no\nchanges');
+  expect(piped.stderr.text).toBe('no\\nchanges\n');
 });

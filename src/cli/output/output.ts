@@ -42,6 +42,11 @@ export class Output {
     if (this.interactive) this.#stderr.write(`${plain(text)}\n`);
   }
 
+  /** Words about a result that everybody may read, but that are none of it. */
+  say(text: string): void {
+    if (!this.json) this.#stderr.write(`${plain(text)}\n`);
+  }
+
   /** Something the user must know although the command goes on. */
   warn(text: string): void {
     if (!this.json) this.#stderr.write(`carrel: ${plain(text)}\n`);
@@ -57,6 +62,16 @@ export class Output {
     return this.#tint(this.#stdout, colour, text);
   }
 
+  /** The columns of the terminal that shows stdout; null where it goes elsewhere. */
+  get columns(): number | null {
+    return this.#stdout.isTTY === true ? this.#stdout.columns || 80 : null;
+  }
+
+  /** Whether `paint` paints. */
+  get colourful(): boolean {
+    return this.#colourful && this.#stdout.isTTY === true;
+  }
+
   /** Whether somebody watches stderr. */
   get interactive(): boolean {
     return !this.json && this.#stderr.isTTY === true;
@@ -64,7 +79,7 @@ export class Output {
 
   /** Replaces the line on the terminal that shows progress; empty clears it. */
   progress(text: string): void {
-    const line = cut(plain(text), (this.#stderr.columns ?? 80) - 1);
+    const line = cut(plain(text), (this.#stderr.columns || 80) - 1);
     if (this.interactive) this.#stderr.write(`\r\u001b[K${line}`);
   }
 

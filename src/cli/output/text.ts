@@ -38,6 +38,19 @@ export function cut(text: string, columns: number): string {
   return `${kept}…`;
 }
 
+/** Like `cut`, but keeps the end, which tells paths apart. */
+export function cutStart(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let kept = '';
+  let used = 0;
+  for (const character of [...text].reverse()) {
+    used += columnsOf(character);
+    if (used > columns - 1) break;
+    kept = character + kept;
+  }
+  return `…${kept}`;
+}
+
 /** A command as one could type it. */
 export function commandLine(command: readonly string[]): string {
   return command

@@ -1,0 +1,85 @@
+/** The end of `apply` and `merge`: what happened, how to go on, and the exit code. */
+import type { ApplyRequest, ApplyView, PlannedView } from '../../api/routes.ts';
+import { type Outcome, resolutions } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Context } from '../context.ts';
+import { counted } from '../output/count.ts';
+import { commandLine, plain } from '../output/text.ts';
+
+export type Verb = 'apply' | 'merge';
+
+/** After the report was printed. */
+export function conclude(context: Context, verb: Verb, request: ApplyRequest, view: ApplyView): number {
+  const { out } = context;
+  if (context.json) out.document(view);
+  for (const warning of view.warnings) out.warn(warning);
+  if (view.blocked !== null) return out.fail(obstacle(verb, request, view));
+  if (context.json) return 0;
+  if (!hasEffect(view)) out.say(nothing(request, view));
+  else out.print(...sentences(request, view));
+  return 0;
+}
+
+/** Conflicts and gates, with the commands that get past them. */
+export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fault {
+  const conflicts = select(view, 'conflict').length;
+  const gated = select(view, 'gated');
+  const reasons = [
+    ...(conflicts === 0 ? [] : [counted(conflicts, 'conflict')]),
+    ...(gated.length === 0 ? [] : [`${counted(gated.length, 'change')} that nobody allowed`]),
+  ];
+  const kinds = [...new Set(gated.flatMap(({ gates }) => gates))];
+  const allow = [...new Set([...(request.allow ?? []), ...kinds])];
+  const outcome = request.dryRun ? 'nothing would be changed' : 'nothing was changed';
+  return new Fault(view.blocked === 'conflict' ? 'conflict' : 'denied', `${outcome}: ${reasons.join(', ')}`, {
+    hint: again(verb, { ...request, allow }, conflicts > 0),
+  });
+}
+
+/** What to type next. */
+function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
+  const { names, paths = [], resolution, allow = [], branch, message } = request;
+  const options = [
+    ...(resolution === undefined ? [] : [`--${resolution}`]),
+    ...(allow.length === 0 ? [] : ['--allow', allow.join(',')]),
+    ...(branch === undefined ? [] : ['--branch', branch]),
+    ...(message === undefined ? [] : ['-m', message]),
+  ];
+  const command = [
+    commandLine(['carrel', verb, ...names, ...options]),
+    ...(undecided ? [resolutions.map((way) => `--${way}`).join('|')] : []),
+    ...(paths.some((path) => path.startsWith('-')) ? ['--'] : []),
+    ...(paths.length === 0 ? [] : [commandLine(paths)]),
+  ].join(' ');
+  return undecided ? `${command}\n(the agent’s, the project’s, both between markers, or all but these)` : command;
+}
+
+function sentences(request: ApplyRequest, view: ApplyView): string[] {
+  const changed = select(view, 'take', 'merge', 'theirs', 'markers');
+  const marked = select(view, 'markers').length;
+  const from = request.names.map(plain).join(', ');
+  const took = `${request.dryRun ? 'would take' : 'took'} ${counted(changed.length, 'change')} of ${from}`;
+  const { branch } = view;
+  return [
+    took + (branch === null ? '' : ` as commit ${plain(branch.commit.slice(0, 12))} on branch ${plain(branch.name)}`),
+    ...(marked === 0
+      ? []
+      : [`${counted(marked, 'file')} ${marked === 1 ? 'has' : 'have'} conflict markers to resolve`]),
+    ...(view.apply === null ? [] : [`carrel undo ${plain(request.names[0]!)} takes it back`]),
+  ];
+}
+
+function nothing({ names, paths }: ApplyRequest, view: ApplyView): string {
+  if (view.paths.length > 0) return `there is nothing to take from ${names.join(', ')}`;
+  const where = paths === undefined ? '' : ' there';
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no changes${where}`;
+}
+
+/** Whether anything was, or would be, taken. */
+function hasEffect(view: ApplyView): boolean {
+  return view.apply !== null || view.branch !== null || select(view, 'take', 'merge', 'theirs', 'markers').length > 0;
+}
+
+function select(view: ApplyView, ...outcomes: readonly Outcome[]): PlannedView[] {
+  return view.paths.filter(({ outcome }) => outcomes.includes(outcome));
+}

@@ -1,0 +1,43 @@
+/** The options of `apply` and `merge` → what the daemon is asked for. */
+import type { ApplyRequest } from '../../api/routes.ts';
+import { type GateKind, gateKinds, type Resolution, resolutions } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+
+export type ApplyOptions = { readonly [way in Resolution]?: boolean } & {
+  readonly dryRun?: boolean;
+  readonly allow?: readonly string[];
+};
+
+export function applyRequest(names: readonly string[], paths: readonly string[], options: ApplyOptions): ApplyRequest {
+  const resolution = chosen(options);
+  return {
+    names: [...names],
+    ...(paths.length === 0 ? {} : { paths: [...paths] }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(options.allow === undefined ? {} : { allow: parseAllow(options.allow) }),
+    ...(options.dryRun ? { dryRun: true } : {}),
+  };
+}
+
+/** Kinds of gates, one by one or with commas between; `all` is every one. */
+export function parseAllow(texts: readonly string[]): GateKind[] {
+  const words = texts.flatMap((text) => text.split(','));
+  const odd = words.find((word) => word !== 'all' && !isKind(word));
+  if (odd !== undefined) {
+    throw new Fault('invalid', `--allow: ${printable(odd)} is nothing that can be allowed`, {
+      hint: `Choose from: ${gateKinds.join(', ')}, all.`,
+    });
+  }
+  return gateKinds.filter((kind) => words.includes(kind) || words.includes('all'));
+}
+
+function isKind(word: string): word is GateKind {
+  return (gateKinds as readonly string[]).includes(word);
+}
+
+function chosen(options: ApplyOptions): Resolution | undefined {
+  const [first, second] = resolutions.filter((way) => options[way]);
+  if (second === undefined) return first;
+  throw new Fault('invalid', `--${first} and --${second} exclude each other`, { hint: 'Give one of them.' });
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { ChangeView } from '../../api/routes.ts';
+import { diffStat, nameStatus } from './diff-stat.ts';
+import { Output } from './output.ts';
+import { width } from './text.ts';
+
+const out = new Output(false, { write: () => {} });
+const file = { oldType: 'file', newType: 'file', oldMode: 0o644, newMode: 0o644, oldSize: 12, newSize: 34 } as const;
+
+function change(path: string, rest: Partial<ChangeView> = {}): ChangeView {
+  return { path, status: 'M', ...file, insertions: 1, deletions: 0, gates: [], baseKnown: true, ...rest };
+}
+
+function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 0): string[] {
+  return diffStat({ changes, hiddenInGit }, out, columns);
+}
+
+test('like git', () => {
+  const changes = [
+    change('src/a.ts', { insertions: 3, deletions: 2 }),
+    change('src/much-longer.ts', { insertions: 12, deletions: 0 }),
+    change('logo.png', { insertions: null, deletions: null }),
+    change('b', { status: 'R', from: 'a', insertions: 0, deletions: 0 }),
+  ];
+  expect(stat(changes)).toEqual([
+    ' src/a.ts           |  5 +++--',
+    ' src/much-longer.ts | 12 ++++++++++++',
+    ' logo.png           |    Bin 12 -> 34 bytes',
+    ' a => b             |  0',
+    ' 4 files changed, 15 insertions(+), 2 deletions(-)',
+  ]);
+});
+
+test('one is singular', () => {
+  expect(stat([change('a', { insertions: 1, deletions: 1 })]).at(-1)).toBe(
+    ' 1 file changed, 1 insertion(+), 1 deletion(-)',
+  );
+});
+
+test('what lines do not say is said in words', () => {
+  const none = { insertions: null, deletions: null };
+  const changes = [
+    change('run', { insertions: 0, newMode: 0o755, gates: ['executable'] }),
+    change('ci.yml', { gates: ['ci', 'scripts'], baseKnown: false }),
+    change('dir', { ...none, status: 'A', oldType: null, newType: 'folder', oldMode: null, oldSize: null }),
+    change('l', { ...none, status: 'T', newType: 'link' }),
+    change('gone', { ...none, status: 'D', newType: null, newMode: null, newSize: null }),
+  ];
+  expect(stat(changes).slice(0, -1)).toEqual([
+    ' run    | 0 mode 644 -> 755 [executable]',
+    ' ci.yml | 1 + [ci, scripts] [project changed too]',
+    ' dir    |   folder',
+    ' l      |   file -> link',
+    ' gone   |   Bin 12 -> 0 bytes',
+  ]);
+});
+
+test('only binary files: no column of numbers', () => {
+  expect(stat([change('x', { insertions: null, deletions: null })])[0]).toBe(' x | Bin 12 -> 34 bytes');
+});
+
+test.each([40, 60, 80, 200])('fits %i columns, and whatever is there is seen', (columns) => {
+  const changes = [
+    change('a/very/long/path/that/goes/on/and/on/until/it/has/to/be/cut/somewhere.ts', {
+      insertions: 9000,
+      deletions: 1,
+    }),
+    change('日本語/ファイル.txt', { insertions: 1, deletions: 1, gates: ['env'] }),
+    change('none', { insertions: 0 }),
+  ];
+  const lines = stat(changes, columns).slice(0, -1);
+  for (const line of lines) expect(width(line)).toBeLessThanOrEqual(columns);
+  expect(lines[0]).toMatch(/somewhere\.ts +\| 9001 \++-$/);
+  expect(lines[1]).toMatch(/\| {4}2 \+- \[env\]$/);
+  expect(lines[2]).toMatch(/\| {4}0$/);
+});
+
+test('into a pipe no name is cut', () => {
+  const name = 'x'.repeat(300);
+  expect(stat([change(name, { insertions: 1000 })], null)[0]).toBe(` ${name} | 1000 ${'+'.repeat(40)}`);
+});
+
+test('odd names stay on their line', () => {
+  const pathBase64 = Buffer.from([0x61, 0xff]).toString('base64');
+  const lines = stat([change('a\nb\u001b'), change('a\ufffd', { pathBase64 })]);
+  expect(lines[0]).toContain(' "a\\nb\\033" |');
+  expect(lines[1]).toContain(' "a\\377"    |');
+});
+
+test('what differs inside .git is counted', () => {
+  expect(stat([change('a')], 80, 1).at(-1)).toBe(' 1 more path differs inside .git; commits travel by themselves');
+  expect(stat([change('a')], 80, 2).at(-1)).toBe(' 2 more paths differ inside .git; commits travel by themselves');
+});
+
+test('colours are for terminals', () => {
+  const terminal = new Output(false, { write: () => {}, isTTY: true }, undefined, {});
+  const [line] = diffStat({ changes: [change('a', { deletions: 1 })], hiddenInGit: 0 }, terminal, 80);
+  expect(line).toBe(' a | 2 \u001b[32m+\u001b[0m\u001b[31m-\u001b[0m');
+});
+
+test('names with their status', () => {
+  expect(nameStatus([change('a b'), change('new', { status: 'R', from: 'o\tld' }), change('x\ny')])).toEqual([
+    'M\ta b',
+    'R\t"o\\tld"\tnew',
+    'M\t"x\\ny"',
+  ]);
+});
+
+test('a hundred thousand changes', () => {
+  const many = Array.from({ length: 100_000 }, (_, index) => change(`f${index}`));
+  expect(stat(many)).toHaveLength(100_001);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { pathText } from './path-text.ts';
+
+test.each([
+  ['src/a b.ts', 'src/a b.ts'],
+  ['grüße/日本.txt', 'grüße/日本.txt'],
+  ['a\nb', '"a\\nb"'],
+  ['a\tb\rc', '"a\\tb\\rc"'],
+  ['\u001b[2J', '"\\033[2J"'],
+  ['say "hi"', '"say \\"hi\\""'],
+  ['back\\slash', '"back\\\\slash"'],
+  ['abc\u202egpj.exe', '"abc\\342\\200\\256gpj.exe"'],
+  ['\u009b31m', '"\\302\\23331m"'],
+  [' led and trailed ', '" led and trailed "'],
+  ['', '""'],
+])('%j', (path, shown) => {
+  expect(pathText({ path })).toBe(shown);
+});
+
+test('bytes that are no text are shown as bytes, the text around them as text', () => {
+  const pathBase64 = Buffer.from([0x61, 0xff, 0xc3, 0xa9, 0xc3, 0x0a, 0xe2, 0x82]).toString('base64');
+  expect(pathText({ path: 'a\ufffdé\ufffd\n\ufffd', pathBase64 })).toBe('"a\\377é\\303\\n\\342\\202"');
+});
+
+test('nothing comes out that a terminal would obey or a line would break on', () => {
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  const shown = pathText({ path: '?', pathBase64: bytes.toString('base64') });
+  expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+});

@@ -1,0 +1,114 @@
+/** The commands about working copies. */
+import { gateKinds } from '../model/change.ts';
+import type { CommandEntry, OptionEntry } from './commands.ts';
+
+const area = 'Workspaces:';
+
+const applyOptions: readonly OptionEntry[] = [
+  { flags: '-n, --dry-run', summary: 'only say what would happen' },
+  { flags: '--theirs', summary: 'where both changed something, take the agent’s' },
+  { flags: '--ours', summary: 'where both changed something, keep the project’s' },
+  { flags: '--markers', summary: 'where both changed something, write both between conflict markers' },
+  { flags: '--leave', summary: 'take everything but conflicts and what is not allowed' },
+  {
+    flags: '--allow <KIND>',
+    summary: 'take what could later run something on this machine; may be repeated',
+    choices: [...gateKinds, 'all'],
+    repeat: true,
+  },
+];
+
+export const workspaceCommands: readonly CommandEntry[] = [
+  {
+    name: 'diff',
+    area,
+    summary: 'show what the agent changed',
+    args: '<NAME> [PATH...]',
+    options: [
+      { flags: '--stat', summary: 'only how much, file by file' },
+      { flags: '--name-status', summary: 'only names, each with A, M, D, R or T' },
+    ],
+    completes: 'sandbox-files',
+    load: () => import('./command/diff.ts'),
+  },
+  {
+    name: 'apply',
+    area,
+    summary: 'take changes over into the project, all or none',
+    args: '<NAME> [PATH...]',
+    options: [
+      ...applyOptions,
+      { flags: '--branch <BRANCH>', summary: 'commit onto this branch and leave the project’s files alone' },
+      { flags: '-m, --message <MESSAGE>', summary: 'what the commit says' },
+    ],
+    completes: 'sandbox-files',
+    load: () => import('./command/apply.ts'),
+  },
+  {
+    name: 'merge',
+    area,
+    summary: 'take the changes of several sandboxes over, in this order',
+    args: '<NAME> <NAME...>',
+    options: applyOptions,
+    completes: 'sandboxes',
+    load: () => import('./command/merge.ts'),
+  },
+  {
+    name: 'undo',
+    area,
+    summary: 'take the last apply back',
+    args: '<NAME>',
+    completes: 'sandbox',
+    load: () => import('./command/undo.ts'),
+  },
+  {
+    name: 'discard',
+    area,
+    summary: 'give changes up; a snapshot keeps them',
+    args: '<NAME> [PATH...]',
+    options: [{ flags: '-y, --yes', summary: 'do not ask' }],
+    completes: 'sandbox-files',
+    load: () => import('./command/discard.ts'),
+  },
+  {
+    name: 'patch',
+    area,
+    summary: 'print the changes for git am',
+    args: '<NAME> [PATH...]',
+    options: [{ flags: '-m, --message <MESSAGE>', summary: 'what the commit will say' }],
+    completes: 'sandbox-files',
+    load: () => import('./command/patch.ts'),
+  },
+  {
+    name: 'snapshot',
+    area,
+    summary: 'keep its files as they are now and print the snapshot’s id',
+    args: '<NAME> [LABEL]',
+    completes: 'sandbox',
+    load: () => import('./command/snapshot.ts'),
+  },
+  {
+    name: 'snapshots',
+    area,
+    summary: 'list its snapshots',
+    args: '<NAME>',
+    completes: 'sandbox',
+    load: () => import('./command/snapshots.ts'),
+  },
+  {
+    name: 'restore',
+    area,
+    summary: 'go back to a snapshot; what is there now becomes one first',
+    args: '<NAME> <SNAPSHOT>',
+    completes: 'sandbox',
+    load: () => import('./command/restore.ts'),
+  },
+  {
+    name: 'fork',
+    area,
+    summary: 'make new sandboxes, stopped, that begin where this one is',
+    args: '<NAME> [NEW...]',
+    completes: 'sandbox',
+    load: () => import('./command/fork.ts'),
+  },
+];
