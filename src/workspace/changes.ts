@@ -36,7 +36,7 @@ class ChangeList {
     this.place = place;
     this.log = log;
     this.afterRoot = afterRoot(place);
-    this.applied = new Set(place.live ? [] : appliedPaths(log));
+    this.applied = new Set(appliedPaths(log));
   }
 
   visit(spot: Spot, isKnown: () => boolean): void {
@@ -66,7 +66,10 @@ class ChangeList {
     return baseInTree(this.place, spot, record === undefined && isKnown());
   }
 
-  /** Taken over into the project, unknown to the base, and deleted since: nothing is left that could be visited. */
+  /**
+   * Taken over into the project, but unknown to the base, or to the kernel, which then leaves no mark when the agent
+   * deletes it: nothing is left that could be visited.
+   */
   private deletedSince(path: BytePath): void {
     this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null);
   }

@@ -1,10 +1,9 @@
 /** Whether what an agent has at a path is what its base had there. */
-import { openSync } from 'node:fs';
 import { within } from '../lib/anchor.ts';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Content, Entry } from '../model/change.ts';
 import { type BaseLog, type BaseRecord, contentInLog, type Identity, identityOf, isSame } from './base-log.ts';
-import { folderBelow, hashOf, openBelow, openRegular, type Part, sameBytes, using } from './content.ts';
+import { folderBelow, hashOf, openContent, openRegular, type Part, sameBytes, using } from './content.ts';
 import { entryAt, look } from './tree.ts';
 import type { Spot } from './walk.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -13,7 +12,7 @@ export interface Base {
   readonly entry: Entry | null;
   readonly content: Content | null;
   readonly known: boolean;
-  /** What the content was, where it itself is lost. */
+  /** Of a file's content, where it is known. */
   readonly sha256: string | null;
 }
 
@@ -58,15 +57,13 @@ export function isEqual(place: WorkspacePlace, spot: Spot, after: Entry | null, 
 function hasContent(place: WorkspacePlace, spot: Spot, base: Base): boolean {
   const own = spot.afterIn && openRegular(spot.afterIn, spot.name);
   const same = using(own, (mine) => {
-    if (base.content?.at === 'lost') return hashOf(mine).sha256 === base.sha256;
+    if (base.sha256 !== null) return hashOf(mine).sha256 === base.sha256;
     return using(openBase(place, spot, base.content!), (theirs) => sameBytes(mine, theirs));
   });
   return same ?? false;
 }
 
 function openBase(place: WorkspacePlace, spot: Spot, content: Content): Part | null {
-  if (content.at === 'lost') return null;
-  if (content.at === 'log') return { ...content, fd: openSync(content.file, 'r') };
-  if (content.root === place.base && spot.beforeIn !== null) return openRegular(spot.beforeIn, spot.name);
-  return openBelow(content.root, spot.path);
+  const besides = content.at === 'tree' && content.root === place.base && spot.beforeIn !== null;
+  return besides ? openRegular(spot.beforeIn!, spot.name) : openContent(content, spot.path);
 }

@@ -14,7 +14,7 @@ const [chunk, otherChunk] = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)]
 
 /** Null when it vanished, is no regular file any more, or is larger than that. */
 export function readContent(content: Content, path: BytePath, maxBytes: number): Buffer | null {
-  return withContent(content, path, (part) => {
+  return using(openContent(content, path), (part) => {
     if (part.lengthBytes > maxBytes) return null;
     const bytes = Buffer.alloc(part.lengthBytes);
     return bytes.subarray(0, readChunk(part, 0, bytes));
@@ -28,13 +28,15 @@ export interface Copied {
 
 /** From the start of `toFd`, which is empty; long runs of zeros become holes. Null when there is nothing to read. */
 export function copyContent(content: Content, path: BytePath, toFd: number): Copied | null {
-  return withContent(content, path, (part) => {
-    const copied = eachChunk(part, (bytes, position) => {
-      if (!isZero(bytes)) writeFully(toFd, bytes, position);
-    });
-    ftruncateSync(toFd, copied.bytes);
-    return copied;
+  return using(openContent(content, path), (part) => copyPart(part, toFd));
+}
+
+export function copyPart(part: Part, toFd: number): Copied {
+  const copied = eachChunk(part, (bytes, position) => {
+    if (!isZero(bytes)) writeFully(toFd, bytes, position);
   });
+  ftruncateSync(toFd, copied.bytes);
+  return copied;
 }
 
 /** A part of an open file. */
@@ -90,7 +92,7 @@ export function sameBytes(one: Part | null, other: Part | null): boolean {
 }
 
 /** Works on an open part and closes it. */
-export function using<T>(part: Part | null, work: (part: Part) => T): T | null {
+export function using<T>(part: Part | null, work: (part: Part) => T | null): T | null {
   if (part === null) return null;
   try {
     return work(part);
@@ -99,17 +101,18 @@ export function using<T>(part: Part | null, work: (part: Part) => T): T | null {
   }
 }
 
-function withContent<T>(content: Content, path: BytePath, work: (part: Part) => T | null): T | null {
+/** Null when it is lost, vanished, or is no regular file any more. */
+export function openContent(content: Content, path: BytePath): Part | null {
   if (content.at === 'lost') return null;
-  if (content.at === 'tree') return using(openBelow(content.root, path), work);
-  return using({ ...content, fd: openSync(content.file, 'r') }, (part) => {
-    checkKept(part, content.file);
-    return work(part);
-  });
+  if (content.at === 'tree') return openBelow(content.root, path);
+  const part = { ...content, fd: openSync(content.file, 'r') };
+  checkKept(part, content.file);
+  return part;
 }
 
 function checkKept(part: Part, file: string): void {
   if (headerBefore(part.fd, part.offset)?.sha256 === hashOf(part).sha256) return;
+  closeSync(part.fd);
   throw new Fault('corrupt', `what ${file} keeps at ${part.offset} is not what was written there`);
 }
 
@@ -125,7 +128,7 @@ function eachChunk(part: Part, work: (bytes: Buffer, position: number) => void):
 }
 
 /** As many bytes as there are and fit; less than fit only at the end. */
-function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
+export function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
   const want = Math.min(into.length, lengthBytes - position);
   for (let length = 0; ; ) {
     const bytes = length < want ? readSync(fd, into, length, want - length, offset + position + length) : 0;

@@ -3,7 +3,7 @@
  * something, and marks on folders that hide everything the base has there. Only the marks that the kernel itself wrote
  * count; an agent can write those of the other name.
  */
-import { lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Anchor } from '../lib/anchor.ts';
 import { fileHandle, readMark } from '../lib/sys.ts';
@@ -45,7 +45,7 @@ export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Gr
 function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): Steps<Ground> {
   const lookedNs = lookedAt(place, log);
   return {
-    isWhiteout: (stat) => stat.isCharacterDevice() && stat.rdev === 0n,
+    isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
     visit: (spot, ground) => {
       refuseForeign(place, spot);
@@ -55,7 +55,11 @@ function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visi
   };
 }
 
-function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
+export function isWhiteout(stat: BigIntStats): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}
+
+export function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
   const itself = Buffer.from(`/proc/self/fd/${folder.fd}/.`);
   if (readMark(itself, `${marks}.overlay.redirect`) !== null) throw foreign('redirect');
   return readMark(itself, `${marks}.overlay.opaque`)?.toString() === 'y';

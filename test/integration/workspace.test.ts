@@ -1,0 +1,68 @@
+/** Working copies on the real kernel: overlays mounted in a namespace of the test's own, and whole copies. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { detachMount, mount } from '../../src/lib/sys.ts';
+import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { treeAt } from '../conformance/workspace/cases.ts';
+import { liveBaseSuite } from '../conformance/workspace/live.ts';
+import { plainCopy } from '../conformance/workspace/oracle.ts';
+import { type Workspace, type WorkspaceKindUnderTest, workspaceSuite } from '../conformance/workspace.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+const marks = isRealRoot ? 'trusted' : 'user';
+const disposals: (() => void)[] = [];
+afterEach(() => {
+  for (const dispose of disposals.splice(0).reverse()) dispose();
+});
+
+function scratchFolder(): string {
+  const scratch = mkdtempSync(join(tmpdir(), 'carrel-workspace-'));
+  disposals.push(() => execFileSync('rm', ['-rf', '--one-file-system', scratch]));
+  for (const name of ['base', 'folder']) mkdirSync(join(scratch, name));
+  return scratch;
+}
+
+function overlay(live: boolean): WorkspaceKindUnderTest['open'] {
+  return (fill) => {
+    const scratch = scratchFolder();
+    const [base, folder, inside] = ['base', 'folder', 'inside'].map((name) => join(scratch, name)) as [
+      string,
+      string,
+      string,
+    ];
+    fill(treeAt(base));
+    for (const path of [join(folder, 'upper'), join(folder, 'work'), inside]) mkdirSync(path);
+    const own = marks === 'user' ? 'userxattr' : 'index=off,metacopy=off,redirect_dir=off';
+    const options = `lowerdir=${base},upperdir=${folder}/upper,workdir=${folder}/work,${own}`;
+    const place: WorkspacePlace = { kind: 'overlay', project: base, base, live, marks, folder };
+    const workspace: Workspace = {
+      place,
+      inside,
+      scratch,
+      mount: () => mount('carrel-test', inside, 'overlay', 0, options),
+      unmount: () => void detachMount(inside),
+    };
+    workspace.mount();
+    disposals.push(workspace.unmount);
+    return workspace;
+  };
+}
+
+function copy(): WorkspaceKindUnderTest['open'] {
+  return (fill) => {
+    const scratch = scratchFolder();
+    const [base, folder] = [join(scratch, 'base'), join(scratch, 'folder')];
+    fill(treeAt(base));
+    plainCopy(base, join(folder, 'tree'));
+    const place: WorkspacePlace = { kind: 'copy', project: base, base, live: false, marks, folder };
+    return { place, inside: join(folder, 'tree'), scratch, mount: () => {}, unmount: () => {} };
+  };
+}
+
+workspaceSuite({ name: `an overlay on a live project (${marks} marks)`, open: overlay(true) });
+workspaceSuite({ name: `an overlay on a copy (${marks} marks)`, open: overlay(false) });
+workspaceSuite({ name: 'a copy', open: copy() });
+liveBaseSuite({ name: `an overlay on a live project (${marks} marks)`, open: overlay(true) });
