@@ -1,39 +1,20 @@
 /** Diffs and summaries of real trees, by real git. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
 import type { Change } from '../../src/model/change.ts';
-import { listChanges } from '../../src/workspace/changes.ts';
 import { openStore } from '../../src/workspace/git-store.ts';
 import { type ChangeSummary, summary, unifiedDiff } from '../../src/workspace/review.ts';
+import { type Files, put, workingCopy } from '../harness/working-copy.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-review-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-type Tree = Readonly<Record<string, string | Buffer>>;
-
-/** A base and a working copy beside it; `run` does what an agent would do. */
-function workspace(files: Tree, run: (tree: string) => void) {
-  const folder = mkdtempSync(join(root, 'workspace-'));
-  const base = join(folder, 'base');
-  const tree = join(folder, 'tree');
-  mkdirSync(base);
-  put(base, files);
-  cpSync(base, tree, { recursive: true, verbatimSymlinks: true });
-  run(tree);
-  return { base, tree, ...listChanges({ kind: 'copy', project: base, base, live: false, marks: 'user', folder }) };
-}
-
-function put(tree: string, files: Tree): void {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(tree, name)), { recursive: true });
-    writeFileSync(join(tree, name), content);
-  }
-}
+const workspace = (files: Files, run: (tree: string) => void) => workingCopy(root, files, run);
 
 function store(changes: readonly Change[]) {
   return openStore({ changes, folder: mkdtempSync(join(root, 'store-')) });
