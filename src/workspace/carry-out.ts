@@ -120,9 +120,8 @@ export function changedMeanwhile(paths: readonly BytePath[]): Fault {
 }
 
 function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
-  const now = spot && lookAt(spot);
-  if (spot === null || now === null) return true;
-  if (!isIt(now, old)) return kept;
+  // What took its place since is for the next steps to judge.
+  if (spot === null || !isIt(lookAt(spot), old)) return true;
   try {
     rmdirSync(spot.folder.at(spot.name));
     return true;

@@ -1,99 +1,292 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import type { Change, GateKind, Outcome, Resolution } from '../../src/model/change.ts';
-import { commitApply, readJournal, recover, undoApply } from '../../src/workspace/commit.ts';
-import { type ApplyOptions, planApply } from '../../src/workspace/plan-apply.ts';
-import { at, changesBetween, file, folder, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
+import { describe, expect, it } from 'vitest';
+import { isFault } from '../../src/model/fault.ts';
+import { commitApply, readJournal, undoApply } from '../../src/workspace/commit.ts';
+import { planApply } from '../../src/workspace/plan-apply.ts';
+import {
+  alsoChanged,
+  apply,
+  type Bench,
+  bench,
+  everyBase,
+  everyTheirs,
+  freshFolder,
+  isClean,
+  open,
+  outcomesOf,
+  planOf,
+} from '../fixtures/apply-bench.ts';
+import { file, folder, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
 
-const top = mkdtempSync(join(tmpdir(), 'carrel-apply-test-'));
-afterAll(() => rmSync(top, { recursive: true, force: true }));
-
-let count = 0;
-interface Bench {
-  readonly project: string;
-  readonly journal: string;
-  readonly changes: Change[];
-}
-
-/** A project and an agent's tree that both came from one base. */
-function bench(base: Tree, ours: Tree, theirs: Tree): Bench {
-  count += 1;
-  const root = join(top, `${count}`);
-  plant(join(root, 'base'), base);
-  plant(join(root, 'project'), ours);
-  plant(join(root, 'theirs'), theirs);
-  const changes = changesBetween(join(root, 'base'), join(root, 'theirs'));
-  return { project: join(root, 'project'), journal: join(root, 'journal'), changes };
-}
-
-const allGates: GateKind[] = [
-  'git-hooks',
-  'git-config',
-  'attributes',
-  'env',
-  'editor',
-  'agent',
-  'ci',
-  'scripts',
-  'executable',
-  'symlink',
-];
-const open: ApplyOptions = { resolution: null, allow: allGates };
-
-function apply({ project, journal, changes }: Bench, options = open): Record<string, Outcome> {
-  const plan = planApply([{ sandbox: 'ada', changes }], project, options);
-  commitApply(plan, project, journal, { sandboxes: ['ada'] });
-  return Object.fromEntries(plan.paths.map(({ path, outcome }) => [path, outcome]));
+function faultOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    if (isFault(error)) return error.toJSON();
+    throw error;
+  }
+  return null;
 }
 
 describe('an apply', () => {
-  const base: Tree = {
-    a: file('one\n'),
-    gone: file('x'),
-    dir: folder(),
-    'dir/in': file('in'),
-    deep: folder(),
-    'deep/x': file('x'),
-    'deep/y': folder(),
-    'deep/y/z': file('z'),
-    l: link('a'),
-    run: file('#!/bin/sh\n'),
-    swap: file('s'),
-    fold: folder(),
-    'fold/f': file('f'),
-    shut: folder(),
-    keep: file('k'),
-  };
-  const theirs: Tree = {
-    a: file('two\n'),
-    dir: folder(0o700),
-    'dir/in': file('in'),
-    'dir/new': file('n', 0o600),
-    l: link('keep'),
-    run: file('#!/bin/sh\n', 0o755),
-    swap: folder(),
-    'swap/inner': file('i'),
-    fold: file('now a file'),
-    shut: folder(0o555),
-    'shut/s': file('s', 0o400),
-    keep: file('k'),
-    'na\nme\xff\xfe': file('odd'),
-    'odd\xff': folder(0o500),
-    'odd\xff/\xfe': link('\xfd'),
-  };
-
   it('makes the project what the agent has, and its undo what the project was', () => {
-    const one = bench(base, base, theirs);
+    const one = bench(everyBase, everyBase, everyTheirs);
     const before = harvest(one.project);
-    const outcomes = apply(one);
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['take']));
-    expect(harvest(one.project)).toEqual(theirs);
+    expect(new Set(Object.values(apply(one)))).toEqual(new Set(['take']));
+    expect(harvest(one.project)).toEqual(everyTheirs);
     expect(readJournal(one.journal)).toMatchObject({ state: 'done', meta: { sandboxes: ['ada'] } });
     undoApply(one.journal);
     expect(harvest(one.project)).toEqual(before);
     expect(readJournal(one.journal).state).toBe('undone');
     expect(readdirSync(one.journal)).toEqual(['journal.json']);
+  });
+
+  it('finds nothing to do the second time', () => {
+    const one = bench(everyBase, everyBase, everyTheirs);
+    apply(one);
+    const again = planOf(one);
+    expect(new Set(Object.values(outcomesOf(again)))).toEqual(new Set(['same']));
+    expect(again.steps).toEqual([]);
+  });
+
+  it('merges what goes together, content and permissions apart', () => {
+    const lines = (first: string, last: string) => `${first}\n2\n3\n4\n5\n6\n7\n${last}\n`;
+    const one = bench(
+      { f: file(lines('1', '8')), m: file('m') },
+      { f: file(lines('one', '8')), m: file('M') },
+      { f: file(lines('1', 'eight'), 0o755), m: file('m', 0o700) },
+    );
+    expect(apply(one)).toEqual({ f: 'merge', m: 'merge' });
+    expect(harvest(one.project)).toEqual({ f: file(lines('one', 'eight'), 0o755), m: file('M', 0o700) });
+  });
+
+  it('keeps the owner of what it replaces and gives new files that of the project', () => {
+    const one = bench({ f: file('b') }, { f: file('b') }, { f: file('t'), g: file('n') });
+    const { uid } = statSync(one.project);
+    apply(one);
+    expect([statSync(join(one.project, 'f')).uid, statSync(join(one.project, 'g')).uid]).toEqual([uid, uid]);
+  });
+
+  it('takes only the paths that were asked for, with the folders they need', () => {
+    const theirs = { d: folder(0o700), 'd/e': folder(), 'd/e/f': file('x'), 'd/g': file('g') };
+    const one = bench({}, {}, theirs);
+    expect(apply(one, { ...open, paths: ['d/e/f'] })).toEqual({ 'd/e/f': 'take' });
+    expect(harvest(one.project)).toEqual({ d: folder(0o700), 'd/e': folder(), 'd/e/f': file('x') });
+    undoApply(one.journal);
+    expect(harvest(one.project)).toEqual({});
+    expect(faultOf(() => planOf(one, { ...open, paths: ['d', 'no/such'] }))).toMatchObject({
+      code: 'not_found',
+      data: { paths: ['no/such'] },
+    });
+  });
+
+  it('leaves folders that the owner put something into', () => {
+    const one = bench(
+      { d: folder(), 'd/x': file('x'), e: folder(), 'e/x': file('x') },
+      { d: folder(), 'd/x': file('x'), 'd/mine': file('m'), e: folder(), 'e/x': file('x') },
+      {},
+    );
+    expect(apply(one)).toEqual({ d: 'same', 'd/x': 'take', e: 'take', 'e/x': 'take' });
+    expect(harvest(one.project)).toEqual({ d: folder(), 'd/mine': file('m') });
+  });
+
+  it('does not take a file that grew while it was read', () => {
+    const one = bench({}, {}, { f: file('x') });
+    const plan = planOf(one);
+    writeFileSync(join(one.root, 'theirs/f'), 'longer');
+    expect(faultOf(() => commitApply(plan, one.project, one.journal, {}))).toMatchObject({ code: 'conflict' });
+    expect(harvest(one.project)).toEqual({});
+  });
+});
+
+describe('a conflict', () => {
+  const base: Tree = { f: file('b\n'), d: file('d'), bin: file('b\0'), free: file('1') };
+  const ours: Tree = { f: file('o\n'), d: file('D'), bin: file('o\0'), free: file('1') };
+  const theirs: Tree = { f: file('t\n'), bin: file('t\0'), free: file('2') };
+
+  it('stops everything, and says why', () => {
+    const one = bench(base, ours, theirs);
+    const plan = planOf(one);
+    expect(outcomesOf(plan)).toEqual({ f: 'conflict', d: 'conflict', bin: 'conflict', free: 'take' });
+    const reasons = Object.fromEntries(plan.paths.map(({ path, conflict }) => [path, conflict?.reason]));
+    expect(reasons).toMatchObject({
+      f: 'both changed the same lines',
+      bin: 'both changed it, and it is not text',
+      d: 'the agent deleted it, the project changed it',
+    });
+    expect(faultOf(() => commitApply(plan, one.project, one.journal, {}))).toMatchObject({ code: 'conflict' });
+    expect(harvest(one.project)).toEqual(ours);
+  });
+
+  it('is decided as asked', () => {
+    const theirsWin = bench(base, ours, theirs);
+    expect(apply(theirsWin, { ...open, resolution: 'theirs' })).toMatchObject({
+      f: 'theirs',
+      d: 'theirs',
+      free: 'take',
+    });
+    expect(harvest(theirsWin.project)).toEqual(theirs);
+    for (const [resolution, outcome] of [
+      ['ours', 'ours'],
+      ['leave', 'left'],
+    ] as const) {
+      const one = bench(base, ours, theirs);
+      expect(apply(one, { ...open, resolution })).toEqual({ f: outcome, d: outcome, bin: outcome, free: 'take' });
+      expect(harvest(one.project)).toEqual({ ...ours, free: file('2') });
+    }
+  });
+
+  it('is written into the file where there can be markers, and stays one where not', () => {
+    const one = bench(base, ours, theirs);
+    expect(outcomesOf(planOf(one, { ...open, resolution: 'markers' }))).toMatchObject({ f: 'markers', d: 'conflict' });
+    const only = { ...open, resolution: 'markers', paths: ['f'] } as const;
+    expect(apply(one, only)).toEqual({ f: 'markers' });
+    expect(readFileSync(join(one.project, 'f'), 'utf8')).toBe(
+      '<<<<<<< project\no\n||||||| base\nb\n=======\nt\n>>>>>>> ada\n',
+    );
+  });
+
+  it('is all there is without a known base', () => {
+    const one = bench({ f: file('b') }, { f: file('b') }, { f: file('t') });
+    const unknown: Bench = { ...one, changes: one.changes.map((change) => ({ ...change, baseKnown: false })) };
+    expect(outcomesOf(planOf(unknown))).toEqual({ f: 'conflict' });
+    expect(apply(unknown, { ...open, resolution: 'theirs' })).toEqual({ f: 'theirs' });
+  });
+
+  it('never empties a folder of the owner', () => {
+    const one = bench({ d: folder() }, { d: folder(), 'd/mine': file('m') }, { d: file('t') });
+    for (const resolution of [null, 'theirs', 'markers'] as const)
+      expect(outcomesOf(planOf(one, { ...open, resolution }))).toEqual({ d: 'conflict' });
+  });
+});
+
+describe('gates', () => {
+  const theirs: Tree = { '.envrc': file('evil'), 'package.json': file('{"scripts":{"x":"y"}}'), free: file('x') };
+
+  it('stop everything until they are opened', () => {
+    const one = bench({}, {}, theirs);
+    const shut = planOf(one, { resolution: null, allow: ['env'] });
+    expect([outcomesOf(shut), shut.blocked]).toEqual([
+      { '.envrc': 'take', 'package.json': 'gated', free: 'take' },
+      true,
+    ]);
+    expect(apply(one, { resolution: 'leave', allow: [] })).toEqual({
+      '.envrc': 'left',
+      'package.json': 'left',
+      free: 'take',
+    });
+    expect(apply(one, open)).toMatchObject({ '.envrc': 'take', 'package.json': 'take' });
+  });
+
+  it('let through only what they saw', () => {
+    const one = bench({}, {}, { 'package.json': file('{"name":"a"}') });
+    const plan = planOf(one, { resolution: null, allow: [] });
+    writeFileSync(join(one.root, 'theirs/package.json'), '{"bin":"x"}!');
+    commitApply(plan, one.project, one.journal, {});
+    expect(readFileSync(join(one.project, 'package.json'), 'utf8')).toBe('{"name":"a"}');
+  });
+
+  it('look at what a merge makes of both sides', () => {
+    const text = (name: string, script: string) =>
+      `{\n"name":"${name}",\n"a":1,\n"b":2,\n"c":3,\n"scripts":{"x":"${script}"}\n}\n`;
+    const one = bench(
+      { 'package.json': file(text('n', 's')) },
+      { 'package.json': file(text('m', 's')) },
+      { 'package.json': file(text('n', 'evil')) },
+    );
+    expect(outcomesOf(planOf(one, { ...open, allow: [] }))).toEqual({ 'package.json': 'gated' });
+  });
+});
+
+describe('several sandboxes', () => {
+  it('are one apply, each on what those before it leave', () => {
+    const body = (a: string, b: string) => `${a}\n2\n3\n4\n5\n6\n${b}\n`;
+    const base: Tree = { f: file(body('1', '7')), g: file('g\n'), d: folder(), 'd/x': file('x') };
+    const one = bench(base, base, { f: file(body('a', '7')), g: file('ada\n') });
+    const eve = alsoChanged(one, 'eve', { ...base, f: file(body('1', 'e')), g: file('eve\n'), 'd/new': file('n') });
+    const sources = [
+      { sandbox: 'ada', changes: one.changes },
+      { sandbox: 'eve', changes: eve },
+    ];
+    const blocked = planApply(sources, one.project, open);
+    expect(blocked.paths.find(({ outcome }) => outcome === 'conflict')).toMatchObject({
+      path: 'g',
+      sandbox: 'eve',
+      conflict: { with: 'ada', reason: 'both changed the same lines' },
+    });
+    const plan = planApply(sources, one.project, { ...open, resolution: 'ours' });
+    expect(plan.paths.map(({ sandbox, path, outcome }) => `${sandbox} ${path} ${outcome}`)).toEqual([
+      ...['ada d take', 'ada d/x take', 'ada f take', 'ada g take'],
+      ...['eve d/new take', 'eve f merge', 'eve g ours'],
+    ]);
+    commitApply(plan, one.project, one.journal, {});
+    const merged = { f: file(body('a', 'e')), g: file('ada\n'), d: folder(), 'd/new': file('n') };
+    expect(harvest(one.project)).toEqual(merged);
+    undoApply(one.journal);
+    expect(harvest(one.project)).toEqual(base);
+  });
+});
+
+describe('a project that is not what it seems', () => {
+  const base: Tree = { d: folder(), 'd/f': file('b'), 'd/gone': file('g') };
+  const theirs: Tree = { d: folder(), 'd/f': file('t'), 'd/new': file('n') };
+
+  it.each(['ours', 'theirs', 'leave', null] as const)('is never written through a link (%s)', (resolution) => {
+    const one = bench(base, {}, theirs);
+    const outside = freshFolder();
+    plant(outside, { f: file('b'), gone: file('g') });
+    symlinkSync(outside, join(one.project, 'd'));
+    const plan = planOf(one, { ...open, resolution });
+    expect(outcomesOf(plan)).toMatchObject({ 'd/gone': 'same' });
+    if (!plan.blocked) commitApply(plan, one.project, one.journal, {});
+    expect(harvest(outside)).toEqual({ f: file('b'), gone: file('g') });
+  });
+
+  it('is not followed either when the link comes after planning', () => {
+    const one = bench(base, base, theirs);
+    const plan = planOf(one);
+    const outside = join(one.root, 'outside');
+    renameSync(join(one.project, 'd'), outside);
+    symlinkSync(outside, join(one.project, 'd'));
+    expect(faultOf(() => commitApply(plan, one.project, one.journal, {}))).toMatchObject({ code: 'conflict' });
+    expect(harvest(outside)).toEqual({ f: file('b'), gone: file('g') });
+    expect(harvest(one.project)).toEqual({ d: link(outside) });
+  });
+
+  it('may have a file where the agent has a folder', () => {
+    const one = bench({}, { d: file('mine') }, theirs);
+    expect(outcomesOf(planOf(one))).toEqual({ d: 'conflict', 'd/f': 'conflict', 'd/new': 'conflict' });
+    expect(apply(one, { ...open, resolution: 'theirs' })).toEqual({ d: 'theirs', 'd/f': 'take', 'd/new': 'take' });
+    undoApply(one.journal);
+    expect(harvest(one.project)).toEqual({ d: file('mine') });
+  });
+
+  it.each<[string, (project: string) => void]>([
+    ['edited', (project) => writeFileSync(join(project, 'f'), 'mine')],
+    ['replaced', (project) => renameSync(join(project, 'other'), join(project, 'f'))],
+    ['deleted', (project) => rmSync(join(project, 'f'))],
+    ['forbidden', (project) => chmodSync(join(project, 'f'), 0)],
+    ['made a folder', (project) => [rmSync(join(project, 'f')), mkdirSync(join(project, 'f'))]],
+    ['added', (project) => writeFileSync(join(project, 'z'), 'mine')],
+  ])('may be %s between planning and doing', (_, meanwhile) => {
+    const start: Tree = { a: file('a'), f: file('b'), other: file('o') };
+    const one = bench(start, start, { a: file('A'), f: file('t'), other: file('o'), z: file('z') });
+    const plan = planOf(one);
+    meanwhile(one.project);
+    const now = harvest(one.project);
+    expect(faultOf(() => commitApply(plan, one.project, one.journal, {}))).toMatchObject({ code: 'conflict' });
+    expect(harvest(one.project)).toEqual(now);
+    expect([isClean(one.project), readdirSync(one.root).includes('journal')]).toEqual([true, false]);
   });
 });

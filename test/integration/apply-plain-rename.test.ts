@@ -1,0 +1,37 @@
+/** The same on a filesystem that can neither exchange names nor rename without replacing. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { SysError } from '../../src/lib/sys.ts';
+import { commitApply, undoApply } from '../../src/workspace/commit.ts';
+import { apply, bench, everyBase, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
+import { file, harvest } from '../fixtures/tree.ts';
+
+const EINVAL = 22;
+const cannot = vi.hoisted(() => ({ tried: 0 }));
+vi.mock('../../src/lib/sys.ts', async (original) => {
+  const refuse = () => {
+    cannot.tried += 1;
+    throw new SysError('renameat2', EINVAL);
+  };
+  return { ...(await original<object>()), renameExchange: refuse, renameNoReplace: refuse };
+});
+
+it('applies and undoes', () => {
+  const one = bench(everyBase, everyBase, everyTheirs);
+  apply(one);
+  expect(cannot.tried).toBeGreaterThan(0);
+  expect(harvest(one.project)).toEqual(everyTheirs);
+  undoApply(one.journal);
+  expect(harvest(one.project)).toEqual(harvest(join(one.root, 'base')));
+});
+
+it('takes back what it did when the project changed meanwhile', () => {
+  const one = bench(everyBase, everyBase, { ...everyTheirs, z: file('z') });
+  const plan = planOf(one);
+  writeFileSync(join(one.project, 'z'), 'mine', { mode: 0o644 });
+  expect(() => commitApply(plan, one.project, one.journal, {})).toThrow(/changed meanwhile: z/);
+  expect(harvest(one.project)).toEqual({ ...harvest(join(one.root, 'base')), z: file('mine') });
+  expect(isClean(one.project)).toBe(true);
+});

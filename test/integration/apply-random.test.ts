@@ -1,0 +1,118 @@
+/**
+ * Random trees of base, project and agent, against an oracle that knows nothing of files on disk. Whatever comes out: a
+ * path that only one side changed is as that side has it, and what the owner changed is never lost without a conflict.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/model/change.ts';
+import { commitApply, undoApply } from '../../src/workspace/commit.ts';
+import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
+import { file, folder, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';
+
+/** Mulberry32: the same trees on every machine. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+type Random = ReturnType<typeof randomFrom>;
+
+const names = ['a', 'b', 'c\n', '\xff', 'd-', 'd'];
+
+function thing(random: Random): Thing {
+  const kind = random(6);
+  if (kind === 0) return link(`${random(3)}`);
+  if (kind <= 2) return folder([0o755, 0o700][random(2)]);
+  return file(
+    `${random(4)}\n${'same\n'.repeat(5)}${random(4)}\n${random(8) === 0 ? '\0' : ''}`,
+    [0o644, 0o755][random(2)],
+  );
+}
+
+function grow(random: Random, tree: Record<string, Thing>, inside: string, depth: number): void {
+  for (const name of names.filter(() => random(2) === 0)) {
+    const path = inside + name;
+    tree[path] = thing(random);
+    if (tree[path].type === 'folder' && depth > 0) grow(random, tree, `${path}/`, depth - 1);
+  }
+}
+
+/** Some other tree, near to this one. */
+function mutate(random: Random, tree: Tree): Tree {
+  const next: Record<string, Thing> = { ...tree };
+  for (const path of Object.keys(tree)) {
+    if (random(4) !== 0 || next[path] === undefined) continue;
+    const was = next[path];
+    const now = random(3) === 0 ? undefined : thing(random);
+    if (was.type === 'folder' && now?.type !== 'folder') remove(next, `${path}/`);
+    delete next[path];
+    if (now) next[path] = now;
+    if (now?.type === 'folder' && was.type !== 'folder') grow(random, next, `${path}/`, 0);
+  }
+  const folders = [
+    '',
+    ...Object.keys(next)
+      .filter((path) => next[path]!.type === 'folder')
+      .map((path) => `${path}/`),
+  ];
+  for (let n = random(3); n > 0; n -= 1) {
+    const path = `${folders[random(folders.length)]}new${random(2)}`;
+    next[path] ??= file(`${random(3)}`);
+  }
+  return next;
+}
+
+function remove(tree: Record<string, Thing>, prefix: string): void {
+  for (const path of Object.keys(tree)) if (path.startsWith(prefix)) delete tree[path];
+}
+
+const equal = (one: Thing | undefined, other: Thing | undefined) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Everything that must hold of one path, whatever the others are. */
+function check(path: string, base: Tree, ours: Tree, theirs: Tree, now: Tree, outcome: Outcome | undefined): void {
+  const [b, o, t, n] = [base[path], ours[path], theirs[path], now[path]];
+  const where = `${JSON.stringify(path)} ${outcome}`;
+  // A folder that the owner deleted is there again for what the agent added in it.
+  if (o === undefined && n?.type === 'folder' && Object.keys(now).some((other) => other.startsWith(`${path}/`))) return;
+  if (equal(b, t)) expect(n, where).toEqual(o);
+  if (outcome === 'take') expect(n ?? null, where).toEqual(t ?? null);
+  if (outcome === 'take' && o?.type !== 'folder') expect(o, where).toEqual(b);
+  if (outcome === 'ours' || outcome === 'left' || outcome === 'same') expect(n ?? null, where).toEqual(o ?? null);
+  if (outcome === 'theirs') expect(n ?? null, where).toEqual(t ?? null);
+  if (outcome === 'merge') {
+    expect([b?.type, o?.type, t?.type, n?.type], where).toEqual(['file', 'file', 'file', 'file']);
+    const [first, last] = [lines(n)[0], lines(n)[6]];
+    for (const side of [o, t]) {
+      if (lines(side)[0] !== lines(b)[0]) expect(first, where).toBe(lines(side)[0]);
+      if (lines(side)[6] !== lines(b)[6]) expect(last, where).toBe(lines(side)[6]);
+    }
+  }
+}
+
+function lines(thing: Thing | undefined): string[] {
+  return thing?.type === 'file' ? thing.bytes.split('\n') : [];
+}
+
+describe('random trees', () => {
+  it.each(Array.from({ length: 200 }, (_, seed) => seed))('%i', (seed) => {
+    const random = randomFrom(seed);
+    const base: Record<string, Thing> = {};
+    grow(random, base, '', 2);
+    const [ours, theirs] = [mutate(random, base), mutate(random, base)];
+    const one = bench(base, ours, theirs);
+    const resolution = (['ours', 'leave', 'theirs', null] as const)[seed % 4]!;
+    const plan = planOf(one, { ...open, resolution });
+    expect(plan.blocked).toBe(plan.paths.some(({ outcome }) => outcome === 'conflict'));
+    if (plan.blocked) return;
+    commitApply(plan, one.project, one.journal, {});
+    const [now, outcomes] = [harvest(one.project), outcomesOf(plan)];
+    for (const path of new Set([...Object.keys(base), ...Object.keys(ours), ...Object.keys(theirs)]))
+      check(path, base, ours, theirs, now, outcomes[path]);
+    expect(isClean(one.project)).toBe(true);
+    if (plan.steps.length > 0) undoApply(one.journal);
+    expect(harvest(one.project)).toEqual(ours);
+  });
+});
