@@ -1,6 +1,6 @@
 /**
- * The local engine keeps the contract for an ordinary user too. The suite runs again as one, in a vitest of its own: an
- * account cannot be changed half-way through a process.
+ * The local engine keeps the contract for an ordinary user too, and so do snapshots. The suites run again as one, in a
+ * vitest of its own: an account cannot be changed half-way through a process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { createRootlessAccount } from '../harness/rootless.ts';
 
 const suite = 'run --configLoader native --config test/integration/rootless.vitest.mjs'.split(' ');
 
-it('the contract of an engine holds for an ordinary user', { timeout: 240_000 }, async () => {
+it('what engines and snapshots promise holds for an ordinary user', { timeout: 240_000 }, async () => {
   const account = createRootlessAccount();
   const cache = mkdtempSync(join(tmpdir(), 'carrel-cache-'));
   account.prepareHome(cache);

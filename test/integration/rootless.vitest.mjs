@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** The engine's own suites alone, for an account that may not write here. */
+/** What an ordinary user can do too, for an account that may not write here. */
 export default defineConfig({
   cacheDir: process.env.CARREL_TEST_CACHE,
   test: {
-    include: ['test/integration/engine-local.test.ts', 'test/integration/engine-pause.test.ts'],
+    include: ['engine-local', 'engine-pause', 'snapshot'].map((name) => `test/integration/${name}.test.ts`),
     fileParallelism: false,
     reporters: ['default', './test/tally.ts'],
     testTimeout: 60_000,
