@@ -52,7 +52,10 @@ export class Client {
   }
 
   /** The frames of an answer. A fault frame is thrown. */
-  async *frames(route: 'sandboxLogs', input: Input<'sandboxLogs'>): AsyncGenerator<Frame> {
+  async *frames<K extends 'sandboxLogs' | 'diffSandbox' | 'patchSandbox'>(
+    route: K,
+    input: Input<K>,
+  ): AsyncGenerator<Frame> {
     yield* readFrames(await this.#answer(route, input));
   }
 

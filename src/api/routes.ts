@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { type Path, paths } from './paths.ts';
+import * as workspace from './workspace-shapes.ts';
 
 const name = z.string().min(1).max(63);
 const size = z
@@ -45,7 +46,9 @@ export const sandboxRequest = z.strictObject({
   engine: z.enum(['local']).optional(),
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
   project: z.string().min(1).max(4096).optional(),
-  mode: z.enum(['none', 'bind']).optional(),
+  mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),
+  /** Frozen: a copy of the project that cannot move. */
+  base: z.enum(['live', 'frozen']).optional(),
   command: command.optional(),
   env: env.optional(),
   limits: limits.partial().optional(),
@@ -70,6 +73,10 @@ export const sandboxView = z.strictObject({
   reason: z.string().nullable(),
   command: z.array(z.string()),
   mode: z.string(),
+  /** How the working copy is kept and what it is made on; null without one. */
+  workspace: z
+    .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
+    .nullable(),
   createdAt: z.string(),
   startedAt: z.string().nullable(),
   finishedAt: z.string().nullable(),
@@ -200,6 +207,65 @@ export const routes = {
     answer: 'frames',
   },
   sandboxStats: { ...paths.sandboxStats, summary: 'What running sandboxes use', answer: z.array(statsView) },
+  sandboxSizes: {
+    ...paths.sandboxSizes,
+    summary: 'What sandboxes take on disk, snapshots included',
+    answer: z.array(workspace.sizeView),
+  },
+  listChanges: {
+    ...paths.listChanges,
+    summary: 'What the agent changed',
+    body: workspace.pathsRequest,
+    answer: workspace.changesView,
+  },
+  diffSandbox: {
+    ...paths.diffSandbox,
+    summary: 'What the agent changed, as a unified diff in frames',
+    body: workspace.pathsRequest,
+    answer: 'frames',
+  },
+  patchSandbox: {
+    ...paths.patchSandbox,
+    summary: 'What the agent changed, as a mail for `git am` in frames',
+    body: workspace.pathsRequest.extend({ message: z.string().min(1).max(65_536).optional() }),
+    answer: 'frames',
+  },
+  apply: {
+    ...paths.apply,
+    summary: 'Take changes over into the project, or say what would happen',
+    body: workspace.applyRequest,
+    answer: workspace.applyView,
+  },
+  undoApply: { ...paths.undoApply, summary: 'Take the last apply back', answer: workspace.undoView },
+  discardChanges: {
+    ...paths.discardChanges,
+    summary: 'Give changes up; a snapshot is taken first',
+    body: workspace.pathsRequest,
+    answer: workspace.discardView,
+  },
+  listSnapshots: {
+    ...paths.listSnapshots,
+    summary: 'Its snapshots, oldest first',
+    answer: z.array(workspace.snapshotView),
+  },
+  takeSnapshot: {
+    ...paths.takeSnapshot,
+    summary: 'Keep its workspace, home and data as they are now',
+    body: workspace.snapshotRequest,
+    answer: workspace.snapshotView,
+  },
+  restoreSnapshot: {
+    ...paths.restoreSnapshot,
+    summary: 'Go back to a snapshot; what is there now becomes one first',
+    body: workspace.restoreRequest,
+    answer: workspace.restoreView,
+  },
+  forkSandbox: {
+    ...paths.forkSandbox,
+    summary: 'New sandboxes, stopped, that begin where this one is',
+    body: workspace.forkRequest,
+    answer: z.array(sandboxView),
+  },
   attachSandbox: { ...paths.attachSandbox, summary: 'The streams of its command', answer: 'upgrade' },
   execSandbox: {
     ...paths.execSandbox,
@@ -223,6 +289,16 @@ export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodTyp
   ? z.output<Routes[K]['answer']>
   : unknown;
 
+export type ChangesView = z.output<typeof workspace.changesView>;
+export type ChangeView = z.output<typeof workspace.changeView>;
+export type ApplyRequest = z.input<typeof workspace.applyRequest>;
+export type ApplyView = z.output<typeof workspace.applyView>;
+export type PlannedView = z.output<typeof workspace.plannedView>;
+export type UndoView = z.output<typeof workspace.undoView>;
+export type SnapshotView = z.output<typeof workspace.snapshotView>;
+export type RestoreView = z.output<typeof workspace.restoreView>;
+export type DiscardView = z.output<typeof workspace.discardView>;
+export type SizeView = z.output<typeof workspace.sizeView>;
 export type SandboxRequest = z.input<typeof sandboxRequest>;
 export type SandboxView = z.output<typeof sandboxView>;
 export type ExecRequest = z.input<typeof execRequest>;

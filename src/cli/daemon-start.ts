@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '../api/client.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { livingKeeper } from './keeper.ts';
 
 const waitMs = 15_000;
 const pollMs = 15;
@@ -19,9 +20,10 @@ const takenMs = 500;
 export const faultMark = 'carrel-fault: ';
 
 /** The daemon's program, in the namespaces it wants to live in. */
-export function daemonArgv(): [string, ...string[]] {
+export function daemonArgv(home: string): [string, ...string[]] {
   const main = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
-  return [...namespaceArgs(process.getuid?.() ?? 0), process.execPath, main];
+  const uid = process.getuid?.() ?? 0;
+  return [...namespaceArgs(uid, uid === 0 ? null : livingKeeper(home)), process.execPath, main];
 }
 
 export async function startDaemon(home: string): Promise<void> {
@@ -66,7 +68,7 @@ export function lastWords(log: string, exit: string): Fault {
       // A line cut short by the end of the process says no more than the lines below do.
     }
   }
-  const refused = lines.findLast((line) => line.startsWith('unshare: '));
+  const refused = lines.findLast((line) => /^(unshare|nsenter): /.test(line));
   if (refused) return noNamespaces(refused);
   const tail = lines.filter((line) => line !== '').slice(-10);
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
@@ -98,7 +100,7 @@ export function daemonEnv(home: string): NodeJS.ProcessEnv {
 }
 
 function launch(home: string, log: number): ChildProcess {
-  const [program, ...args] = daemonArgv();
+  const [program, ...args] = daemonArgv(home);
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',

@@ -3,17 +3,26 @@ import { userInfo } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { openLocalEngine } from '../engine/local/local.ts';
+import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
-import { isFault } from '../model/fault.ts';
+import { type Fault, isFault } from '../model/fault.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { overlayRefusal } from '../workspace/trial.ts';
+import { Applies } from './applies.ts';
+import { BaseWatch } from './base-watch.ts';
 import { readConfig } from './config.ts';
 import { createDoctor } from './doctor.ts';
 import { lockHome, openHome } from './home.ts';
+import { Reviews } from './reviews.ts';
+import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { listen } from './server.ts';
+import { Snapshots } from './snapshots.ts';
+import { sweepFolders } from './sweep.ts';
+import { Threads } from './threads.ts';
 import { readVersion } from './version.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
@@ -29,7 +38,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   // The home itself is closed to others; what is made for sandboxes below it must be open to them.
   process.umask(0o022);
   keepDescriptors();
-  const home = openHome(homeFolder);
+  const home = openHome(homeFolder, rootless);
   lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
   const config = readConfig(home.config);
@@ -42,7 +51,12 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   });
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
-  const reconciler = new Reconciler({ store, engine, places: home, now });
+  const threads = new Threads();
+  const locks = new Exclusive();
+  const report = (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile'));
+  const watch = new BaseWatch({ store, home, threads, locks, report });
+  const data = sandboxData({ home, store, threads, watch });
+  const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const sandboxes = new Sandboxes({
     store,
     engine,
@@ -51,14 +65,15 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     config,
     owner,
     now,
+    overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
+    hasChanges: data.hasChanges,
     wake: (id) => void loop.wake(id),
   });
-  const loop = new Loop({
-    store,
-    engine,
-    reconciler,
-    report: (id, fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile')),
-  });
+  const loop = new Loop({ store, engine, reconciler, report });
+  const parts = { store, engine, reconciler, sandboxes, home, threads, locks, now };
+  const applies = new Applies(parts);
+  await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
+  await applies.recover();
 
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -70,10 +85,12 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       : [];
     await Promise.all(names.map((name) => sandboxes.stop(name)));
     loop.stop();
+    watch.stop();
     server.close();
     server.closeIdleConnections();
     await Promise.race([reconciler.idle(), pause(idleMs, undefined, { ref: false })]);
     await engine.dispose();
+    await threads.dispose();
     store.close();
     log.info('down');
     setImmediate(close);
@@ -87,12 +104,17 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     store,
     engine,
     sandboxes,
+    reviews: new Reviews(parts),
+    applies,
+    snapshots: new Snapshots(parts),
+    commandEnded: (sandbox) => watch.keep(sandbox),
     doctor: createDoctor(engine, { store, sandboxes, home }),
     shutdown,
   });
   log.info({ home: home.home, rootless }, 'up');
   // Whoever asks meanwhile has what they ask about looked at first.
   void loop.start();
+  watch.start();
   return { shutdown, closed };
 }
 

@@ -17,7 +17,7 @@ describe('without a sandbox', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-    home = openHome(join(folder, 'home'));
+    home = openHome(join(folder, 'home'), false);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -7,9 +7,13 @@ import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asFault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
 import type { Store } from '../store/store.ts';
+import type { Applies } from './applies.ts';
 import type { Doctor } from './doctor.ts';
+import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import type { Snapshots } from './snapshots.ts';
 
 export interface Served {
   readonly version: string;
@@ -19,6 +23,11 @@ export interface Served {
   readonly store: Store;
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
+  readonly reviews: Reviews;
+  readonly applies: Applies;
+  readonly snapshots: Snapshots;
+  /** Looks after a sandbox that may have changed something just now. */
+  commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;
   shutdown(all: boolean): Promise<string[]>;
 }
@@ -41,7 +50,7 @@ export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<A
 const maxEvents = 1000;
 
 export function handlers(served: Served): Handlers {
-  const { sandboxes, store } = served;
+  const { sandboxes, store, reviews, applies, snapshots } = served;
   const uptimeSeconds = () => Math.round((Date.now() - served.startedAtMs) / 1000);
   return {
     health: async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
@@ -72,6 +81,20 @@ export function handlers(served: Served): Handlers {
       return logFrames(served.engine, id, query.follow ?? false, query.tail ?? null, context);
     },
     sandboxStats: () => sandboxes.stats(),
+    sandboxSizes: () => snapshots.sizes(),
+    listChanges: ({ name, body }) => reviews.changes(name, body.paths),
+    diffSandbox: async ({ name, body, context }) => outputFrames(() => reviews.diff(name, body.paths), context),
+    patchSandbox: async ({ name, body, context }) => {
+      const order = { paths: body.paths ?? [], message: body.message };
+      return outputFrames((warn) => reviews.patch(name, order, warn), context);
+    },
+    apply: ({ body }) => applies.apply(body),
+    undoApply: ({ name }) => applies.undo(name),
+    discardChanges: ({ name, body }) => snapshots.discard(name, body.paths),
+    listSnapshots: ({ name }) => snapshots.list(name),
+    takeSnapshot: ({ name, body }) => snapshots.take(name, body.label ?? null),
+    restoreSnapshot: ({ name, body }) => snapshots.restore(name, body.snapshot),
+    forkSandbox: ({ name, body }) => snapshots.fork(name, body.names),
   };
 }
 
@@ -116,6 +139,27 @@ function logFrames(engine: Engine, id: string, follow: boolean, tail: number | n
       for await (const line of engine.logs(id, { follow, tail, signal: abort.signal })) {
         await out.write(encodeFrame(line.stream, line.bytes));
       }
+    } catch (error) {
+      await out.write(encodeJson('fault', asFault(error)));
+    }
+  });
+}
+
+/** A refusal before the first byte is an ordinary answer; later it can only be a frame. */
+async function outputFrames(
+  produce: (warn: (text: string) => void) => AsyncGenerator<Buffer>,
+  context: HonoContext,
+): Promise<Response> {
+  const warnings: string[] = [];
+  const chunks = produce((text) => void warnings.push(text));
+  const first = await chunks.next();
+  context.header('content-type', 'application/octet-stream');
+  return stream(context, async (out) => {
+    out.onAbort(() => void chunks.return(undefined));
+    try {
+      for (const text of warnings) await out.write(encodeFrame('stderr', Buffer.from(`${text}\n`)));
+      if (!first.done) await out.write(encodeFrame('stdout', first.value));
+      for await (const chunk of chunks) await out.write(encodeFrame('stdout', chunk));
     } catch (error) {
       await out.write(encodeJson('fault', asFault(error)));
     }

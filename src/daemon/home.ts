@@ -6,6 +6,7 @@ import {
   constants,
   ftruncateSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   realpathSync,
   statSync,
@@ -21,11 +22,26 @@ export interface Home extends Places {
   readonly database: string;
   readonly config: string;
   readonly engine: string;
+  /** What was applied to projects, one folder each. */
+  readonly applies: string;
+  /** Emptied whenever a daemon starts. */
+  readonly scratch: string;
   /** Short and stable: tells this installation's traces on the machine from others'. */
   readonly installation: string;
 }
 
-export function openHome(folder: string): Home {
+/** The first 8 hex digits: short names for what belongs to a user. */
+export function userHash(user: string): string {
+  return createHash('sha256').update(user).digest('hex').slice(0, 8);
+}
+
+/** A folder that goes at the latest when the next daemon starts. */
+export function makeScratch({ scratch }: Pick<Home, 'scratch'>): string {
+  mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  return mkdtempSync(join(scratch, 'work-'));
+}
+
+export function openHome(folder: string, rootless: boolean): Home {
   makePrivate(folder);
   const home = realpathSync(folder);
   const sandboxes = join(home, 'sandboxes');
@@ -38,6 +54,12 @@ export function openHome(folder: string): Home {
     images: join(home, 'images'),
     installation: createHash('sha256').update(home).digest('hex').slice(0, 12),
     sandbox: (id) => join(sandboxes, id),
+    state: (id) => join(sandboxes, id, 'state'),
+    userHome: (user) => join(home, 'volumes', `carrel-home-${userHash(user)}`),
+    base: (id) => join(home, 'bases', id),
+    applies: join(home, 'applies'),
+    scratch: join(home, 'scratch'),
+    rootless,
   };
 }
 

@@ -5,13 +5,13 @@ import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
 import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { type Limits, resolveLimits } from '../model/limits.ts';
-import { checkSandboxName, printable } from '../model/name.ts';
+import { checkSandboxName } from '../model/name.ts';
 import { hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } from '../model/sandbox.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
-import { projectFolder, realHostPath } from './host-path.ts';
+import { composeSpec } from './sandbox-spec.ts';
+import { viewOf } from './sandbox-view.ts';
 import { suggestName } from './suggest-name.ts';
 
 export interface SandboxParts {
@@ -22,6 +22,10 @@ export interface SandboxParts {
   readonly config: Config;
   readonly owner: string;
   readonly now: () => string;
+  /** Why no working copy can be laid over a folder; null when it can. */
+  readonly overlayRefusal: (lower: string) => string | null;
+  /** Whether it holds changes that nobody has taken over. */
+  readonly hasChanges: (sandbox: Sandbox) => Promise<boolean>;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
   readonly wake: (id: string) => void;
 }
@@ -39,6 +43,10 @@ export class Sandboxes {
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
+  }
+
+  get owner(): string {
+    return this.#parts.owner;
   }
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
@@ -85,38 +93,13 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest): SandboxSpec {
-    const { config, owner } = this.#parts;
-    const { limits = {}, project } = request;
-    if (request.user !== undefined && request.user !== owner)
-      throw new Fault('not_found', `no user ${printable(request.user)}`);
-    if (request.mode === 'bind' && project === undefined) throw new Fault('invalid', 'mode bind needs a project');
-    return {
-      user: owner,
-      engine: request.engine ?? 'local',
-      runtime: request.runtime ?? config.runtime,
-      project:
-        project === undefined || request.mode === 'none'
-          ? null
-          : projectFolder(project, this.#parts.places.home, this.#openFolders()),
-      mode: project === undefined ? 'none' : (request.mode ?? 'bind'),
-      command: request.command ?? [],
-      env: request.env ?? {},
-      limits: resolveLimits(limits as Partial<Limits>, config.limits),
-      demanded: Object.keys(limits) as (keyof Limits)[],
-      rootfs: request.rootfs === undefined ? null : realHostPath(request.rootfs, this.#openFolders()),
-      labels: request.labels ?? {},
-      stdin: request.stdin ?? false,
-      autoRemove: request.autoRemove ?? false,
-      desired: 'running',
-      graceMs: defaultGraceMs,
-      attempt: 1,
-    };
+    const { config, owner, places, overlayRefusal } = this.#parts;
+    return composeSpec(request, { config, owner, home: places.home, open: this.#openFolders(), overlayRefusal });
   }
 
-  /** Folders of the host that sandboxes can write. */
   #openFolders(): string[] {
-    const projects = this.#parts.store.list('sandbox').map(({ value }) => value.spec.project);
-    return projects.filter((project) => project !== null);
+    const bound = this.#parts.store.list('sandbox').filter(({ value }) => value.spec.mode === 'bind');
+    return bound.map(({ value }) => value.spec.project).filter((project) => project !== null);
   }
 
   #insert(asked: string | undefined, spec: SandboxSpec): SandboxRow {
@@ -173,7 +156,7 @@ export class Sandboxes {
     if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state} already`);
     if (row.value.spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
     this.#ask(row, { desired: 'running', attempt: row.value.status.attempt + 1 }, 'sandbox.start_requested');
-    return this.#settled(row);
+    return this.settled(row);
   }
 
   async stop(name: string, graceMs = defaultGraceMs): Promise<SandboxView> {
@@ -181,19 +164,21 @@ export class Sandboxes {
     if (hasEnded(row.value.status)) return this.view(row.value);
     this.#ask(row, { desired: 'stopped', graceMs }, 'sandbox.stop_requested');
     await this.#hurry(row, graceMs);
-    return this.#settled(row);
+    return this.settled(row);
   }
 
   async remove(name: string, force: boolean): Promise<SandboxView> {
+    const { hasChanges } = this.#parts;
     const row = await this.current(name);
     if (!hasEnded(row.value.status) && !force) {
       throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
         hint: `Stop it first, or: carrel rm --force ${name}`,
       });
     }
+    if (!force && (await hasChanges(row.value))) throw unapplied(name);
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
     if (force) await this.#hurry(row, 0);
-    return this.#settled(row);
+    return this.settled(row);
   }
 
   /** A stop that is under way already does not wait longer than the newer one asks for. */
@@ -208,7 +193,8 @@ export class Sandboxes {
     this.#parts.store.update(row, withSpec(row.value, change), event);
   }
 
-  async #settled(row: SandboxRow): Promise<SandboxView> {
+  /** Looked after until there is nothing left to do about it. */
+  async settled(row: SandboxRow): Promise<SandboxView> {
     const { store, reconciler } = this.#parts;
     await reconciler.settle(row.id);
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
@@ -248,34 +234,15 @@ export class Sandboxes {
     return views.filter((view) => view !== null);
   }
 
-  view({ id, name, createdAt, spec, status }: Sandbox): SandboxView {
-    const { mounts } = describe({ id, name, createdAt, spec, status }, this.#parts.places);
-    return {
-      id,
-      name,
-      project: spec.project,
-      user: spec.user,
-      engine: spec.engine,
-      runtime: status.runtime ?? spec.runtime,
-      state: status.state,
-      exitCode: status.exitCode,
-      signal: status.signal,
-      reason: status.reason,
-      command: [...spec.command],
-      mode: spec.mode,
-      createdAt,
-      startedAt: status.startedAt,
-      finishedAt: status.finishedAt,
-      limits: { ...spec.limits, advisory: [...status.advisory] },
-      mounts: mounts.map((mount) => ({
-        target: mount.target,
-        source: mount.kind === 'bind' ? mount.source : null,
-        readonly: mount.kind === 'bind' && mount.readonly,
-      })),
-      network: 'none',
-      labels: spec.labels,
-    };
+  view(sandbox: Sandbox): SandboxView {
+    return viewOf(sandbox, this.#parts.places);
   }
+}
+
+function unapplied(name: string): Fault {
+  return new Fault('conflict', `${name} has changes that nobody has taken over`, {
+    hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — or give them up: carrel rm --force ${name}`,
+  });
 }
 
 async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Promise<StatsView | null> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
 import { routes } from '../api/routes.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
 import { Fault } from '../model/fault.ts';
@@ -20,13 +21,24 @@ let app: Hono;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'carrel-server-'));
-  const places = { home, images: join(home, 'images'), sandbox: (id: string) => join(home, 'sandboxes', id) };
+  const places = samplePlaces(home);
   const now = () => '2026-01-01T00:00:00.000Z';
   store = createMemoryStore();
   engine = createFakeEngine();
-  const reconciler = new Reconciler({ store, engine, places, now });
+  const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now });
   const config = { runtime: null, limits: defaultLimits, logMaxBytes: null };
-  const sandboxes = new Sandboxes({ store, engine, reconciler, places, config, owner: 'ann', now, wake: () => {} });
+  const sandboxes = new Sandboxes({
+    store,
+    engine,
+    reconciler,
+    places,
+    config,
+    owner: 'ann',
+    now,
+    overlayRefusal: () => null,
+    hasChanges: async () => false,
+    wake: () => {},
+  });
   app = createApp({
     version: '1.2.3',
     home,
@@ -35,6 +47,10 @@ beforeEach(() => {
     store,
     engine,
     sandboxes,
+    reviews: {} as never,
+    applies: {} as never,
+    snapshots: {} as never,
+    commandEnded: async () => {},
     doctor: { examine: async () => [] },
     shutdown: async () => [],
   });

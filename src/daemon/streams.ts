@@ -201,7 +201,9 @@ async function serveExec(peer: Peer, served: Served, sandbox: Sandbox): Promise<
     if (peer.gone) peer.onGone();
     takeInput(peer, process, (name) => process.signal(name));
     await Promise.all([peer.forward('stdout', process.stdout), peer.forward('stderr', process.stderr)]);
-    peer.finish('exit', await process.exited);
+    const exit = await process.exited;
+    await served.commandEnded(sandbox);
+    peer.finish('exit', exit);
   } catch (error) {
     peer.finish('fault', asFault(error));
   }

@@ -46,6 +46,8 @@ export interface Launch {
   readonly cwd: string;
   readonly limits: Limits;
   readonly demanded: readonly (keyof Limits)[];
+  /** Limits that what it is mounted on enforces already. */
+  readonly held: readonly (keyof Limits)[];
   readonly stdin: boolean;
   /** Connect a console before the command starts, so that `attach` misses nothing. */
   readonly console: boolean;

@@ -40,6 +40,7 @@ function launch(overrides: Partial<Launch>): Launch {
     cwd: '/',
     limits: defaultLimits,
     demanded: [],
+    held: [],
     stdin: false,
     console: false,
     ...overrides,

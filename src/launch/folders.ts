@@ -1,24 +1,24 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hook, Places } from './launch.ts';
+import type { Hook } from './launch.ts';
 
-const own = [
-  ['data', '/.data'],
-  ['home', '/home/agent'],
-] as const;
-
-/** The folders that persist as long as the sandbox does. */
+/** What persists as long as the sandbox does: its data, and its home, laid over that of its user. */
 export const folders: Hook = {
-  surroundings: ({ id }, places) => ({
-    mounts: own.map(([name, target]) => ({
-      kind: 'bind',
-      source: join(places.sandbox(id), name),
-      target,
-      readonly: false,
-      own: true,
-    })),
+  surroundings: ({ id, spec }, places) => ({
+    mounts: [
+      { kind: 'bind', source: join(places.state(id), 'data'), target: '/.data', readonly: false, own: true },
+      {
+        kind: 'overlay',
+        lower: places.userHome(spec.user),
+        folder: join(places.state(id), 'home'),
+        target: '/home/agent',
+      },
+    ],
   }),
-  prepare: ({ id }, places: Places) => {
-    for (const [name] of own) mkdirSync(join(places.sandbox(id), name), { recursive: true, mode: 0o700 });
+  prepare: ({ id, spec }, places) => {
+    mkdirSync(places.userHome(spec.user), { recursive: true, mode: 0o700 });
+    for (const name of ['data', 'home/upper', 'home/work']) {
+      mkdirSync(join(places.state(id), name), { recursive: true, mode: 0o700 });
+    }
   },
 };

@@ -8,9 +8,9 @@ import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
-import { project } from './project.ts';
 import { prepareRoot } from './root.ts';
 import { system } from './system.ts';
+import { workspace } from './workspace.ts';
 
 export interface Surroundings {
   readonly mounts?: readonly Mount[];
@@ -23,6 +23,13 @@ export interface Places {
   readonly home: string;
   /** The folder of one sandbox; everything in it goes when the sandbox is removed. */
   sandbox(id: string): string;
+  /** What it keeps over stop and start: replaced whole when a snapshot is restored. */
+  state(id: string): string;
+  /** The home of a user, which homes in sandboxes are laid over. */
+  userHome(user: string): string;
+  base(id: string): string;
+  /** We are root in a user namespace only. */
+  readonly rootless: boolean;
   readonly images: string;
 }
 
@@ -32,7 +39,7 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, project];
+const hooks: readonly Hook[] = [system, folders, identity, workspace];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
@@ -43,15 +50,21 @@ export function describe(sandbox: Sandbox, places: Places): Required<Surrounding
   };
 }
 
-export async function composeLaunch(sandbox: Sandbox, slot: number, console: boolean, places: Places): Promise<Launch> {
+export interface LaunchOrder {
+  /** Numbers the user. */
+  readonly slot: number;
+  readonly console: boolean;
+  readonly held: Launch['held'];
+}
+
+export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places: Places): Promise<Launch> {
   for (const hook of hooks) hook.prepare?.(sandbox, places);
   const { spec } = sandbox;
   return {
     ...describe(sandbox, places),
     id: sandbox.id,
     hostname: sandbox.name,
-    slot,
-    console,
+    ...order,
     runtime: spec.runtime,
     root: await prepareRoot(spec.rootfs, places),
     command: spec.command,

@@ -3,7 +3,7 @@
  * the same, and a name is never followed through a symbolic link.
  */
 import { chmodSync, closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
-import { type BytePath, toBytes } from '../model/byte-path.ts';
+import type { BytePath } from '../model/byte-path.ts';
 
 /** Bytes where it came from a folder: a file name need not be text. */
 export type Name = string | Buffer;
@@ -33,12 +33,6 @@ export class Anchor {
       Buffer.from(`/proc/self/fd/${this.fd}/`),
       typeof name === 'string' ? Buffer.from(name) : name,
     ]);
-  }
-
-  /** The same for a name of any bytes; text where that is enough, which Node takes faster. */
-  locate(name: BytePath): string | Buffer {
-    const path = `/proc/self/fd/${this.fd}/${name}`;
-    return /^[\x00-\x7f]*$/.test(name) ? path : toBytes(path);
   }
 
   /** A path for this folder, good in our children too. */

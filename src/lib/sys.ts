@@ -25,6 +25,9 @@ const c = {
     'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
   ),
   umount2: libc.func('int umount2(const char *target, int flags)'),
+  statx: libc.func('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
+  openat: libc.func('int openat(int folder, const void *name, int flags)'),
+  fgetxattr: libc.func('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
   lgetxattr: libc.func('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
   lsetxattr: libc.func('int lsetxattr(const void *path, const char *name, const void *value, size_t size, int flags)'),
   nameToHandle: libc.func(
@@ -244,9 +247,16 @@ function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
 const maxMarkBytes = 256;
 const markBuffer = Buffer.alloc(maxMarkBytes);
 
-/** An extended attribute of that very entry, never of what a link points to. Null: it has none, or is gone. */
-export function readMark(path: Uint8Array, name: string): Buffer | null {
-  const bytes = Number(c.lgetxattr(terminated(path), name, markBuffer, maxMarkBytes));
+/**
+ * An extended attribute of an open file, or of that very entry and never of what a link points to. Null: it has none, or
+ * is gone.
+ */
+export function readMark(of: number | Uint8Array, name: string): Buffer | null {
+  const bytes = Number(
+    typeof of === 'number'
+      ? c.fgetxattr(of, name, markBuffer, maxMarkBytes)
+      : c.lgetxattr(terminated(of), name, markBuffer, maxMarkBytes),
+  );
   if (bytes >= 0) return Buffer.from(markBuffer.subarray(0, bytes));
   const errno = koffi.errno();
   const none = [os.errno.ENODATA, os.errno.EOPNOTSUPP, os.errno.ENOENT, os.errno.ENOTDIR, os.errno.ELOOP];
@@ -267,4 +277,22 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
   handle.writeUInt32LE(maxHandleBytes, 0);
   if (c.nameToHandle(AT_FDCWD, terminated(path), handle, [0], 0) !== 0) return null;
   return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
+}
+
+export const statBytes = 256;
+
+/** struct statx of one name in an open folder, without following a link. False: there is none. */
+export function statAt({ folderFd, name }: Place, into: Buffer): boolean {
+  const AT_SYMLINK_NOFOLLOW = 0x100;
+  const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
+  if (c.statx(folderFd, terminated(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS_AND_BIRTH, into) === 0) return true;
+  const errno = koffi.errno();
+  if (errno === os.errno.ENOENT || errno === os.errno.ENOTDIR) return false;
+  throw new SysError('statx', errno);
+}
+
+/** Node opens by paths only, and the way to an open folder through /proc costs more than the opening. */
+export function openAt({ folderFd, name }: Place, flags: number): number {
+  const O_CLOEXEC = 0o2000000;
+  return checked('openat', c.openat(folderFd, terminated(name), flags | O_CLOEXEC));
 }

@@ -14,4 +14,14 @@ export type Mount =
       /** A folder of this sandbox alone: it is given to `agent`. */
       readonly own?: boolean;
     }
+  | {
+      readonly kind: 'overlay';
+      /** Shown through where nothing was changed. */
+      readonly lower: string;
+      /** As above, for `lower`. */
+      readonly mapOwner?: boolean;
+      /** Holds `upper`, where changes go, and `work`, which is the kernel's; both of this sandbox alone. */
+      readonly folder: string;
+      readonly target: string;
+    }
   | { readonly kind: 'tmpfs'; readonly target: string; readonly sizeBytes: number; readonly mode: number };

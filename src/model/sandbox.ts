@@ -14,7 +14,17 @@ import type { Limits } from './limits.ts';
 
 export type SandboxState = 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
 export type Desired = 'running' | 'stopped' | 'removed';
-export type WorkspaceMode = 'none' | 'bind';
+export type WorkspaceMode = 'none' | 'bind' | 'overlay' | 'clone';
+
+/** How a working copy is kept: changes apart from their base by the kernel, or as a whole second tree where it cannot. */
+export type WorkspaceKind = 'overlay' | 'copy';
+
+/** A tree that nobody changes, to make working copies on; forks share it. */
+export interface FrozenBase {
+  readonly id: string;
+  readonly from: 'copy' | 'clone';
+}
+
 export type EngineName = 'local';
 
 export interface SandboxSpec {
@@ -25,6 +35,10 @@ export interface SandboxSpec {
   /** Host folder of the project, or null. */
   readonly project: string | null;
   readonly mode: WorkspaceMode;
+  /** Null where the agent has no working copy of its own: without a project, and in mode bind. */
+  readonly workspace: WorkspaceKind | null;
+  /** Null: working copies are made on the project as it is. */
+  readonly base: FrozenBase | null;
   /** Empty: no command of its own, the sandbox idles until stopped. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -56,6 +70,8 @@ export interface SandboxStatus {
   readonly runtime: string | null;
   /** Limits that the machine cannot enforce. */
   readonly advisory: readonly (keyof Limits)[];
+  /** It ended with changes that nobody has taken over, so it does not remove itself. */
+  readonly kept: boolean;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
 }
@@ -83,6 +99,7 @@ export const initialStatus: SandboxStatus = {
   handle: null,
   runtime: null,
   advisory: [],
+  kept: false,
   startedAt: null,
   finishedAt: null,
 };

@@ -54,8 +54,8 @@ export class Loop {
   }
 
   async sweep(): Promise<void> {
-    const { store, engine, report } = this.#parts;
-    await removeOrphans(store, engine, report);
+    const { store, engine, reconciler, report } = this.#parts;
+    await removeOrphans(store, engine, report, (id) => reconciler.isVisit(id));
     await Promise.all(store.list('sandbox').map((row) => this.wake(row.id)));
   }
 

@@ -7,9 +7,10 @@ export async function removeOrphans(
   store: Store,
   engine: Engine,
   report: (id: string, fault: Fault) => void,
+  isOurs: (id: string) => boolean = () => false,
 ): Promise<void> {
   for (const id of await engine.list()) {
-    if (store.get('sandbox', id) !== null) continue;
+    if (store.get('sandbox', id) !== null || isOurs(id)) continue;
     await engine.remove(id, null).catch((error: unknown) => report(id, asFault(error)));
   }
 }

@@ -38,7 +38,7 @@ export function plan(sandbox: Sandbox, observed: Observed, held = false): Step |
 }
 
 function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): Step | null {
-  const leaves = spec.desired === 'removed' || (spec.autoRemove && !held);
+  const leaves = spec.desired === 'removed' || (spec.autoRemove && !status.kept && !held);
   const returns = spec.desired === 'running' && spec.attempt > status.attempt;
   if (!leaves && !returns) return mayRun(observed) ? { action: 'stop' } : null;
   if (observed.kind !== 'absent') return { action: 'clear' };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
 import { Fault } from '../model/fault.ts';
@@ -31,8 +32,8 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 /** As a new daemon would: nothing is known but what the store and the engine hold. */
 function open(over: FakeEngine): Reconciler {
-  const places = { home, images: join(home, 'images'), sandbox: (name: string) => join(home, 'sandboxes', name) };
-  return new Reconciler({ store, engine: over, places, now: () => at });
+  const places = samplePlaces(home);
+  return new Reconciler({ store, engine: over, places, data: plainData(places), now: () => at });
 }
 
 function insert(change: Partial<SandboxSpec> = {}): void {

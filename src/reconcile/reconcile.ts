@@ -3,13 +3,13 @@
  * `plan` decide, do that one step, save, and begin again. All knowledge is in the store and the engine, so it may be cut
  * off anywhere and go on from there.
  */
-import type { Engine, Exit, Started } from '../engine/engine.ts';
+import type { Engine, Exit, Launch, Started } from '../engine/engine.ts';
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
-import { removeTree } from '../lib/file.ts';
 import { asFault, isFault } from '../model/fault.ts';
-import { initialStatus, type SandboxStatus, withStatus } from '../model/sandbox.ts';
+import type { Limits } from '../model/limits.ts';
+import { initialStatus, type Sandbox, type SandboxStatus, withStatus } from '../model/sandbox.ts';
 import type { Row, Store, WriteOptions } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
 
@@ -20,7 +20,18 @@ export interface ReconcileParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly places: Places;
+  readonly data: SandboxData;
   readonly now: () => string;
+}
+
+/** What sandboxes keep on the host, in the care of other parts. Each act is repeat-safe. */
+export interface SandboxData {
+  /** Before each start: its disk, its base, its working copy. Returns the limits that these enforce. */
+  provide(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
+  /** When its processes have ended; true when it holds changes that nobody has taken over. */
+  conclude(sandbox: Sandbox): Promise<boolean>;
+  /** Everything of it goes. */
+  release(sandbox: Sandbox): Promise<void>;
 }
 
 /** More turns than any sandbox needs; past it two writers are fighting. */
@@ -36,6 +47,7 @@ export class Reconciler {
   /** Sandboxes whose next start is to hold a console. */
   readonly #consoles = new Set<string>();
   readonly #holds = new Map<string, number>();
+  readonly #visits = new Set<string>();
 
   constructor(parts: ReconcileParts) {
     this.#parts = parts;
@@ -80,6 +92,11 @@ export class Reconciler {
         this.#consoles.delete(id);
       }
     });
+  }
+
+  /** Does something about a sandbox that no turn may come between. */
+  alone<T>(id: string, task: () => Promise<T>): Promise<T> {
+    return this.#exclusive.run(id, task);
   }
 
   /** Settles when no turn is under way. */
@@ -146,16 +163,44 @@ export class Reconciler {
   }
 
   async #launched(row: SandboxRow): Promise<Started> {
-    const { store, engine, places } = this.#parts;
-    const slot = store.find('user', '', row.value.spec.user)?.value.slot ?? 0;
-    const launch = await composeLaunch(row.value, slot, this.#consoles.has(row.id), places);
+    const launch = await this.#compose(row.value);
     crashPoint('start:prepared');
-    return engine.start(launch);
+    return this.#parts.engine.start(launch);
+  }
+
+  async #compose(sandbox: Sandbox): Promise<Launch> {
+    const { store, places, data } = this.#parts;
+    const held = await data.provide(sandbox);
+    const slot = store.find('user', '', sandbox.spec.user)?.value.slot ?? 0;
+    return composeLaunch(sandbox, { slot, console: this.#consoles.has(sandbox.id), held }, places);
+  }
+
+  /**
+   * Runs something of ours in the surroundings of a sandbox that does not run. It has no record: what a crash leaves of it
+   * is an orphan.
+   */
+  async visit<T>(sandbox: Sandbox, task: (id: string, handle: unknown) => Promise<T>): Promise<T> {
+    const { engine } = this.#parts;
+    const id = `${sandbox.id}-visit`;
+    this.#visits.add(id);
+    try {
+      const launch = await this.#compose(sandbox);
+      const { handle } = await engine.start({ ...launch, id, command: [], demanded: [], stdin: false, console: false });
+      return await task(id, handle);
+    } finally {
+      await engine.remove(id, null);
+      this.#visits.delete(id);
+    }
+  }
+
+  isVisit(id: string): boolean {
+    return this.#visits.has(id);
   }
 
   /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it, the next loop finds. */
   async #conclude(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): Promise<void> {
-    this.#recordEnd(row, end, exit);
+    const kept = await this.#parts.data.conclude(row.value);
+    this.#recordEnd(row, { ...end, kept }, exit);
     crashPoint('conclude:recorded');
     if (exit) await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
   }
@@ -172,7 +217,7 @@ export class Reconciler {
     this.#save(row, status, 'sandbox.started');
   }
 
-  #recordEnd(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): void {
+  #recordEnd(row: SandboxRow, end: Partial<SandboxStatus> & Pick<SandboxStatus, 'state'>, exit: Exit | null): void {
     const { exitCode = null, signal = null } = exit ?? {};
     this.#save(
       row,
@@ -189,10 +234,10 @@ export class Reconciler {
   }
 
   async #forget(row: SandboxRow): Promise<void> {
-    const { store, engine, places, now } = this.#parts;
+    const { store, engine, data, now } = this.#parts;
     // What was lost may have left something in the engine although it is absent.
     await engine.remove(row.id, row.value.status.handle);
-    await removeTree(places.sandbox(row.id));
+    await data.release(row.value);
     crashPoint('forget:folder');
     store.remove(row, { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name } });
   }

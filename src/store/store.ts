@@ -14,6 +14,7 @@
  * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
+import type { Apply } from '../model/apply.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { User } from '../model/user.ts';
@@ -22,6 +23,7 @@ import type { User } from '../model/user.ts';
 export interface Kinds {
   sandbox: Sandbox;
   user: User;
+  apply: Apply;
 }
 
 export type Kind = keyof Kinds;

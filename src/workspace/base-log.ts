@@ -5,19 +5,10 @@
  * writes has the workspace to himself.
  */
 import { createHash } from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno } from '../lib/file.ts';
+import type { Stat } from '../lib/stat.ts';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Content, Entry } from '../model/change.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -76,7 +67,7 @@ export function logFile(place: WorkspacePlace): string {
   return join(place.folder, 'base.log');
 }
 
-export function identityOf(stat: BigIntStats): Identity {
+export function identityOf(stat: Stat): Identity {
   const { dev, ino, size, mtimeNs, ctimeNs } = stat;
   return { dev: `${dev}`, ino: `${ino}`, sizeBytes: `${size}`, mtimeNs: `${mtimeNs}`, ctimeNs: `${ctimeNs}` };
 }

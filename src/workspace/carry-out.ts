@@ -7,6 +7,7 @@ import {
   lchownSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -18,7 +19,7 @@ import { isErrno } from '../lib/file.ts';
 import { syncFilesystem } from '../lib/sys.ts';
 import { type BytePath, toText } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
-import { Folders, lookAt, type Spot } from './folders.ts';
+import { Folders, lookAt, pathOf, type Spot } from './folders.ts';
 import type { Journal, JournalStep, Swap } from './journal.ts';
 import { copyAs } from './stage.ts';
 import { isIt } from './stamp.ts';
@@ -72,6 +73,7 @@ export class CarryOut {
 
   /** Undoes `keepOld`, so that steps can be told apart again. */
   fetchOld(): void {
+    if (readdirSync(this.old).length === 0) return;
     for (const swap of this.swaps()) {
       if (this.swapping(swap).displaced() !== null) continue;
       const aside = this.staging.at(`${swap.slot}.old`);
@@ -123,7 +125,7 @@ function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
   // What took its place since is for the next steps to judge.
   if (spot === null || !isIt(lookAt(spot), old)) return true;
   try {
-    rmdirSync(spot.folder.at(spot.name));
+    rmdirSync(pathOf(spot));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOTEMPTY') || isErrno(error, 'EEXIST')) return kept;
@@ -134,7 +136,7 @@ function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
 function restoreFolder({ old }: Rmdir, spot: Spot): boolean {
   const now = lookAt(spot);
   if (now !== null) return now.isDirectory();
-  const path = spot.folder.at(spot.name);
+  const path = pathOf(spot);
   mkdirSync(path, 0o700);
   ignoring(['EPERM', 'EINVAL'], () => lchownSync(path, old.uid, old.gid));
   chmodSync(path, old.mode);
@@ -142,8 +144,8 @@ function restoreFolder({ old }: Rmdir, spot: Spot): boolean {
 }
 
 /** Of that very thing. Where the mode is neither, somebody else has changed it. */
-function changeMode({ ino }: Chmod, { folder, name }: Spot, from: number, to: number): boolean {
-  const fd = tryOpen(folder.at(name));
+function changeMode({ ino }: Chmod, spot: Spot, from: number, to: number): boolean {
+  const fd = tryOpen(pathOf(spot));
   if (fd === null) return false;
   try {
     const stats = fstatSync(fd, { bigint: true });
@@ -156,7 +158,7 @@ function changeMode({ ino }: Chmod, { folder, name }: Spot, from: number, to: nu
   }
 }
 
-function tryOpen(path: Buffer): number | null {
+function tryOpen(path: string | Buffer): number | null {
   try {
     return openSync(path, O_PATH | constants.O_NOFOLLOW);
   } catch (error) {
@@ -165,14 +167,14 @@ function tryOpen(path: Buffer): number | null {
   }
 }
 
-function keep({ folder, name }: Spot, to: string, swap: Swap): void {
-  const from = folder.at(name);
+function keep(spot: Spot, to: string, swap: Swap): void {
+  const from = pathOf(spot);
   try {
     renameSync(from, to);
   } catch (error) {
     if (!isErrno(error, 'EXDEV')) throw error;
     rmSync(to, { force: true });
-    copyAs(from, Buffer.from(to), swap.old!);
+    copyAs(from, to, swap.old!);
   }
 }
 

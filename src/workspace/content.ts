@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../lib/anchor.ts';
+import { openAt } from '../lib/sys.ts';
 import { type BytePath, toBytes } from '../model/byte-path.ts';
 import type { Content } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
@@ -52,7 +53,7 @@ export function hashOf(part: Part): Copied {
 
 /** The whole of a regular file in an open folder. */
 export function openRegular(folder: Anchor, name: BytePath): Part | null {
-  const fd = unlessGone(() => openSync(folder.locate(name), readOnly));
+  const fd = unlessGone(() => openAt({ folderFd: folder.fd, name: toBytes(name) }, readOnly));
   if (fd === null) return null;
   const stat = fstatSync(fd);
   if (stat.isFile()) return { fd, offset: 0, lengthBytes: stat.size };

@@ -12,7 +12,7 @@ const maxOpen = 256;
 
 export interface Spot {
   readonly folder: Anchor;
-  readonly name: Buffer;
+  readonly name: BytePath;
 }
 
 export class Folders {
@@ -37,7 +37,7 @@ export class Folders {
   /** Where a path would stand; null when its folder is not there. */
   spot(path: BytePath): Spot | null {
     const folder = this.open(parentOf(path));
-    return folder && { folder, name: toBytes(nameOf(path)) };
+    return folder && { folder, name: nameOf(path) };
   }
 
   look(path: BytePath): BigIntStats | null {
@@ -61,8 +61,13 @@ export class Folders {
   }
 }
 
-export function lookAt({ folder, name }: Spot): BigIntStats | null {
-  return lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false }) ?? null;
+export function lookAt(spot: Spot): BigIntStats | null {
+  return lstatSync(pathOf(spot), { bigint: true, throwIfNoEntry: false }) ?? null;
+}
+
+/** Good in this process only. Text where that is enough, which Node takes faster. */
+export function pathOf({ folder, name }: Spot): string | Buffer {
+  return /^[\x00-\x7f]*$/.test(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
 }
 
 export function parentOf(path: BytePath): BytePath {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Entry } from '../model/change.ts';
 import { feed, type Git, gitFault, quoted, startGit } from './git.ts';
-import { SortedReader } from './sorted-reader.ts';
+import { Reader } from './reader.ts';
 import { type Data, type Fact, hasCrLf, hashed, type Loaded, load, pieces, sizeOf, standIn } from './stored-content.ts';
 
 export interface StoreInput {
@@ -47,7 +47,7 @@ interface Side {
 }
 
 interface Draft {
-  readonly reader: SortedReader;
+  readonly reader: Reader;
   readonly input: StoreInput;
   readonly mark: string;
   readonly facts: Map<BytePath, Facts>;
@@ -62,7 +62,7 @@ export async function openStore(input: StoreInput): Promise<GitStore> {
   const git = makeRepository(input.folder);
   const draft: Draft = {
     input,
-    reader: new SortedReader(),
+    reader: new Reader(),
     mark: `-${randomBytes(12).toString('hex')}`,
     facts: new Map(),
     missing: new Set(),

@@ -1,28 +1,35 @@
 /** Renames that replace nothing. Where the filesystem has none, a look before an ordinary rename has to do. */
 import { renameSync } from 'node:fs';
 import { isErrno } from '../lib/file.ts';
-import { renameExchange, renameNoReplace, SysError } from '../lib/sys.ts';
-import { lookAt, type Spot } from './folders.ts';
+import { type Place, renameExchange, renameNoReplace, SysError } from '../lib/sys.ts';
+import { toBytes } from '../model/byte-path.ts';
+import { lookAt, pathOf, type Spot } from './folders.ts';
+
+/** The last one: what was to be renamed is gone, as an ordinary rename will say. */
+const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
 
 /** EEXIST where something is there. */
 export function move(from: Spot, to: Spot): void {
   if (tryRename(renameNoReplace, from, to)) return;
   if (lookAt(to)) throw Object.assign(new Error('rename: the name is taken'), { code: 'EEXIST' });
-  renameSync(from.folder.at(from.name), to.folder.at(to.name));
+  renameSync(pathOf(from), pathOf(to));
 }
 
-/** False where the filesystem cannot. */
+/** False where that cannot be. */
 export function exchange(one: Spot, other: Spot): boolean {
   return tryRename(renameExchange, one, other);
 }
 
 function tryRename(rename: typeof renameExchange, one: Spot, other: Spot): boolean {
   try {
-    rename({ folderFd: one.folder.fd, name: one.name }, { folderFd: other.folder.fd, name: other.name });
+    rename(placeOf(one), placeOf(other));
     return true;
   } catch (error) {
-    if (error instanceof SysError && ['EINVAL', 'ENOSYS', 'EOPNOTSUPP'].some((code) => isErrno(error, code)))
-      return false;
+    if (error instanceof SysError && cannot.some((code) => isErrno(error, code))) return false;
     throw error;
   }
+}
+
+function placeOf({ folder, name }: Spot): Place {
+  return { folderFd: folder.fd, name: toBytes(name) };
 }

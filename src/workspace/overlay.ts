@@ -3,9 +3,10 @@
  * something, and marks on folders that hide everything the base has there. Only the marks that the kernel itself wrote
  * count; an agent can write those of the other name.
  */
-import { type BigIntStats, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Anchor } from '../lib/anchor.ts';
+import type { Stat } from '../lib/stat.ts';
 import { fileHandle, readMark } from '../lib/sys.ts';
 import { toBytes } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
@@ -47,27 +48,23 @@ function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visi
   return {
     isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
-    visit: (spot, ground) => {
-      refuseForeign(place, spot);
-      visit(spot, ground);
-    },
+    visit,
     inside: (spot, around) => (place.live ? groundInside(place, log, lookedNs, spot, around) : around),
   };
 }
 
-export function isWhiteout(stat: BigIntStats): boolean {
+export function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }
 
 export function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
-  const itself = Buffer.from(`/proc/self/fd/${folder.fd}/.`);
-  if (readMark(itself, `${marks}.overlay.redirect`) !== null) throw foreign('redirect');
-  return readMark(itself, `${marks}.overlay.opaque`)?.toString() === 'y';
+  if (readMark(folder.fd, `${marks}.overlay.redirect`) !== null) throw foreign('redirect');
+  return readMark(folder.fd, `${marks}.overlay.opaque`)?.toString() === 'y';
 }
 
-function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, name }: Spot): void {
-  if (!after?.isFile() || afterIn === null) return;
-  if (readMark(afterIn.at(toBytes(name)), `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
+/** A file whose content is still the base's, whatever its own says. */
+export function refuseForeign({ kind, marks }: WorkspacePlace, fd: number): void {
+  if (kind === 'overlay' && readMark(fd, `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
 }
 
 function foreign(mark: string): Fault {

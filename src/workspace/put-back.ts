@@ -1,7 +1,6 @@
 /** Puts single entries of a base back into a working copy that nothing uses, and moves others out of it. */
 import { spawnSync } from 'node:child_process';
 import {
-  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
@@ -15,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { Anchor } from '../lib/anchor.ts';
 import { isErrno } from '../lib/file.ts';
+import type { Stat } from '../lib/stat.ts';
 import { type BytePath, toBytes } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
 import { copyPart, openRegular, using } from './content.ts';
@@ -38,7 +38,7 @@ export class Aside {
   }
 
   /** Sockets, FIFOs and devices are not made again. False: it is one, or changed meanwhile. */
-  put(from: Anchor, name: BytePath, stat: BigIntStats, to: Anchor, prepare?: (path: string) => void): boolean {
+  put(from: Anchor, name: BytePath, stat: Stat, to: Anchor, prepare?: (path: string) => void): boolean {
     const path = this.fresh();
     if (!this.make(from, name, stat, path)) return false;
     prepare?.(path);
@@ -58,7 +58,7 @@ export class Aside {
     return join(this.path, `${process.pid}-${Date.now()}-${this.count}`);
   }
 
-  private make(from: Anchor, name: BytePath, stat: BigIntStats, path: string): boolean {
+  private make(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
     const entry = entryAt(from, name, stat);
     if (entry?.type === 'link') symlinkSync(toBytes(entry.target!), path);
     else if (entry?.type === 'folder') mkdirSync(path);
@@ -69,7 +69,7 @@ export class Aside {
   }
 }
 
-function makeFile(from: Anchor, name: BytePath, stat: BigIntStats, path: string): boolean {
+function makeFile(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
   const made = using(openRegular(from, name), (part) => {
     const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
@@ -83,7 +83,7 @@ function makeFile(from: Anchor, name: BytePath, stat: BigIntStats, path: string)
   return made ?? false;
 }
 
-function own(path: string, { uid, gid }: BigIntStats): void {
+function own(path: string, { uid, gid }: Stat): void {
   try {
     lchownSync(path, Number(uid), Number(gid));
   } catch (error) {

@@ -13,13 +13,14 @@ import {
   lutimesSync,
   mkdirSync,
   openSync,
+  type PathLike,
   symlinkSync,
 } from 'node:fs';
 import type { Anchor } from '../lib/anchor.ts';
 import { isErrno } from '../lib/file.ts';
 import { toBytes, toText } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
-import { lookAt, type Spot } from './folders.ts';
+import { lookAt, pathOf, type Spot } from './folders.ts';
 import type { JournalStep, Swap } from './journal.ts';
 import type { Owner, Step } from './plan.ts';
 import type { Reader } from './reader.ts';
@@ -53,19 +54,19 @@ export class Stage {
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
     if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: step.mode };
     if (step.do === 'remove') return { do: 'swap', path, slot, old, put: null, hash: null };
-    return { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: Buffer.from(`${slot}`) }) };
+    return { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: `${slot}` }) };
   }
 
   private make(step: Step, spot: Spot): Pick<Swap, 'put' | 'hash'> {
     if (step.do === 'file') return this.makeFile(step, spot);
     if (step.do === 'mkdir') this.makeFolder(spot, step.make.mode, step.make.owner ?? this.owner);
     if (step.do === 'link') this.makeLink(spot, toBytes(step.target), step.old ?? this.owner);
-    if (step.do === 'restore') this.restore(spot, Buffer.from(step.kept), step.was);
+    if (step.do === 'restore') this.restore(spot, step.kept, step.was);
     return { put: stampOf(lookAt(spot)!, spot), hash: null };
   }
 
   private makeFile({ path, old, make }: Step & { do: 'file' }, spot: Spot): Pick<Swap, 'put' | 'hash'> {
-    const fd = openSync(spot.folder.at(spot.name), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fd = openSync(pathOf(spot), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       const { bytes, sha256 } = this.reader.copy(make.source, fd);
       if (bytes !== make.sizeBytes)
@@ -81,21 +82,21 @@ export class Stage {
   }
 
   private makeFolder(spot: Spot, mode: number, owner: Owner): void {
-    const path = spot.folder.at(spot.name);
+    const path = pathOf(spot);
     mkdirSync(path, 0o700);
     chownIfAllowed(path, owner);
     chmodSync(path, (mode & 0o777) | 0o300);
   }
 
   private makeLink(spot: Spot, target: Buffer, owner: Owner): void {
-    const path = spot.folder.at(spot.name);
+    const path = pathOf(spot);
     symlinkSync(target, path);
     chownIfAllowed(path, owner);
   }
 
   /** The very same file where that can be, else one equal in everything. */
-  private restore(spot: Spot, kept: Buffer, was: Stamp): void {
-    const path = spot.folder.at(spot.name);
+  private restore(spot: Spot, kept: string, was: Stamp): void {
+    const path = pathOf(spot);
     try {
       linkSync(kept, path);
     } catch (error) {
@@ -110,7 +111,7 @@ function lateMode({ path, put }: Swap, mode: number): JournalStep[] {
 }
 
 /** A copy of a file or link with the mode, owner and time that are noted. */
-export function copyAs(from: Buffer, to: Buffer, was: Stamp): void {
+export function copyAs(from: PathLike, to: PathLike, was: Stamp): void {
   if (was.type === 'link') symlinkSync(toBytes(was.target!), to);
   else copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   chownIfAllowed(to, was);
@@ -125,7 +126,7 @@ function giveTo(fd: number, { uid, gid }: Owner): void {
   ignoringDenied(() => fchownSync(fd, uid, gid));
 }
 
-function chownIfAllowed(path: Buffer, { uid, gid }: Owner): void {
+function chownIfAllowed(path: PathLike, { uid, gid }: Owner): void {
   ignoringDenied(() => lchownSync(path, uid, gid));
 }
 

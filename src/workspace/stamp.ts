@@ -2,7 +2,7 @@
 import { type BigIntStats, readlinkSync } from 'node:fs';
 import { type BytePath, fromBytes } from '../model/byte-path.ts';
 import type { Entry, EntryType } from '../model/change.ts';
-import type { Spot } from './folders.ts';
+import { pathOf, type Spot } from './folders.ts';
 import { typeOf } from './tree.ts';
 
 /**
@@ -30,7 +30,7 @@ export function stampOf(stats: BigIntStats, spot: Spot | null): Stamp {
     mtimeNs: `${stats.mtimeNs}`,
     uid: Number(stats.uid),
     gid: Number(stats.gid),
-    target: type === 'link' && spot ? fromBytes(readlinkSync(spot.folder.at(spot.name), { encoding: 'buffer' })) : null,
+    target: type === 'link' && spot ? fromBytes(readlinkSync(pathOf(spot), { encoding: 'buffer' })) : null,
   };
 }
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../model/byte-path.ts';
 import type { Content, Entry } from '../model/change.ts';
-import type { Copied } from './content.ts';
-import type { SortedReader } from './sorted-reader.ts';
+import { copyContent } from './content.ts';
+import type { Reader } from './reader.ts';
 
 /** What is said about one side of a file that is not shown. */
 export interface Fact {
@@ -22,7 +22,7 @@ export interface Loaded {
   readonly data: Data | null;
 }
 
-export interface Source {
+export interface Stored {
   readonly path: BytePath;
   readonly entry: Entry;
   readonly content: Content | null;
@@ -35,27 +35,28 @@ export const maxShownBytes = 1024 * 1024;
 const binaryProbeBytes = 8000;
 const pieceBytes = 512 * 1024;
 
-export function load(reader: SortedReader, source: Source): Loaded {
-  const { entry, content, path } = source;
+export function load(reader: Reader, stored: Stored): Loaded {
+  const { entry, content, path, spill } = stored;
   if (entry.type === 'link') return inMemory('text', toBytes(entry.target ?? ''));
   if (content === null || content.at === 'lost') return unreadable(entry);
-  const bytes = entry.sizeBytes > maxShownBytes ? null : reader.read(content, path, maxShownBytes);
-  // It may have grown since it was listed.
-  if (bytes === null) return loadLarge(reader, source, content);
-  return inMemory(bytes.subarray(0, binaryProbeBytes).includes(0) ? 'binary' : 'text', bytes);
+  const source = { from: 'content', content, path } as const;
+  const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
+  if (bytes !== null) return inMemory(bytes.subarray(0, binaryProbeBytes).includes(0) ? 'binary' : 'text', bytes);
+  // Large, or grown since it was listed.
+  if (spill !== null) return spilled(stored, content, spill);
+  const sha256 = reader.hash(source);
+  return sha256 === null
+    ? unreadable(entry)
+    : { fact: { kind: 'large', sizeBytes: entry.sizeBytes, sha256 }, data: null };
 }
 
-function loadLarge(reader: SortedReader, { entry, path, spill }: Source, content: Content): Loaded {
-  const copied = spill === null ? reader.hash(content, path) : spillTo(spill, (fd) => reader.copy(content, path, fd));
-  if (copied === null) return unreadable(entry);
-  const fact: Fact = { kind: 'large', sizeBytes: copied.bytes, sha256: copied.sha256 };
-  return { fact, data: spill === null ? null : { file: spill, bytes: copied.bytes } };
-}
-
-function spillTo(file: string, copy: (fd: number) => Copied | null): Copied | null {
+function spilled({ entry, path }: Stored, content: Content, file: string): Loaded {
   const fd = openSync(file, 'w', 0o600);
   try {
-    return copy(fd);
+    const copied = copyContent(content, path, fd);
+    if (copied === null) return unreadable(entry);
+    const { bytes, sha256 } = copied;
+    return { fact: { kind: 'large', sizeBytes: bytes, sha256 }, data: { file, bytes } };
   } finally {
     closeSync(fd);
   }

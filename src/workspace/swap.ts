@@ -5,7 +5,7 @@
 import { readdirSync, renameSync } from 'node:fs';
 import type { Anchor } from '../lib/anchor.ts';
 import { isErrno } from '../lib/file.ts';
-import { lookAt, type Spot } from './folders.ts';
+import { lookAt, pathOf, type Spot } from './folders.ts';
 import type { Swap } from './journal.ts';
 import { exchange, move } from './move.ts';
 import { isIt, isUntouched } from './stamp.ts';
@@ -22,8 +22,8 @@ export class Swapping {
   constructor(swap: Swap, target: Spot | null, staging: Anchor) {
     this.swap = swap;
     this.target = target;
-    this.slot = { folder: staging, name: Buffer.from(`${swap.slot}`) };
-    this.aside = { folder: staging, name: Buffer.from(`${swap.slot}.old`) };
+    this.slot = { folder: staging, name: `${swap.slot}` };
+    this.aside = { folder: staging, name: `${swap.slot}.old` };
   }
 
   /** Where `old` is, if it is out of the project. */
@@ -41,8 +41,7 @@ export class Swapping {
   /** What came out is what was meant to, and nobody has written to it since. */
   isRight(): boolean {
     const { old } = this.swap;
-    const displaced = this.displaced();
-    return old === null || (displaced !== null && isUntouched(lookAt(displaced), old));
+    return old === null || [this.slot, this.aside].some((spot) => isUntouched(lookAt(spot), old));
   }
 
   /** False: what is there is not what was expected. */
@@ -51,11 +50,11 @@ export class Swapping {
     const { target } = this;
     if (this.isDone()) return true;
     if (target === null) return false;
-    const halfDone = old !== null && put !== null && isIt(lookAt(this.aside), old);
     const now = lookAt(target);
-    if (old && !halfDone ? !isUntouched(now, old) : now !== null) return false;
-    if (old && !halfDone) return this.takeOut(target);
-    return put === null || moved(this.slot, target);
+    if (old && isUntouched(now, old)) return this.takeOut(target);
+    // Nothing is left to take out.
+    const free = old === null || (put !== null && isIt(lookAt(this.aside), old));
+    return now === null && free && moved(this.slot, target);
   }
 
   /** False: it is no longer ours to take back. */
@@ -85,21 +84,17 @@ export class Swapping {
   private putBack(target: Spot): boolean {
     const displaced = this.displaced();
     if (displaced === this.slot && exchange(this.slot, target)) return true;
-    if (displaced === this.slot) renameSync(path(this.slot), path(this.aside));
+    if (displaced === this.slot) renameSync(pathOf(this.slot), pathOf(this.aside));
     return moved(target, this.slot) && (displaced === null || moved(this.aside, target));
   }
 
   /** A folder that somebody has put something into stays, even if that was just now. */
   private undoFolder(target: Spot): boolean {
-    if (readdirSync(path(target)).length > 0 || !this.putBack(target)) return false;
-    if (readdirSync(path(this.slot)).length === 0) return true;
+    if (readdirSync(pathOf(target)).length > 0 || !this.putBack(target)) return false;
+    if (readdirSync(pathOf(this.slot)).length === 0) return true;
     this.do();
     return false;
   }
-}
-
-function path({ folder, name }: Spot): Buffer {
-  return folder.at(name);
 }
 
 function moved(from: Spot, to: Spot): boolean {

@@ -2,8 +2,8 @@
  * Walks a working copy and its base side by side, folder by folder, without recursion. Visits every path that the
  * working copy has of its own and every path of the base that it hides; what merely shows through is not visited.
  */
-import type { BigIntStats } from 'node:fs';
 import type { Anchor } from '../lib/anchor.ts';
+import type { Stat } from '../lib/stat.ts';
 import type { BytePath } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
 import { type Cursor, look } from './tree.ts';
@@ -16,14 +16,14 @@ export interface Spot {
   readonly afterIn: Anchor | null;
   readonly beforeIn: Anchor | null;
   /** Null: nothing there. */
-  readonly after: BigIntStats | null;
-  readonly before: BigIntStats | null;
+  readonly after: Stat | null;
+  readonly before: Stat | null;
   /** The mark that hides what the base has there. */
-  readonly whiteout: BigIntStats | null;
+  readonly whiteout: Stat | null;
 }
 
 export interface Steps<T> {
-  isWhiteout(stat: BigIntStats): boolean;
+  isWhiteout(stat: Stat): boolean;
   /** The base's folder does not show through this one. */
   isOpaque(folder: Anchor): boolean;
   visit(spot: Spot, inside: T): void;

@@ -16,7 +16,7 @@ export function residentOf(pid: number): Resident {
 
 /** Of each sandbox of a home. */
 export function idleCosts(home: string): Resident[] {
-  const runs = join(openHome(home).engine, 'run');
+  const runs = join(openHome(home, false).engine, 'run');
   return readdirSync(runs).map((id) => {
     const [keeper, init] = ['keeper.pid', 'pid'].map((file) =>
       residentOf(Number(readFileSync(join(runs, id, file), 'utf8'))),

@@ -14,7 +14,8 @@ import { identityOf } from '../../src/engine/local/ids.ts';
 import { chooseRuntime } from '../../src/engine/local/runtime.ts';
 import { maxProcesses, processSpec, runtimeSpec } from '../../src/engine/local/spec.ts';
 import { openStage, stage } from '../../src/engine/local/stage.ts';
-import { composeLaunch, type Places } from '../../src/launch/launch.ts';
+import { composeLaunch } from '../../src/launch/launch.ts';
+import { samplePlaces } from '../fixtures/places.ts';
 import { timeProgram } from './program.ts';
 import { record } from './record.ts';
 import type { Timing } from './sample.ts';
@@ -23,11 +24,7 @@ export type RawOrder = 'run' | 'exec';
 export type RawAnswer = { readonly runtime: string } | { readonly timing: Timing } | { readonly error: string };
 
 const folder = process.argv[2]!;
-const places: Places = {
-  home: folder,
-  images: join(folder, 'images'),
-  sandbox: (id) => join(folder, 'sandboxes', id),
-};
+const places = samplePlaces(folder);
 const command = ['echo', 'ready'];
 
 openStage();
@@ -40,11 +37,11 @@ async function makeBundle(id: string, args: readonly string[]): Promise<string> 
   const bundle = context.layout.run(id);
   const { parent, byGroup } = context.cgroups;
   const cgroupsPath = parent === null ? null : join(parent, id);
-  const launch = await composeLaunch(record(id, args), 0, false, places);
+  const launch = await composeLaunch(record(id, args), { slot: 0, console: false, held: [] }, places);
   const identity = identityOf(0, context.space);
   const tools = { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
   const mounts = [...launch.mounts, tools];
-  const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null });
+  const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null, rootless: false });
   const spec = runtimeSpec({ launch, identity, ...staged, byGroup, cgroupsPath, arch: process.arch });
   const inside = processSpec({
     ...launch,

@@ -16,11 +16,12 @@ import { Loop } from '../../src/reconcile/loop.ts';
 import { Reconciler } from '../../src/reconcile/reconcile.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { plainData } from '../fixtures/places.ts';
 import { record } from './record.ts';
 import { elapsed } from './sample.ts';
 
 const [, , homeFolder, count, rounds] = process.argv as [string, string, string, string, string];
-const home = openHome(homeFolder);
+const home = openHome(homeFolder, process.getuid?.() !== 0);
 const options = { folder: home.engine, installation: home.installation };
 const engine = openLocalEngine(options);
 const real = await engine.list();
@@ -52,7 +53,7 @@ const store = openSqliteStore(join(folder, 'carrel.db'));
 try {
   await fillStore(store);
   const now = () => new Date().toISOString();
-  const reconciler = new Reconciler({ store, engine: looking, places: home, now });
+  const reconciler = new Reconciler({ store, engine: looking, places: home, data: plainData(home), now });
   const report = (id: string, fault: Error) => {
     throw new Error(`${id} was not settled: ${fault.message}`);
   };

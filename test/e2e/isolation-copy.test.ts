@@ -127,7 +127,7 @@ function swappedFolders(ground: () => Ground): void {
       const swap = `
         mkdir real; ln -s "$1" link; echo own > real/secret
         while :; do mv -T real shared; mv -T shared real; mv -T link shared; mv -T shared link; done`;
-      await carrel.ok('create', '--name', 'swapper', project, '--', 'sh', '-c', swap, 'sh', outside);
+      await carrel.ok('create', '--mode', 'bind', '--name', 'swapper', project, '--', 'sh', '-c', swap, 'sh', outside);
     });
 
     it('takes no copy out of the project', async () => {

@@ -46,7 +46,9 @@ describe.each(['root', 'rootless'])('%s', (way) => {
   });
 
   it('no file that runs as its owner', async () => {
-    const { stdout, stderr } = await carrel.run(['run', project, '--', 'python3', '-'], { input: attacks });
+    const { stdout, stderr } = await carrel.run(['run', '--mode', 'bind', project, '--', 'python3', '-'], {
+      input: attacks,
+    });
     expect(stderr).toBe('');
     const [control, ...rest] = stdout.trim().split('\n');
     expect(control).toBe('plain done');
@@ -57,9 +59,9 @@ describe.each(['root', 'rootless'])('%s', (way) => {
 
   it('no link that leads another sandbox elsewhere', async () => {
     const mono = carrel.folder('mono');
-    await carrel.ok('run', '--rm', mono, '--', 'mkdir', 'app');
+    await carrel.ok('run', '--rm', '--mode', 'bind', mono, '--', 'mkdir', 'app');
     await carrel.ok('create', '--name', 'inner', join(mono, 'app'));
-    await carrel.ok('create', '--name', 'outer', mono);
+    await carrel.ok('create', '--mode', 'bind', '--name', 'outer', mono);
     await carrel.ok('stop', '--grace', '0', 'inner');
     await carrel.ok('exec', 'outer', '--', 'sh', '-c', 'mv app away; ln -s /etc app');
     const again = await carrel.run(['start', 'inner']);
@@ -71,7 +73,16 @@ describe.each(['root', 'rootless'])('%s', (way) => {
   });
 
   it('files that belong to the owner of the project, there and inside', async () => {
-    await carrel.ok('run', project, '--', 'sh', '-c', 'stat -c %u . > who; mkdir -p a/b; touch a/b/c');
+    await carrel.ok(
+      'run',
+      '--mode',
+      'bind',
+      project,
+      '--',
+      'sh',
+      '-c',
+      'stat -c %u . > who; mkdir -p a/b; touch a/b/c',
+    );
     expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n');
     for (const path of ['who', 'a/b/c']) expect(statSync(join(project, path)).uid).toBe(statSync(project).uid);
   });

@@ -32,8 +32,22 @@ describe('rootless', () => {
 
   it('works on a folder of the person who runs it', async () => {
     const project = carrel.folder('project');
-    await carrel.ok('run', project, '--', 'sh', '-c', 'id -u > who; stat -c %u who >> who');
+    await carrel.ok('run', '--mode', 'bind', project, '--', 'sh', '-c', 'id -u > who; stat -c %u who >> who');
     expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n1000\n');
     expect(statSync(join(project, 'who')).uid).toBe(statSync(project).uid);
+  });
+
+  it('reaches what an earlier daemon started, however that one ended', async () => {
+    await carrel.ok('create', '--name', 'box');
+    for (const leave of [() => carrel.killDaemon(), () => carrel.ok('down')]) {
+      await leave();
+      expect(await carrel.ok('exec', 'box', '--', 'echo', 'still here')).toBe('still here\n');
+    }
+    await carrel.killDaemon();
+    await carrel.ok('stop', '--grace', '0', 'box');
+    await carrel.killDaemon();
+    await carrel.ok('start', 'box');
+    await carrel.killDaemon();
+    await carrel.ok('rm', '--force', 'box');
   });
 });

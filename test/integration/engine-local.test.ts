@@ -46,6 +46,7 @@ function launch(folder: string, runtime: string): Launch {
     cwd: '/',
     limits: { ...defaultLimits, memoryBytes: 256 * 1024 ** 2 },
     demanded: [],
+    held: [],
     stdin: false,
     console: false,
   };

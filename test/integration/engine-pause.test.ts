@@ -78,6 +78,7 @@ async function start(script: string): Promise<LocalHandle> {
     cwd: '/',
     limits: { ...defaultLimits, pids: 64 },
     demanded: [],
+    held: [],
     stdin: false,
     console: false,
   };

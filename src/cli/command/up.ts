@@ -38,7 +38,7 @@ interface Ended {
 
 /** In a session of its own, so that Ctrl-C reaches it once: through us. */
 function runHere(home: string): Promise<Ended> {
-  const [program, ...args] = daemonArgv();
+  const [program, ...args] = daemonArgv(home);
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'inherit', 'pipe'],

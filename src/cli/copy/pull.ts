@@ -2,11 +2,11 @@
 
 import { dirname, posix, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { type Anchor, within } from '../../lib/anchor.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { execInside, type Inside } from '../stream/exec.ts';
 import { pour } from '../stream/receive.ts';
-import { type Anchor, within } from './anchor.ts';
 import { ask, kindOf } from './inside.ts';
 import { lastName, meansContents, meansFolder, operand } from './place.ts';
 import { reach } from './reach.ts';

@@ -2,10 +2,10 @@
 import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, resolve } from 'node:path';
+import type { Anchor } from '../../lib/anchor.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { execInside, type Inside } from '../stream/exec.ts';
-import type { Anchor } from './anchor.ts';
 import { ask, kindOf } from './inside.ts';
 import { lastName, meansContents, meansFolder, operand } from './place.ts';
 import { reach } from './reach.ts';

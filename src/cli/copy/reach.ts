@@ -1,9 +1,9 @@
 /** Opens a folder of the host for a copy, without following a link that a sandbox may have made. */
 import { readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Anchor } from '../../lib/anchor.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { Anchor } from './anchor.ts';
 
 const maxLinks = 40;
 

@@ -1,8 +1,8 @@
 /** From a private folder to where the user wants it: checked, then renamed. Nothing is ever written through a link. */
 import { renameSync, rmSync } from 'node:fs';
+import { Anchor, type Name, within } from '../../lib/anchor.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { Anchor, type Name, within } from './anchor.ts';
 
 const specialBits = 0o7000;
 const ownerBits = 0o700;

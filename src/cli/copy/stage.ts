@@ -4,8 +4,8 @@
  */
 import { mkdirSync, mkdtempSync, renameSync, rmdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { Anchor } from '../../lib/anchor.ts';
 import { Fault } from '../../model/fault.ts';
-import { Anchor } from './anchor.ts';
 import { discard } from './settle.ts';
 
 export interface Stage {

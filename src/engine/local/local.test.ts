@@ -48,6 +48,7 @@ describe('the runtime spec', () => {
     cwd: '/',
     limits: defaultLimits,
     demanded: [],
+    held: [],
     stdin: false,
     console: false,
   };

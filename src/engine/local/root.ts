@@ -71,7 +71,7 @@ export function fillSkeleton(root: string, skeleton: Skeleton): void {
       folder(mount.target);
       // runc gives a tmpfs the mode of what it is mounted on.
       chmodSync(join(root, mount.target), mount.mode);
-    } else if (statSync(mount.source).isDirectory()) folder(mount.target);
+    } else if (mount.kind === 'overlay' || statSync(mount.source).isDirectory()) folder(mount.target);
     else {
       folder(dirname(mount.target));
       put(join(root, mount.target), '', made);

@@ -16,6 +16,7 @@ import { fillSkeleton, hostProgramMounts } from './root.ts';
 import type { SpecMount } from './spec.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;
+type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
 /**
@@ -48,6 +49,7 @@ export interface StageInput {
   readonly identity: Identity;
   /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
   readonly ownerNamespace: (ownerUid: number, ownerGid: number) => Promise<number | null>;
+  readonly rootless: boolean;
 }
 
 let opened = false;
@@ -140,8 +142,9 @@ function bindFolder(source: string, target: string): void {
 async function stageMount(folder: string, index: number, one: Mount, input: StageInput): Promise<SpecMount> {
   if (one.kind === 'tmpfs') return tmpfsMount(one);
   const source = join(folder, String(index));
-  await bindSource(one, source, input);
-  const access = one.readonly ? 'ro' : 'rw';
+  if (one.kind === 'bind') await bindSource(one, source, input);
+  else await overlaySource(one, source, input);
+  const access = one.kind === 'bind' && one.readonly ? 'ro' : 'rw';
   return { destination: one.target, type: 'bind', source, options: ['bind', access, 'nosuid', 'nodev', 'private'] };
 }
 
@@ -163,6 +166,34 @@ async function bindSource(one: BindMount, target: string, input: StageInput): Pr
     bindMount(fd, target, { readonly: one.readonly, ownersFd });
   } finally {
     closeSync(fd);
+  }
+}
+
+/**
+ * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
+ * would make the changes depend on more than names: the base may be edited meanwhile, and we read them without a mount.
+ */
+async function overlaySource(one: OverlayMount, target: string, input: StageInput): Promise<void> {
+  const [lower, folder] = [`${target}-lower`, `${target}-changes`];
+  const { lower: source, mapOwner = false } = one;
+  await bindSource({ kind: 'bind', source, target: '', readonly: true, mapOwner }, lower, input);
+  await bindSource({ kind: 'bind', source: one.folder, target: '', readonly: false }, folder, input);
+  const { agentId } = input.identity;
+  chownSync(join(folder, 'upper'), agentId, agentId);
+  mkdirSync(target);
+  const marks = input.rootless ? 'userxattr' : 'index=off,metacopy=off,redirect_dir=off';
+  const layers = `lowerdir=${lower},upperdir=${folder}/upper,workdir=${folder}/work`;
+  mountOverlay(one, target, `${layers},${marks}`);
+}
+
+function mountOverlay(one: OverlayMount, target: string, options: string): void {
+  try {
+    mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);
+  } catch (error) {
+    throw new Fault('unsupported', `no working copy can be laid over ${one.lower}: ${(error as Error).message}`, {
+      cause: error,
+      hint: 'Its filesystem, or that of CARREL_HOME, may not allow overlays: try --mode clone, or another CARREL_HOME.',
+    });
   }
 }
 

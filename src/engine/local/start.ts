@@ -41,6 +41,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     identity,
     mounts: [...launch.mounts, toolsMount(context)],
     ownerNamespace: async (uid, gid) => (context.space.rootless ? null : ownerNamespace(uid, gid, identity.agentId)),
+    rootless: context.space.rootless,
   });
   try {
     const spec = runtimeSpec({
@@ -82,14 +83,14 @@ function toolsMount(context: Context) {
 /** Who the sandbox runs as. */
 function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts'>): Identity {
   const identity = identityOf(launch.slot, context.space);
-  const mapsOwner = launch.mounts.some((mount) => mount.kind === 'bind' && mount.mapOwner);
+  const mapsOwner = launch.mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner);
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 
 /** Limits we cannot hold a sandbox to; refused when somebody asked for one of them. Disk is announced, never refused. */
 function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
   const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
-    (key) => !context.cgroups.enforced.includes(key),
+    (key) => !context.cgroups.enforced.includes(key) && !launch.held.includes(key),
   );
   const refused = launch.demanded.filter((key) => advisory.includes(key) && key !== 'diskBytes');
   if (refused.length === 0) return advisory;

@@ -1,0 +1,116 @@
+/** What is said about changes: their review, their way back into a project, snapshots and forks. */
+import { z } from 'zod';
+import { gateKinds, resolutions } from '../model/change.ts';
+
+const name = z.string().min(1).max(63);
+/** Relative to the workspace; `.` and a leading `./` are understood, and so is an absolute path below /workspace. */
+const path = z.string().min(1).max(4096);
+const paths = z.array(path).max(10_000);
+/** Text; where the bytes are none, U+FFFD stands for them and `pathBase64` has them. */
+const shownPath = { path: z.string(), pathBase64: z.string().optional() };
+const entryType = z.enum(['file', 'folder', 'link', 'fifo', 'socket', 'device']);
+
+export const pathsRequest = z.strictObject({ paths: paths.optional() });
+
+export const changeView = z.strictObject({
+  ...shownPath,
+  /** Added, modified, deleted, renamed, of another type. */
+  status: z.enum(['A', 'M', 'D', 'R', 'T']),
+  /** What a renamed file was called. */
+  from: z.string().optional(),
+  oldType: entryType.nullable(),
+  newType: entryType.nullable(),
+  oldMode: z.int().nullable(),
+  newMode: z.int().nullable(),
+  oldSize: z.int().nullable(),
+  newSize: z.int().nullable(),
+  /** Lines; null where there are none to count. */
+  insertions: z.int().nullable(),
+  deletions: z.int().nullable(),
+  /** Of files too large or too strange to show. */
+  oldSha256: z.string().optional(),
+  newSha256: z.string().optional(),
+  gates: z.array(z.enum(gateKinds)),
+  /** False: the project changed it too, at about the same time, so what it was changed from is not known. */
+  baseKnown: z.boolean(),
+});
+
+export const changesView = z.strictObject({
+  changes: z.array(changeView),
+  /** Paths inside .git that differ; commits travel by themselves. */
+  hiddenInGit: z.int(),
+});
+
+const entryView = z
+  .strictObject({ type: entryType, mode: z.int(), sizeBytes: z.int(), target: z.string().nullable() })
+  .nullable();
+
+export const plannedView = z.strictObject({
+  ...shownPath,
+  sandbox: z.string(),
+  change: z.enum(['added', 'modified', 'deleted', 'retyped', 'mode']),
+  outcome: z.enum(['take', 'merge', 'same', 'theirs', 'ours', 'markers', 'left', 'conflict', 'gated']),
+  gates: z.array(z.enum(gateKinds)),
+  conflict: z
+    .strictObject({
+      reason: z.string(),
+      base: entryView,
+      ours: entryView,
+      theirs: entryView,
+      with: z.string().nullable(),
+    })
+    .nullable(),
+});
+
+export const applyRequest = z.strictObject({
+  /** One to apply; several to merge, in this order. */
+  names: z.array(name).min(1).max(100),
+  paths: paths.optional(),
+  resolution: z.enum(resolutions).optional(),
+  allow: z.array(z.enum(gateKinds)).max(gateKinds.length).optional(),
+  dryRun: z.boolean().optional(),
+  /** Commit onto this branch instead of changing the project's files. */
+  branch: z.string().min(1).max(255).optional(),
+  message: z.string().min(1).max(65_536).optional(),
+  author: z.strictObject({ name: z.string().min(1).max(256), email: z.string().min(1).max(256) }).optional(),
+});
+
+export const applyView = z.strictObject({
+  /** Null: nothing was changed, because of `blocked`, `dryRun` or because there was nothing to do. */
+  apply: z.string().nullable(),
+  blocked: z.enum(['conflict', 'gated']).nullable(),
+  paths: z.array(plannedView),
+  hiddenInGit: z.int(),
+  /** Commits of the agent that are in the project's repository now. */
+  commits: z.array(
+    z.strictObject({ sandbox: z.string(), ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() }),
+  ),
+  /** Why an agent's commits could not be fetched. */
+  warnings: z.array(z.string()),
+  branch: z.strictObject({ name: z.string(), commit: z.string() }).nullable(),
+});
+
+export const undoView = z.strictObject({
+  apply: z.string(),
+  sandboxes: z.array(z.string()),
+  paths: z.array(z.strictObject(shownPath)),
+});
+
+export const snapshotView = z.strictObject({
+  id: z.string(),
+  label: z.string().nullable(),
+  createdAt: z.string(),
+  /** Taken by itself, before something that replaces the state. */
+  auto: z.boolean(),
+  sizeBytes: z.int(),
+});
+
+export const snapshotRequest = z.strictObject({ label: z.string().min(1).max(63).optional() });
+export const restoreRequest = z.strictObject({ snapshot: z.string().min(1).max(63) });
+export const restoreView = z.strictObject({ restored: snapshotView, before: snapshotView });
+export const discardView = z.strictObject({
+  paths: z.array(z.strictObject(shownPath)),
+  snapshot: snapshotView.nullable(),
+});
+export const forkRequest = z.strictObject({ names: z.array(name).max(100).optional() });
+export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() });

@@ -1,0 +1,214 @@
+/** Taking changes over into projects, and back. One at a time per project; each is recorded before it begins. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApplyRequest, ApplyView, UndoView } from '../api/routes.ts';
+import { workspacePlace } from '../launch/workspace.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { removeTree } from '../lib/file.ts';
+import type { Apply } from '../model/apply.ts';
+import { toText } from '../model/byte-path.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import type { Row } from '../store/store.ts';
+import type { ApplyOptions } from '../workspace/plan-apply.ts';
+import type { Source, TakenOver } from '../workspace/take-over.ts';
+import { blockedBy, plannedView } from './apply-view.ts';
+import { fetchCommits } from './commits.ts';
+import { makeScratch } from './home.ts';
+import {
+  bytePaths,
+  type Opened,
+  openWorkspace,
+  requireFolder,
+  shownPath,
+  type WorkspaceParts,
+  whileStill,
+} from './workspaces.ts';
+
+type ApplyRow = Row<'apply'>;
+
+interface Done {
+  readonly taken: Omit<TakenOver, 'changed'>;
+  readonly apply: string | null;
+  readonly branch: ApplyView['branch'];
+}
+
+export class Applies {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async apply(request: ApplyRequest): Promise<ApplyView> {
+    const opened = await this.#open(request.names);
+    const project = opened[0]!.place.project;
+    return this.#parts.locks.run(`project:${project}`, async () => {
+      const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
+      const { taken, apply, branch } = await take.call(this, opened, project, request);
+      const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
+      const { paths, hiddenInGit } = taken;
+      return { apply, branch, blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit, ...fetched };
+    });
+  }
+
+  async #open(names: readonly string[]): Promise<Opened[]> {
+    if (new Set(names).size < names.length) throw new Fault('invalid', 'a sandbox is named twice');
+    const opened: Opened[] = [];
+    for (const name of names) opened.push(await openWorkspace(this.#parts, name));
+    for (const { place, sandbox } of opened) requireFolder(place.project, sandbox);
+    const projects = new Set(opened.map(({ place }) => place.project));
+    if (projects.size > 1) {
+      throw new Fault('invalid', `they work on different projects: ${[...projects].join(', ')}`);
+    }
+    return opened;
+  }
+
+  async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+    const { threads, home } = this.#parts;
+    const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
+    if (request.dryRun) {
+      return { taken: await threads.run('takeOver', { ...order, journal: null }), apply: null, branch: null };
+    }
+    return this.#still(opened, async () => {
+      const row = this.#begin(opened, project);
+      crashPoint('apply:recorded');
+      const journal = join(home.applies, row.id);
+      const taken = await threads.run('takeOver', { ...order, journal }).catch(async (error) => {
+        await this.#end(row, 'failed');
+        throw error;
+      });
+      await this.#end(row, taken.changed ? 'done' : 'failed');
+      return { taken, apply: taken.changed ? row.id : null, branch: null };
+    });
+  }
+
+  async #toBranch(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+    const { threads, home } = this.#parts;
+    const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
+    const scratch = makeScratch(home);
+    try {
+      const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
+      const order = { ...sides, branch: name, message, author, scratch, dryRun };
+      const run = () => threads.run('takeToBranch', order);
+      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
+      return { taken, apply: null, branch: commit === null ? null : { name, commit } };
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  /** None of them changes anything while it is read. */
+  #still<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
+    const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
+    if (!first) return task();
+    const row = this.#parts.store.get('sandbox', first.sandbox.id);
+    if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}`);
+    return whileStill(this.#parts, row, () => this.#still(rest, task));
+  }
+
+  #begin(opened: readonly Opened[], project: string): ApplyRow {
+    const { store, sandboxes, home, now } = this.#parts;
+    mkdirSync(home.applies, { recursive: true, mode: 0o700 });
+    const id = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+    const at = now();
+    const value: Apply = {
+      id,
+      project,
+      sandboxes: opened.map(({ sandbox }) => ({ id: sandbox.id, name: sandbox.name })),
+      createdAt: at,
+      state: 'begun',
+    };
+    const data = { project, sandboxes: value.sandboxes.map(({ name }) => name) };
+    const event = { at, type: 'apply.begun', subject: id, data };
+    return store.insert({ kind: 'apply', id, owner: sandboxes.owner, name: id, value }, event);
+  }
+
+  /** One that changed nothing is forgotten. */
+  async #end(row: ApplyRow, state: Apply['state']): Promise<void> {
+    const { store, home, now } = this.#parts;
+    if (state !== 'failed') return this.#mark(row, state);
+    await removeTree(join(home.applies, row.id));
+    const event = { at: now(), type: 'apply.failed', subject: row.id, data: { project: row.value.project } };
+    store.remove(store.get('apply', row.id) ?? row, event);
+  }
+
+  #mark(row: ApplyRow, state: Apply['state'], data: Record<string, unknown> = {}): void {
+    const { store, now } = this.#parts;
+    const event = { at: now(), type: `apply.${state}`, subject: row.id, data: { project: row.value.project, ...data } };
+    store.update(store.get('apply', row.id) ?? row, { ...row.value, state }, event);
+  }
+
+  async #commits(opened: readonly Opened[], hiddenInGit: number): Promise<typeof none> {
+    if (hiddenInGit === 0 || !existsSync(join(opened[0]!.place.project, '.git'))) return none;
+    const commits: ApplyView['commits'] = [];
+    const warnings: string[] = [];
+    for (const { sandbox } of opened) {
+      try {
+        commits.push(...(await fetchCommits(this.#parts, sandbox)));
+      } catch (error) {
+        warnings.push(`the commits of ${sandbox.name} were not fetched: ${asFault(error).message}`);
+      }
+    }
+    return { commits, warnings };
+  }
+
+  /** The last apply this sandbox took part in, and with it the others that did. */
+  async undo(name: string): Promise<UndoView> {
+    const { store, sandboxes, locks } = this.#parts;
+    const { id } = await sandboxes.current(name);
+    const last = () =>
+      store
+        .list('apply')
+        .findLast(({ value }) => value.state === 'done' && value.sandboxes.some((sandbox) => sandbox.id === id));
+    const project = last()?.value.project;
+    return locks.run(`project:${project}`, async () => {
+      const row = last();
+      if (!row) throw new Fault('not_found', `nothing of ${name} was applied`, { hint: 'carrel apply does that.' });
+      const opened = this.#stillThere(row.value);
+      return this.#still(opened, () => this.#takeBack(row, sourcesOf(opened)));
+    });
+  }
+
+  async #takeBack(row: ApplyRow, sources: readonly Source[]): Promise<UndoView> {
+    const { threads, home } = this.#parts;
+    this.#mark(row, 'undoing');
+    const paths = await threads.run('takeBack', join(home.applies, row.id), sources).catch((error) => {
+      this.#mark(row, 'done');
+      throw error;
+    });
+    this.#mark(row, 'undone');
+    const names = row.value.sandboxes.map((sandbox) => sandbox.name);
+    return { apply: row.id, sandboxes: names, paths: paths.map(shownPath) };
+  }
+
+  #stillThere({ sandboxes }: Apply): Opened[] {
+    const { store, home } = this.#parts;
+    return sandboxes.flatMap(({ id }) => {
+      const sandbox = store.get('sandbox', id)?.value;
+      const place = sandbox && workspacePlace(sandbox, home);
+      return sandbox && place ? [{ sandbox, place }] : [];
+    });
+  }
+
+  /** What a crash left half done is finished or taken back before anybody asks. */
+  async recover(): Promise<void> {
+    const { store, threads, home } = this.#parts;
+    for (const row of store.list('apply').filter(({ value }) => ['begun', 'undoing'].includes(value.state))) {
+      const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
+      if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
+      else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
+    }
+  }
+}
+
+const carrel = { name: 'Carrel', email: 'carrel@localhost' };
+const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [] };
+
+function sourcesOf(opened: readonly Opened[]): Source[] {
+  return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
+}
+
+function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {
+  return { resolution: resolution ?? null, allow, ...(paths ? { paths: bytePaths(paths) } : {}) };
+}

@@ -1,0 +1,85 @@
+/**
+ * Keeps what agents' changes are based on while they work, so that a project which moves on under them can still be
+ * merged with. Best done soon after each change: now and then for everybody, and whenever a command inside has ended.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspacePlace } from '../launch/workspace.ts';
+import type { Exclusive } from '../lib/exclusive.ts';
+import { isErrno } from '../lib/file.ts';
+import { asFault, type Fault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Store } from '../store/store.ts';
+import { openDisk } from '../workspace/disk.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
+import type { Home } from './home.ts';
+import type { Threads } from './threads.ts';
+
+export interface BaseWatchParts {
+  readonly store: Store;
+  readonly home: Home;
+  readonly threads: Threads;
+  readonly locks: Exclusive;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+const pauseMs = 3000;
+/** Looking takes at most this share of the time. */
+const share = 0.02;
+
+export class BaseWatch {
+  readonly #parts: BaseWatchParts;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: BaseWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => void this.#round(), pauseMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #round(): Promise<void> {
+    const from = performance.now();
+    for (const { value } of this.#parts.store.list('sandbox')) {
+      if (value.status.state === 'running') await this.keep(value);
+    }
+    if (this.#timer === undefined) return;
+    this.#timer = setTimeout(() => void this.#round(), Math.max(pauseMs, (performance.now() - from) / share));
+    this.#timer.unref();
+  }
+
+  /** Never fails: what could not be kept is a conflict at worst. */
+  async keep(sandbox: Sandbox): Promise<void> {
+    const { home, locks, report } = this.#parts;
+    const place = workspacePlace(sandbox, home);
+    if (!place?.live) return;
+    await locks
+      .run(sandbox.id, () => this.#keep(sandbox.id, place))
+      .catch((error: unknown) => report(sandbox.id, asFault(error)));
+  }
+
+  async #keep(id: string, place: WorkspacePlace): Promise<void> {
+    const { home, threads } = this.#parts;
+    await openDisk(home.sandbox(id));
+    if (!isUntouched(place)) await threads.run('keepBases', place);
+  }
+}
+
+/** Spares the common case a thread: nothing was written at all. */
+export function isUntouched({ kind, folder }: WorkspacePlace): boolean {
+  if (kind === 'copy') return false;
+  try {
+    return readdirSync(join(folder, 'upper')).length === 0;
+  } catch (error) {
+    // Never prepared, or its disk is not there: then nobody wrote to it either.
+    if (isErrno(error, 'ENOENT')) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,17 @@
+/** What runs in a thread: one job after another, by name. */
+import { parentPort } from 'node:worker_threads';
+import { asFault } from '../model/fault.ts';
+import { jobs } from './jobs.ts';
+import type { JobAnswer } from './threads.ts';
+
+parentPort?.on('message', async ({ name, args }: { name: keyof typeof jobs; args: never[] }) => {
+  parentPort?.postMessage(await answer(name, args));
+});
+
+async function answer(name: keyof typeof jobs, args: never[]): Promise<JobAnswer> {
+  try {
+    return { value: await (jobs[name] as (...args: never[]) => unknown)(...args) };
+  } catch (error) {
+    return { fault: asFault(error).toJSON() };
+  }
+}

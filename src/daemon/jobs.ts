@@ -1,0 +1,23 @@
+/** Everything that runs in a thread, by name. Arguments and results are plain data. */
+import { keepBases } from '../workspace/bases.ts';
+import { listChanges } from '../workspace/changes.ts';
+import { recover } from '../workspace/commit.ts';
+import { discardChanges } from '../workspace/discard.ts';
+import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
+import { takeBack, takeOver } from '../workspace/take-over.ts';
+import { takeToBranch } from '../workspace/take-to-branch.ts';
+
+export const jobs = {
+  listChanges,
+  keepBases,
+  discardChanges,
+  review,
+  writeDiff,
+  writePatch,
+  takeOver,
+  takeToBranch,
+  takeBack,
+  recover,
+};
+
+export type Jobs = typeof jobs;

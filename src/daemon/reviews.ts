@@ -1,0 +1,82 @@
+/** What agents changed, for people to look at. */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { ChangesView, ChangeView } from '../api/routes.ts';
+import { removeTree } from '../lib/file.ts';
+import { toText } from '../model/byte-path.ts';
+import type { Reviewed } from '../workspace/review-job.ts';
+import { makeScratch } from './home.ts';
+import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
+
+export interface PatchOrder {
+  readonly paths: readonly string[];
+  readonly message: string | undefined;
+}
+
+export class Reviews {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async changes(name: string, paths: readonly string[] = []): Promise<ChangesView> {
+    const { place } = await openWorkspace(this.#parts, name);
+    const { changes, hiddenInGit } = await this.#scratch((scratch) =>
+      this.#parts.threads.run('review', { place, paths: bytePaths(paths), scratch }),
+    );
+    return { changes: changes.map(changeView), hiddenInGit };
+  }
+
+  async *diff(name: string, paths: readonly string[] = []): AsyncGenerator<Buffer> {
+    const { place } = await openWorkspace(this.#parts, name);
+    const input = { place, paths: bytePaths(paths) };
+    yield* this.#written((scratch, file) => this.#parts.threads.run('writeDiff', { ...input, scratch }, file));
+  }
+
+  /** What a patch cannot carry is said through `warn`. */
+  async *patch(name: string, order: PatchOrder, warn: (text: string) => void): AsyncGenerator<Buffer> {
+    const { place } = await openWorkspace(this.#parts, name);
+    const input = { place, paths: bytePaths(order.paths) };
+    const head = patchHead(name, order.message, this.#parts.now());
+    yield* this.#written(async (scratch, file) => {
+      const leftOut = await this.#parts.threads.run('writePatch', { ...input, scratch }, head, file);
+      for (const path of leftOut) warn(`not in the patch: ${toText(path)}`);
+    });
+  }
+
+  async *#written(write: (scratch: string, file: string) => Promise<unknown>): AsyncGenerator<Buffer> {
+    const scratch = makeScratch(this.#parts.home);
+    const file = join(scratch, 'output');
+    try {
+      await write(scratch, file);
+      for await (const chunk of createReadStream(file)) yield chunk as Buffer;
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  async #scratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    const scratch = makeScratch(this.#parts.home);
+    try {
+      return await work(scratch);
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+}
+
+function patchHead(name: string, message: string | undefined, now: string) {
+  const [subject = '', ...rest] = (message ?? `Changes of ${name}`).split('\n');
+  const author = { name: 'Carrel', email: 'carrel@localhost' };
+  return { subject, body: rest.join('\n').trim(), author, date: new Date(now) };
+}
+
+function changeView(change: Reviewed['changes'][number]): ChangeView {
+  const { fromBase64: _, oldMode, newMode, gates, ...rest } = change;
+  return { ...rest, oldMode: octal(oldMode), newMode: octal(newMode), gates: [...gates] };
+}
+
+function octal(mode: string | null): number | null {
+  return mode === null ? null : Number.parseInt(mode, 8);
+}

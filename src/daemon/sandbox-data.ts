@@ -1,0 +1,84 @@
+/** What sandboxes keep on the host: made before a start, looked after at an end, gone with the sandbox. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspacePlace } from '../launch/workspace.ts';
+import { removeTree } from '../lib/file.ts';
+import type { Limits } from '../model/limits.ts';
+import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
+import type { SandboxData } from '../reconcile/reconcile.ts';
+import type { Store } from '../store/store.ts';
+import { cloneRepository, copyTree } from '../workspace/base.ts';
+import { ensureDisk, openDisk, removeDisk } from '../workspace/disk.ts';
+import { recoverRestore } from '../workspace/snapshot.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
+import { type BaseWatch, isUntouched } from './base-watch.ts';
+import type { Home } from './home.ts';
+import type { Threads } from './threads.ts';
+
+export interface DataParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly threads: Threads;
+  readonly watch: BaseWatch;
+}
+
+export function sandboxData({ home, store, threads, watch }: DataParts): SandboxData & {
+  hasChanges(sandbox: Sandbox): Promise<boolean>;
+} {
+  const hasChanges = async (sandbox: Sandbox) => {
+    await openFolder(home.sandbox(sandbox.id));
+    const place = workspacePlace(sandbox, home);
+    if (place === null || isUntouched(place)) return false;
+    return (await threads.run('listChanges', place)).changes.length > 0;
+  };
+  return {
+    hasChanges,
+    provide: async (sandbox) => {
+      const held = await provideState(sandbox, home);
+      const place = workspacePlace(sandbox, home);
+      if (place === null) return held;
+      await provideBase(sandbox, place);
+      if (place.kind === 'copy') await copyTree(place.base, join(place.folder, 'tree'));
+      return held;
+    },
+    conclude: async (sandbox) => {
+      await openFolder(home.sandbox(sandbox.id));
+      const place = workspacePlace(sandbox, home);
+      if (place === null || isUntouched(place)) return false;
+      await watch.keep(sandbox);
+      return sandbox.spec.autoRemove && (await hasChanges(sandbox));
+    },
+    release: async ({ id, spec }) => {
+      if (spec.base && !isShared(store, id, spec)) await removeTree(home.base(spec.base.id));
+      await removeDisk(home.sandbox(id));
+      await removeTree(home.sandbox(id));
+    },
+  };
+}
+
+/** A limit that was asked for is held where that can be done. */
+async function provideState({ id, spec }: Sandbox, home: Home): Promise<(keyof Limits)[]> {
+  const folder = home.sandbox(id);
+  await openFolder(folder);
+  mkdirSync(home.state(id), { recursive: true, mode: 0o711 });
+  if (!spec.demanded.includes('diskBytes')) return [];
+  const { kind } = await ensureDisk(folder, spec.limits.diskBytes);
+  return kind === 'enforced' ? ['diskBytes'] : [];
+}
+
+/** The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. */
+export async function openFolder(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  await openDisk(folder);
+  await recoverRestore(folder);
+}
+
+async function provideBase({ name, spec }: Sandbox, place: WorkspacePlace): Promise<void> {
+  if (spec.base?.from === 'copy') await copyTree(place.project, place.base);
+  if (spec.base?.from === 'clone') await cloneRepository(place.project, place.base, `carrel/${name}`);
+}
+
+/** A fork, or what it was forked from, still works on the same base. */
+function isShared(store: Store, id: string, { base }: SandboxSpec): boolean {
+  return store.list('sandbox').some((row) => row.id !== id && row.value.spec.base?.id === base?.id);
+}

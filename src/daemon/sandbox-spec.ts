@@ -1,0 +1,70 @@
+/** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
+import { randomBytes } from 'node:crypto';
+import type { SandboxRequest } from '../api/routes.ts';
+import { Fault } from '../model/fault.ts';
+import { type Limits, resolveLimits } from '../model/limits.ts';
+import { printable } from '../model/name.ts';
+import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../model/sandbox.ts';
+import type { Config } from './config.ts';
+import { projectFolder, realHostPath } from './host-path.ts';
+
+export interface SpecParts {
+  readonly config: Config;
+  readonly owner: string;
+  readonly home: string;
+  /** Folders of the host that sandboxes can write. */
+  readonly open: readonly string[];
+  /** Why no working copy can be laid over a folder; null when it can. */
+  readonly overlayRefusal: (lower: string) => string | null;
+}
+
+const defaultGraceMs = 10_000;
+
+export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxSpec {
+  const { config, owner, open } = parts;
+  const { limits = {} } = request;
+  if (request.user !== undefined && request.user !== owner)
+    throw new Fault('not_found', `no user ${printable(request.user)}`);
+  return {
+    user: owner,
+    engine: request.engine ?? 'local',
+    runtime: request.runtime ?? config.runtime,
+    ...composeWorkspace(request, parts),
+    command: request.command ?? [],
+    env: request.env ?? {},
+    limits: resolveLimits(limits as Partial<Limits>, config.limits),
+    demanded: Object.keys(limits) as (keyof Limits)[],
+    rootfs: request.rootfs === undefined ? null : realHostPath(request.rootfs, open),
+    labels: request.labels ?? {},
+    stdin: request.stdin ?? false,
+    autoRemove: request.autoRemove ?? false,
+    desired: 'running',
+    graceMs: defaultGraceMs,
+    attempt: 1,
+  };
+}
+
+type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;
+
+function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceSpec {
+  const mode = request.mode ?? (request.project === undefined ? 'none' : 'overlay');
+  if (request.base !== undefined && mode !== 'overlay') {
+    throw new Fault('invalid', `a base is chosen in mode overlay only, not in mode ${mode}`);
+  }
+  if (mode === 'none') return { project: null, mode, workspace: null, base: null };
+  if (request.project === undefined) throw new Fault('invalid', `mode ${mode} needs a project`);
+  const project = projectFolder(request.project, parts.home, parts.open);
+  if (mode === 'bind') return { project, mode, workspace: null, base: null };
+  const workspace = workspaceKind(mode === 'clone' ? parts.home : project, parts);
+  const frozen = request.base === 'frozen' || workspace === 'copy';
+  return { project, mode, workspace, base: mode === 'clone' ? newBase('clone') : frozen ? newBase('copy') : null };
+}
+
+/** Where the kernel cannot keep changes apart, a whole second tree does, and needs a base to compare with. */
+function workspaceKind(lower: string, { overlayRefusal }: SpecParts): WorkspaceKind {
+  return overlayRefusal(lower) === null ? 'overlay' : 'copy';
+}
+
+function newBase(from: FrozenBase['from']): FrozenBase {
+  return { id: randomBytes(8).toString('hex'), from };
+}

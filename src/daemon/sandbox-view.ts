@@ -1,0 +1,42 @@
+/** A sandbox as the API shows it. */
+import type { SandboxView } from '../api/routes.ts';
+import { describe, type Places } from '../launch/launch.ts';
+import type { Mount } from '../model/mount.ts';
+import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
+
+export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
+  const { id, name, createdAt, spec, status } = sandbox;
+  return {
+    id,
+    name,
+    project: spec.project,
+    user: spec.user,
+    engine: spec.engine,
+    runtime: status.runtime ?? spec.runtime,
+    state: status.state,
+    exitCode: status.exitCode,
+    signal: status.signal,
+    reason: status.reason,
+    command: [...spec.command],
+    mode: spec.mode,
+    workspace: workspaceView(spec),
+    createdAt,
+    startedAt: status.startedAt,
+    finishedAt: status.finishedAt,
+    limits: { ...spec.limits, advisory: [...status.advisory] },
+    mounts: describe(sandbox, places).mounts.map(mountView),
+    network: 'none',
+    labels: spec.labels,
+  };
+}
+
+function workspaceView({ workspace, base }: SandboxSpec): SandboxView['workspace'] {
+  if (!workspace) return null;
+  if (!base) return { kind: workspace, base: 'live' };
+  return { kind: workspace, base: base.from === 'clone' ? 'clone' : 'frozen' };
+}
+
+function mountView(mount: Mount): SandboxView['mounts'][number] {
+  const source = mount.kind === 'bind' ? mount.source : mount.kind === 'overlay' ? mount.lower : null;
+  return { target: mount.target, source, readonly: mount.kind === 'bind' && mount.readonly };
+}

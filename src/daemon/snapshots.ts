@@ -1,0 +1,148 @@
+/** Snapshots, forks and what goes back to an earlier state. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DiscardView, RestoreView, SandboxView, SizeView, SnapshotView } from '../api/routes.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { removeTree } from '../lib/file.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { checkSandboxName } from '../model/name.ts';
+import { initialStatus, type Sandbox } from '../model/sandbox.ts';
+import type { Row } from '../store/store.ts';
+import {
+  copyState,
+  findSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  sizeOf,
+  takeSnapshot,
+} from '../workspace/snapshot.ts';
+import { suggestName } from './suggest-name.ts';
+import { forkingMark } from './sweep.ts';
+import { bytePaths, openWorkspace, shownPath, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+
+export class Snapshots {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async take(name: string, label: string | null): Promise<SnapshotView> {
+    const row = await this.#parts.sandboxes.current(name);
+    const snapshot = await whileStill(this.#parts, row, () => this.#take(row, label, false));
+    this.#record(row, 'sandbox.snapshot_taken', { snapshot: snapshot.id, label });
+    return snapshot;
+  }
+
+  #take({ id }: Row<'sandbox'>, label: string | null, auto: boolean): Promise<SnapshotView> {
+    const { home, now } = this.#parts;
+    return takeSnapshot(home.sandbox(id), { label, at: now(), auto });
+  }
+
+  async list(name: string): Promise<SnapshotView[]> {
+    const { id } = await this.#parts.sandboxes.current(name);
+    return [...listSnapshots(this.#parts.home.sandbox(id))];
+  }
+
+  async restore(name: string, asked: string): Promise<RestoreView> {
+    const { sandboxes, home, now } = this.#parts;
+    const row = await sandboxes.current(name);
+    const folder = home.sandbox(row.id);
+    const restored = findSnapshot(folder, asked);
+    const before = await whileEnded(this.#parts, row, () => restoreSnapshot(folder, restored.id, now()));
+    this.#record(row, 'sandbox.restored', { snapshot: restored.id, before: before.id });
+    return { restored, before };
+  }
+
+  /** What is given up stays in a snapshot. */
+  async discard(name: string, asked: readonly string[] | undefined): Promise<DiscardView> {
+    const { sandboxes, threads } = this.#parts;
+    const row = await sandboxes.current(name);
+    const { place } = await openWorkspace(this.#parts, name);
+    const paths = bytePaths(asked);
+    return whileEnded(this.#parts, row, async () => {
+      const { changes } = await threads.run('listChanges', place);
+      if (changes.length === 0) return { paths: [], snapshot: null };
+      const snapshot = await this.#take(row, 'before discard', true);
+      const discarded = await threads.run('discardChanges', place, paths);
+      this.#record(row, 'sandbox.discarded', { paths: discarded.length, snapshot: snapshot.id });
+      return { paths: discarded.map(shownPath), snapshot };
+    });
+  }
+
+  async sizes(): Promise<SizeView[]> {
+    const { store, home } = this.#parts;
+    const rows = store.list('sandbox').filter(({ id }) => existsSync(home.sandbox(id)));
+    return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await sizeOf(home.sandbox(id)) })));
+  }
+
+  /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
+  async fork(name: string, asked: readonly string[] = []): Promise<SandboxView[]> {
+    const { sandboxes } = this.#parts;
+    const row = await sandboxes.current(name);
+    const names = asked.length === 0 ? [this.#freeName()] : asked.map(checkSandboxName);
+    for (const one of names) this.#refuseTaken(one);
+    const forks = await whileStill(this.#parts, row, () => this.#copies(row, names.length));
+    const rows: Row<'sandbox'>[] = [];
+    try {
+      for (const [index, id] of forks.entries()) {
+        rows.push(this.#insert(row.value, id, names[index]!));
+        crashPoint('fork:recorded');
+        rmSync(join(this.#parts.home.sandbox(id), forkingMark));
+      }
+    } finally {
+      for (const id of forks.slice(rows.length)) await removeTree(this.#parts.home.sandbox(id));
+    }
+    return Promise.all(rows.map((fork) => sandboxes.settled(fork)));
+  }
+
+  /** Copied before they are recorded: a fork that exists is whole. What a crash leaves is marked as unfinished. */
+  async #copies({ id }: Row<'sandbox'>, count: number): Promise<string[]> {
+    const { home } = this.#parts;
+    const ids = Array.from({ length: count }, () => randomBytes(8).toString('hex'));
+    try {
+      for (const fork of ids) {
+        mkdirSync(home.sandbox(fork), { mode: 0o711 });
+        writeFileSync(join(home.sandbox(fork), forkingMark), '');
+        await copyState(home.sandbox(id), home.sandbox(fork));
+      }
+    } catch (error) {
+      for (const fork of ids) await removeTree(home.sandbox(fork));
+      throw error;
+    }
+    crashPoint('fork:copied');
+    return ids;
+  }
+
+  #freeName(): string {
+    const { store, sandboxes } = this.#parts;
+    return suggestName((taken) => store.find('sandbox', sandboxes.owner, taken) !== null);
+  }
+
+  #refuseTaken(name: string): void {
+    const { store, sandboxes } = this.#parts;
+    if (store.find('sandbox', sandboxes.owner, name) === null) return;
+    throw new Fault('conflict', `a sandbox ${name} exists already`, { hint: 'Choose another name.' });
+  }
+
+  #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
+    const { store, sandboxes, now } = this.#parts;
+    const at = now();
+    const spec = { ...from.spec, desired: 'stopped', attempt: 1, autoRemove: false } as const;
+    const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
+    const event = { at, type: 'sandbox.forked', subject: id, data: { name, from: from.name } };
+    try {
+      return store.insert({ kind: 'sandbox', id, owner: sandboxes.owner, name, value }, event);
+    } catch (error) {
+      if (!isFault(error, 'conflict')) throw error;
+      throw new Fault('conflict', `a sandbox ${name} exists already`, { hint: 'Choose another name.' });
+    }
+  }
+
+  #record({ id, name }: Row<'sandbox'>, type: string, data: Record<string, unknown>): void {
+    const { store, now } = this.#parts;
+    const row = store.get('sandbox', id);
+    if (row) store.update(row, row.value, { at: now(), type, subject: id, data: { name, ...data } }, { lazy: true });
+  }
+}

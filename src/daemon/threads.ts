@@ -1,0 +1,98 @@
+/**
+ * Work on files that would keep the daemon from answering, in threads of its own. Each thread does one job at a time;
+ * one that has had nothing to do for a while ends.
+ */
+import { Worker } from 'node:worker_threads';
+import { Fault, type FaultBody } from '../model/fault.ts';
+import type { Jobs } from './jobs.ts';
+
+export type JobName = keyof Jobs;
+export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
+export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
+
+export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
+
+const maxThreads = 2;
+const idleMs = 20_000;
+
+interface Thread {
+  readonly worker: Worker;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export class Threads {
+  readonly #idle: Thread[] = [];
+  readonly #waiting: ((thread: Thread) => void)[] = [];
+  #count = 0;
+
+  async run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
+    const thread = await this.#take();
+    const answer = await ask(thread.worker, { name, args }).catch((error: unknown) => {
+      this.#drop(thread);
+      throw error;
+    });
+    this.#give(thread);
+    if ('fault' in answer) throw Fault.from(answer.fault);
+    return answer.value as JobResult<K>;
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((thread) => this.#end(thread)));
+  }
+
+  #take(): Thread | Promise<Thread> {
+    const idle = this.#idle.pop();
+    if (idle) {
+      clearTimeout(idle.timer);
+      return idle;
+    }
+    if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#count += 1;
+    const worker = new Worker(new URL('./job-thread.js', import.meta.url));
+    worker.unref();
+    return { worker, timer: undefined };
+  }
+
+  #give(thread: Thread): void {
+    const next = this.#waiting.shift();
+    if (next) {
+      next(thread);
+      return;
+    }
+    thread.timer = setTimeout(() => {
+      this.#idle.splice(this.#idle.indexOf(thread), 1);
+      void this.#end(thread);
+    }, idleMs);
+    thread.timer.unref();
+    this.#idle.push(thread);
+  }
+
+  /** It broke; whoever waits gets a new one. */
+  #drop(thread: Thread): void {
+    void this.#end(thread);
+    const next = this.#waiting.shift();
+    if (next) void Promise.resolve(this.#take()).then(next);
+  }
+
+  async #end(thread: Thread): Promise<void> {
+    clearTimeout(thread.timer);
+    this.#count -= 1;
+    await thread.worker.terminate();
+  }
+}
+
+function ask(worker: Worker, job: { name: JobName; args: unknown[] }): Promise<JobAnswer> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      worker.off('message', answered).off('error', failed).off('exit', ended);
+      worker.unref();
+      act();
+    };
+    const answered = (answer: JobAnswer) => settle(() => resolve(answer));
+    const failed = (error: Error) => settle(() => reject(error));
+    const ended = () => settle(() => reject(new Fault('internal', 'a thread of the daemon ended unexpectedly')));
+    worker.on('message', answered).on('error', failed).on('exit', ended);
+    worker.ref();
+    worker.postMessage(job);
+  });
+}

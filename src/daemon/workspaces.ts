@@ -1,0 +1,110 @@
+/**
+ * The way to a sandbox's working copy: found by name, one at a time. Whoever reads bases or writes them holds its lock,
+ * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
+ */
+import { statSync } from 'node:fs';
+import type { Engine } from '../engine/engine.ts';
+import { workspacePlace } from '../launch/workspace.ts';
+import type { Exclusive } from '../lib/exclusive.ts';
+import { type BytePath, fromText, isText, toBytes, toText } from '../model/byte-path.ts';
+import { Fault } from '../model/fault.ts';
+import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import type { Reconciler } from '../reconcile/reconcile.ts';
+import type { Row, Store } from '../store/store.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
+import type { Home } from './home.ts';
+import { openFolder } from './sandbox-data.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import type { Threads } from './threads.ts';
+
+export interface WorkspaceParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly reconciler: Reconciler;
+  readonly sandboxes: Sandboxes;
+  readonly home: Home;
+  readonly threads: Threads;
+  readonly locks: Exclusive;
+  readonly now: () => string;
+}
+
+export interface Opened {
+  readonly sandbox: Sandbox;
+  readonly place: WorkspacePlace;
+}
+
+/** The working copy of a sandbox, for reading. */
+export async function openWorkspace({ sandboxes, home }: WorkspaceParts, name: string): Promise<Opened> {
+  const { value: sandbox } = await sandboxes.current(name);
+  const place = workspacePlace(sandbox, home);
+  if (place === null) throw noWorkspace(sandbox);
+  requireFolder(place.base, sandbox);
+  await openFolder(home.sandbox(sandbox.id));
+  return { sandbox, place };
+}
+
+/** What belongs to the owner may be moved or deleted at any time. */
+export function requireFolder(path: string, { name, spec }: Sandbox): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new Fault('not_found', `the project ${spec.project} is gone`, {
+    hint: `Put it back, or copy what ${name} has: carrel cp ${name}:/workspace DIR`,
+  });
+}
+
+function noWorkspace({ name, spec }: Sandbox): Fault {
+  const why = spec.project === null ? 'it has no project' : `in mode ${spec.mode} it works on the project itself`;
+  return new Fault('unsupported', `${name} has no working copy of its own: ${why}`, {
+    hint: 'Make one that has: carrel create PROJECT',
+  });
+}
+
+/** Holds a sandbox that has ended, so that it stays so. */
+export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  return parts.reconciler.alone(row.id, async () => {
+    const current = parts.store.get('sandbox', row.id)?.value;
+    if (!current) throw new Fault('not_found', `no sandbox ${row.name}`);
+    if (!hasEnded(current.status) || current.spec.attempt > current.status.attempt) {
+      throw new Fault('conflict', `${row.name} is ${current.status.state}`, {
+        hint: `Stop it first: carrel stop ${row.name}`,
+      });
+    }
+    return parts.locks.run(row.id, task);
+  });
+}
+
+/** Holds what a sandbox is made of; a running one stands still meanwhile. */
+export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row.id, task)));
+}
+
+async function still<T>({ store, engine }: WorkspaceParts, id: string, task: () => Promise<T>): Promise<T> {
+  const current = store.get('sandbox', id)?.value;
+  if (current?.status.state !== 'running') return task();
+  await engine.pause(id, current.status.handle);
+  try {
+    return await task();
+  } finally {
+    await engine.resume(id, current.status.handle);
+  }
+}
+
+/** As users name them: relative to the workspace, or absolute as seen inside. */
+export function bytePaths(paths: readonly string[] = []): BytePath[] {
+  return paths.map((path) => {
+    const parts = path
+      .replace(/^\/workspace(?=\/|$)/, '')
+      .split('/')
+      .filter((part) => part !== '' && part !== '.');
+    const outside = path.startsWith('/') && !/^\/workspace(\/|$)/.test(path);
+    if (outside || parts.includes('..')) {
+      throw new Fault('invalid', `${path} is not a path in the workspace`, {
+        hint: 'Name it relative to the project, such as: src/main.ts',
+      });
+    }
+    return fromText(parts.join('/'));
+  });
+}
+
+export function shownPath(path: BytePath): { path: string; pathBase64?: string } {
+  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
+}

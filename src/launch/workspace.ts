@@ -1,0 +1,62 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Fault } from '../model/fault.ts';
+import type { Mount } from '../model/mount.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import { type WorkspacePlace, workspaceMounts } from '../workspace/workspace.ts';
+import type { Hook, Places } from './launch.ts';
+
+/** The project as `/workspace`: a working copy, or in mode bind the real folder, live both ways. */
+export const workspace: Hook = {
+  surroundings: (sandbox, places) => {
+    const { project } = sandbox.spec;
+    if (project === null) return {};
+    const place = workspacePlace(sandbox, places);
+    return {
+      cwd: '/workspace',
+      mounts: place === null ? bindMounts(project) : workspaceMounts(place),
+      env: { AGENT_CWD: '/workspace', PROJECT_ID: basename(project) },
+    };
+  },
+  prepare: (sandbox, places) => {
+    const { project } = sandbox.spec;
+    if (project === null) return;
+    const place = workspacePlace(sandbox, places);
+    const tree = statSync(place?.base ?? project, { throwIfNoEntry: false });
+    if (!tree?.isDirectory()) throw missing(project);
+    if (place?.kind === 'overlay') makeLayers(place.folder, tree.mode & 0o777);
+  },
+};
+
+/** Where a sandbox's working copy is; null when it has none of its own. */
+export function workspacePlace({ id, spec }: Sandbox, places: Places): WorkspacePlace | null {
+  if (spec.project === null || !spec.workspace) return null;
+  return {
+    kind: spec.workspace,
+    project: spec.project,
+    base: spec.base ? places.base(spec.base.id) : spec.project,
+    live: !spec.base,
+    marks: places.rootless ? 'user' : 'trusted',
+    folder: join(places.state(id), 'workspace'),
+  };
+}
+
+function bindMounts(project: string): Mount[] {
+  const bound = { kind: 'bind', source: project, mapOwner: true } as const;
+  return [
+    { ...bound, target: '/.workspace', readonly: true },
+    { ...bound, target: '/workspace', readonly: false },
+  ];
+}
+
+/** The upper layer lends the whole its mode. */
+function makeLayers(folder: string, mode: number): void {
+  mkdirSync(join(folder, 'work'), { recursive: true, mode: 0o700 });
+  mkdirSync(join(folder, 'upper'), { recursive: true, mode });
+}
+
+function missing(project: string): Fault {
+  return new Fault('invalid', `the project ${project} is not a folder`, {
+    hint: 'It may have been moved or deleted.',
+  });
+}

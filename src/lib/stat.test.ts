@@ -1,0 +1,34 @@
+import { lstatSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Anchor, within } from './anchor.ts';
+import { type Stat, statIn } from './stat.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'carrel-stat-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('statIn', () => {
+  writeFileSync(join(folder, 'file'), 'content', { mode: 0o640 });
+  symlinkSync('nowhere', join(folder, 'link'));
+  const fields = 'dev ino mode rdev size uid gid mtimeMs mtimeNs ctimeNs birthtimeNs'.split(' ') as (keyof Stat)[];
+  const tests = 'isFile isDirectory isSymbolicLink isFIFO isSocket isCharacterDevice'.split(' ') as 'isFile'[];
+
+  it.each([join(folder, 'file'), join(folder, 'link'), folder, '/dev/null', '/dev/tty'])(
+    'says of %s what lstat says',
+    (path) => {
+      const seen = within(Anchor.open(dirname(path)), ({ fd }) =>
+        statIn({ folderFd: fd, name: Buffer.from(basename(path)) }),
+      )!;
+      const expected = lstatSync(path, { bigint: true });
+      expect(fields.map((field) => seen[field])).toEqual(fields.map((field) => expected[field]));
+      expect(tests.map((test) => seen[test]())).toEqual(tests.map((test) => expected[test]()));
+    },
+  );
+
+  it('is null where there is nothing', () => {
+    const look = (name: string) =>
+      within(Anchor.open(folder), ({ fd }) => statIn({ folderFd: fd, name: Buffer.from(name) }));
+    expect([look('none'), look('file/none')]).toEqual([null, null]);
+  });
+});

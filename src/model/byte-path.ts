@@ -1,0 +1,32 @@
+/**
+ * Names on disk are bytes and need not be text. A BytePath holds one character per byte (latin1), so that it compares,
+ * splits and serves as a key like any string and still loses nothing.
+ */
+export type BytePath = string;
+
+export function toBytes(path: BytePath): Buffer {
+  return Buffer.from(path, 'latin1');
+}
+
+export function fromBytes(bytes: Uint8Array): BytePath {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+export function fromText(text: string): BytePath {
+  return fromBytes(Buffer.from(text, 'utf8'));
+}
+
+/** As people read it; bytes that are not text become U+FFFD. */
+export function toText(path: BytePath): string {
+  return toBytes(path).toString('utf8');
+}
+
+/** False when `toText` would lose something. */
+export function isText(path: BytePath): boolean {
+  return fromText(toText(path)) === path;
+}
+
+/** The path itself or anything below it; the empty path holds everything. */
+export function isWithin(path: BytePath, folder: BytePath): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}

@@ -1,0 +1,85 @@
+/** A whole review, from a working copy to what is shown of it. Slow for many changes, so it is done in a thread. */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
+import type { Change, GateKind } from '../model/change.ts';
+import { Fault } from '../model/fault.ts';
+import { listChanges } from './changes.ts';
+import { readContent } from './content.ts';
+import { gatesOf } from './gate.ts';
+import { openStore } from './git-store.ts';
+import { makePatch, type PatchHead } from './patch.ts';
+import { type ChangeSummary, summary, unifiedDiff } from './review.ts';
+import type { Changes, WorkspacePlace } from './workspace.ts';
+
+export interface ReviewInput {
+  readonly place: WorkspacePlace;
+  /** Only what is at or below these; empty: everything. */
+  readonly paths: readonly BytePath[];
+  /** Empty and ours alone. */
+  readonly scratch: string;
+}
+
+export interface Reviewed {
+  readonly changes: readonly (ChangeSummary & { readonly gates: readonly GateKind[] })[];
+  readonly hiddenInGit: number;
+}
+
+const maxGateBytes = 1024 * 1024;
+
+export async function review(input: ReviewInput): Promise<Reviewed> {
+  const { changes, hiddenInGit } = wanted(input);
+  const gates = new Map(changes.map((change) => [change.path, gatesOfChange(change)]));
+  const store = await openStore({ changes, folder: input.scratch });
+  const summaries = await summary(store);
+  return { changes: summaries.map((one) => ({ ...one, gates: gates.get(exactPath(one)) ?? [] })), hiddenInGit };
+}
+
+function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
+  return pathBase64 === undefined ? fromText(path) : fromBytes(Buffer.from(pathBase64, 'base64'));
+}
+
+function gatesOfChange(change: Change): GateKind[] {
+  const { path, beforeContent, afterContent } = change;
+  return gatesOf(change, {
+    before: () => beforeContent && readContent(beforeContent, path, maxGateBytes),
+    after: () => afterContent && readContent(afterContent, path, maxGateBytes),
+  });
+}
+
+/** Writes the unified diff to a file. */
+export async function writeDiff(input: ReviewInput, file: string): Promise<void> {
+  const { changes, hiddenInGit } = wanted(input);
+  if (changes.length === 0 && hiddenInGit === 0) return writeAll(file, []);
+  const store = await openStore({ changes, folder: input.scratch });
+  await writeAll(file, unifiedDiff(store, hiddenInGit));
+}
+
+/** Writes the mail for `git am`; returns the paths that it cannot carry. */
+export async function writePatch(input: ReviewInput, head: PatchHead, file: string): Promise<readonly BytePath[]> {
+  const { changes } = wanted(input);
+  if (changes.length === 0) {
+    await writeAll(file, []);
+    return [];
+  }
+  const patch = await makePatch(changes, input.scratch, head);
+  await writeAll(file, patch.mail);
+  return patch.leftOut;
+}
+
+function wanted({ place, paths }: ReviewInput): Changes {
+  const { changes, hiddenInGit } = listChanges(place);
+  const found = (folder: BytePath) => changes.some(({ path }) => isWithin(path, folder));
+  const idle = paths.filter((path) => !found(path));
+  if (idle.length > 0) throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);
+  if (paths.length === 0) return { changes, hiddenInGit };
+  return { changes: changes.filter(({ path }) => paths.some((folder) => isWithin(path, folder))), hiddenInGit: 0 };
+}
+
+async function writeAll(file: string, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void> {
+  const fd = openSync(file, 'wx', 0o600);
+  try {
+    for await (const chunk of chunks) for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * From the working copies of sandboxes into their project, and back: what an apply and an undo do besides changing files
+ * is to remember what each agent's further changes are based on.
+ */
+import type { BytePath } from '../model/byte-path.ts';
+import type { Change, Outcome, PlannedPath } from '../model/change.ts';
+import { keepBases, readBaseRecords, restoreBaseRecords, type SavedBases, settleBases } from './bases.ts';
+import { listChanges } from './changes.ts';
+import { commitApply, readJournal, undoApply } from './commit.ts';
+import { type ApplyOptions, planApply } from './plan-apply.ts';
+import type { WorkspacePlace } from './workspace.ts';
+
+export interface Source {
+  readonly sandbox: string;
+  readonly place: WorkspacePlace;
+}
+
+export interface TakeOver {
+  /** Nothing in them may run meanwhile. */
+  readonly sources: readonly Source[];
+  readonly project: string;
+  readonly options: ApplyOptions;
+  /** A folder of ours that does not exist yet: what an undo needs. Null: only say what would happen. */
+  readonly journal: string | null;
+}
+
+export interface TakenOver {
+  readonly paths: readonly PlannedPath[];
+  readonly blocked: boolean;
+  /** The project was changed. */
+  readonly changed: boolean;
+  readonly hiddenInGit: number;
+}
+
+/** After these nothing is left to decide about a change. */
+const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
+
+export function takeOver({ sources, project, options, journal }: TakeOver): TakenOver {
+  if (journal !== null) for (const { place } of sources) keepBases(place);
+  const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
+  const plan = planApply(listed, project, options);
+  const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
+  const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
+  const settled = listed.map(({ place, sandbox, changes }) => ({
+    sandbox,
+    place,
+    changes: changesSettled(changes, sandbox, plan.paths),
+  }));
+  if (changed) commitApply(plan, project, journal, { bases: settled.map(savedBases) });
+  if (journal !== null && !plan.blocked) for (const { place, changes } of settled) settleBases(place, changes);
+  return { paths: plan.paths, blocked: plan.blocked, changed, hiddenInGit };
+}
+
+function changesSettled(changes: readonly Change[], sandbox: string, paths: readonly PlannedPath[]): Change[] {
+  const mine = paths.filter((path) => path.sandbox === sandbox && decided.includes(path.outcome));
+  const settled = new Set(mine.map(({ path }) => path));
+  return changes.filter(({ path }) => settled.has(path));
+}
+
+interface Bases {
+  readonly sandbox: string;
+  readonly saved: SavedBases;
+}
+
+function savedBases({ sandbox, place, changes }: Source & { changes: readonly Change[] }): Bases {
+  return {
+    sandbox,
+    saved: readBaseRecords(
+      place,
+      changes.map(({ path }) => path),
+    ),
+  };
+}
+
+/** Sandboxes that are gone meanwhile have no bases to put back. */
+export function takeBack(journal: string, sources: readonly Source[]): BytePath[] {
+  const { bases } = readJournal(journal).meta as { bases: readonly Bases[] };
+  const paths = undoApply(journal);
+  for (const { sandbox, saved } of bases) {
+    const source = sources.find((one) => one.sandbox === sandbox);
+    if (source) restoreBaseRecords(source.place, saved);
+  }
+  return paths;
+}

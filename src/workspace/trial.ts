@@ -1,0 +1,37 @@
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { detachMount, mount, mountFlags } from '../lib/sys.ts';
+import type { WorkspacePlace } from './workspace.ts';
+
+/**
+ * Why changes over `lower` cannot be kept below `home`, by trying it; null when they can. Needs a mount namespace of
+ * our own.
+ */
+export function overlayRefusal(lower: string, home: string, marks: WorkspacePlace['marks']): string | null {
+  const folder = mkdtempSync(join(home, 'trial-'));
+  const target = join(folder, 'merged');
+  for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name));
+  try {
+    // The names of both may hold what separates options, so they are given relative to open folders.
+    withFolders([lower, folder], ([bottom, top]) => {
+      const options = `lowerdir=${bottom},upperdir=${top}/upper,workdir=${top}/work`;
+      const own = marks === 'user' ? ',userxattr' : ',index=off,metacopy=off,redirect_dir=off';
+      mount('carrel-trial', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options + own);
+    });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    detachMount(target);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function withFolders(paths: readonly string[], work: (names: string[]) => void): void {
+  const open = paths.map((path) => openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
+  try {
+    work(open.map((fd) => `/proc/self/fd/${fd}`));
+  } finally {
+    open.forEach(closeSync);
+  }
+}

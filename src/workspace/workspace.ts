@@ -1,0 +1,61 @@
+/**
+ * A workspace is a sandbox's working copy of a project.
+ *
+ * Life: prepared before the first start, mounted at each start, read (`changes`) at any time, running or not, and gone
+ * with its sandbox. The working copy changes only by what runs inside, by `discard` and by `restore`; the project only by
+ * `apply` and `undo`, and by its owner.
+ *
+ * Promises, kept by every kind and proved by one suite against a plain copy of the tree:
+ * - Nothing an agent does changes the project, its base, or anything else outside the working copy.
+ * - `changes` lists every path that differs from the base, once, sorted by bytes: each kind of entry, each mode, names
+ *   of any bytes. What was written and is equal again is not listed. Times, owners and links between files do not count.
+ * - Inside folders named `.git` only what can run something is listed (hooks, configuration, attributes); the rest of a
+ *   repository travels as commits. How many other paths differ there is counted.
+ * - Reading never follows, opens or waits for what an agent planted: links, FIFOs, sockets, devices, folders swapped
+ *   while being read. A tree that changes under the reader gives some state each path had, or leaves it out.
+ * - The base of each change is what the project had when the agent first changed that path. Where that can no longer be
+ *   known for certain, the change says so (`baseKnown`).
+ *
+ * Workspaces and engines meet only in the `Mount` values below.
+ */
+import { join } from 'node:path';
+import type { Change } from '../model/change.ts';
+import type { Mount } from '../model/mount.ts';
+import type { WorkspaceKind } from '../model/sandbox.ts';
+
+/** Where a working copy is: plain data, so that it can be handed to another thread. */
+export interface WorkspacePlace {
+  readonly kind: WorkspaceKind;
+  /** What changes are applied to. */
+  readonly project: string;
+  /** The tree the working copy was made on: the project itself, or a copy that nobody changes. */
+  readonly base: string;
+  /** The base is the project itself, which its owner may change at any time. */
+  readonly live: boolean;
+  /** Under which names the kernel keeps its marks on files: `user` where we are root in a user namespace only. */
+  readonly marks: 'trusted' | 'user';
+  /** Ours alone: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */
+  readonly folder: string;
+}
+
+export interface Changes {
+  readonly changes: readonly Change[];
+  /** Paths that differ inside `.git` folders and are not listed. */
+  readonly hiddenInGit: number;
+}
+
+export function workspaceMounts(place: WorkspacePlace): readonly Mount[] {
+  const before: Mount = {
+    kind: 'bind',
+    source: place.base,
+    target: '/.workspace',
+    readonly: true,
+    mapOwner: true,
+  };
+  return [before, workingCopy(place, '/workspace')];
+}
+
+export function workingCopy({ kind, base, folder }: WorkspacePlace, target: string): Mount {
+  if (kind === 'copy') return { kind: 'bind', source: join(folder, 'tree'), target, readonly: false, mapOwner: true };
+  return { kind: 'overlay', lower: base, folder, target, mapOwner: true };
+}
