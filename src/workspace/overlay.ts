@@ -48,7 +48,10 @@ function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visi
   return {
     isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
-    visit,
+    visit: (spot, ground) => {
+      refuseForeign(place, spot);
+      visit(spot, ground);
+    },
     inside: (spot, around) => (place.live ? groundInside(place, log, lookedNs, spot, around) : around),
   };
 }
@@ -62,9 +65,10 @@ export function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
   return readMark(folder.fd, `${marks}.overlay.opaque`)?.toString() === 'y';
 }
 
-/** A file whose content is still the base's, whatever its own says. */
-export function refuseForeign({ kind, marks }: WorkspacePlace, fd: number): void {
-  if (kind === 'overlay' && readMark(fd, `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
+/** Only a file as large as the base's may be one whose content is still the base's. */
+function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, before, name }: Spot): void {
+  if (!after?.isFile() || !before?.isFile() || afterIn === null || after.size !== before.size) return;
+  if (readMark(afterIn.at(toBytes(name)), `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
 }
 
 function foreign(mark: string): Fault {

@@ -336,7 +336,8 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
     });
 
     it('refuses marks that it does not understand', () => {
-      appendFileSync(agent('file'), 'x');
+      chmodSync(agent('file'), 0o700);
+      expect(list()).toHaveLength(1);
       setMark(join(place.folder, 'upper/file'), `${place.marks}.overlay.metacopy`, '');
       expect(list).toThrow(expect.objectContaining({ code: 'corrupt' }));
     });
