@@ -95,20 +95,19 @@ function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): v
 
 async function writeTree({ git, start }: Branch, changes: readonly BranchChange[], index: string): Promise<string> {
   const env = { GIT_INDEX_FILE: index };
+  const modes = changes.map(({ entry }) => entry && modeOf(entry));
   const oids = await withFolder((folder) => writeBlobs(git, changes, join(folder, 'spill')));
-  const input = toBytes(indexLines(git, changes, oids).join(''));
-  await gitOutput(git, ['read-tree', start ?? '--empty'], { env });
-  await gitOutput(git, ['update-index', '-z', '--index-info'], { env, input, code: 'invalid' });
-  return (await gitOutput(git, ['write-tree'], { env })).toString().trim();
-}
-
-/** What goes makes room for what comes: a file for a folder, a folder for a file. */
-function indexLines({ oidLength }: ProjectGit, changes: readonly BranchChange[], oids: readonly string[]): string[] {
-  const goes = changes.filter(({ entry }) => entry === null);
-  const comes = changes.flatMap(({ path, entry }, at) =>
-    entry === null ? [] : [`${modeOf(entry)} ${oids[at]}\t${path}\0`],
+  const lines = changes.map(
+    ({ path }, at) => `${modes[at] ?? '0'} ${oids[at] || '0'.repeat(git.oidLength)}\t${path}\0`,
   );
-  return [...goes.map(({ path }) => `0 ${'0'.repeat(oidLength)}\t${path}\0`), ...comes];
+  // What goes makes room for what comes: a file for a folder, a folder for a file.
+  const [goes, comes] = [lines.filter((_, at) => modes[at] === null), lines.filter((_, at) => modes[at] !== null)];
+  await gitOutput(git, ['read-tree', start ?? '--empty'], { env });
+  const args = ['update-index', '-z', '--index-info'];
+  const { exitCode, stderr } = await runGit(git, args, { env, input: toBytes([...goes, ...comes].join('')) });
+  // A path it does not take is left out with a word, and no failure.
+  if (exitCode !== 0 || stderr !== '') throw gitFault(args, stderr, 'invalid');
+  return (await gitOutput(git, ['write-tree'], { env })).toString().trim();
 }
 
 function modeOf({ type, mode }: Entry): string {

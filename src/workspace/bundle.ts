@@ -122,7 +122,7 @@ async function unpack(git: ProjectGit, bundle: string, { lengthBytes }: BundleHe
     readSync(fd, Buffer.alloc(lengthBytes), 0, lengthBytes, null);
     const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict'];
     const { exitCode, stderr } = await runGit(git, args, { input: fd, env: { ...env, GIT_ALLOC_LIMIT: '1g' } });
-    if (exitCode !== 0) throw refused(lastLine(stderr));
+    if (exitCode !== 0) throw refused(complaint(stderr));
   } finally {
     closeSync(fd);
   }
@@ -141,7 +141,7 @@ async function refuseIncomplete(git: ProjectGit, wanted: readonly Target[], env:
   const input = wanted.map(({ oid }) => `${oid}\n`).join('');
   const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'];
   const { exitCode, stderr } = await runGit(git, args, { input, env });
-  if (exitCode !== 0) throw refused(`it is not complete: ${lastLine(stderr)}`);
+  if (exitCode !== 0) throw refused(`it is not complete: ${complaint(stderr)}`);
 }
 
 async function describe(git: ProjectGit, { ref, oid }: Target, env: Env): Promise<TakenRef> {
@@ -167,6 +167,7 @@ function isInTheWay(ref: string, coming: readonly string[], folder: string): boo
   return ref === `${folder}/HEAD` || coming.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(`${one}/`));
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+/** What git said last, and what it said about it. */
+function complaint(text: string): string {
+  return text.trim().split('\n').slice(-2).join('; ').slice(0, 300);
 }

@@ -37,7 +37,7 @@ const defaultMaxBytes = 256 * 1024 ** 2;
 const defaultTimeoutMs = 600_000;
 const maxErrorBytes = 64 * 1024;
 
-export const cleanEnv: Readonly<Record<string, string>> = {
+const cleanEnv: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
   GIT_CONFIG_NOSYSTEM: '1',

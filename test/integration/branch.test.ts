@@ -1,0 +1,179 @@
+/** Commits onto branches of real repositories. */
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fromText } from '../../src/model/byte-path.ts';
+import type { Entry } from '../../src/model/change.ts';
+import { type BranchChange, commitToBranch, openBranch } from '../../src/workspace/branch.ts';
+import { branchEntries } from '../../src/workspace/branch-tree.ts';
+import { otherUid, Repository } from '../harness/repository.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'carrel-branch-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+// The owner of a project has to get there.
+chmodSync(root, 0o755);
+
+const author = { name: 'Ann', email: 'ann@example.org' };
+const message = 'Take it\n\nall';
+
+function file(path: string, text: string | Buffer, mode = 0o644): BranchChange {
+  const bytes = Buffer.from(text as string);
+  const entry: Entry = { type: 'file', mode, sizeBytes: bytes.length, target: null };
+  return { path: fromText(path), entry, content: { from: 'bytes', bytes } };
+}
+
+const link = (path: string, target: string): BranchChange => ({
+  path,
+  entry: { type: 'link', mode: 0, sizeBytes: 0, target },
+  content: null,
+});
+const gone = (path: string): BranchChange => ({ path, entry: null, content: null });
+
+async function commit(project: Repository, name: string, changes: readonly BranchChange[]) {
+  return commitToBranch({ branch: await openBranch(project.path, name), message, author, changes });
+}
+
+describe('a commit', () => {
+  it('makes a new branch from HEAD and leaves checkout and index alone, dirty as they are', async () => {
+    const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', c: 'c\n' });
+    writeFileSync(join(project.path, 'a'), 'staged\n');
+    project.git('add', 'a');
+    writeFileSync(join(project.path, 'a'), 'dirty\n');
+    project.give(otherUid);
+    const safe = ['-c', `safe.directory=${project.path}`];
+    const before = [project.git(...safe, 'status', '--porcelain'), project.git(...safe, 'ls-files', '-s')];
+    const large = Buffer.alloc(2 * 1024 ** 2, 'x');
+    const done = await commit(project, 'topic/new', [
+      file('a', 'new\n', 0o755),
+      gone('d/b'),
+      file('d', 'a file\n'),
+      link('l', '../x'),
+      file('tab\t"ü\n', '\0'),
+      gone('c'),
+      file('c/deep', large),
+    ]);
+    expect(project.git(...safe, 'rev-parse', 'topic/new')).toBe(done);
+    expect(project.git(...safe, 'rev-parse', `${done}^`)).toBe(project.git(...safe, 'rev-parse', 'HEAD'));
+    expect(project.git(...safe, 'log', '-1', '--format=%an|%ae|%cn|%B', done)).toBe(
+      'Ann|ann@example.org|Ann|Take it\n\nall\n',
+    );
+    const tree = project
+      .git(...safe, 'ls-tree', '-r', '-z', done)
+      .split('\0')
+      .filter(Boolean);
+    expect(tree.map((line) => [line.slice(0, 6), line.split('\t').slice(1).join('\t')])).toEqual([
+      ['100755', 'a'],
+      ['100644', 'c/deep'],
+      ['100644', 'd'],
+      ['120000', 'l'],
+      ['100644', 'tab\t"ü\n'],
+    ]);
+    expect(project.git(...safe, 'cat-file', '-s', `${done}:c/deep`)).toBe(`${large.length}`);
+    expect([project.git(...safe, 'status', '--porcelain'), project.git(...safe, 'ls-files', '-s')]).toEqual(before);
+    expect(project.git(...safe, 'fsck', '--strict')).toBe('');
+    expect(statSync(join(project.path, '.git/refs/heads/topic/new')).uid).toBe(otherUid);
+  });
+
+  it('goes on top of a branch that exists, and none is made when nothing changes', async () => {
+    const project = new Repository(root);
+    const one = await commit(project, 'topic', [file('b', 'b\n')]);
+    const two = await commit(project, 'topic', [file('c', 'c\n')]);
+    expect(project.git('rev-parse', 'topic^')).toBe(one);
+    expect(await commit(project, 'topic', [file('c', 'c\n'), gone('not there')])).toBe(two);
+    expect(project.git('ls-tree', '--name-only', 'topic')).toBe('a\nb\nc');
+  });
+
+  it('can be the first', async () => {
+    const project = new Repository(root);
+    project.git('update-ref', '-d', 'HEAD');
+    const done = await commit(project, 'topic', [file('b', 'b\n')]);
+    expect(project.git('log', '--format=%H %P', 'topic')).toBe(`${done} `);
+    await expect(commit(project, 'main', [])).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('refused', () => {
+  it.each(['', '-x', '@{-1}', 'a..b', 'a b', 'HEAD', 'x.lock', '../x', 'refs/\n'])('the name %j', async (name) => {
+    const project = new Repository(root);
+    await expect(openBranch(project.path, name)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('a branch that is checked out, here or in another worktree', async () => {
+    const project = new Repository(root);
+    project.git('worktree', 'add', '-q', '-b', 'other', '../other');
+    for (const name of ['main', 'other'])
+      await expect(openBranch(project.path, name)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(openBranch(join(project.path, '../other'), 'main')).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('a branch that moved meanwhile, or stands in the way of another', async () => {
+    const project = new Repository(root);
+    const branch = await openBranch(project.path, 'topic');
+    const first = await commit(project, 'topic', [file('b', 'b\n')]);
+    const late = commitToBranch({ branch, message, author, changes: [file('c', 'c\n')] });
+    await expect(late).rejects.toMatchObject({ code: 'conflict' });
+    expect(project.git('rev-parse', 'topic')).toBe(first);
+    await expect(commit(project, 'topic/x', [file('c', 'c\n')])).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('paths inside .git, and what git cannot hold', async () => {
+    const project = new Repository(root);
+    for (const path of ['.git/hooks/x', 'b/.GIT/config', '../x', 'x//y'])
+      await expect(commit(project, 'topic', [file(path, 'x')])).rejects.toMatchObject({ code: 'invalid' });
+    const fifo: BranchChange = {
+      path: 'f',
+      entry: { type: 'fifo', mode: 0, sizeBytes: 0, target: null },
+      content: null,
+    };
+    await expect(commit(project, 'topic', [fifo])).rejects.toMatchObject({ code: 'invalid' });
+    expect(project.git('branch', '--list', 'topic')).toBe('');
+  });
+
+  it('what would take away more than it names', async () => {
+    const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n' });
+    const oid = project.git('rev-parse', 'HEAD');
+    project.git('update-index', '--add', '--cacheinfo', `160000,${oid},sub`);
+    project.git('commit', '-q', '-m', 'submodule');
+    for (const change of [file('a/x', 'x'), file('d', 'x'), file('sub/x', 'x'), gone('sub/x'), file('sub', 'x')])
+      await expect(commit(project, 'topic', [change])).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('no repository, and an empty message', async () => {
+    const project = new Repository(root);
+    await expect(openBranch(join(project.path, '..'), 'topic')).rejects.toMatchObject({ code: 'unsupported' });
+    const branch = await openBranch(project.path, 'topic');
+    for (const text of [' \n', 'a\0b'])
+      await expect(commitToBranch({ branch, message: text, author, changes: [] })).rejects.toMatchObject({
+        code: 'invalid',
+      });
+  });
+});
+
+it('tells what the branch has', async () => {
+  const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', big: 'x'.repeat(100) });
+  await commit(project, 'topic', [file('run', 'r', 0o755), link('l', 'to\nwhere'), file('a', 'on the branch\n')]);
+  const found = await branchEntries(
+    await openBranch(project.path, 'topic'),
+    ['a', 'd', 'd/b', 'big', 'run', 'l', 'no'],
+    50,
+  );
+  expect(
+    Object.fromEntries(
+      [...found].map(([path, { entry, content }]) => [
+        path,
+        [entry.type, entry.mode, entry.target, content?.toString()],
+      ]),
+    ),
+  ).toEqual({
+    a: ['file', 0o644, null, 'on the branch\n'],
+    d: ['folder', 0o755, null, undefined],
+    'd/b': ['file', 0o644, null, 'b\n'],
+    big: ['file', 0o644, null, undefined],
+    run: ['file', 0o755, null, 'r'],
+    l: ['link', 0, 'to\nwhere', undefined],
+  });
+  expect((await branchEntries(await openBranch(project.path, 'new'), ['a'], 50)).get('a')?.content?.toString()).toBe(
+    'a\n',
+  );
+});
