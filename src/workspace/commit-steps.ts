@@ -13,7 +13,7 @@ import { isErrno } from '../lib/file.ts';
 import { syncFilesystem } from '../lib/sys.ts';
 import { toText } from '../model/byte-path.ts';
 import { asFault, Fault } from '../model/fault.ts';
-import { finish, rollBack } from './finish.ts';
+import { cleanUp, finish, rollBack } from './finish.ts';
 import { type Journal, makeJournalFolder, writeJournal } from './journal.ts';
 import type { Step } from './plan.ts';
 import { Reader } from './reader.ts';
@@ -25,6 +25,7 @@ export function commitSteps(steps: readonly Step[], project: string, folder: str
   const journal: Journal = { version: 1, state: 'staging', project, staging, meta, steps: [], left: [] };
   const ready = orRollBack(folder, journal, () => stage(folder, journal, steps));
   orRollBack(folder, ready, () => finish(folder, ready));
+  cleanUp(ready);
 }
 
 function stage(folder: string, journal: Journal, steps: readonly Step[]): Journal {

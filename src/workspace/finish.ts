@@ -19,8 +19,16 @@ export function finish(folder: string, journal: Journal): void {
   });
   crashPoint('apply:old-kept');
   writeJournal(folder, { ...journal, state: 'done' });
+}
+
+/** Nothing depends on it any more: what cannot be removed now goes with the next `recover`. */
+export function cleanUp(journal: Journal): void {
   crashPoint('apply:done');
-  removeStaging(journal);
+  try {
+    removeStaging(journal);
+  } catch {
+    // ignoring
+  }
   crashPoint('apply:cleaned');
 }
 

@@ -24,6 +24,7 @@ export type Step =
   | { readonly do: 'chmod'; readonly path: BytePath; readonly old: Stamp; readonly mode: number };
 
 export interface NewFile {
+  /** 0o777 at most. */
   readonly mode: number;
   readonly sizeBytes: number;
   readonly source: Source;

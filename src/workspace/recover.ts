@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { BytePath } from '../model/byte-path.ts';
 import { isFault } from '../model/fault.ts';
-import { completeRollBack, finish, rollBack } from './finish.ts';
+import { cleanUp, completeRollBack, finish, rollBack } from './finish.ts';
 import { findJournal, type Journal, readTakenBack, removeHalfWritten, undoFolder } from './journal.ts';
 import { removeStaging } from './staging.ts';
 import { completeUndo } from './undo.ts';
@@ -37,6 +37,7 @@ function continueFrom(folder: string, journal: Journal): Recovered {
 function finishOrRollBack(folder: string, journal: Journal): Recovered {
   try {
     finish(folder, journal);
+    cleanUp(journal);
     return { outcome: 'done', left: [] };
   } catch (error) {
     if (!isFault(error, 'conflict')) throw error;

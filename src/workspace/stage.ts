@@ -52,7 +52,7 @@ export class Stage {
   private prepareOne(step: Step, slot: number): JournalStep {
     const { path, old } = step;
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
-    if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: step.mode };
+    if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: modeAfter(step) };
     if (step.do === 'remove') return { do: 'swap', path, slot, old, put: null, hash: null };
     return { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: `${slot}` }) };
   }
@@ -85,7 +85,7 @@ export class Stage {
     const path = pathOf(spot);
     mkdirSync(path, 0o700);
     chownIfAllowed(path, owner);
-    chmodSync(path, (mode & 0o777) | 0o300);
+    chmodSync(path, mode | 0o300);
   }
 
   private makeLink(spot: Spot, target: Buffer, owner: Owner): void {
@@ -104,6 +104,11 @@ export class Stage {
       copyAs(kept, path, was);
     }
   }
+}
+
+/** What only the owner of a folder can have set on it, such as a group that is inherited, stays. */
+function modeAfter({ old, mode }: Step & { do: 'chmod' }): number {
+  return old.type === 'folder' ? (old.mode & 0o7000) | mode : mode;
 }
 
 function lateMode({ path, put }: Swap, mode: number): JournalStep[] {

@@ -83,6 +83,7 @@ export class Swapping {
 
   private putBack(target: Spot): boolean {
     const displaced = this.displaced();
+    if (this.swap.old !== null && displaced === null) return false;
     if (displaced === this.slot && exchange(this.slot, target)) return true;
     if (displaced === this.slot) renameSync(pathOf(this.slot), pathOf(this.aside));
     return moved(target, this.slot) && (displaced === null || moved(this.aside, target));

@@ -80,7 +80,7 @@ class Undoing {
     if (now?.type === 'folder') return [];
     // Where a file took its place, that one is out by then.
     if (now !== null && !this.put.has(path)) return this.refuse(path);
-    return [{ do: 'mkdir', path, old: null, make: { mode: old.mode & 0o777, owner: { uid: old.uid, gid: old.gid } } }];
+    return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
 
   private inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): Step[] {

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys.ts';
@@ -127,6 +137,17 @@ describe('the owner between a crash and recovery', () => {
     const [kept] = readdirSync(join(one.journal, 'old'));
     expect(readFileSync(join(one.journal, 'old', kept!), 'utf8')).toBe('a');
     expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: ['a'] });
+  });
+
+  it('writes to a file it had open, which has left the project by then', () => {
+    const one = bench(base, base, theirs);
+    const open = openSync(join(one.project, 'a'), 'a');
+    expect(crashes('apply', one, 'step:4')).toBe(true);
+    expect(readFileSync(join(one.project, 'a'), 'utf8')).toBe('A');
+    writeSync(open, ' and more');
+    closeSync(open);
+    expect(recover(one.journal)).toEqual({ outcome: 'rolled-back', left: [] });
+    expect(harvest(one.project)).toEqual({ ...base, a: file('a and more') });
   });
 
   it('is not held up by a crash while taking back', () => {
