@@ -26,11 +26,12 @@ export class Swapping {
     this.aside = { folder: staging, name: `${swap.slot}.old` };
   }
 
-  /** Where `old` is, if it is out of the project. */
+  /** Where what came out of the project is. That need not be `old`: the owner may have been quicker. */
   displaced(): Spot | null {
-    const { old } = this.swap;
-    if (old === null) return null;
-    return [this.slot, this.aside].find((spot) => isIt(lookAt(spot), old)) ?? null;
+    const { put } = this.swap;
+    const inSlot = lookAt(this.slot);
+    if (inSlot !== null && (put === null || !isIt(inSlot, put))) return this.slot;
+    return lookAt(this.aside) === null ? null : this.aside;
   }
 
   isDone(): boolean {
@@ -53,7 +54,7 @@ export class Swapping {
     const now = lookAt(target);
     if (old && isUntouched(now, old)) return this.takeOut(target);
     // Nothing is left to take out.
-    const free = old === null || (put !== null && isIt(lookAt(this.aside), old));
+    const free = old === null || (put !== null && lookAt(this.aside) !== null);
     return now === null && free && moved(this.slot, target);
   }
 
@@ -76,8 +77,7 @@ export class Swapping {
   }
 
   private undoHalf(): boolean {
-    const { old } = this.swap;
-    if (old === null || !isIt(lookAt(this.aside), old)) return true;
+    if (lookAt(this.aside) === null) return true;
     return this.target !== null && moved(this.aside, this.target);
   }
 

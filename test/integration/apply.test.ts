@@ -164,6 +164,14 @@ describe('a conflict', () => {
     expect(apply(unknown, { ...open, resolution: 'theirs' })).toEqual({ f: 'theirs' });
   });
 
+  it('is all there is where the base is lost or the file too large', () => {
+    const one = bench({ f: file('1\n2\n3\n') }, { f: file('one\n2\n3\n') }, { f: file('1\n2\nthree\n') });
+    const lost = one.changes.map((change) => ({ ...change, beforeContent: { at: 'lost' } as const }));
+    expect(planOf({ ...one, changes: lost }).paths[0]?.conflict?.reason).toMatch(/no longer kept/);
+    const big = (text: string) => ({ f: file(text + 'x\n'.repeat(2 << 20)) });
+    expect(planOf(bench(big('b'), big('o'), big('t'))).paths[0]?.conflict?.reason).toMatch(/too large to merge/);
+  });
+
   it('never empties a folder of the owner', () => {
     const one = bench({ d: folder() }, { d: folder(), 'd/mine': file('m') }, { d: file('t') });
     for (const resolution of [null, 'theirs', 'markers'] as const)
