@@ -2,10 +2,12 @@
  * The way to a sandbox's working copy: found by name, one at a time. Whoever reads bases or writes them holds its lock,
  * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
  */
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Engine } from '../engine/engine.ts';
 import { workspacePlace } from '../launch/workspace.ts';
+import { Anchor } from '../lib/anchor.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
+import { isErrno } from '../lib/file.ts';
 import { type BytePath, fromText, isText, toBytes, toText } from '../model/byte-path.ts';
 import { Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
@@ -43,12 +45,20 @@ export async function openWorkspace({ sandboxes, home }: WorkspaceParts, name: s
   return { sandbox, place };
 }
 
-/** What belongs to the owner may be moved or deleted at any time. */
+/** What belongs to the owner may be moved or deleted at any time, or led elsewhere by a sandbox that shares it. */
 export function requireFolder(path: string, { name, spec }: Sandbox): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  try {
+    return Anchor.reach(path).close();
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT') && existsSync(path)) throw notPlain(path, error);
+  }
   throw new Fault('not_found', `the project ${spec.project} is gone`, {
     hint: `Put it back, or copy what ${name} has: carrel cp ${name}:/workspace DIR`,
   });
+}
+
+function notPlain(path: string, cause: unknown): Fault {
+  return new Fault('denied', `${path} cannot be entered: it leads through a link that was not there before`, { cause });
 }
 
 function noWorkspace({ name, spec }: Sandbox): Fault {

@@ -22,6 +22,16 @@ export class Anchor {
     return new Anchor(openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
   }
 
+  /** By its real path: a link anywhere on the way is refused with ELOOP or ENOTDIR. */
+  static reach(path: string): Anchor {
+    let folder = Anchor.open('/');
+    for (const name of path.split('/').filter((part) => part !== '')) {
+      const above = folder;
+      folder = within(above, () => above.enter(name));
+    }
+    return folder;
+  }
+
   /** The folder of that name in this one; a symbolic link is refused with ELOOP or ENOTDIR. */
   enter(name: Name): Anchor {
     return new Anchor(openSync(this.at(name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW));

@@ -95,10 +95,10 @@ describe('remove', () => {
 
 describe('while no daemon is there', () => {
   it('a sandbox goes on, and its end is recorded with its code', async () => {
-    await carrel.script('box', 'until [ -e go ]; do sleep 0.05; done; echo done; exit 7');
+    await carrel.script('box', 'until [ -e /.data/go ]; do sleep 0.05; done; echo done; exit 7');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();
-    carrel.write(`home/sandboxes/${id}/home/go`, '');
+    carrel.write(`home/sandboxes/${id}/state/data/go`, '');
     await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'the command to end');
     expect(await carrel.show('box')).toMatchObject({
       state: 'failed',
@@ -109,7 +109,7 @@ describe('while no daemon is there', () => {
   });
 
   it.runIf(isRealRoot)('a death by signal and for want of memory are recorded as such', async () => {
-    const script = 'until [ -e go ]; do sleep 0.05; done; ';
+    const script = 'until [ -e /.data/go ]; do sleep 0.05; done; ';
     await carrel.script('signal', `${script} kill -SEGV $$`);
     await carrel.ok(
       'create',
@@ -126,7 +126,7 @@ describe('while no daemon is there', () => {
     );
     const ids = (await carrel.json<SandboxView[]>('ls')).map(({ id }) => id);
     await carrel.killDaemon();
-    for (const id of ids) carrel.write(`home/sandboxes/${id}/home/go`, '');
+    for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
     await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'both to end');
     expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
     expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
