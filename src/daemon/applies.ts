@@ -75,7 +75,7 @@ export class Applies {
       crashPoint('apply:recorded');
       const journal = join(home.applies, row.id);
       const taken = await threads.run('takeOver', { ...order, journal }).catch(async (error) => {
-        await this.#end(row, 'failed');
+        await this.#recoverOne(row);
         throw error;
       });
       await this.#end(row, taken.changed ? 'done' : 'failed');
@@ -173,8 +173,8 @@ export class Applies {
   async #takeBack(row: ApplyRow, sources: readonly Source[]): Promise<UndoView> {
     const { threads, home } = this.#parts;
     this.#mark(row, 'undoing');
-    const paths = await threads.run('takeBack', join(home.applies, row.id), sources).catch((error) => {
-      this.#mark(row, 'done');
+    const paths = await threads.run('takeBack', join(home.applies, row.id), sources).catch(async (error) => {
+      await this.#recoverOne(row);
       throw error;
     });
     this.#mark(row, 'undone');
@@ -193,12 +193,16 @@ export class Applies {
 
   /** What a crash left half done is finished or taken back before anybody asks. */
   async recover(): Promise<void> {
-    const { store, threads, home } = this.#parts;
-    for (const row of store.list('apply').filter(({ value }) => ['begun', 'undoing'].includes(value.state))) {
-      const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
-      if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
-      else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
-    }
+    const begun = this.#parts.store.list('apply').filter(({ value }) => ['begun', 'undoing'].includes(value.state));
+    for (const row of begun) await this.#recoverOne(row);
+  }
+
+  /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
+  async #recoverOne(row: ApplyRow): Promise<void> {
+    const { threads, home } = this.#parts;
+    const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
+    if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
+    else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
   }
 }
 

@@ -48,7 +48,8 @@ export async function openWorkspace({ sandboxes, home }: WorkspaceParts, name: s
 /** What belongs to the owner may be moved or deleted at any time, or led elsewhere by a sandbox that shares it. */
 export function requireFolder(path: string, { name, spec }: Sandbox): void {
   try {
-    return Anchor.reach(path).close();
+    Anchor.reach(path).close();
+    return;
   } catch (error) {
     if (!isErrno(error, 'ENOENT') && existsSync(path)) throw notPlain(path, error);
   }

@@ -21,7 +21,8 @@ import {
 import { isHiddenInGit } from './changes.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
 import { hashOf, openBelow, openContent, openRegular, readChunk, readContent, sameBytes, using } from './content.ts';
-import { type Ground, isProven, lookedAt, tickNs, walkOverlay } from './overlay.ts';
+import { type Clock, clockOf, type Ground, isProven, tickNs, walkOverlay } from './overlay.ts';
+import { pathLimit } from './path-limit.ts';
 import { entryAt, look } from './tree.ts';
 import type { Spot } from './walk.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -33,10 +34,14 @@ export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;
   const beganNs = BigInt(Date.now()) * 1_000_000n - tickNs;
   withWriter(place, (writer, log) => {
-    const lookedNs = lookedAt(place, log);
+    const clock = clockOf(place, log);
+    const limit = pathLimit();
+    for (const path of log.records.keys()) limit(path);
     const complete = walkOverlay(place, log, (spot, ground) => {
-      const kept = keptOf(place, log, lookedNs, spot, ground);
-      if (kept !== null) writer.record(spot.path, kept);
+      const kept = keptOf(place, log, clock, spot, ground);
+      if (kept === null) return;
+      limit(spot.path);
+      writer.record(spot.path, kept);
     });
     if (complete) writer.looked(beganNs);
   });
@@ -56,12 +61,12 @@ const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content:
 const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
 
 /** Null: there is nothing to be written, or it moved while we looked, which the next look will see. */
-function keptOf(place: WorkspacePlace, log: BaseLog, lookedNs: bigint, spot: Spot, ground: Ground): Kept | null {
+function keptOf(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, ground: Ground): Kept | null {
   // A folder of the agent's own: the base of what is in it needs no proof.
   if (spot.beforeIn === null || isHiddenInGit(spot)) return null;
   const record = log.records.get(spot.path);
   if (record !== undefined && record.origin !== 'unknown') return completed(record, spot);
-  const proven = record === undefined && isProven(place, lookedNs, spot, ground);
+  const proven = record === undefined && isProven(place, clock, spot, ground);
   if (!proven && !isTheSameNow(place, spot)) return record === undefined ? unknown : null;
   return spot.before === null ? absent : fromProject(spot);
 }

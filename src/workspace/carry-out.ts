@@ -179,7 +179,7 @@ function keep(spot: Spot, to: string, swap: Swap): void {
 }
 
 function syncFolderFilesystem(path: string): void {
-  const folder = Anchor.open(path);
+  const folder = Anchor.reach(path);
   try {
     syncFilesystem(folder.fd);
   } finally {

@@ -6,7 +6,8 @@ import { type BaseLog, readBaseLog } from './base-log.ts';
 import { type Base, baseInLog, baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
-import { isProven, lookedAt, walkOverlay } from './overlay.ts';
+import { clockOf, isProven, walkOverlay } from './overlay.ts';
+import { pathLimit } from './path-limit.ts';
 import { entryAt } from './tree.ts';
 import type { Spot } from './walk.ts';
 import type { Changes, WorkspacePlace } from './workspace.ts';
@@ -16,9 +17,9 @@ export function listChanges(place: WorkspacePlace): Changes {
   const list = new ChangeList(place, log);
   if (place.kind === 'copy') walkCopy(place, (spot) => list.visit(spot, () => !place.live));
   else {
-    const lookedNs = place.live ? lookedAt(place, log) : 0n;
+    const clock = clockOf(place, log);
     walkOverlay(place, log, (spot, ground) =>
-      list.visit(spot, () => !place.live || isProven(place, lookedNs, spot, ground)),
+      list.visit(spot, () => !place.live || isProven(place, clock, spot, ground)),
     );
   }
   return list.finish();
@@ -30,6 +31,7 @@ class ChangeList {
   private readonly afterRoot: string;
   private readonly changes: Change[] = [];
   private readonly applied: Set<BytePath>;
+  private readonly limit = pathLimit();
   private hiddenInGit = 0;
 
   constructor(place: WorkspacePlace, log: BaseLog) {
@@ -75,6 +77,7 @@ class ChangeList {
   }
 
   private push(path: BytePath, base: Base, after: Entry | null): void {
+    this.limit(path);
     this.changes.push({
       path,
       before: base.entry,

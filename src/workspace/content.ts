@@ -70,7 +70,7 @@ export function openBelow(root: string, path: BytePath): Part | null {
 }
 
 export function folderBelow(root: string, names: readonly BytePath[]): Anchor | null {
-  let folder: Anchor | null = unlessGone(() => Anchor.open(root));
+  let folder: Anchor | null = unlessGone(() => Anchor.reach(root));
   for (const name of names) {
     const next: Anchor | null = unlessGone(() => folder!.enter(toBytes(name)));
     folder?.close();

@@ -14,7 +14,7 @@ const copyMs = 3_600_000;
 
 export async function copyFolder(source: string, target: string): Promise<void> {
   if (await copyReachable(['-T', '--', source, target])) return;
-  const [from, to] = [Anchor.open(source), Anchor.open(target)];
+  const [from, to] = [Anchor.reach(source), Anchor.reach(target)];
   try {
     await copyDeep(from, to);
   } finally {

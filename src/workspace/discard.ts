@@ -58,7 +58,7 @@ function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside:
     putBack(place, missing, aside);
     return replaced;
   }
-  within(Anchor.open(afterRoot(place)), (upper) => {
+  within(Anchor.reach(afterRoot(place)), (upper) => {
     for (const name of upper.list()) aside.take(upper, name);
   });
   return [];
@@ -131,8 +131,8 @@ class OverlayPath {
     this.place = place;
     this.names = path.split('/');
     this.aside = aside;
-    this.upper = Anchor.open(afterRoot(place));
-    this.lower = Anchor.open(place.base);
+    this.upper = Anchor.reach(afterRoot(place));
+    this.lower = Anchor.reach(place.base);
     this.hidden = isOpaque(place, this.upper);
   }
 

@@ -20,7 +20,7 @@ export class Folders {
   private readonly opened = new Map<BytePath, Anchor>();
 
   constructor(root: string) {
-    this.root = Anchor.open(root);
+    this.root = Anchor.reach(root);
   }
 
   /** Null where there is no such folder, or a link or file is on the way. */

@@ -44,7 +44,7 @@ export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Gr
 }
 
 function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): Steps<Ground> {
-  const lookedNs = lookedAt(place, log);
+  const clock = clockOf(place, log);
   return {
     isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
@@ -52,7 +52,7 @@ function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visi
       refuseForeign(place, spot);
       visit(spot, ground);
     },
-    inside: (spot, around) => (place.live ? groundInside(place, log, lookedNs, spot, around) : around),
+    inside: (spot, around) => (place.live ? groundInside(place, log, clock, spot, around) : around),
   };
 }
 
@@ -75,13 +75,22 @@ function foreign(mark: string): Fault {
   return new Fault('corrupt', `the working copy has an overlay mark (${mark}) that our mounts never make`);
 }
 
-/** Everything changed before then has a record. At the latest nothing was changed before there was a place for it. */
-export function lookedAt(place: WorkspacePlace, log: BaseLog): bigint {
-  if (log.lookedNs !== null) return log.lookedNs;
-  return lstatSync(join(place.folder, 'upper'), { bigint: true }).birthtimeNs - tickNs;
+/** What times can prove. */
+export interface Clock {
+  /** Everything changed before then has a record. At first that is when there was no place yet for changes. */
+  readonly lookedNs: bigint;
+  /** The agent's files were made when the agent changed them, and not copied since from a snapshot. */
+  readonly original: boolean;
 }
 
-function groundInside(place: WorkspacePlace, log: BaseLog, lookedNs: bigint, spot: Spot, around: Ground): Ground {
+export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
+  const { birthtimeNs, mtimeNs } = lstatSync(join(place.folder, 'upper'), { bigint: true });
+  if (log.lookedNs !== null) return { lookedNs: log.lookedNs, original: birthtimeNs <= log.lookedNs + 2n * tickNs };
+  const original = mtimeNs >= birthtimeNs;
+  return { lookedNs: original ? birthtimeNs - tickNs : 0n, original };
+}
+
+function groundInside(place: WorkspacePlace, log: BaseLog, { lookedNs }: Clock, spot: Spot, around: Ground): Ground {
   const { before } = spot;
   if (!before?.isDirectory()) return around;
   const kept = log.records.get(spot.path)?.identity ?? null;
@@ -97,13 +106,13 @@ function groundInside(place: WorkspacePlace, log: BaseLog, lookedNs: bigint, spo
  * agent's file was made proves that only for one that the kernel copied from this very inode: any other may have
  * replaced an earlier one of the agent's own.
  */
-export function isProven(place: WorkspacePlace, lookedNs: bigint, spot: Spot, ground: Ground): boolean {
+export function isProven(place: WorkspacePlace, { lookedNs, original }: Clock, spot: Spot, ground: Ground): boolean {
   const { after, before } = spot;
   if (before === null) {
     return after === null || !isCopy(place, spot) || (ground.steady && ground.ctimeNs < lookedNs);
   }
   if (ground.steady && before.ctimeNs < lookedNs) return true;
-  return after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
+  return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
 }
 
 /** The kernel copied it from the base, be it from this path or from one it was renamed from. */

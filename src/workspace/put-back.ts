@@ -29,7 +29,7 @@ export class Aside {
   constructor(path: string) {
     this.path = path;
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    this.folder = Anchor.open(path);
+    this.folder = Anchor.reach(path);
   }
 
   /** A folder that is moved takes along whatever is in it. */

@@ -8,7 +8,7 @@ import type { Owner } from './plan.ts';
 type Where = Pick<Journal, 'project' | 'staging'>;
 
 export function makeStaging({ project, staging }: Where, { uid, gid }: Owner): void {
-  within(Anchor.open(project), (root) => {
+  within(Anchor.reach(project), (root) => {
     const path = root.at(staging);
     mkdirSync(path, 0o700);
     chmodSync(path, 0o700);
@@ -23,7 +23,7 @@ export function makeStaging({ project, staging }: Where, { uid, gid }: Owner): v
 /** Null when it is not there. */
 export function openStaging({ project, staging }: Where): Anchor | null {
   try {
-    return within(Anchor.open(project), (root) => root.enter(staging));
+    return within(Anchor.reach(project), (root) => root.enter(staging));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     throw error;
@@ -39,7 +39,7 @@ export function removeStaging(where: Where): void {
       if (staging.look(name)?.isDirectory()) removeFolder(staging.at(name));
       else unlinkSync(staging.at(name));
   });
-  within(Anchor.open(where.project), (root) => removeFolder(root.at(where.staging)));
+  within(Anchor.reach(where.project), (root) => removeFolder(root.at(where.staging)));
 }
 
 function removeFolder(path: Buffer): void {

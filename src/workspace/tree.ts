@@ -26,7 +26,7 @@ export class Cursor {
   lostTrack = false;
 
   constructor(path: string) {
-    this.root = Anchor.open(path);
+    this.root = Anchor.reach(path);
   }
 
   /** Null: the folder we were in is no longer where it was. */

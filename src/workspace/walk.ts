@@ -5,7 +5,6 @@
 import type { Anchor } from '../lib/anchor.ts';
 import type { Stat } from '../lib/stat.ts';
 import type { BytePath } from '../model/byte-path.ts';
-import { Fault } from '../model/fault.ts';
 import { type Cursor, look } from './tree.ts';
 
 /** One path, as found on both sides. */
@@ -41,11 +40,7 @@ interface Frame<T> {
   readonly inside: T;
 }
 
-const maxPaths = 1_000_000;
-const maxPathBytes = 256 * 1024 * 1024;
-
 export function walk<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
-  const limit = limiter();
   const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const name = top.names[top.next++];
@@ -57,7 +52,6 @@ export function walk<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>)
     }
     const spot = spotAt(top, name, after, before, steps);
     if (spot.after === null && spot.before === null && spot.whiteout === null) continue;
-    limit(spot.path);
     steps.visit(spot, top.inside);
     const next = descend(spot, top, after, before, steps);
     if (next !== null) stack.push(next);
@@ -106,17 +100,4 @@ function frame<T>(
   const hidden = at.before && opaque ? before.here!.list() : [];
   const names = own.length === 0 ? hidden : hidden.length === 0 ? own : [...new Set([...own, ...hidden])];
   return { path, names, next: 0, ...at, opaque, inside };
-}
-
-/** An agent decides how much there is to be walked, but not how much memory that may take. */
-function limiter(): (path: BytePath) => void {
-  let [paths, bytes] = [0, 0];
-  return (path) => {
-    paths += 1;
-    bytes += path.length;
-    if (paths <= maxPaths && bytes <= maxPathBytes) return;
-    throw new Fault('exhausted', `more than ${paths - 1} paths differ from the base, too many to list`, {
-      hint: 'Remove generated files inside the sandbox, or discard the folder that holds them.',
-    });
-  };
 }

@@ -62,7 +62,12 @@ function copy(): WorkspaceKindUnderTest['open'] {
   };
 }
 
-workspaceSuite({ name: `an overlay on a live project (${marks} marks)`, open: overlay(true) });
-workspaceSuite({ name: `an overlay on a copy (${marks} marks)`, open: overlay(false) });
-workspaceSuite({ name: 'a copy', open: copy() });
-liveBaseSuite({ name: `an overlay on a live project (${marks} marks)`, open: overlay(true) });
+const live: WorkspaceKindUnderTest = { name: `an overlay on a live project (${marks} marks)`, open: overlay(true) };
+const others: readonly WorkspaceKindUnderTest[] = [
+  { name: `an overlay on a copy (${marks} marks)`, open: overlay(false) },
+  { name: 'a copy', open: copy() },
+];
+const onlyLive = process.env.CARREL_TEST_WORKSPACES === 'live';
+
+for (const kind of onlyLive ? [live] : [live, ...others]) workspaceSuite(kind);
+liveBaseSuite(live);

@@ -182,6 +182,21 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(base('file')).toEqual({ known: place.marks === 'trusted', content: 'owner' });
       });
 
+      it('the agent, the owner, and a copy of it all since: not known', () => {
+        appendFileSync(agent('file'), 'agent');
+        tick();
+        writeFileSync(project('file'), 'owner');
+        tick();
+        workspace.unmount();
+        const [upper, aside] = [join(place.folder, 'upper'), join(place.folder, 'aside')];
+        renameSync(upper, aside);
+        execFileSync('cp', ['-a', aside, upper]);
+        workspace.mount();
+        expect(base('file')).toEqual({ known: false, content: 'owner' });
+        rmSync(join(place.folder, 'base.log'));
+        expect(base('file')).toEqual({ known: false, content: 'owner' });
+      });
+
       it('the owner after the agent: not known', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
