@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** The workspace's suite alone, for a namespace in which leftovers of others cannot be seen. */
+export default defineConfig({
+  test: {
+    include: ['test/integration/workspace.test.ts'],
+    reporters: ['default', './test/tally.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
