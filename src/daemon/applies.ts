@@ -15,6 +15,7 @@ import type { Source, TakenOver } from '../workspace/take-over.ts';
 import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';
 import { makeScratch } from './home.ts';
+import { openFolder } from './sandbox-data.ts';
 import {
   bytePaths,
   type Opened,
@@ -165,7 +166,7 @@ export class Applies {
     return locks.run(`project:${project}`, async () => {
       const row = last();
       if (!row) throw new Fault('not_found', `nothing of ${name} was applied`, { hint: 'carrel apply does that.' });
-      const opened = this.#stillThere(row.value);
+      const opened = await this.#stillThere(row.value);
       return this.#still(opened, () => this.#takeBack(row, sourcesOf(opened)));
     });
   }
@@ -182,25 +183,31 @@ export class Applies {
     return { apply: row.id, sandboxes: names, paths: paths.map(shownPath) };
   }
 
-  #stillThere({ sandboxes }: Apply): Opened[] {
+  async #stillThere({ sandboxes }: Apply): Promise<Opened[]> {
     const { store, home } = this.#parts;
-    return sandboxes.flatMap(({ id }) => {
+    const found = sandboxes.flatMap(({ id }) => {
       const sandbox = store.get('sandbox', id)?.value;
       const place = sandbox && workspacePlace(sandbox, home);
       return sandbox && place ? [{ sandbox, place }] : [];
     });
+    for (const { sandbox } of found) await openFolder(home.sandbox(sandbox.id));
+    return found;
   }
 
-  /** What a crash left half done is finished or taken back before anybody asks. */
-  async recover(): Promise<void> {
+  /** What a crash left half done is finished or taken back before anybody asks. One that fails is tried again next time. */
+  async recover(report: (id: string, fault: Fault) => void): Promise<void> {
     const begun = this.#parts.store.list('apply').filter(({ value }) => ['begun', 'undoing'].includes(value.state));
-    for (const row of begun) await this.#recoverOne(row);
+    for (const row of begun) await this.#recoverOne(row).catch((error: unknown) => report(row.id, asFault(error)));
   }
 
   /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
   async #recoverOne(row: ApplyRow): Promise<void> {
     const { threads, home } = this.#parts;
     const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
+    if (outcome === 'done') {
+      const sources = sourcesOf(await this.#stillThere(row.value));
+      await threads.run('settleAgain', join(home.applies, row.id), row.value.project, sources);
+    }
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
     else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
   }

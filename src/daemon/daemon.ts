@@ -73,7 +73,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const parts = { store, engine, reconciler, sandboxes, home, threads, locks, now };
   const applies = new Applies(parts);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
-  await applies.recover();
+  await applies.recover(report);
 
   let close = () => {};
   const closed = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { listChanges } from '../workspace/changes.ts';
 import { recover } from '../workspace/commit.ts';
 import { discardChanges } from '../workspace/discard.ts';
 import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
-import { takeBack, takeOver } from '../workspace/take-over.ts';
+import { settleAgain, takeBack, takeOver } from '../workspace/take-over.ts';
 import { takeToBranch } from '../workspace/take-to-branch.ts';
 
 export const jobs = {
@@ -17,6 +17,7 @@ export const jobs = {
   takeOver,
   takeToBranch,
   takeBack,
+  settleAgain,
   recover,
 };
 

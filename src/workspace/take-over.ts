@@ -57,6 +57,10 @@ function changesSettled(changes: readonly Change[], sandbox: string, paths: read
   return changes.filter(({ path }) => settled.has(path));
 }
 
+interface Meta {
+  readonly bases: readonly Bases[];
+}
+
 interface Bases {
   readonly sandbox: string;
   readonly saved: SavedBases;
@@ -72,9 +76,23 @@ function savedBases({ sandbox, place, changes }: Source & { changes: readonly Ch
   };
 }
 
+/** For an apply that a crash cut short after the project had all of it: what the project has by now is decided. */
+export function settleAgain(journal: string, project: string, sources: readonly Source[]): void {
+  const { bases } = readJournal(journal).meta as Meta;
+  for (const { sandbox, place } of sources) {
+    const paths = new Set(bases.filter((one) => one.sandbox === sandbox).flatMap(({ saved }) => saved.map(pathOf)));
+    const changes = listChanges(place).changes.filter(({ path }) => paths.has(path));
+    const plan = planApply([{ sandbox, changes }], project, { resolution: 'leave', allow: [] });
+    const same = plan.paths.filter(({ outcome }) => outcome === 'same');
+    settleBases(place, changesSettled(changes, sandbox, same));
+  }
+}
+
+const pathOf = ({ path }: { path: BytePath }) => path;
+
 /** Sandboxes that are gone meanwhile have no bases to put back. */
 export function takeBack(journal: string, sources: readonly Source[]): BytePath[] {
-  const { bases } = readJournal(journal).meta as { bases: readonly Bases[] };
+  const { bases } = readJournal(journal).meta as Meta;
   const paths = undoApply(journal);
   for (const { sandbox, saved } of bases) {
     const source = sources.find((one) => one.sandbox === sandbox);
