@@ -12,6 +12,8 @@ export const folders: Hook = {
         lower: places.userHome(spec.user),
         folder: join(places.state(id), 'home'),
         target: '/home/agent',
+        // Without root that would make agent the person, also where no project asks for it.
+        mapOwner: !places.rootless,
       },
     ],
   }),

@@ -117,6 +117,14 @@ describe.each(isRealRoot ? ['root', 'rootless'] : ['rootless'])('as %s', (who) =
     await agent('one', 'echo mine > ~/note');
     expect((await agent('two', 'ls ~')).stdout).toBe('');
     expect((await agent('one', 'cat ~/note')).stdout).toBe('mine\n');
+    const [volume] = readdirSync(join(carrel.home, 'volumes'));
+    expect(volume).toMatch(/^carrel-home-[0-9a-f]{8}$/);
+    const shared = join(carrel.home, 'volumes', volume!, 'shared');
+    writeFileSync(shared, 'of the user\n', { mode: 0o644 });
+    await carrel.ok('create', '--name', 'three');
+    const change = 'cat ~/shared; rm ~/shared; echo mine > ~/shared; cat ~/shared';
+    expect((await agent('three', change)).stdout).toBe('of the user\nmine\n');
+    expect(readFileSync(shared, 'utf8')).toBe('of the user\n');
   });
 
   it('takes changes over, says so, and takes them back', async () => {
