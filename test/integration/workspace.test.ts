@@ -8,6 +8,7 @@ import { detachMount, mount } from '../../src/lib/sys.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { treeAt } from '../conformance/workspace/cases.ts';
 import { liveBaseSuite } from '../conformance/workspace/live.ts';
+import { marksSuite } from '../conformance/workspace/marks.ts';
 import { plainCopy } from '../conformance/workspace/oracle.ts';
 import { type Workspace, type WorkspaceKindUnderTest, workspaceSuite } from '../conformance/workspace.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -71,3 +72,4 @@ const onlyLive = process.env.CARREL_TEST_WORKSPACES === 'live';
 
 for (const kind of onlyLive ? [live] : [live, ...others]) workspaceSuite(kind);
 liveBaseSuite(live);
+marksSuite(live);

@@ -52,7 +52,6 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       keepBases(place);
       tick();
     });
-
     const list = () => listChanges(place).changes;
     const only = (path: string): Change => {
       const found = list().filter((change) => change.path === path);
@@ -192,9 +191,9 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         renameSync(upper, aside);
         execFileSync('cp', ['-a', aside, upper]);
         workspace.mount();
-        expect(base('file')).toEqual({ known: false, content: 'owner' });
+        expect(only('file').baseKnown).toBe(false);
         rmSync(join(place.folder, 'base.log'));
-        expect(base('file')).toEqual({ known: false, content: 'owner' });
+        expect(only('file').baseKnown).toBe(false);
       });
 
       it('the owner after the agent: not known', () => {
@@ -206,10 +205,10 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       it('not known then stays not known, whatever is looked at', () => {
         appendFileSync(agent('file'), 'agent');
         writeFileSync(project('file'), 'owner');
-        tick();
-        keepBases(place);
-        tick();
-        keepBases(place);
+        for (let looks = 0; looks < 2; looks += 1) {
+          tick();
+          keepBases(place);
+        }
         expect(base('file')).toEqual({ known: false, content: 'owner' });
       });
 
@@ -337,31 +336,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         expect(only('new')).toMatchObject({ before: { type: 'file' }, after: null, baseKnown: true });
       });
     });
-
-    it('believes no marks that the agent can make', () => {
-      mkdirSync(agent('new'));
-      const other = place.marks === 'trusted' ? 'user' : 'trusted';
-      for (const path of ['upper/folder', 'upper/new']) {
-        mkdirSync(join(place.folder, path), { recursive: true });
-        if (other === 'user') setMark(join(place.folder, path), 'user.overlay.opaque', 'y');
-      }
-      expect(list().map(({ path }) => path)).toEqual(['new']);
-      setMark(join(place.folder, 'upper/folder'), `${place.marks}.overlay.opaque`, 'y');
-      expect(list().map(({ path }) => path)).toEqual(['folder/file', 'folder/other', 'new']);
-    });
-
-    it('refuses marks that it does not understand', () => {
-      chmodSync(agent('file'), 0o700);
-      expect(list()).toHaveLength(1);
-      setMark(join(place.folder, 'upper/file'), `${place.marks}.overlay.metacopy`, '');
-      expect(list).toThrow(expect.objectContaining({ code: 'corrupt' }));
-    });
   });
-}
-
-function setMark(path: string, name: string, value: string): void {
-  const program = 'import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())';
-  execFileSync('python3', ['-c', program, path, name, value]);
 }
 
 /** Until the clock that files are stamped by has moved further than it may lag behind. */
