@@ -92,6 +92,22 @@ describe('the base log', () => {
     }
   });
 
+  it('does not grow by looks that see nothing new', () => {
+    write((writer) => writer.looked(111n));
+    write((writer) => writer.record('a', kept('one')));
+    const sizes = [222n, 333n, 444n].map((at) => {
+      write((writer) => writer.looked(at));
+      expect(readBaseLog(place).lookedNs).toBe(at);
+      return statSync(path).size;
+    });
+    expect(new Set(sizes).size).toBe(1);
+    write((writer) => {
+      writer.record('b', kept('two'));
+      writer.looked(555n);
+    });
+    expect([contentOf('a'), contentOf('b'), readBaseLog(place).lookedNs]).toEqual(['one', 'two', 555n]);
+  });
+
   it('ignores a garbled end', () => {
     write((writer) => writer.record('a', kept('one')));
     for (const garbage of [

@@ -61,6 +61,8 @@ export interface BaseLog {
   readonly lookedNs: bigint | null;
   /** Up to here it was written whole. */
   readonly wholeBytes: number;
+  /** Where the note of the last look begins, if nothing follows it. */
+  readonly lookAt: number | null;
 }
 
 export function logFile(place: WorkspacePlace): string {
@@ -84,7 +86,7 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   const file = logFile(place);
   const records = new Map<BytePath, BaseRecord>();
   const fd = openIfThere(file);
-  if (fd === null) return { file, records, lookedNs: null, wholeBytes: 0 };
+  if (fd === null) return { file, records, lookedNs: null, wholeBytes: 0, lookAt: null };
   try {
     return { file, records, ...readRecords(fd, records) };
   } finally {
@@ -101,19 +103,20 @@ function openIfThere(file: string): number | null {
   }
 }
 
-function readRecords(fd: number, records: Map<BytePath, BaseRecord>): { lookedNs: bigint | null; wholeBytes: number } {
+function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseLog, 'file' | 'records'> {
   const reader = new Lines(fd);
-  let lookedNs: bigint | null = null;
+  let [lookedNs, lookAt]: [bigint | null, number | null] = [null, null];
   for (let wholeBytes = 0; ; wholeBytes = reader.position) {
     const header = parse(reader.line());
-    if (header === null) return { lookedNs, wholeBytes };
+    if (header === null) return { lookedNs, wholeBytes, lookAt };
     if ('lookedNs' in header) {
-      lookedNs = BigInt(header.lookedNs);
+      [lookedNs, lookAt] = [BigInt(header.lookedNs), wholeBytes];
       continue;
     }
     const offset = reader.position;
-    if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes };
+    if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes, lookAt };
     keep(records, header, offset);
+    lookAt = null;
   }
 }
 
@@ -212,8 +215,10 @@ export class BaseLogWriter {
   private pieces: Buffer[] = [];
   private pendingBytes = 0;
   private wrote = false;
+  private readonly lookAt: number | null;
 
   constructor(log: BaseLog) {
+    this.lookAt = log.lookAt;
     this.fd = openSync(
       log.file,
       constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
@@ -233,7 +238,10 @@ export class BaseLogWriter {
     this.header({ path, origin: 'none', entry: null, identity: null, sha256: null, lengthBytes: null });
   }
 
+  /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */
   looked(lookedNs: bigint): void {
+    const isNews = this.wrote || this.pieces.length > 0;
+    if (!isNews && this.lookAt !== null) ftruncateSync(this.fd, this.lookAt);
     this.push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
   }
 
