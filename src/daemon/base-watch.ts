@@ -2,7 +2,7 @@
  * Keeps what agents' changes are based on while they work, so that a project which moves on under them can still be
  * merged with. Best done soon after each change: now and then for everybody, and whenever a command inside has ended.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspacePlace } from '../launch/workspace.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
@@ -10,6 +10,7 @@ import { isErrno } from '../lib/file.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Store } from '../store/store.ts';
+import { keepBases } from '../workspace/bases.ts';
 import { openDisk } from '../workspace/disk.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 import type { Home } from './home.ts';
@@ -68,11 +69,14 @@ export class BaseWatch {
   async #keep(id: string, place: WorkspacePlace): Promise<void> {
     const { home, threads } = this.#parts;
     await openDisk(home.sandbox(id));
-    if (!isUntouched(place)) await threads.run('keepBases', place);
+    if (!existsSync(join(place.folder, 'upper'))) return;
+    // That there is nothing yet is worth knowing, and quickly noted.
+    if (isUntouched(place)) keepBases(place);
+    else await threads.run('keepBases', place);
   }
 }
 
-/** Spares the common case a thread: nothing was written at all. */
+/** Spares the common case a thread: nothing was written at all, or not even prepared. */
 export function isUntouched({ kind, folder }: WorkspacePlace): boolean {
   if (kind === 'copy') return false;
   try {

@@ -6,6 +6,7 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { type Fault, isFault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -70,7 +71,17 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     wake: (id) => void loop.wake(id),
   });
   const loop = new Loop({ store, engine, reconciler, report });
-  const parts = { store, engine, reconciler, sandboxes, home, threads, locks, now };
+  const parts = {
+    store,
+    engine,
+    reconciler,
+    sandboxes,
+    home,
+    threads,
+    locks,
+    now,
+    keepBases: (sandbox: Sandbox) => watch.keep(sandbox),
+  };
   const applies = new Applies(parts);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   await applies.recover(report);

@@ -30,6 +30,7 @@ export class Snapshots {
 
   async take(name: string, label: string | null): Promise<SnapshotView> {
     const row = await this.#parts.sandboxes.current(name);
+    await this.#parts.keepBases(row.value);
     const snapshot = await whileStill(this.#parts, row, () => this.#take(row, label, false));
     this.#record(row, 'sandbox.snapshot_taken', { snapshot: snapshot.id, label });
     return snapshot;
@@ -83,6 +84,7 @@ export class Snapshots {
     const row = await sandboxes.current(name);
     const names = asked.length === 0 ? [this.#freeName()] : asked.map(checkSandboxName);
     for (const one of names) this.#refuseTaken(one);
+    await this.#parts.keepBases(row.value);
     const forks = await whileStill(this.#parts, row, () => this.#copies(row, names.length));
     const rows: Row<'sandbox'>[] = [];
     try {

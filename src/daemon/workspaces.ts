@@ -27,6 +27,8 @@ export interface WorkspaceParts {
   readonly home: Home;
   readonly threads: Threads;
   readonly locks: Exclusive;
+  /** Keeps what the changes of a sandbox are based on. */
+  readonly keepBases: (sandbox: Sandbox) => Promise<void>;
   readonly now: () => string;
 }
 

@@ -7,6 +7,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { Fault } from '../model/fault.ts';
+import { pragma } from './kept.ts';
 
 /** "crrl" in ASCII, in the header of every store. */
 export const applicationId = 0x6372726c;
@@ -38,9 +39,9 @@ export const schemaVersion = migrations.length;
 
 /** Brings a database to the newest version, each step in a transaction of its own. */
 export function migrate(db: Database, steps: readonly string[] = migrations): void {
-  const from = db.pragma('user_version', { simple: true }) as number;
+  const from = pragma(db, 'user_version') as number;
   if (from >= steps.length) return;
-  db.pragma('journal_mode = DELETE');
+  pragma(db, 'journal_mode = DELETE');
   steps.slice(from).forEach((step, index) => {
     apply(db, step, from + index + 1);
   });
@@ -49,8 +50,8 @@ export function migrate(db: Database, steps: readonly string[] = migrations): vo
 function apply(db: Database, step: string, version: number): void {
   const work = db.transaction(() => {
     db.exec(step);
-    db.pragma(`application_id = ${applicationId}`);
-    db.pragma(`user_version = ${version}`);
+    db.exec(`PRAGMA application_id = ${applicationId}`);
+    db.exec(`PRAGMA user_version = ${version}`);
   });
   work.exclusive();
 }

@@ -13,6 +13,7 @@ import Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault, type FaultCode } from '../model/fault.ts';
+import { keep, pragma } from './kept.ts';
 import { boundedLimit, encode, expiredUpTo, Feed, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign } from './migrations.ts';
 import type { Kind, Kinds, NewRow, Row, Store, WriteOptions } from './store.ts';
@@ -48,7 +49,7 @@ function create(path: string): void {
 
 /** The bytes of a store that holds nothing yet. */
 function emptyStore(): Buffer {
-  const db = new Database(':memory:');
+  const db = keep(new Database(':memory:'));
   try {
     migrate(db);
     return db.serialize();
@@ -59,9 +60,9 @@ function emptyStore(): Buffer {
 
 /** Closing a writable connection folds the log into the file, so a file that has one is checked read-only. */
 function refuseDamaged(path: string): void {
-  const db = new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs });
+  const db = keep(new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs }));
   try {
-    const verdict = db.pragma('quick_check(1)', { simple: true });
+    const verdict = pragma(db, 'quick_check(1)');
     if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
   } finally {
     db.close();
@@ -73,11 +74,11 @@ function isFilled(path: string): boolean {
 }
 
 function connect(path: string): Database.Database {
-  const db = new Database(path, { fileMustExist: true, timeout: busyMs });
+  const db = keep(new Database(path, { fileMustExist: true, timeout: busyMs }));
   try {
-    db.pragma('synchronous = FULL');
+    db.exec('PRAGMA synchronous = FULL');
     migrate(db);
-    const mode = db.pragma('journal_mode = WAL', { simple: true });
+    const mode = pragma(db, 'journal_mode = WAL');
     if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
     return db;
   } catch (error) {
@@ -129,7 +130,7 @@ class SqliteStore implements Store {
   constructor(path: string, db: Database.Database) {
     this.#path = path;
     this.#db = db;
-    this.#sql = prepare(db);
+    this.#sql = keep(prepare(db));
     this.#atomically = db.transaction((work) => work());
   }
 
@@ -219,7 +220,7 @@ class SqliteStore implements Store {
   #setDurability(lazy: boolean): void {
     const wanted = lazy ? 'NORMAL' : 'FULL';
     if (wanted === this.#synchronous) return;
-    this.#db.pragma(`synchronous = ${wanted}`);
+    this.#db.exec(`PRAGMA synchronous = ${wanted}`);
     this.#synchronous = wanted;
   }
 

@@ -137,15 +137,15 @@ describe('a reopened SQLite store', () => {
 describe('durability', () => {
   it('is set again only when it changes', () => {
     const store = openSqliteStore(freshPath());
-    const pragma = vi.spyOn(Database.prototype, 'pragma');
+    const exec = vi.spyOn(Database.prototype, 'exec');
     const write = (id: string, lazy: boolean) => store.insert(userRow(id), event(id), { lazy });
     for (const id of ['a', 'b']) write(id, false);
     for (const id of ['c', 'd', 'e']) write(id, true);
     for (const id of ['f', 'g']) write(id, false);
-    const said = pragma.mock.calls.map(([text]) => text);
-    pragma.mockRestore();
+    const said = exec.mock.calls.map(([text]) => text);
+    exec.mockRestore();
     store.close();
-    expect(said).toEqual(['synchronous = NORMAL', 'synchronous = FULL']);
+    expect(said).toEqual(['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL']);
   });
 
   it('loses no acknowledged write to kill -9', async () => {

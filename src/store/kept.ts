@@ -1,0 +1,19 @@
+/**
+ * Statements and connections that are never collected. On Node 24.19 and later an addon of the older kind, which
+ * better-sqlite3 12 is, ends the process when one of its objects is (nodejs/node#65446). There are a handful.
+ */
+import type { Database } from 'better-sqlite3';
+
+const kept: unknown[] = [];
+
+export function keep<T>(object: T): T {
+  kept.push(object);
+  return object;
+}
+
+/** The value of a pragma. For one that is set again and again: `exec`. */
+export function pragma(db: Database, text: string): unknown {
+  return keep(db.prepare(`PRAGMA ${text}`))
+    .pluck()
+    .get();
+}
