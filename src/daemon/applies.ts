@@ -10,7 +10,7 @@ import type { Apply } from '../model/apply.ts';
 import { toText } from '../model/byte-path.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import type { Row } from '../store/store.ts';
-import type { ApplyOptions } from '../workspace/plan-apply.ts';
+import type { ApplyOptions } from '../workspace/apply/plan-apply.ts';
 import type { Source, TakenOver } from '../workspace/take-over.ts';
 import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';

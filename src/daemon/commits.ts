@@ -9,7 +9,7 @@ import type { Process } from '../engine/engine.ts';
 import { removeTree } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
-import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/bundle.ts';
+import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/git/bundle.ts';
 import { makeScratch } from './home.ts';
 import type { WorkspaceParts } from './workspaces.ts';
 

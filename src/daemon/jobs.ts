@@ -1,8 +1,9 @@
 /** Everything that runs in a thread, by name. Arguments and results are plain data. */
-import { keepBases } from '../workspace/bases.ts';
-import { listChanges } from '../workspace/changes.ts';
-import { recover } from '../workspace/commit.ts';
-import { discardChanges } from '../workspace/discard.ts';
+
+import { recover } from '../workspace/apply/commit.ts';
+import { keepBases } from '../workspace/change/bases.ts';
+import { listChanges } from '../workspace/change/changes.ts';
+import { discardChanges } from '../workspace/change/discard.ts';
 import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
 import { settleAgain, takeBack, takeOver } from '../workspace/take-over.ts';
 import { takeToBranch } from '../workspace/take-to-branch.ts';

@@ -16,7 +16,7 @@ import {
   restoreSnapshot,
   sizeOf,
   takeSnapshot,
-} from '../workspace/snapshot.ts';
+} from '../workspace/snapshot/snapshot.ts';
 import { suggestName } from './suggest-name.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, shownPath, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';

@@ -3,12 +3,12 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
 import type { Change, GateKind } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
-import { listChanges } from './changes.ts';
-import { readContent } from './content.ts';
-import { gatesOf } from './gate.ts';
-import { openStore } from './git-store.ts';
-import { makePatch, type PatchHead } from './patch.ts';
-import { type ChangeSummary, summary, unifiedDiff } from './review.ts';
+import { gatesOf } from './apply/gate.ts';
+import { listChanges } from './change/changes.ts';
+import { openStore } from './git/git-store.ts';
+import { makePatch, type PatchHead } from './git/patch.ts';
+import { type ChangeSummary, summary, unifiedDiff } from './git/review.ts';
+import { readContent } from './tree/content.ts';
 import type { Changes, WorkspacePlace } from './workspace.ts';
 
 export interface ReviewInput {

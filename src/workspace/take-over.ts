@@ -4,10 +4,10 @@
  */
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
-import { keepBases, readBaseRecords, restoreBaseRecords, type SavedBases, settleBases } from './bases.ts';
-import { listChanges } from './changes.ts';
-import { commitApply, readJournal, undoApply } from './commit.ts';
-import { type ApplyOptions, planApply } from './plan-apply.ts';
+import { commitApply, readJournal, undoApply } from './apply/commit.ts';
+import { type ApplyOptions, planApply } from './apply/plan-apply.ts';
+import { keepBases, readBaseRecords, restoreBaseRecords, type SavedBases, settleBases } from './change/bases.ts';
+import { listChanges } from './change/changes.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 export interface Source {

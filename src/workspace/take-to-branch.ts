@@ -7,12 +7,12 @@ import { chmodSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
-import { type Branch, type BranchChange, commitToBranch, openBranch } from './branch.ts';
-import { type BranchEntry, branchEntries } from './branch-tree.ts';
-import { listChanges } from './changes.ts';
-import { commitApply } from './commit.ts';
-import { gitFault, runGit } from './git.ts';
-import { planApply } from './plan-apply.ts';
+import { commitApply } from './apply/commit.ts';
+import { planApply } from './apply/plan-apply.ts';
+import { listChanges } from './change/changes.ts';
+import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
+import { type BranchEntry, branchEntries } from './git/branch-tree.ts';
+import { gitFault, runGit } from './git/git.ts';
 import type { TakeOver } from './take-over.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal'> {

@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepBases, settleBases } from '../../src/workspace/bases.ts';
-import { listChanges } from '../../src/workspace/changes.ts';
-import { copyContent, readContent } from '../../src/workspace/content.ts';
+import { keepBases, settleBases } from '../../src/workspace/change/bases.ts';
+import { listChanges } from '../../src/workspace/change/changes.ts';
+import { copyContent, readContent } from '../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { attackCases } from './workspace/attacks.ts';
 import { cases, type Tree, treeAt } from './workspace/cases.ts';

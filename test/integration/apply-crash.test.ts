@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys.ts';
 import { asFault } from '../../src/model/fault.ts';
-import { commitApply, readJournal, recover, undoApply } from '../../src/workspace/commit.ts';
+import { commitApply, readJournal, recover, undoApply } from '../../src/workspace/apply/commit.ts';
 import {
   apply,
   type Bench,

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { Place } from '../../src/lib/sys.ts';
-import { commitApply } from '../../src/workspace/commit.ts';
+import { commitApply } from '../../src/workspace/apply/commit.ts';
 import { bench, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/model/change.ts';
-import { commitApply, undoApply } from '../../src/workspace/commit.ts';
+import { commitApply, undoApply } from '../../src/workspace/apply/commit.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';
 

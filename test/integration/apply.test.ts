@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply, readJournal, undoApply } from '../../src/workspace/commit.ts';
-import { planApply } from '../../src/workspace/plan-apply.ts';
+import { commitApply, readJournal, undoApply } from '../../src/workspace/apply/commit.ts';
+import { planApply } from '../../src/workspace/apply/plan-apply.ts';
 import {
   alsoChanged,
   apply,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
 import type { Entry } from '../../src/model/change.ts';
-import { type BranchChange, commitToBranch, openBranch } from '../../src/workspace/branch.ts';
-import { branchEntries } from '../../src/workspace/branch-tree.ts';
+import { type BranchChange, commitToBranch, openBranch } from '../../src/workspace/git/branch.ts';
+import { branchEntries } from '../../src/workspace/git/branch-tree.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-branch-'));

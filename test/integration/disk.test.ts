@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureDisk, hasDisk, releaseDisk, removeDisk } from '../../src/workspace/disk.ts';
+import { ensureDisk, hasDisk, releaseDisk, removeDisk } from '../../src/workspace/snapshot/disk.ts';
 import {
   copyState,
   listSnapshots,
@@ -12,7 +12,7 @@ import {
   restoreSnapshot,
   sizeOf,
   takeSnapshot,
-} from '../../src/workspace/snapshot.ts';
+} from '../../src/workspace/snapshot/snapshot.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { crash, fingerprint, Layers } from '../fixtures/layers.ts';
 

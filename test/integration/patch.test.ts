@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
-import { makePatch, type PatchHead } from '../../src/workspace/patch.ts';
+import { makePatch, type PatchHead } from '../../src/workspace/git/patch.ts';
 import { type Files, put, type WorkingCopy, workingCopy } from '../harness/working-copy.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'carrel-patch-'));

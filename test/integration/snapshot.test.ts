@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Anchor, within } from '../../src/lib/anchor.ts';
-import { ensureDisk } from '../../src/workspace/disk.ts';
+import { ensureDisk } from '../../src/workspace/snapshot/disk.ts';
 import {
   copyState,
   findSnapshot,
@@ -15,7 +15,7 @@ import {
   type Snapshot,
   sizeOf,
   takeSnapshot,
-} from '../../src/workspace/snapshot.ts';
+} from '../../src/workspace/snapshot/snapshot.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { crash, fingerprint, Layers } from '../fixtures/layers.ts';
 import { isRealRoot } from '../harness/machine.ts';

@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromBytes } from '../../../src/model/byte-path.ts';
-import { listChanges } from '../../../src/workspace/changes.ts';
+import { listChanges } from '../../../src/workspace/change/changes.ts';
 import { changedAlike, type WorkspaceKindUnderTest } from '../workspace.ts';
 import type { Tree } from './cases.ts';
 import { shown } from './oracle.ts';

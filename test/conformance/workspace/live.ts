@@ -21,9 +21,9 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/change.ts';
-import { keepBases, readBaseRecords, restoreBaseRecords, settleBases } from '../../../src/workspace/bases.ts';
-import { listChanges } from '../../../src/workspace/changes.ts';
-import { readContent } from '../../../src/workspace/content.ts';
+import { keepBases, readBaseRecords, restoreBaseRecords, settleBases } from '../../../src/workspace/change/bases.ts';
+import { listChanges } from '../../../src/workspace/change/changes.ts';
+import { readContent } from '../../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../../src/workspace/workspace.ts';
 import type { Workspace, WorkspaceKindUnderTest } from '../workspace.ts';
 

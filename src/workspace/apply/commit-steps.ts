@@ -1,0 +1,76 @@
+/**
+ * Takes steps in a project, whole or not at all.
+ *
+ * Everything new is first prepared in a folder inside the project, on the same filesystem, that only its owner can enter.
+ * Then each file changes places with its predecessor in one rename, and what came out is compared with what the plan
+ * expected; the first surprise takes everything back. `recover` completes what a crash interrupts.
+ */
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { within } from '../../lib/anchor.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { isErrno } from '../../lib/file.ts';
+import { syncFilesystem } from '../../lib/sys.ts';
+import { toText } from '../../model/byte-path.ts';
+import { asFault, Fault } from '../../model/fault.ts';
+import { Reader } from '../tree/reader.ts';
+import { cleanUp, finish, rollBack } from './finish.ts';
+import { type Journal, makeJournalFolder, writeJournal } from './journal.ts';
+import type { Step } from './plan.ts';
+import { Stage } from './stage.ts';
+import { makeStaging, openStaging } from './staging.ts';
+
+export function commitSteps(steps: readonly Step[], project: string, folder: string, meta: unknown): void {
+  const staging = `.carrel-apply-${randomBytes(6).toString('hex')}`;
+  const journal: Journal = { version: 1, state: 'staging', project, staging, meta, steps: [], left: [] };
+  const ready = orRollBack(folder, journal, () => stage(folder, journal, steps));
+  orRollBack(folder, ready, () => finish(folder, ready));
+  cleanUp(ready);
+}
+
+function stage(folder: string, journal: Journal, steps: readonly Step[]): Journal {
+  makeJournalFolder(folder);
+  writeJournal(folder, journal);
+  const owner = statSync(journal.project);
+  makeStaging(journal, owner);
+  crashPoint('apply:staging-made');
+  const reader = new Reader();
+  try {
+    const prepared = within(openStaging(journal)!, (staging) => {
+      const done = new Stage(staging, owner, reader).prepare(steps);
+      syncFilesystem(staging.fd);
+      return done;
+    });
+    crashPoint('apply:staged');
+    const ready: Journal = { ...journal, state: 'ready', steps: prepared };
+    writeJournal(folder, ready);
+    crashPoint('apply:ready');
+    return ready;
+  } finally {
+    reader.close();
+  }
+}
+
+function orRollBack<T>(folder: string, journal: Journal, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const left = rollBack(folder, journal);
+    if (left.length === 0) throw foreseen(error);
+    throw new Fault('conflict', `${foreseen(error).message}; not all of it could be taken back`, {
+      cause: error,
+      hint: `Somebody changed these meanwhile: ${left.map(toText).join(', ')}. What they were before is in ${folder}/old.`,
+      data: { left },
+    });
+  }
+}
+
+function foreseen(error: unknown): Fault {
+  if (['EACCES', 'EPERM', 'EROFS'].some((code) => isErrno(error, code)))
+    return new Fault('denied', `the project cannot be written to: ${(error as Error).message}`, { cause: error });
+  if (isErrno(error, 'EXDEV'))
+    return new Fault('unsupported', 'another filesystem is mounted inside the project, where changes were made', {
+      cause: error,
+    });
+  return asFault(error);
+}

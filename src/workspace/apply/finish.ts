@@ -1,0 +1,79 @@
+/** Brings what a journal describes to its end: forwards, or back to where it began. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { within } from '../../lib/anchor.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import type { BytePath } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { CarryOut } from './carry-out.ts';
+import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
+import { openStaging, removeStaging } from './staging.ts';
+
+/** Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. */
+export function finish(folder: string, journal: Journal): void {
+  committing(folder, journal, (commit) => {
+    commit.fetchOld();
+    commit.do();
+    crashPoint('apply:steps-done');
+    commit.keepOld();
+  });
+  crashPoint('apply:old-kept');
+  writeJournal(folder, { ...journal, state: 'done' });
+}
+
+/** Nothing depends on it any more: what cannot be removed now goes with the next `recover`. */
+export function cleanUp(journal: Journal): void {
+  crashPoint('apply:done');
+  try {
+    removeStaging(journal);
+  } catch {
+    // ignoring
+  }
+  crashPoint('apply:cleaned');
+}
+
+/** Says what could not be taken back, because somebody else has changed it since. */
+export function rollBack(folder: string, journal: Journal): readonly BytePath[] {
+  const left = journal.state === 'ready' ? takeBack(folder, journal) : [];
+  if (findJournal(folder)) markTakenBack(folder);
+  crashPoint('apply:taken-back');
+  return forget(folder, { ...journal, left });
+}
+
+/** Of a journal that is taken back and was not cleaned up. */
+export function completeRollBack(folder: string, journal: Journal): readonly BytePath[] {
+  const left = journal.steps.filter((step) => step.do === 'swap' && existsSync(join(folder, 'old', `${step.slot}`)));
+  return forget(folder, { ...journal, left: left.map(({ path }) => path) });
+}
+
+function forget(folder: string, journal: Journal): readonly BytePath[] {
+  removeStaging(journal);
+  if (journal.left.length === 0) removeJournal(folder);
+  else writeJournal(folder, { ...journal, state: 'rolled-back' });
+  return journal.left;
+}
+
+function takeBack(folder: string, journal: Journal): BytePath[] {
+  return committing(folder, journal, (commit) => {
+    commit.fetchOld();
+    const left = commit.takeBack();
+    if (left.length > 0) commit.keepOld();
+    return left;
+  });
+}
+
+function committing<T>(folder: string, journal: Journal, work: (commit: CarryOut) => T): T {
+  const opened = openStaging(journal);
+  if (opened === null)
+    throw new Fault('unavailable', `${journal.project} is not there, or lacks ${journal.staging}`, {
+      hint: 'An apply to it is unfinished. Bring the folder back as it was.',
+    });
+  return within(opened, (staging) => {
+    const commit = new CarryOut(folder, journal, staging);
+    try {
+      return work(commit);
+    } finally {
+      commit.close();
+    }
+  });
+}

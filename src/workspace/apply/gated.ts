@@ -1,0 +1,36 @@
+/** The gates on one path. What a gate let through by its content is that content, whatever the agent writes meanwhile. */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { GateKind } from '../../model/change.ts';
+import type { Reader } from '../tree/reader.ts';
+import { gatesOf } from './gate.ts';
+import type { Standing } from './ours.ts';
+
+/** Larger files are gated without a look inside. */
+const maxGateBytes = 1024 * 1024;
+
+export interface Judged {
+  readonly gates: GateKind[];
+  /** To be put instead of what was asked about. */
+  readonly after: Standing | null;
+}
+
+export function judge(reader: Reader, path: BytePath, before: Standing | null, after: Standing | null): Judged {
+  let read: Uint8Array | null = null;
+  const bytesOf = (standing: Standing | null) => standing?.source && reader.read(standing.source, maxGateBytes);
+  const gates = gatesOf(
+    { path, before: before?.entry ?? null, after: after?.entry ?? null },
+    {
+      before: () => bytesOf(before) ?? null,
+      after: () => {
+        read = bytesOf(after) ?? null;
+        return read;
+      },
+    },
+  );
+  return { gates, after: after && pinned(after, after.source === before?.source ? null : read) };
+}
+
+function pinned(standing: Standing, bytes: Uint8Array | null): Standing {
+  if (bytes === null) return standing;
+  return { ...standing, entry: { ...standing.entry, sizeBytes: bytes.length }, source: { from: 'bytes', bytes } };
+}

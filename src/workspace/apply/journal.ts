@@ -1,0 +1,115 @@
+/**
+ * The journal of one apply: a folder of ours, outside of any project.
+ *
+ *   journal.json   what is being done, and how far it is; named journal.back once it is taken back
+ *   old/N          what step N took out of the project, for `undo`
+ *   undo/          the journal of taking this apply back
+ *
+ * Life: staging → ready → done → undone. Before `ready` nothing of the project is touched, so a crash is rolled back; from
+ * then on it is finished. An apply that was rolled back has no journal any more, unless something could not be.
+ */
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno, readIfThere, syncFolder, writeWhole } from '../../lib/file.ts';
+import type { BytePath } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Stamp } from './stamp.ts';
+
+export type JournalState = 'staging' | 'ready' | 'done' | 'undone' | 'rolled-back';
+
+/** What `put` stands for waits in the staging folder under the number of its slot, and changes places with `old`. */
+export interface Swap {
+  readonly do: 'swap';
+  readonly path: BytePath;
+  readonly slot: number;
+  readonly old: Stamp | null;
+  readonly put: Stamp | null;
+  /** SHA-256 of a file that was made. */
+  readonly hash: string | null;
+}
+
+export type JournalStep =
+  | Swap
+  | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
+  | { readonly do: 'chmod'; readonly path: BytePath; readonly ino: string; readonly from: number; readonly to: number };
+
+export interface Journal {
+  readonly version: 1;
+  readonly state: JournalState;
+  readonly project: string;
+  /** A folder in the project. */
+  readonly staging: string;
+  /** Whatever the caller wants to know about this apply later. */
+  readonly meta: unknown;
+  readonly steps: readonly JournalStep[];
+  /** What could not be rolled back, because somebody else has changed it since. What it replaced is in `old`. */
+  readonly left: readonly BytePath[];
+}
+
+export function readJournal(folder: string): Journal {
+  const journal = findJournal(folder);
+  if (journal) return journal;
+  throw new Fault('not_found', `there is no journal in ${folder}`);
+}
+
+export function findJournal(folder: string): Journal | null {
+  return read(folder, 'journal.json');
+}
+
+/** What has been taken back and not cleaned up. */
+export function readTakenBack(folder: string): Journal | null {
+  return read(folder, 'journal.back');
+}
+
+/** A rename and nothing else: there may be no space to write anything. */
+export function markTakenBack(folder: string): void {
+  renameSync(join(folder, 'journal.json'), join(folder, 'journal.back'));
+  syncFolder(folder);
+}
+
+function read(folder: string, name: string): Journal | null {
+  const text = readIfThere(join(folder, name));
+  if (text === null) return null;
+  try {
+    const journal = JSON.parse(text) as Journal;
+    if (journal.version === 1) return journal;
+  } catch (cause) {
+    throw new Fault('corrupt', `${folder}/${name} cannot be read`, { cause });
+  }
+  throw new Fault('unsupported', `${folder}/${name} is of another version of carrel`);
+}
+
+export function writeJournal(folder: string, journal: Journal): void {
+  writeWhole(join(folder, 'journal.json'), JSON.stringify(journal));
+}
+
+export function makeJournalFolder(folder: string): void {
+  mkdirSync(join(folder, 'old'), { recursive: true, mode: 0o700 });
+}
+
+export function undoFolder(folder: string): string {
+  return join(folder, 'undo');
+}
+
+/** What an apply that was undone needs no more. */
+export function removeKept(folder: string): void {
+  for (const part of ['old', 'undo']) rmSync(join(folder, part), { recursive: true, force: true });
+}
+
+/** Removes what is ours in the folder, the journal last, and the folder if nothing else is in it. */
+export function removeJournal(folder: string): void {
+  for (const part of ['old', 'undo', 'journal.json', 'journal.back'])
+    rmSync(join(folder, part), { recursive: true, force: true });
+  removeHalfWritten(folder);
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'ENOENT')) throw error;
+  }
+}
+
+/** What a crash left of writing a journal. */
+export function removeHalfWritten(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (name.startsWith('journal.json.')) rmSync(join(folder, name), { force: true });
+}

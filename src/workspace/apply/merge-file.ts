@@ -1,0 +1,70 @@
+/**
+ * `git merge-file` on copies in a folder of ours. It runs where no repository is and without anybody's configuration, so
+ * nothing of an agent or of the project decides how it merges.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { spawnFault } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+
+export const maxMergeBytes = 4 * 1024 * 1024;
+const mergeMs = 60_000;
+
+export interface MergeInput {
+  readonly base: Uint8Array;
+  readonly ours: Uint8Array;
+  readonly theirs: Uint8Array;
+  readonly oursLabel: string;
+  readonly theirsLabel: string;
+}
+
+export interface Merged {
+  readonly bytes: Buffer;
+  /** False: the same lines differ, and `bytes` has markers around them. */
+  readonly clean: boolean;
+}
+
+/** As git tells them apart. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8000).includes(0);
+}
+
+export function mergeFile(input: MergeInput): Merged {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-merge-'));
+  try {
+    writeFileSync(join(folder, 'ours'), input.ours, { mode: 0o600 });
+    writeFileSync(join(folder, 'base'), input.base, { mode: 0o600 });
+    writeFileSync(join(folder, 'theirs'), input.theirs, { mode: 0o600 });
+    return runMerge(folder, input);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runMerge(folder: string, { oursLabel, theirsLabel }: MergeInput): Merged {
+  const labels = ['-L', oursLabel, '-L', 'base', '-L', theirsLabel];
+  const ran = spawnSync('git', ['merge-file', '-p', '--diff3', ...labels, 'ours', 'base', 'theirs'], {
+    cwd: folder,
+    env: plainEnvironment(folder),
+    maxBuffer: 8 * maxMergeBytes,
+    timeout: mergeMs,
+    killSignal: 'SIGKILL',
+  });
+  if (ran.error) throw spawnFault('git', ran.error);
+  // The status is the number of conflicts, 127 at most.
+  if (ran.status === null || ran.status > 127)
+    throw new Fault('internal', `git merge-file failed: ${ran.stderr.toString().trim()}`);
+  return { bytes: ran.stdout, clean: ran.status === 0 };
+}
+
+function plainEnvironment(folder: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CEILING_DIRECTORIES: dirname(folder),
+  };
+}

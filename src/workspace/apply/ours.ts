@@ -1,0 +1,97 @@
+/**
+ * The project as it would be after what was planned so far: a layer of planned entries over what is on disk. Each path on
+ * disk is looked at once, and its stamp then is what the apply later insists on finding.
+ */
+import { readdirSync } from 'node:fs';
+import { type BytePath, fromBytes } from '../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
+import { Folders, lookAt, parentOf } from '../tree/folders.ts';
+import type { Source } from '../tree/reader.ts';
+import { entryOf, type Stamp, stampOf } from './stamp.ts';
+
+/** What stands at a path, or would. */
+export interface Standing {
+  readonly entry: Entry;
+  /** Of files. */
+  readonly source: Source | null;
+  /** The sandbox it comes from; null: the project's own. */
+  readonly from: string | null;
+}
+
+/** What is on disk. */
+export interface Real extends Standing {
+  readonly stamp: Stamp;
+}
+
+export class Ours {
+  readonly planned = new Map<BytePath, Standing | null>();
+  private readonly project: string;
+  private readonly folders: Folders;
+  private readonly seen = new Map<BytePath, Real | null>();
+  /** How many entries are planned in a folder. */
+  private readonly children = new Map<BytePath, number>();
+
+  constructor(project: string) {
+    this.project = project;
+    this.folders = new Folders(project);
+  }
+
+  look(path: BytePath): Standing | null {
+    const planned = this.planned.get(path);
+    return planned === undefined ? this.onDisk(path) : planned;
+  }
+
+  onDisk(path: BytePath): Real | null {
+    const seen = this.seen.get(path);
+    if (seen !== undefined) return seen;
+    const real = this.see(path);
+    this.seen.set(path, real);
+    return real;
+  }
+
+  /** The nearest thing above a path that is no folder; null: there is none, though folders may be missing. */
+  obstacle(path: BytePath): Standing | null {
+    for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
+      const standing = this.look(folder);
+      if (standing) return standing.entry.type === 'folder' ? null : standing;
+    }
+    return null;
+  }
+
+  plan(path: BytePath, standing: Standing | null): void {
+    const before = this.planned.get(path) ? 1 : 0;
+    const folder = parentOf(path);
+    this.planned.set(path, standing);
+    this.children.set(folder, (this.children.get(folder) ?? 0) + (standing ? 1 : 0) - before);
+  }
+
+  /** The folders above a path that are missing, the outermost first. */
+  missingAbove(path: BytePath): BytePath[] {
+    const missing: BytePath[] = [];
+    for (let folder = parentOf(path); folder !== '' && this.look(folder) === null; folder = parentOf(folder))
+      missing.unshift(folder);
+    return missing;
+  }
+
+  isEmpty(folder: BytePath): boolean {
+    if ((this.children.get(folder) ?? 0) > 0) return false;
+    const opened = this.onDisk(folder) && this.folders.open(folder);
+    if (!opened) return true;
+    const names = readdirSync(`/proc/self/fd/${opened.fd}`, { encoding: 'buffer' });
+    return names.every((name) => this.planned.get(`${folder}/${fromBytes(name)}`) === null);
+  }
+
+  close(): void {
+    this.folders.close();
+  }
+
+  private see(path: BytePath): Real | null {
+    const spot = this.folders.spot(path);
+    const stats = spot && lookAt(spot);
+    if (!stats) return null;
+    const stamp = stampOf(stats, spot);
+    const source: Source | null =
+      stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.project }, path } : null;
+    return { entry: entryOf(stamp), source, from: null, stamp };
+  }
+}

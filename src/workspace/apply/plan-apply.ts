@@ -1,0 +1,53 @@
+/**
+ * Plans taking the changes of one or more sandboxes into a project. Each source is decided against the project as the
+ * sources before it would leave it. Only reads; the result is done by `commitApply`.
+ */
+import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
+import type { Change, GateKind, Resolution } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import { Reader } from '../tree/reader.ts';
+import { Ours } from './ours.ts';
+import type { Plan } from './plan.ts';
+import { PlanSource } from './plan-source.ts';
+import { stepsOf } from './steps-of.ts';
+
+export interface ApplySource {
+  readonly sandbox: string;
+  /** Listed just now: a base that is the project itself is taken to be what the project still has. */
+  readonly changes: readonly Change[];
+}
+
+export interface ApplyOptions {
+  readonly resolution: Resolution | null;
+  readonly allow: readonly GateKind[];
+  /** Only what is at or below these. */
+  readonly paths?: readonly BytePath[];
+}
+
+export function planApply(sources: readonly ApplySource[], project: string, options: ApplyOptions): Plan {
+  checkPaths(sources, options.paths ?? []);
+  const ours = new Ours(project);
+  const reader = new Reader();
+  try {
+    const paths = sources.flatMap(({ sandbox, changes }) =>
+      new PlanSource({ ours, reader, sandbox, project, options }, changes).decide(wanted(changes, options.paths)),
+    );
+    const blocked = paths.some(({ outcome }) => outcome === 'conflict' || outcome === 'gated');
+    return { paths, blocked, steps: blocked ? [] : stepsOf(ours) };
+  } finally {
+    reader.close();
+    ours.close();
+  }
+}
+
+function checkPaths(sources: readonly ApplySource[], paths: readonly BytePath[]): void {
+  const touches = (path: BytePath) => sources.some(({ changes }) => wanted(changes, [path]).length > 0);
+  const idle = paths.filter((path) => !touches(path));
+  if (idle.length === 0) return;
+  throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`, { data: { paths: idle } });
+}
+
+function wanted(changes: readonly Change[], paths: readonly BytePath[] | undefined): readonly Change[] {
+  if (paths === undefined) return changes;
+  return changes.filter(({ path }) => paths.some((folder) => isWithin(path, folder)));
+}

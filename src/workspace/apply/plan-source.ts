@@ -1,0 +1,178 @@
+/** Decides every change of one sandbox and plans what is taken. */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
+import type { Reader, Source } from '../tree/reader.ts';
+import { judge } from './gated.ts';
+import type { Ours, Standing } from './ours.ts';
+import type { ApplyOptions } from './plan-apply.ts';
+import { type Decision, decide, mergeModes } from './three-way.ts';
+import { Versions } from './versions.ts';
+
+export interface Surroundings {
+  readonly ours: Ours;
+  readonly reader: Reader;
+  readonly sandbox: string;
+  readonly project: string;
+  readonly options: ApplyOptions;
+}
+
+/** A conflict, and which ways on there are besides leaving it. */
+interface Clash {
+  readonly reason: string;
+  readonly with: string | null;
+  readonly theirs: boolean;
+  /** The file with markers in it. */
+  readonly markers: (() => Standing | null) | null;
+}
+
+const usualFolderMode = 0o755;
+
+export class PlanSource {
+  private readonly at: Surroundings;
+  private readonly folderModes: ReadonlyMap<BytePath, number>;
+
+  /** `all` includes what is not wanted: it says how folders look that are needed all the same. */
+  constructor(at: Surroundings, all: readonly Change[]) {
+    this.at = at;
+    this.folderModes = new Map(
+      all.flatMap(({ path, after }) => (after?.type === 'folder' ? [[path, after.mode] as const] : [])),
+    );
+  }
+
+  /** Whether a folder can go is known once everything in it is decided. */
+  decide(changes: readonly Change[]): PlannedPath[] {
+    const decided = new Map<Change, PlannedPath>();
+    const folders = changes.filter((change) => this.givesUpFolder(change));
+    const given = new Set(folders);
+    for (const change of changes) if (!given.has(change)) decided.set(change, this.decideOne(change));
+    for (const change of folders.reverse()) decided.set(change, this.decideOne(change));
+    return changes.map((change) => decided.get(change)!);
+  }
+
+  private givesUpFolder({ path, after }: Change): boolean {
+    return after?.type !== 'folder' && this.at.ours.look(path)?.entry.type === 'folder';
+  }
+
+  private decideOne(change: Change): PlannedPath {
+    const versions = new Versions(change, this.at.ours, this.at.reader, this.at.project);
+    const obstacle = this.at.ours.obstacle(change.path);
+    if (obstacle) return this.behind(obstacle, versions);
+    const ours = versions.ours?.entry ?? null;
+    const { before: base, after: theirs, baseKnown } = change;
+    return this.follow(decide({ base, theirs, ours, baseKnown }, versions), versions);
+  }
+
+  /** What is behind a link or a file in the project is not there for us. */
+  private behind(obstacle: Standing, versions: Versions): PlannedPath {
+    if (versions.change.after === null) return this.result(versions, 'same');
+    const reason = `the project has a ${obstacle.entry.type} where its folder was`;
+    return this.settle(versions, { reason, with: obstacle.from, theirs: false, markers: null });
+  }
+
+  private follow(decision: Decision, versions: Versions): PlannedPath {
+    if (decision.verdict === 'take') return this.take(versions, 'take', null);
+    if (decision.verdict === 'merge') return this.merge(versions, decision.content, decision.mode);
+    if (decision.verdict !== 'conflict') return this.result(versions, decision.verdict);
+    const markers = decision.markers ? () => this.withMarkers(versions) : null;
+    return this.settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs: true, markers });
+  }
+
+  private take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+    const { path, after } = versions.change;
+    const needsEmpty = versions.ours?.entry.type === 'folder' && after?.type !== 'folder';
+    if (needsEmpty && !this.at.ours.isEmpty(path)) return this.keepFolder(versions);
+    return this.carry(versions, this.theirs(versions), outcome, conflict);
+  }
+
+  private keepFolder(versions: Versions): PlannedPath {
+    const { after } = versions.change;
+    if (after === null) return this.result(versions, 'same');
+    const reason = `the agent has a ${after.type} where the project has a folder with something in it`;
+    return this.settle(versions, { reason, with: versions.ours?.from ?? null, theirs: false, markers: null });
+  }
+
+  private merge(versions: Versions, content: 'ours' | 'theirs' | 'both', mode: number): PlannedPath {
+    const { after } = versions.change;
+    if (content === 'theirs')
+      return this.carry(versions, this.standing({ ...after!, mode }, versions.theirs), 'merge', null);
+    if (content === 'ours') {
+      const { entry, source } = versions.ours!;
+      return this.carry(versions, this.standing({ ...entry, mode }, source), 'merge', null);
+    }
+    return this.mergeBoth(versions, mode);
+  }
+
+  private mergeBoth(versions: Versions, mode: number): PlannedPath {
+    const merged = versions.merge(this.at.sandbox);
+    const clash = { with: versions.ours!.from, theirs: true, markers: null };
+    if (typeof merged === 'string') return this.settle(versions, { ...clash, reason: merged });
+    const standing = this.written(merged.bytes, mode);
+    if (merged.clean) return this.carry(versions, standing, 'merge', null);
+    return this.settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => standing });
+  }
+
+  private withMarkers(versions: Versions): Standing | null {
+    const merged = versions.merge(this.at.sandbox);
+    const { before, after } = versions.change;
+    const mode = versions.ours!.entry.mode;
+    return typeof merged === 'string'
+      ? null
+      : this.written(merged.bytes, mergeModes(before?.mode ?? null, after!.mode, mode) ?? mode);
+  }
+
+  private settle(versions: Versions, clash: Clash): PlannedPath {
+    const conflict = conflictOf(versions, clash);
+    const { resolution } = this.at.options;
+    if (resolution === 'ours') return this.result(versions, 'ours', conflict);
+    if (resolution === 'leave') return this.result(versions, 'left', conflict);
+    if (resolution === 'theirs' && clash.theirs) return this.take(versions, 'theirs', conflict);
+    const marked = resolution === 'markers' && clash.markers?.();
+    if (marked) return this.carry(versions, marked, 'markers', conflict);
+    const { gates } = judge(this.at.reader, versions.change.path, versions.ours, this.theirs(versions));
+    return { ...this.result(versions, 'conflict', conflict), gates };
+  }
+
+  /** Plans it, if every gate on the way is open. */
+  private carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+    const { path } = versions.change;
+    const { allow, resolution } = this.at.options;
+    const { gates, after } = judge(this.at.reader, path, versions.ours, result);
+    if (gates.some((gate) => !allow.includes(gate)))
+      return { ...this.result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates };
+    if (after) this.makeFolders(path);
+    this.at.ours.plan(path, after);
+    return { ...this.result(versions, outcome, conflict), gates };
+  }
+
+  /** As the agent has them, for the owner may have deleted them or not asked for them. */
+  private makeFolders(path: BytePath): void {
+    for (const folder of this.at.ours.missingAbove(path)) {
+      const there = this.at.ours.onDisk(folder)?.entry;
+      const mode = this.folderModes.get(folder) ?? (there?.type === 'folder' ? there.mode : usualFolderMode);
+      this.at.ours.plan(folder, this.standing({ type: 'folder', mode, sizeBytes: 0, target: null }, null));
+    }
+  }
+
+  private theirs(versions: Versions): Standing | null {
+    const { after } = versions.change;
+    return after && this.standing(after, versions.theirs);
+  }
+
+  private written(bytes: Uint8Array, mode: number): Standing {
+    return this.standing({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
+  }
+
+  private standing(entry: Entry, source: Source | null): Standing {
+    return { entry, source, from: this.at.sandbox };
+  }
+
+  private result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
+    const { path } = versions.change;
+    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, gates: [], conflict };
+  }
+}
+
+function conflictOf({ change, ours }: Versions, clash: Clash): Conflict {
+  const { before: base, after: theirs } = change;
+  return { reason: clash.reason, base, ours: ours?.entry ?? null, theirs, with: clash.with };
+}

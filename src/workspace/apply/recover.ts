@@ -1,0 +1,54 @@
+/** After a crash: finishes an apply or an undo, or takes it back. May be called at any time, and again. */
+import { existsSync } from 'node:fs';
+import type { BytePath } from '../../model/byte-path.ts';
+import { isFault } from '../../model/fault.ts';
+import { cleanUp, completeRollBack, finish, rollBack } from './finish.ts';
+import { findJournal, type Journal, readTakenBack, removeHalfWritten, undoFolder } from './journal.ts';
+import { removeStaging } from './staging.ts';
+import { completeUndo } from './undo.ts';
+
+export interface Recovered {
+  /**
+   * What now holds: `done` the apply stands, `undone` it was taken back on request, `rolled-back` it is as if it had never
+   * been begun, `nothing` it was not.
+   */
+  readonly outcome: 'done' | 'undone' | 'rolled-back' | 'nothing';
+  /** What could not be rolled back, because somebody else has changed it since. What it was before is in `old`. */
+  readonly left: readonly BytePath[];
+}
+
+export function recover(folder: string): Recovered {
+  if (!existsSync(folder)) return { outcome: 'nothing', left: [] };
+  removeHalfWritten(folder);
+  const takenBack = readTakenBack(folder);
+  if (takenBack) return { outcome: 'rolled-back', left: completeRollBack(folder, takenBack) };
+  const journal = findJournal(folder);
+  return journal === null ? { outcome: 'nothing', left: [] } : continueFrom(folder, journal);
+}
+
+function continueFrom(folder: string, journal: Journal): Recovered {
+  if (journal.state === 'staging') return { outcome: 'rolled-back', left: rollBack(folder, journal) };
+  if (journal.state === 'ready') return finishOrRollBack(folder, journal);
+  if (journal.state === 'rolled-back') return { outcome: 'rolled-back', left: journal.left };
+  removeStaging(journal);
+  return journal.state === 'done' ? recoverUndo(folder) : { outcome: 'undone', left: [] };
+}
+
+function finishOrRollBack(folder: string, journal: Journal): Recovered {
+  try {
+    finish(folder, journal);
+    cleanUp(journal);
+    return { outcome: 'done', left: [] };
+  } catch (error) {
+    if (!isFault(error, 'conflict')) throw error;
+    return { outcome: 'rolled-back', left: rollBack(folder, journal) };
+  }
+}
+
+/** An undo that cannot be finished leaves the apply standing. */
+function recoverUndo(folder: string): Recovered {
+  const { outcome, left } = recover(undoFolder(folder));
+  if (outcome !== 'done') return { outcome: 'done', left };
+  completeUndo(folder);
+  return { outcome: 'undone', left: [] };
+}

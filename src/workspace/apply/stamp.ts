@@ -1,0 +1,52 @@
+/** What stood at a path at one moment, closely enough to tell whether it is still that, unchanged. Plain data. */
+import { type BigIntStats, readlinkSync } from 'node:fs';
+import { type BytePath, fromBytes } from '../../model/byte-path.ts';
+import type { Entry, EntryType } from '../../model/change.ts';
+import { pathOf, type Spot } from '../tree/folders.ts';
+import { typeOf } from '../tree/tree.ts';
+
+/**
+ * Without the device, whose number may be another after a reboot, and without the time of the last change of status,
+ * which our own renames move.
+ */
+export interface Stamp {
+  readonly ino: string;
+  readonly type: EntryType;
+  readonly mode: number;
+  readonly sizeBytes: number;
+  readonly mtimeNs: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly target: BytePath | null;
+}
+
+export function stampOf(stats: BigIntStats, spot: Spot | null): Stamp {
+  const type = typeOf(stats);
+  return {
+    ino: `${stats.ino}`,
+    type,
+    mode: Number(stats.mode & 0o7777n),
+    sizeBytes: type === 'file' ? Number(stats.size) : 0,
+    mtimeNs: `${stats.mtimeNs}`,
+    uid: Number(stats.uid),
+    gid: Number(stats.gid),
+    target: type === 'link' && spot ? fromBytes(readlinkSync(pathOf(spot), { encoding: 'buffer' })) : null,
+  };
+}
+
+export function entryOf({ type, mode, sizeBytes, target }: Stamp): Entry {
+  return { type, mode: type === 'link' ? 0 : mode & 0o777, sizeBytes, target };
+}
+
+/** The very same thing, whatever was done to it. */
+export function isIt(stats: BigIntStats | null, stamp: Stamp): boolean {
+  return stats !== null && `${stats.ino}` === stamp.ino && typeOf(stats) === stamp.type;
+}
+
+/** The very same thing, and nobody wrote to it. A folder's times and size are those of its entries and do not count. */
+export function isUntouched(stats: BigIntStats | null, stamp: Stamp): boolean {
+  if (!isIt(stats, stamp) || stats === null) return false;
+  if (stamp.type === 'link') return true;
+  if (Number(stats.mode & 0o7777n) !== stamp.mode) return false;
+  return stamp.type !== 'file' || (`${stats.mtimeNs}` === stamp.mtimeNs && Number(stats.size) === stamp.sizeBytes);
+}

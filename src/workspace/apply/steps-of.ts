@@ -1,0 +1,56 @@
+/** The steps from what is on disk to what is planned. */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Ours, Real, Standing } from './ours.ts';
+import type { Step } from './plan.ts';
+
+/** A folder that its owner may not write to takes and gives nothing, so such modes come last and go first. */
+const canWrite = (mode: number) => (mode & 0o300) === 0o300;
+
+const order: readonly ((step: Step) => boolean)[] = [
+  (step) => step.do === 'chmod' && canWrite(step.mode),
+  (step) => step.do === 'remove',
+  (step) => step.do === 'rmdir',
+  (step) => step.do === 'mkdir',
+  (step) => step.do === 'file' || step.do === 'link' || step.do === 'restore',
+  (step) => step.do === 'chmod' && !canWrite(step.mode),
+];
+
+export function stepsOf(ours: Ours): Step[] {
+  const paths = [...ours.planned.keys()].sort();
+  return inOrder(paths.flatMap((path) => stepsAt(path, ours.onDisk(path), ours.planned.get(path) ?? null)));
+}
+
+/** From steps sorted by path. */
+export function inOrder(steps: readonly Step[]): Step[] {
+  return order.flatMap((belongs, phase) => {
+    const found = steps.filter(belongs);
+    // What is in a folder goes, and is closed, before it.
+    return phase === 2 || phase === 5 ? found.reverse() : found;
+  });
+}
+
+function stepsAt(path: BytePath, real: Real | null, planned: Standing | null): Step[] {
+  if (real === null) return planned ? [make(path, null, planned)] : [];
+  const old = real.stamp;
+  if (planned === null)
+    return [old.type === 'folder' ? { do: 'rmdir', path, old, kept: true } : { do: 'remove', path, old }];
+  if (isSameThing(real, planned)) {
+    const { mode } = planned.entry;
+    return mode === real.entry.mode ? [] : [{ do: 'chmod', path, old, mode }];
+  }
+  if (old.type === 'folder') return [{ do: 'rmdir', path, old, kept: false }, make(path, null, planned)];
+  return [make(path, old, planned)];
+}
+
+/** Nothing but the mode can differ. */
+function isSameThing(real: Real, { entry, source }: Standing): boolean {
+  if (entry.type !== real.entry.type) return false;
+  if (entry.type === 'link') return entry.target === real.entry.target;
+  return entry.type === 'folder' || source === real.source;
+}
+
+function make(path: BytePath, old: Real['stamp'] | null, { entry, source }: Standing): Step {
+  if (entry.type === 'folder') return { do: 'mkdir', path, old, make: { mode: entry.mode, owner: null } };
+  if (entry.type === 'link') return { do: 'link', path, old, target: entry.target! };
+  return { do: 'file', path, old, make: { mode: entry.mode, sizeBytes: entry.sizeBytes, source: source! } };
+}

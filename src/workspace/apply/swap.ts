@@ -1,0 +1,109 @@
+/**
+ * One thing in the project and one in the staging folder change places; either may be nothing. How far that got can be
+ * told by looking, so doing and taking back may both be repeated after a crash.
+ */
+import { readdirSync, renameSync } from 'node:fs';
+import type { Anchor } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import { lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import type { Swap } from './journal.ts';
+import { exchange, move } from './move.ts';
+import { isIt, isUntouched } from './stamp.ts';
+
+export class Swapping {
+  private readonly swap: Swap;
+  /** Null: its folder is gone. */
+  private readonly target: Spot | null;
+  /** Holds `put` first, and where the filesystem can exchange, `old` then. */
+  private readonly slot: Spot;
+  /** Holds `old` where it cannot. */
+  private readonly aside: Spot;
+
+  constructor(swap: Swap, target: Spot | null, staging: Anchor) {
+    this.swap = swap;
+    this.target = target;
+    this.slot = { folder: staging, name: `${swap.slot}` };
+    this.aside = { folder: staging, name: `${swap.slot}.old` };
+  }
+
+  /** Where what came out of the project is. That need not be `old`: the owner may have been quicker. */
+  displaced(): Spot | null {
+    const { put } = this.swap;
+    const inSlot = lookAt(this.slot);
+    if (inSlot !== null && (put === null || !isIt(inSlot, put))) return this.slot;
+    return lookAt(this.aside) === null ? null : this.aside;
+  }
+
+  isDone(): boolean {
+    const { put } = this.swap;
+    return put === null ? this.displaced() !== null : !isIt(lookAt(this.slot), put);
+  }
+
+  /** What came out is what was meant to, and nobody has written to it since. */
+  isRight(): boolean {
+    const { old } = this.swap;
+    return old === null || [this.slot, this.aside].some((spot) => isUntouched(lookAt(spot), old));
+  }
+
+  /** False: what is there is not what was expected. */
+  do(): boolean {
+    const { old, put } = this.swap;
+    const { target } = this;
+    if (this.isDone()) return true;
+    if (target === null) return false;
+    const now = lookAt(target);
+    if (old && isUntouched(now, old)) return this.takeOut(target);
+    // Nothing is left to take out.
+    const free = old === null || (put !== null && lookAt(this.aside) !== null);
+    return now === null && free && moved(this.slot, target);
+  }
+
+  /** False: it is no longer ours to take back. */
+  undo(): boolean {
+    const { old, put } = this.swap;
+    if (!this.isDone()) return this.undoHalf();
+    if (this.target === null) return old === null;
+    const now = lookAt(this.target);
+    if (put === null) return now === null && moved(this.displaced()!, this.target);
+    if (old === null && now === null) return true;
+    if (!isUntouched(now, put)) return false;
+    return put.type === 'folder' ? this.undoFolder(this.target) : this.putBack(this.target);
+  }
+
+  private takeOut(target: Spot): boolean {
+    if (this.swap.put === null) return moved(target, this.slot);
+    if (exchange(this.slot, target)) return true;
+    return moved(target, this.aside) && moved(this.slot, target);
+  }
+
+  private undoHalf(): boolean {
+    if (lookAt(this.aside) === null) return true;
+    return this.target !== null && moved(this.aside, this.target);
+  }
+
+  private putBack(target: Spot): boolean {
+    const displaced = this.displaced();
+    if (this.swap.old !== null && displaced === null) return false;
+    if (displaced === this.slot && exchange(this.slot, target)) return true;
+    if (displaced === this.slot) renameSync(pathOf(this.slot), pathOf(this.aside));
+    return moved(target, this.slot) && (displaced === null || moved(this.aside, target));
+  }
+
+  /** A folder that somebody has put something into stays, even if that was just now. */
+  private undoFolder(target: Spot): boolean {
+    if (readdirSync(pathOf(target)).length > 0 || !this.putBack(target)) return false;
+    if (readdirSync(pathOf(this.slot)).length === 0) return true;
+    this.do();
+    return false;
+  }
+}
+
+function moved(from: Spot, to: Spot): boolean {
+  try {
+    move(from, to);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST') || isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

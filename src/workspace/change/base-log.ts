@@ -1,0 +1,275 @@
+/**
+ * What paths were before an agent changed them, for a base that its owner may change as well. A file that only grows:
+ * one line of JSON for each record, then as many bytes of content as it says and a newline. Of several records for a
+ * path the last counts. An end that was not written whole is ignored, and cut off before more is written. Whoever
+ * writes has the workspace to himself.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno } from '../../lib/file.ts';
+import type { Stat } from '../../lib/stat.ts';
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Content, Entry } from '../../model/change.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+
+export type BaseOrigin =
+  /** The project had this. */
+  | 'project'
+  /** The agent's own version, which the project has taken over. */
+  | 'applied'
+  /** The project had nothing there. */
+  | 'absent'
+  /** The project moved before anyone looked. */
+  | 'unknown';
+
+/** Tells whether a file is the one that was seen, untouched. */
+export interface Identity {
+  readonly dev: string;
+  readonly ino: string;
+  readonly sizeBytes: string;
+  readonly mtimeNs: string;
+  readonly ctimeNs: string;
+}
+
+export interface BaseRecord {
+  readonly origin: BaseOrigin;
+  readonly entry: Entry | null;
+  /** Of the project's file or folder, where it is known to be equal to this record. */
+  readonly identity: Identity | null;
+  /** Of a file's content, where it was read. */
+  readonly sha256: string | null;
+  /** Where in the log the content is; null where it was not kept. */
+  readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
+}
+
+interface Header extends Omit<BaseRecord, 'origin' | 'content'> {
+  readonly path: BytePath;
+  readonly origin: BaseOrigin | 'none';
+  /** Null: none was kept. */
+  readonly lengthBytes: number | null;
+}
+
+/** Everything that was changed by then has a record; taken before the looking begins. */
+interface Looked {
+  readonly lookedNs: string;
+}
+
+export interface BaseLog {
+  readonly file: string;
+  readonly records: ReadonlyMap<BytePath, BaseRecord>;
+  readonly lookedNs: bigint | null;
+  /** Up to here it was written whole. */
+  readonly wholeBytes: number;
+  /** Where the note of the last look begins, if nothing follows it. */
+  readonly lookAt: number | null;
+}
+
+export function logFile(place: WorkspacePlace): string {
+  return join(place.folder, 'base.log');
+}
+
+export function identityOf(stat: Stat): Identity {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat;
+  return { dev: `${dev}`, ino: `${ino}`, sizeBytes: `${size}`, mtimeNs: `${mtimeNs}`, ctimeNs: `${ctimeNs}` };
+}
+
+export function isSame(one: Identity, other: Identity): boolean {
+  return (Object.keys(one) as (keyof Identity)[]).every((key) => one[key] === other[key]);
+}
+
+export function contentInLog(file: string, record: BaseRecord): Content | null {
+  return record.content && { at: 'log', file, ...record.content };
+}
+
+export function readBaseLog(place: WorkspacePlace): BaseLog {
+  const file = logFile(place);
+  const records = new Map<BytePath, BaseRecord>();
+  const fd = openIfThere(file);
+  if (fd === null) return { file, records, lookedNs: null, wholeBytes: 0, lookAt: null };
+  try {
+    return { file, records, ...readRecords(fd, records) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openIfThere(file: string): number | null {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseLog, 'file' | 'records'> {
+  const reader = new Lines(fd);
+  let [lookedNs, lookAt]: [bigint | null, number | null] = [null, null];
+  for (let wholeBytes = 0; ; wholeBytes = reader.position) {
+    const header = parse(reader.line());
+    if (header === null) return { lookedNs, wholeBytes, lookAt };
+    if ('lookedNs' in header) {
+      [lookedNs, lookAt] = [BigInt(header.lookedNs), wholeBytes];
+      continue;
+    }
+    const offset = reader.position;
+    if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes, lookAt };
+    keep(records, header, offset);
+    lookAt = null;
+  }
+}
+
+function keep(records: Map<BytePath, BaseRecord>, header: Header, offset: number): void {
+  const { path, origin, entry, identity, sha256, lengthBytes } = header;
+  if (origin === 'none') records.delete(path);
+  else {
+    const content = lengthBytes === null ? null : { offset, lengthBytes };
+    records.set(path, { origin, entry, identity, sha256, content });
+  }
+}
+
+function parse(line: string | null): Header | Looked | null {
+  if (line === null) return null;
+  try {
+    const header = JSON.parse(line) as Header | Looked;
+    const fine = 'lookedNs' in header ? /^\d+$/.test(header.lookedNs) : isHeader(header);
+    return fine ? header : null;
+  } catch {
+    return null;
+  }
+}
+
+function isHeader({ path, origin, lengthBytes }: Header): boolean {
+  return typeof path === 'string' && typeof origin === 'string' && (lengthBytes === null || lengthBytes >= 0);
+}
+
+/** The header of the content that begins there. */
+export function headerBefore(fd: number, offset: number): Pick<Header, 'sha256'> | null {
+  for (let bytes = 4096; ; bytes *= 16) {
+    const start = Math.max(0, offset - bytes);
+    const text = Buffer.alloc(offset - start);
+    readSync(fd, text, 0, text.length, start);
+    const newline = text.length < 2 ? -1 : text.lastIndexOf(10, text.length - 2);
+    if (newline < 0 && start > 0) continue;
+    const header = parse(text.toString('utf8', newline + 1, text.length - 1));
+    return header === null || 'lookedNs' in header ? null : header;
+  }
+}
+
+/** Lines with bytes between them, read in large pieces. */
+class Lines {
+  private readonly fd: number;
+  private readonly endBytes: number;
+  private piece = Buffer.alloc(0);
+  private pieceAt = 0;
+  position = 0;
+
+  constructor(fd: number) {
+    this.fd = fd;
+    this.endBytes = fstatSync(fd).size;
+  }
+
+  line(): string | null {
+    for (let want = 1024 * 1024; ; want *= 8) {
+      const from = this.position - this.pieceAt;
+      const newline = from < this.piece.length ? this.piece.indexOf(10, from) : -1;
+      if (newline >= 0) {
+        this.position = this.pieceAt + newline + 1;
+        return this.piece.toString('utf8', from, newline);
+      }
+      if (this.pieceAt + this.piece.length >= this.endBytes && from <= this.piece.length) return null;
+      this.load(want);
+    }
+  }
+
+  /** False where less is left, or no newline follows. */
+  skip(bytes: number): boolean {
+    this.position += bytes;
+    if (this.position >= this.endBytes) return false;
+    const from = this.position - this.pieceAt;
+    if (from >= this.piece.length) this.load(4096);
+    this.position += 1;
+    return this.piece[this.position - 1 - this.pieceAt] === 10;
+  }
+
+  private load(bytes: number): void {
+    const piece = Buffer.alloc(Math.min(bytes, this.endBytes - this.position));
+    this.piece = piece.subarray(0, readSync(this.fd, piece, 0, piece.length, this.position));
+    this.pieceAt = this.position;
+  }
+}
+
+/** What to write about one path; null: nothing is to be known about it any more. */
+export interface Kept extends Omit<BaseRecord, 'content' | 'sha256'> {
+  readonly content: Buffer | null;
+  /** Where the content itself is not kept. */
+  readonly sha256?: string | null;
+}
+
+const flushBytes = 16 * 1024 * 1024;
+
+/** Records written one after the other and then made durable together. */
+export class BaseLogWriter {
+  private readonly fd: number;
+  private pieces: Buffer[] = [];
+  private pendingBytes = 0;
+  private wrote = false;
+  private readonly lookAt: number | null;
+
+  constructor(log: BaseLog) {
+    this.lookAt = log.lookAt;
+    this.fd = openSync(
+      log.file,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
+      0o600,
+    );
+    if (fstatSync(this.fd).size > log.wholeBytes) ftruncateSync(this.fd, log.wholeBytes);
+  }
+
+  record(path: BytePath, kept: Kept): void {
+    const { origin, entry, identity, content } = kept;
+    const sha256 = content ? createHash('sha256').update(content).digest('hex') : (kept.sha256 ?? null);
+    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null });
+    if (content !== null) this.push(content, newline);
+  }
+
+  forget(path: BytePath): void {
+    this.header({ path, origin: 'none', entry: null, identity: null, sha256: null, lengthBytes: null });
+  }
+
+  /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */
+  looked(lookedNs: bigint): void {
+    const isNews = this.wrote || this.pieces.length > 0;
+    if (!isNews && this.lookAt !== null) ftruncateSync(this.fd, this.lookAt);
+    this.push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
+  }
+
+  close(): void {
+    try {
+      this.flush();
+      if (this.wrote) fdatasyncSync(this.fd);
+    } finally {
+      closeSync(this.fd);
+    }
+  }
+
+  private header(header: Header): void {
+    this.push(Buffer.from(`${JSON.stringify(header)}\n`));
+  }
+
+  private push(...pieces: Buffer[]): void {
+    for (const piece of pieces) this.pendingBytes += piece.length;
+    this.pieces.push(...pieces);
+    if (this.pendingBytes >= flushBytes) this.flush();
+  }
+
+  private flush(): void {
+    const bytes = Buffer.concat(this.pieces);
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.fd, bytes, done);
+    this.wrote ||= bytes.length > 0;
+    [this.pieces, this.pendingBytes] = [[], 0];
+  }
+}
+
+const newline = Buffer.from('\n');

@@ -1,0 +1,184 @@
+/**
+ * Keeps what a change was made on, while that can still be read.
+ *
+ * `keepBases` looks at a live base: when the workspace is made, then as often as is cheap, and before anything is
+ * applied. What it saw unchanged needs no record; the time it began is noted instead. `settleBases` makes the agent's own
+ * version the base of what the project has taken over. Both are called by one thread at a time for each workspace.
+ */
+import { fstatSync } from 'node:fs';
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Content, Entry } from '../../model/change.ts';
+import {
+  hashOf,
+  openBelow,
+  openContent,
+  openRegular,
+  readChunk,
+  readContent,
+  sameBytes,
+  using,
+} from '../tree/content.ts';
+import { entryAt, look } from '../tree/tree.ts';
+import type { Spot } from '../tree/walk.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import {
+  type BaseLog,
+  BaseLogWriter,
+  type BaseRecord,
+  contentInLog,
+  identityOf,
+  isSame,
+  type Kept,
+  readBaseLog,
+} from './base-log.ts';
+import { isHiddenInGit } from './changes.ts';
+import { baseInTree, isEqual, projectIdentity } from './compare.ts';
+import { type Clock, clockOf, type Ground, isProven, tickNs, walkOverlay } from './overlay.ts';
+import { pathLimit } from './path-limit.ts';
+
+/** Larger files are known by their identity in the project only. */
+const keptBytes = 4 * 1024 * 1024;
+
+export function keepBases(place: WorkspacePlace): void {
+  if (place.kind !== 'overlay' || !place.live) return;
+  const beganNs = BigInt(Date.now()) * 1_000_000n - tickNs;
+  withWriter(place, (writer, log) => {
+    const clock = clockOf(place, log);
+    const limit = pathLimit();
+    for (const path of log.records.keys()) limit(path);
+    const complete = walkOverlay(place, log, (spot, ground) => {
+      const kept = keptOf(place, log, clock, spot, ground);
+      if (kept === null) return;
+      limit(spot.path);
+      writer.record(spot.path, kept);
+    });
+    if (complete) writer.looked(beganNs);
+  });
+}
+
+function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): void {
+  const log = readBaseLog(place);
+  const writer = new BaseLogWriter(log);
+  try {
+    work(writer, log);
+  } finally {
+    writer.close();
+  }
+}
+
+const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content: null };
+const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
+
+/** Null: there is nothing to be written, or it moved while we looked, which the next look will see. */
+function keptOf(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, ground: Ground): Kept | null {
+  // A folder of the agent's own: the base of what is in it needs no proof.
+  if (spot.beforeIn === null || isHiddenInGit(spot)) return null;
+  const record = log.records.get(spot.path);
+  if (record !== undefined && record.origin !== 'unknown') return completed(record, spot);
+  const proven = record === undefined && isProven(place, clock, spot, ground);
+  if (!proven && !isTheSameNow(place, spot)) return record === undefined ? unknown : null;
+  return spot.before === null ? absent : fromProject(spot);
+}
+
+/** The project has the agent's version already, whatever was there before. */
+function isTheSameNow(place: WorkspacePlace, spot: Spot): boolean {
+  const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
+  const base = baseInTree(place, spot, true);
+  return base !== undefined && (spot.after === null) === (after === null) && isEqual(place, spot, after, base);
+}
+
+/** A file that was only deleted when it was recorded is there again: now its content is worth keeping. */
+function completed(record: BaseRecord, spot: Spot): Kept | null {
+  const { origin, entry, identity, content } = record;
+  if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(spot, entry)) return null;
+  if (identity === null || spot.before === null || !isSame(identity, identityOf(spot.before))) return null;
+  return fromProject(spot);
+}
+
+function fromProject(spot: Spot): Kept | null {
+  const [before, beforeIn] = [spot.before!, spot.beforeIn!];
+  const entry = entryAt(beforeIn, spot.name, before);
+  if (entry === null) return null;
+  const content = wantsContent(spot, entry) ? readWhole(spot) : null;
+  const identity = identityOf(before);
+  const now = look(beforeIn, spot.name);
+  if (now === null || !isSame(identity, identityOf(now)) || (content === null && wantsContent(spot, entry)))
+    return null;
+  return { origin: 'project', entry, identity, content };
+}
+
+/** Not of what went with a whole folder: that may be very much, and nothing is merged with a deletion. */
+function wantsContent({ after, whiteout }: Spot, entry: Entry): boolean {
+  return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
+}
+
+function readWhole({ before, beforeIn, name }: Spot): Buffer | null {
+  return using(openRegular(beforeIn!, name), (part) => {
+    if (!isSame(identityOf(before!), identityOf(fstatSync(part.fd, { bigint: true })))) return null;
+    const bytes = Buffer.alloc(part.lengthBytes);
+    return readChunk(part, 0, bytes) === bytes.length ? bytes : null;
+  });
+}
+
+/**
+ * The agent's version of these paths has been taken over into the project: from now on it is their base. Their content
+ * is read again, so nothing may have changed it since.
+ */
+export function settleBases(place: WorkspacePlace, changes: readonly Change[]): void {
+  withWriter(place, (writer) => {
+    for (const change of changes) writer.record(change.path, settled(place, change));
+  });
+}
+
+function settled(place: WorkspacePlace, { path, after, afterContent }: Change): Kept {
+  const none = { origin: 'applied', entry: after, identity: null, content: null } as const;
+  if (after?.type !== 'file' || afterContent === null) return none;
+  if (after.sizeBytes > keptBytes) return { ...none, ...seenIn(place, path, afterContent) };
+  const content = readContent(afterContent, path, keptBytes);
+  return { ...none, content: content?.length === after.sizeBytes ? content : null };
+}
+
+/** Of a file too large to keep: what it was, and the project's file that is equal to it. */
+function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<Kept, 'identity' | 'sha256'> {
+  const identity = projectIdentity(place, path);
+  const seen = using(openContent(content, path), (own) => {
+    const same = using(openBelow(place.project, path), (theirs) => sameBytes(own, theirs)) ?? false;
+    return { identity: same ? identity : null, sha256: hashOf(own).sha256 };
+  });
+  return seen ?? { identity: null, sha256: null };
+}
+
+/** What was known of a path, as plain data: to be put back later. Null: nothing. */
+interface SavedBase {
+  readonly path: BytePath;
+  readonly record: BaseRecord | null;
+}
+
+export type SavedBases = readonly SavedBase[];
+
+/** Before an apply, after `keepBases`: what has no record by then cannot be known again once the project moved. */
+export function readBaseRecords(place: WorkspacePlace, paths: readonly BytePath[]): SavedBases {
+  const { records } = readBaseLog(place);
+  return paths.map((path) => ({ path, record: records.get(path) ?? null }));
+}
+
+export function restoreBaseRecords(place: WorkspacePlace, saved: SavedBases): void {
+  withWriter(place, (writer, log) => {
+    for (const { path, record } of saved) {
+      if (record === null) writer.forget(path);
+      else writer.record(path, { ...record, content: keptContent(log, path, record) });
+    }
+  });
+}
+
+function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer | null {
+  const content = contentInLog(log.file, record);
+  return content && readContent(content, path, keptBytes);
+}
+
+/** Nothing is known of these paths any more: they are as the base has them. */
+export function forgetBases(place: WorkspacePlace, isForgotten: (path: BytePath) => boolean): void {
+  withWriter(place, (writer, { records }) => {
+    for (const path of records.keys()) if (isForgotten(path)) writer.forget(path);
+  });
+}

@@ -1,0 +1,113 @@
+/** What an agent changed: every path of its working copy that differs from its base. */
+import { join } from 'node:path';
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Entry } from '../../model/change.ts';
+import { entryAt } from '../tree/tree.ts';
+import type { Spot } from '../tree/walk.ts';
+import type { Changes, WorkspacePlace } from '../workspace.ts';
+import { type BaseLog, readBaseLog } from './base-log.ts';
+import { type Base, baseInLog, baseInTree, isEqual } from './compare.ts';
+import { walkCopy } from './copy.ts';
+import { gitPart } from './git-inside.ts';
+import { clockOf, isProven, walkOverlay } from './overlay.ts';
+import { pathLimit } from './path-limit.ts';
+
+export function listChanges(place: WorkspacePlace): Changes {
+  const log = readBaseLog(place);
+  const list = new ChangeList(place, log);
+  if (place.kind === 'copy') walkCopy(place, (spot) => list.visit(spot, () => !place.live));
+  else {
+    const clock = clockOf(place, log);
+    walkOverlay(place, log, (spot, ground) =>
+      list.visit(spot, () => !place.live || isProven(place, clock, spot, ground)),
+    );
+  }
+  return list.finish();
+}
+
+class ChangeList {
+  private readonly place: WorkspacePlace;
+  private readonly log: BaseLog;
+  private readonly afterRoot: string;
+  private readonly changes: Change[] = [];
+  private readonly applied: Set<BytePath>;
+  private readonly limit = pathLimit();
+  private hiddenInGit = 0;
+
+  constructor(place: WorkspacePlace, log: BaseLog) {
+    this.place = place;
+    this.log = log;
+    this.afterRoot = afterRoot(place);
+    this.applied = new Set(appliedPaths(log));
+  }
+
+  visit(spot: Spot, isKnown: () => boolean): void {
+    this.applied.delete(spot.path);
+    if (isHiddenInGit(spot)) {
+      if (this.seemsChanged(spot)) this.hiddenInGit += 1;
+      return;
+    }
+    const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
+    if (spot.after !== null && after === null) return;
+    const base = this.baseOf(spot, isKnown);
+    if (base === undefined || isEqual(this.place, spot, after, base)) return;
+    this.push(spot.path, base, after);
+  }
+
+  finish(): Changes {
+    for (const path of this.applied) this.deletedSince(path);
+    this.changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+    return { changes: this.changes, hiddenInGit: this.hiddenInGit };
+  }
+
+  private baseOf(spot: Spot, isKnown: () => boolean): Base | undefined {
+    const record = this.log.records.get(spot.path);
+    const counts =
+      record !== undefined && record.origin !== 'unknown' && (this.place.live || record.origin === 'applied');
+    if (counts) return baseInLog(this.place, this.log, spot.path, record);
+    return baseInTree(this.place, spot, record === undefined && isKnown());
+  }
+
+  /**
+   * Taken over into the project, but unknown to the base, or to the kernel, which then leaves no mark when the agent
+   * deletes it: nothing is left that could be visited.
+   */
+  private deletedSince(path: BytePath): void {
+    this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null);
+  }
+
+  private push(path: BytePath, base: Base, after: Entry | null): void {
+    this.limit(path);
+    this.changes.push({
+      path,
+      before: base.entry,
+      after,
+      beforeContent: base.content,
+      afterContent: after?.type === 'file' ? { at: 'tree', root: this.afterRoot } : null,
+      baseKnown: base.known,
+    });
+  }
+
+  /** A count that misses nothing is not worth reading a repository's objects for. */
+  private seemsChanged({ after, before }: Spot): boolean {
+    if (after === null || before === null) return after !== before;
+    if (after.mode !== before.mode) return true;
+    if (!after.isFile()) return !after.isDirectory();
+    return this.place.kind === 'overlay' || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
+  }
+}
+
+/** Where the agent's own version of a path is. */
+export function afterRoot({ kind, folder }: WorkspacePlace): string {
+  return join(folder, kind === 'copy' ? 'tree' : 'upper');
+}
+
+export function isHiddenInGit({ path, after, before }: Spot): boolean {
+  const part = gitPart(path);
+  if (part !== 'git') return part === 'inside';
+  return [after, before].every((stat) => stat === null || stat.isDirectory());
+}
+
+function appliedPaths({ records }: BaseLog): BytePath[] {
+  return [...records].filter(([, { origin, entry }]) => origin === 'applied' && entry !== null).map(([path]) => path);
+}

@@ -1,0 +1,184 @@
+/**
+ * Makes a working copy what its base is again, at some paths and below them. Only while nothing runs in it and nothing is
+ * mounted on it. An overlay then shows the base as it is now, so what was known of the paths is forgotten.
+ */
+import { join } from 'node:path';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { writeMark } from '../../lib/sys.ts';
+import { type BytePath, isWithin, toBytes } from '../../model/byte-path.ts';
+import { isFault } from '../../model/fault.ts';
+import { folderBelow } from '../tree/content.ts';
+import { entryAt, look } from '../tree/tree.ts';
+import type { Spot } from '../tree/walk.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import { readBaseLog } from './base-log.ts';
+import { forgetBases } from './bases.ts';
+import { afterRoot, listChanges } from './changes.ts';
+import { baseInTree, isEqual } from './compare.ts';
+import { walkCopy } from './copy.ts';
+import { isOpaque, isWhiteout, walkOverlay } from './overlay.ts';
+import { Aside } from './put-back.ts';
+
+type Scope = (path: BytePath) => boolean;
+
+/** Every path when none is given. Returns what was listed as changed and is no more. */
+export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]): BytePath[] {
+  const tops = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+  const scope: Scope = (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
+  const listed = listedIn(place, scope) ?? [...tops];
+  const aside = new Aside(join(place.folder, 'discarded'));
+  try {
+    const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);
+    forgetBases(place, (path) => scope(path) || more.includes(path));
+    return [...new Set([...listed, ...more])].sort((one, other) => (one < other ? -1 : 1));
+  } finally {
+    aside.dispose();
+  }
+}
+
+/** Null: too many to be listed, which discarding is a cure for. */
+function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
+  try {
+    const { changes } = listChanges(place);
+    return changes.map(({ path }) => path).filter(scope);
+  } catch (error) {
+    if (isFault(error, 'exhausted')) return null;
+    throw error;
+  }
+}
+
+/** Returns the files that had to go as well, because they stand where the base has a folder on the way. */
+function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside: Aside): BytePath[] {
+  if (tops.length > 0) {
+    const replaced = tops.flatMap((top) => new OverlayPath(place, top, aside).discard());
+    const missing: BytePath[] = [];
+    walkOverlay(place, readBaseLog(place), ({ path, after, whiteout }) => {
+      if (after === null && whiteout === null && tops.some((top) => isWithin(path, top))) missing.push(path);
+    });
+    putBack(place, missing, aside);
+    return replaced;
+  }
+  within(Anchor.reach(afterRoot(place)), (upper) => {
+    for (const name of upper.list()) aside.take(upper, name);
+  });
+  return [];
+}
+
+function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Scope, aside: Aside): BytePath[] {
+  const [differing, onTheWay, replaced]: BytePath[][] = [[], [], []];
+  walkCopy(place, (spot) => {
+    if (scope(spot.path) && !isAsInBase(place, spot)) differing!.push(spot.path);
+    const { path, after, before } = spot;
+    if (!before?.isDirectory() || after?.isDirectory() || !tops.some((top) => isOnTheWay(place, path, top))) return;
+    onTheWay!.push(path);
+    if (after !== null) replaced!.push(path);
+  });
+  putBack(place, [...onTheWay!, ...differing!], aside);
+  return replaced!;
+}
+
+function isOnTheWay(place: WorkspacePlace, path: BytePath, top: BytePath): boolean {
+  return path !== top && isWithin(top, path) && isInBase(place, top);
+}
+
+function isInBase({ base }: WorkspacePlace, path: BytePath): boolean {
+  const names = path.split('/');
+  const name = names.pop()!;
+  const folder = folderBelow(base, names);
+  return folder !== null && within(folder, () => look(folder, name) !== null);
+}
+
+function isAsInBase(place: WorkspacePlace, spot: Spot): boolean {
+  const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
+  const base = baseInTree(place, spot, true);
+  return base !== undefined && isEqual(place, spot, after, base);
+}
+
+/** Folders come before what is in them. What went with its folder needs nothing more. */
+function putBack(place: WorkspacePlace, paths: BytePath[], aside: Aside): void {
+  for (const path of paths.sort((one, other) => (one < other ? -1 : 1))) {
+    const names = path.split('/');
+    const name = names.pop()!;
+    const to = folderBelow(afterRoot(place), names);
+    const from = folderBelow(place.base, names);
+    if (to !== null) putOne(from, to, name, aside);
+    from?.close();
+    to?.close();
+  }
+}
+
+function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: Aside): void {
+  const [base, own] = [from && look(from, name), look(to, name)];
+  if (base?.isDirectory() && own?.isDirectory()) to.chmod(toBytes(name), Number(base.mode & 0o7777n));
+  else {
+    if (own !== null) aside.take(to, name);
+    if (from !== null && base !== null) aside.put(from, name, base, to);
+  }
+}
+
+/** The way to one path through both trees. */
+class OverlayPath {
+  private readonly place: WorkspacePlace;
+  private readonly names: BytePath[];
+  private readonly aside: Aside;
+  private upper: Anchor;
+  private lower: Anchor | null;
+  /** What the base has where we are does not show through. */
+  private hidden: boolean;
+  private readonly replaced: BytePath[] = [];
+
+  constructor(place: WorkspacePlace, path: BytePath, aside: Aside) {
+    this.place = place;
+    this.names = path.split('/');
+    this.aside = aside;
+    this.upper = Anchor.reach(afterRoot(place));
+    this.lower = Anchor.reach(place.base);
+    this.hidden = isOpaque(place, this.upper);
+  }
+
+  discard(): BytePath[] {
+    try {
+      const last = this.names.length - 1;
+      if (this.names.slice(0, last).every((_, index) => this.enter(index))) this.discardHere(this.names[last]!);
+      return this.replaced;
+    } finally {
+      this.upper.close();
+      this.lower?.close();
+    }
+  }
+
+  private discardHere(name: BytePath): void {
+    if (look(this.upper, name) !== null) this.aside.take(this.upper, name);
+  }
+
+  /** False: neither side can have anything further down, or the base shows through already. */
+  private enter(index: number): boolean {
+    const name = this.names[index]!;
+    const own = look(this.upper, name);
+    if (own === null && !this.hidden) return false;
+    const isFolder = own?.isDirectory() ?? false;
+    if (!isFolder && !this.makeFolder(name)) return false;
+    if (!isFolder && own !== null && !isWhiteout(own)) this.replaced.push(this.names.slice(0, index + 1).join('/'));
+    this.go(name);
+    return true;
+  }
+
+  /** The base's folder, but empty: what is in it stays deleted. */
+  private makeFolder(name: BytePath): boolean {
+    const stat = this.lower && look(this.lower, name);
+    if (!this.lower || !stat?.isDirectory() || !isInBase(this.place, this.names.join('/'))) return false;
+    if (look(this.upper, name) !== null) this.aside.take(this.upper, name);
+    return this.aside.put(this.lower, name, stat, this.upper, (made) =>
+      writeMark(Buffer.from(made), `${this.place.marks}.overlay.opaque`, 'y'),
+    );
+  }
+
+  private go(name: BytePath): void {
+    const [upper, lower] = [this.upper, this.lower];
+    this.upper = upper.enter(toBytes(name));
+    upper.close();
+    this.lower = lower && look(lower, name)?.isDirectory() ? lower.enter(toBytes(name)) : null;
+    lower?.close();
+    this.hidden ||= isOpaque(this.place, this.upper);
+  }
+}

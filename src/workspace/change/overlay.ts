@@ -1,0 +1,135 @@
+/**
+ * Reads what an overlay keeps apart: `upper` holds what an agent has of its own, character devices 0/0 where it deleted
+ * something, and marks on folders that hide everything the base has there. Only the marks that the kernel itself wrote
+ * count; an agent can write those of the other name.
+ */
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Anchor } from '../../lib/anchor.ts';
+import type { Stat } from '../../lib/stat.ts';
+import { fileHandle, readMark } from '../../lib/sys.ts';
+import { toBytes } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { Cursor, look } from '../tree/tree.ts';
+import { type Spot, type Steps, walk } from '../tree/walk.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import type { BaseLog } from './base-log.ts';
+
+/** What is known of a folder of a live base. */
+export interface Ground {
+  /** The path leads to the same folder as when the agent changed something in it. */
+  readonly steady: boolean;
+  /** Of the innermost folder that the base has: nothing came or went in it since. */
+  readonly ctimeNs: bigint;
+}
+
+/** Clocks of files are behind by up to one tick. */
+export const tickNs = 10_000_000n;
+
+/** False: something moved while it was walked, and may have been left out. */
+export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): boolean {
+  const after = new Cursor(join(place.folder, 'upper'));
+  try {
+    const before = new Cursor(place.base);
+    try {
+      const ground = { steady: true, ctimeNs: lstatSync(place.base, { bigint: true }).ctimeNs };
+      walk(after, before, ground, stepsOf(place, log, visit));
+      return !after.lostTrack;
+    } finally {
+      before.close();
+    }
+  } finally {
+    after.close();
+  }
+}
+
+function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): Steps<Ground> {
+  const clock = clockOf(place, log);
+  return {
+    isWhiteout,
+    isOpaque: (folder) => isOpaque(place, folder),
+    visit: (spot, ground) => {
+      refuseForeign(place, spot);
+      visit(spot, ground);
+    },
+    inside: (spot, around) => (place.live ? groundInside(place, log, clock, spot, around) : around),
+  };
+}
+
+export function isWhiteout(stat: Stat): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}
+
+export function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
+  if (readMark(folder.fd, `${marks}.overlay.redirect`) !== null) throw foreign('redirect');
+  return readMark(folder.fd, `${marks}.overlay.opaque`)?.toString() === 'y';
+}
+
+/** Only a file as large as the base's may be one whose content is still the base's. */
+function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, before, name }: Spot): void {
+  if (!after?.isFile() || !before?.isFile() || afterIn === null || after.size !== before.size) return;
+  if (readMark(afterIn.at(toBytes(name)), `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
+}
+
+function foreign(mark: string): Fault {
+  return new Fault('corrupt', `the working copy has an overlay mark (${mark}) that our mounts never make`);
+}
+
+/** What times can prove. */
+export interface Clock {
+  /** Everything changed before then has a record. At first that is when there was no place yet for changes. */
+  readonly lookedNs: bigint;
+  /** The agent's files were made when the agent changed them, and not copied since from a snapshot. */
+  readonly original: boolean;
+}
+
+export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
+  const { birthtimeNs, mtimeNs } = lstatSync(join(place.folder, 'upper'), { bigint: true });
+  if (log.lookedNs !== null) return { lookedNs: log.lookedNs, original: birthtimeNs <= log.lookedNs + 2n * tickNs };
+  const original = mtimeNs >= birthtimeNs;
+  return { lookedNs: original ? birthtimeNs - tickNs : 0n, original };
+}
+
+function groundInside(place: WorkspacePlace, log: BaseLog, { lookedNs }: Clock, spot: Spot, around: Ground): Ground {
+  const { before } = spot;
+  if (!before?.isDirectory()) return around;
+  const kept = log.records.get(spot.path)?.identity ?? null;
+  const same =
+    before.ctimeNs < lookedNs ||
+    (kept !== null && kept.ino === `${before.ino}` && kept.dev === `${before.dev}`) ||
+    isCopyOf(place, spot);
+  return { steady: around.steady && same, ctimeNs: before.ctimeNs };
+}
+
+/**
+ * Whether what the base has at this path now is what it had when the agent first changed the path. The time at which an
+ * agent's file was made proves that only for one that the kernel copied from this very inode: any other may have
+ * replaced an earlier one of the agent's own.
+ */
+export function isProven(place: WorkspacePlace, { lookedNs, original }: Clock, spot: Spot, ground: Ground): boolean {
+  const { after, before } = spot;
+  if (before === null) {
+    return after === null || !isCopy(place, spot) || (ground.steady && ground.ctimeNs < lookedNs);
+  }
+  if (ground.steady && before.ctimeNs < lookedNs) return true;
+  return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
+}
+
+/** The kernel copied it from the base, be it from this path or from one it was renamed from. */
+function isCopy({ marks }: WorkspacePlace, { afterIn, name }: Spot): boolean {
+  return afterIn !== null && readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`) !== null;
+}
+
+/** Version, magic number, length, flags, type, 16 bytes of the filesystem's id; then the handle. */
+const originHead = { type: 4, bytes: 21 } as const;
+
+/** The kernel copied it from exactly what the base has at this path now. */
+function isCopyOf({ marks }: WorkspacePlace, { after, afterIn, beforeIn, name }: Spot): boolean {
+  if (after === null || afterIn === null || beforeIn === null) return false;
+  const origin = readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`);
+  if (origin === null || origin.length <= originHead.bytes) return false;
+  const handle = fileHandle(beforeIn.at(toBytes(name)));
+  if (handle?.type !== origin[originHead.type] || !handle?.bytes.equals(origin.subarray(originHead.bytes)))
+    return false;
+  return look(afterIn, name)?.ino === after.ino;
+}

@@ -1,0 +1,93 @@
+/** Puts single entries of a base back into a working copy that nothing uses, and moves others out of it. */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  futimesSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Anchor } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import type { Stat } from '../../lib/stat.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { copyPart, openRegular, using } from '../tree/content.ts';
+import { entryAt } from '../tree/tree.ts';
+
+/** Entries are made here whole before they are moved to their place, and moved here before they are removed. */
+export class Aside {
+  private readonly path: string;
+  private readonly folder: Anchor;
+  private count = 0;
+
+  constructor(path: string) {
+    this.path = path;
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    this.folder = Anchor.reach(path);
+  }
+
+  /** A folder that is moved takes along whatever is in it. */
+  take(folder: Anchor, name: BytePath): void {
+    renameSync(folder.at(toBytes(name)), this.fresh());
+  }
+
+  /** Sockets, FIFOs and devices are not made again. False: it is one, or changed meanwhile. */
+  put(from: Anchor, name: BytePath, stat: Stat, to: Anchor, prepare?: (path: string) => void): boolean {
+    const path = this.fresh();
+    if (!this.make(from, name, stat, path)) return false;
+    prepare?.(path);
+    renameSync(path, to.at(toBytes(name)));
+    return true;
+  }
+
+  /** What is left over by a crash goes the next time. */
+  dispose(): void {
+    this.folder.close();
+    const { status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', this.path]);
+    if (status !== 0) throw new Fault('internal', `cannot remove ${this.path}: ${stderr?.toString().trim()}`);
+  }
+
+  private fresh(): string {
+    this.count += 1;
+    return join(this.path, `${process.pid}-${Date.now()}-${this.count}`);
+  }
+
+  private make(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
+    const entry = entryAt(from, name, stat);
+    if (entry?.type === 'link') symlinkSync(toBytes(entry.target!), path);
+    else if (entry?.type === 'folder') mkdirSync(path);
+    else if (entry?.type !== 'file' || !makeFile(from, name, stat, path)) return false;
+    own(path, stat);
+    if (entry.type !== 'link') chmodSync(path, Number(stat.mode & 0o7777n));
+    return true;
+  }
+}
+
+function makeFile(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
+  const made = using(openRegular(from, name), (part) => {
+    const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      copyPart(part, fd);
+      futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  });
+  return made ?? false;
+}
+
+function own(path: string, { uid, gid }: Stat): void {
+  try {
+    lchownSync(path, Number(uid), Number(gid));
+  } catch (error) {
+    // An owner that a user namespace has no id for stays ours, ignoring.
+    if (!isErrno(error, 'EINVAL') && !isErrno(error, 'EPERM')) throw error;
+  }
+}

@@ -1,0 +1,127 @@
+/** What a branch of the project's repository has at its paths. */
+import { type BytePath, fromBytes } from '../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Branch, BranchChange } from './branch.ts';
+import { gitOutput } from './git.ts';
+import type { ProjectGit } from './project-git.ts';
+
+interface TreeEntry {
+  /** As git writes it: 100644, 100755, 120000, or 160000 for a submodule. */
+  readonly mode: string;
+  readonly oid: string;
+}
+
+/** Everything but folders, by path. */
+export type BranchTree = ReadonlyMap<BytePath, TreeEntry>;
+
+export interface BranchEntry {
+  readonly entry: Entry;
+  /** Of a file; null when it is larger than asked for. */
+  readonly content: Buffer | null;
+}
+
+export async function listTree(git: ProjectGit, commit: string | null): Promise<BranchTree> {
+  if (commit === null) return new Map();
+  const listed = fromBytes(await gitOutput(git, ['ls-tree', '-r', '-z', '--full-tree', commit]));
+  return new Map(
+    listed
+      .split('\0')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [mode = '', , oid = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+        return [line.slice(line.indexOf('\t') + 1), { mode, oid }];
+      }),
+  );
+}
+
+/** What stands there on the branch; paths where nothing does are not in the map. A submodule counts as a folder. */
+export async function branchEntries(
+  { git, start }: Branch,
+  paths: readonly BytePath[],
+  maxBytes: number,
+): Promise<Map<BytePath, BranchEntry>> {
+  const tree = await listTree(git, start);
+  const folders = foldersOf(tree);
+  const files = paths.filter((path) => tree.has(path) && tree.get(path)?.mode !== '160000');
+  const blobs = await readBlobs(git, new Set(files.map((path) => tree.get(path)!.oid)), maxBytes);
+  const found = new Map<BytePath, BranchEntry>();
+  for (const path of paths) {
+    const known = tree.get(path);
+    if (known !== undefined && known.mode !== '160000') found.set(path, entryOf(known.mode, blobs.get(known.oid)!));
+    else if (known !== undefined || folders.has(path)) found.set(path, { entry: folder, content: null });
+  }
+  return found;
+}
+
+const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
+
+function foldersOf(tree: BranchTree): Set<BytePath> {
+  const found = new Set<BytePath>();
+  for (const path of tree.keys())
+    for (
+      let end = path.lastIndexOf('/');
+      end > 0 && !found.has(path.slice(0, end));
+      end = path.lastIndexOf('/', end - 1)
+    )
+      found.add(path.slice(0, end));
+  return found;
+}
+
+function entryOf(mode: string, { sizeBytes, bytes }: Blob): BranchEntry {
+  if (mode !== '120000') {
+    const entry: Entry = { type: 'file', mode: mode === '100755' ? 0o755 : 0o644, sizeBytes, target: null };
+    return { entry, content: bytes };
+  }
+  if (bytes === null) throw new Fault('corrupt', 'a link on the branch has no target that could be one');
+  return { entry: { type: 'link', mode: 0, sizeBytes: 0, target: fromBytes(bytes) }, content: null };
+}
+
+interface Blob {
+  readonly sizeBytes: number;
+  readonly bytes: Buffer | null;
+}
+
+async function readBlobs(git: ProjectGit, oids: ReadonlySet<string>, maxBytes: number): Promise<Map<string, Blob>> {
+  const sizes = parseHeaders(await gitOutput(git, ['cat-file', '--batch-check'], { input: lines(oids) }));
+  const wanted = [...oids].filter((oid) => sizes.get(oid)! <= maxBytes);
+  const output = await gitOutput(git, ['cat-file', '--batch'], { input: lines(wanted), maxBytes: 4 * 1024 ** 3 });
+  const found = new Map<string, Blob>([...sizes].map(([oid, sizeBytes]) => [oid, { sizeBytes, bytes: null }]));
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf('\n', at);
+    const [oid, sizeBytes] = header(output.toString('latin1', at, end));
+    found.set(oid, { sizeBytes, bytes: output.subarray(end + 1, end + 1 + sizeBytes) });
+    at = end + sizeBytes + 2;
+  }
+  return found;
+}
+
+function lines(oids: Iterable<string>): string {
+  return [...oids].map((oid) => `${oid}\n`).join('');
+}
+
+function parseHeaders(output: Buffer): Map<string, number> {
+  return new Map(output.toString('latin1').split('\n').filter(Boolean).map(header));
+}
+
+function header(line: string): [oid: string, sizeBytes: number] {
+  const found = /^([0-9a-f]+) blob (\d+)$/.exec(line);
+  if (found === null) throw new Fault('corrupt', `the project's repository lacks an object: ${line}`);
+  return [found[1]!, Number(found[2])];
+}
+
+/** A path of the tree that the changes would take away without naming it, or that belongs to a submodule; null: none. */
+export function displacedBy(tree: BranchTree, changes: readonly BranchChange[]): BytePath | null {
+  const named = new Set(changes.map(({ path }) => path));
+  const staying = new Map([...tree].filter(([path]) => !named.has(path)));
+  const folders = foldersOf(staying);
+  for (const { path, entry } of changes) {
+    if (tree.get(path)?.mode === '160000') return path;
+    if (entry !== null && folders.has(path)) return path;
+    for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+      const above = path.slice(0, end);
+      if (staying.has(above) && (entry !== null || tree.get(above)?.mode === '160000')) return above;
+    }
+  }
+  return null;
+}

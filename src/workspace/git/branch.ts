@@ -1,0 +1,146 @@
+/**
+ * Commits onto a branch of the project's repository. The owner's checkout and index stay as they are: the tree is made
+ * in an index of our own, and the branch moves only if it still is where it was when it was opened.
+ */
+import { join } from 'node:path';
+import type { BytePath } from '../../model/byte-path.ts';
+import { toBytes } from '../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Source } from '../tree/reader.ts';
+import { type BranchTree, displacedBy, listTree } from './branch-tree.ts';
+import { gitFault, gitOutput, runGit } from './git.ts';
+import { openProjectGit, type ProjectGit, withFolder, withOwnerFolder } from './project-git.ts';
+import { writeBlobs } from './write-blobs.ts';
+
+/** Plain data. */
+export interface Branch {
+  readonly git: ProjectGit;
+  readonly name: string;
+  /** Where it is; null: it does not exist yet. */
+  readonly tip: string | null;
+  /** What the next commit is made on: the tip, or HEAD for a new branch; null: nothing, there is no commit yet. */
+  readonly start: string | null;
+}
+
+export interface BranchChange {
+  readonly path: BytePath;
+  /** A file or a link; null: it goes. */
+  readonly entry: Entry | null;
+  /** Of a file. */
+  readonly content: Source | null;
+}
+
+export interface BranchCommit {
+  readonly branch: Branch;
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly changes: readonly BranchChange[];
+}
+
+/** Refuses a name git does not take, and a branch that is checked out anywhere. */
+export async function openBranch(project: string, name: string): Promise<Branch> {
+  const git = await openProjectGit(project);
+  if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
+  const checked = await runGit(git, ['check-ref-format', '--branch', name]);
+  if (checked.exitCode !== 0 || checked.stdout.toString() !== `${name}\n`)
+    throw new Fault('invalid', `${printable(name)} is not a name for a branch`);
+  await refuseCheckedOut(git, name);
+  const tip = await commitOf(git, `refs/heads/${name}`);
+  return { git, name, tip, start: tip ?? (await commitOf(git, 'HEAD')) };
+}
+
+async function refuseCheckedOut(git: ProjectGit, name: string): Promise<void> {
+  const listed = await gitOutput(git, ['worktree', 'list', '--porcelain', '-z']);
+  if (
+    !listed
+      .toString('latin1')
+      .split('\0')
+      .includes(`branch refs/heads/${toLatin1(name)}`)
+  )
+    return;
+  throw new Fault('conflict', `the branch ${name} is checked out`, {
+    hint: 'Name another branch, or apply without one.',
+  });
+}
+
+function toLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+async function commitOf(git: ProjectGit, ref: string): Promise<string | null> {
+  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
+  return exitCode === 0 ? stdout.toString().trim() : null;
+}
+
+/** The commit the branch is at then: a new one, or the one it was at when there is nothing to change. */
+export async function commitToBranch({ branch, message, author, changes }: BranchCommit): Promise<string> {
+  const text = message.trim();
+  if (text === '' || text.includes('\0')) throw new Fault('invalid', 'a commit needs a message, which is text');
+  refuseDisplacing(await listTree(branch.git, branch.start), changes);
+  const tree = await withOwnerFolder(branch.git, (folder) => writeTree(branch, changes, join(folder, 'index')));
+  if (branch.tip !== null && tree === (await treeOf(branch.git, branch.tip))) return branch.tip;
+  const commit = await commitTree(branch, tree, `${text}\n`, author);
+  await move(branch, commit);
+  return commit;
+}
+
+function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): void {
+  const displaced = displacedBy(tree, changes);
+  if (displaced === null) return;
+  const names = printable(toBytes(displaced).toString('utf8'));
+  throw new Fault('conflict', `${names} of the branch is in the way, or is a submodule`);
+}
+
+async function writeTree({ git, start }: Branch, changes: readonly BranchChange[], index: string): Promise<string> {
+  const env = { GIT_INDEX_FILE: index };
+  const modes = changes.map(({ entry }) => entry && modeOf(entry));
+  const oids = await withFolder((folder) => writeBlobs(git, changes, join(folder, 'spill')));
+  const lines = changes.map(
+    ({ path }, at) => `${modes[at] ?? '0'} ${oids[at] || '0'.repeat(git.oidLength)}\t${path}\0`,
+  );
+  // What goes makes room for what comes: a file for a folder, a folder for a file.
+  const [goes, comes] = [lines.filter((_, at) => modes[at] === null), lines.filter((_, at) => modes[at] !== null)];
+  await gitOutput(git, ['read-tree', start ?? '--empty'], { env });
+  const args = ['update-index', '-z', '--index-info'];
+  const { exitCode, stderr } = await runGit(git, args, { env, input: toBytes([...goes, ...comes].join('')) });
+  // A path it does not take is left out with a word, and no failure.
+  if (exitCode !== 0 || stderr !== '') throw gitFault(args, stderr, 'invalid');
+  return (await gitOutput(git, ['write-tree'], { env })).toString().trim();
+}
+
+function modeOf({ type, mode }: Entry): string {
+  if (type === 'link') return '120000';
+  if (type !== 'file') throw new Fault('invalid', `git cannot hold a ${type}`);
+  return (mode & 0o100) === 0 ? '100644' : '100755';
+}
+
+async function treeOf(git: ProjectGit, commit: string): Promise<string> {
+  return (await gitOutput(git, ['rev-parse', '--verify', `${commit}^{tree}`])).toString().trim();
+}
+
+async function commitTree(
+  branch: Branch,
+  tree: string,
+  input: string,
+  author: BranchCommit['author'],
+): Promise<string> {
+  const env = {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+  const parents = branch.start === null ? [] : ['-p', branch.start];
+  const args = ['commit-tree', tree, ...parents, '-F', '-'];
+  return (await gitOutput(branch.git, args, { env, input, code: 'invalid' })).toString().trim();
+}
+
+/** Only from where it was: an empty old value says that it did not exist. */
+async function move({ git, name, tip }: Branch, commit: string): Promise<void> {
+  await refuseCheckedOut(git, name);
+  const args = ['update-ref', '--create-reflog', '-m', 'carrel apply', `refs/heads/${name}`, commit, tip ?? ''];
+  const { exitCode, stderr } = await runGit(git, args);
+  if (exitCode !== 0) throw gitFault(args, stderr, 'conflict');
+}

@@ -1,0 +1,173 @@
+/**
+ * Brings the commits of an agent into the project's repository, as refs of its own: `refs/carrel/NAME/heads/BRANCH`.
+ * They come as a bundle that git wrote inside the sandbox, so every byte of it is the agent's. It is unpacked and checked
+ * apart first; what is refused leaves nothing in the repository.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { fromText } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { type BundleHeader, maxHeaderBytes, parseBundleHeader, refused } from './bundle-header.ts';
+import { type GitRunOptions, gitOutput, quoted, runGit } from './git.ts';
+import { openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
+
+export interface TakenRef {
+  readonly ref: string;
+  readonly commit: string;
+  /** Of the commit: the agent's words. */
+  readonly subject: string;
+  /** Commits that none of the project's own refs has. */
+  readonly ahead: number;
+}
+
+const maxBundleBytes = 2 * 1024 ** 3;
+const maxTips = 1000;
+
+/** Run in the workspace, inside; writes a bundle of all that is not in the tips to stdout. */
+export function bundleCommand(tips: readonly string[]): string[] {
+  const git = ['git', '-c', 'safe.directory=*', 'bundle', 'create', '--quiet', '-'];
+  return [...git, '--ignore-missing', '--branches', 'HEAD', '--not', ...tips];
+}
+
+/** By what git says on stderr. */
+export function isEmptyBundle(said: string): boolean {
+  return /Refusing to create empty bundle/i.test(said);
+}
+
+/** What the project has, the newest first; a tip too few makes a bundle larger, nothing else. Null: no repository. */
+export async function projectTips(project: string): Promise<string[] | null> {
+  const git = await openProjectGit(project);
+  if (git === null) return null;
+  const args = ['for-each-ref', '--sort=-creatordate', `--count=${maxTips}`, '--format=%(objectname)'];
+  const refs = (await gitOutput(git, args)).toString().split('\n');
+  const { stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
+  return [...new Set([stdout.toString().trim(), ...refs])].filter(Boolean);
+}
+
+interface BundleInput {
+  readonly project: string;
+  /** Of the sandbox. */
+  readonly name: string;
+  /** A file of ours. */
+  readonly bundle: string;
+}
+
+export async function takeBundle({ project, name, bundle }: BundleInput): Promise<TakenRef[]> {
+  const git = await openProjectGit(project);
+  if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
+  const header = readHeader(bundle, git.oidLength);
+  const wanted = targets(header, refFolder(name));
+  const taken = await withOwnerFolder(git, (folder) => examine(git, bundle, header, wanted, folder));
+  await unpack(git, bundle, header, {});
+  await makeRoom(git, refFolder(name), wanted);
+  const input = wanted.map(({ ref, oid }) => `update ${ref} ${oid}\n`).join('');
+  await gitOutput(git, ['update-ref', '--stdin', '-m', 'carrel: commits of an agent'], { input, code: 'conflict' });
+  return taken;
+}
+
+/** A name may have dots where a ref may not. */
+function refFolder(name: string): string {
+  return `refs/carrel/${name.replace(/\.(?=\.|$|lock$)/g, '%2e')}`;
+}
+
+function readHeader(bundle: string, oidLength: 40 | 64): BundleHeader {
+  const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size > maxBundleBytes) throw refused(`it is larger than ${maxBundleBytes} bytes`);
+    const start = Buffer.alloc(Math.min(stat.size, maxHeaderBytes + 1));
+    return parseBundleHeader(start.subarray(0, readSync(fd, start)), oidLength);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+interface Target {
+  readonly ref: string;
+  readonly oid: string;
+}
+
+/** HEAD counts only when it is on no branch. */
+function targets({ refs }: BundleHeader, folder: string): Target[] {
+  const onBranch = new Set(refs.filter(({ branch }) => branch !== null).map(({ oid }) => oid));
+  return refs
+    .filter(({ branch, oid }) => branch !== null || !onBranch.has(oid))
+    .map(({ branch, oid }) => ({ ref: branch === null ? `${folder}/HEAD` : `${folder}/heads/${branch}`, oid }));
+}
+
+/** Unpacks into a folder apart that has the project's objects behind it, and looks at everything there. */
+async function examine(
+  git: ProjectGit,
+  bundle: string,
+  header: BundleHeader,
+  wanted: readonly Target[],
+  folder: string,
+) {
+  const objects = (await gitOutput(git, ['rev-parse', '--git-path', 'objects'])).toString().replace(/\n$/, '');
+  const env = { GIT_OBJECT_DIRECTORY: folder, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(fromText(objects)) };
+  await unpack(git, bundle, header, env);
+  await refuseUnlessCommits(git, wanted, env);
+  await refuseIncomplete(git, wanted, env);
+  const taken: TakenRef[] = [];
+  for (const target of wanted) taken.push(await describe(git, target, env));
+  return taken;
+}
+
+type Env = NonNullable<GitRunOptions['env']>;
+
+/** Checks every object as it goes. Git's own fetch does not, for bundles. */
+async function unpack(git: ProjectGit, bundle: string, { lengthBytes }: BundleHeader, env: Env): Promise<void> {
+  const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    // Moves the place from which git reads on.
+    readSync(fd, Buffer.alloc(lengthBytes), 0, lengthBytes, null);
+    const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict'];
+    const { exitCode, stderr } = await runGit(git, args, { input: fd, env: { ...env, GIT_ALLOC_LIMIT: '1g' } });
+    if (exitCode !== 0) throw refused(complaint(stderr));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function refuseUnlessCommits(git: ProjectGit, wanted: readonly Target[], env: Env): Promise<void> {
+  const input = wanted.map(({ oid }) => `${oid}\n`).join('');
+  const found = await gitOutput(git, ['cat-file', '--batch-check=%(objecttype)'], { input, env });
+  const types = found.toString().split('\n').slice(0, -1);
+  if (types.length !== wanted.length || types.some((type) => type !== 'commit'))
+    throw refused('one of its branches is no commit');
+}
+
+/** Everything that a commit leads to has to be there, up to what the project's own refs have. */
+async function refuseIncomplete(git: ProjectGit, wanted: readonly Target[], env: Env): Promise<void> {
+  const input = wanted.map(({ oid }) => `${oid}\n`).join('');
+  const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'];
+  const { exitCode, stderr } = await runGit(git, args, { input, env });
+  if (exitCode !== 0) throw refused(`it is not complete: ${complaint(stderr)}`);
+}
+
+async function describe(git: ProjectGit, { ref, oid }: Target, env: Env): Promise<TakenRef> {
+  const args = ['rev-list', '--no-commit-header', '--max-count=1', '--format=%s', oid];
+  const subject = (await gitOutput(git, args, { env })).toString().trim();
+  const own = ['--not', '--exclude=refs/carrel/*', '--all'];
+  const ahead = Number((await gitOutput(git, ['rev-list', '--count', oid, ...own], { env })).toString());
+  return { ref, commit: oid, subject, ahead };
+}
+
+/** Refs that came earlier and are in the way go: a branch that is a folder by now, a HEAD that is on a branch again. */
+async function makeRoom(git: ProjectGit, folder: string, wanted: readonly Target[]): Promise<void> {
+  const listed = (await gitOutput(git, ['for-each-ref', '--format=%(refname)', folder])).toString();
+  const coming = wanted.map(({ ref }) => ref);
+  const stale = listed
+    .split('\n')
+    .filter((ref) => ref !== '' && !coming.includes(ref) && isInTheWay(ref, coming, folder));
+  if (stale.length === 0) return;
+  await gitOutput(git, ['update-ref', '--stdin'], { input: stale.map((ref) => `delete ${ref}\n`).join('') });
+}
+
+function isInTheWay(ref: string, coming: readonly string[], folder: string): boolean {
+  return ref === `${folder}/HEAD` || coming.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(`${one}/`));
+}
+
+/** What git said last, and what it said about it. */
+function complaint(text: string): string {
+  return text.trim().split('\n').slice(-2).join('; ').slice(0, 300);
+}

@@ -1,0 +1,192 @@
+/**
+ * Runs git by argv with nothing of our own surroundings in it: no configuration of the machine or the user, no hooks,
+ * no prompts, no network. What git prints is bytes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { spawnFault } from '../../lib/run.ts';
+import { signalNumber } from '../../lib/signal.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+
+/** A repository, and as whom and how git works on it. */
+export interface Git {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Undefined: as we are. */
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export interface GitRan {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface GitRunOptions {
+  /** A number is an open file, read from where it stands. */
+  readonly input?: Buffer | string | number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+}
+
+const defaultMaxBytes = 256 * 1024 ** 2;
+const defaultTimeoutMs = 600_000;
+const maxErrorBytes = 64 * 1024;
+
+const cleanEnv: Readonly<Record<string, string>> = {
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: 'true',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+};
+
+export interface GitChild {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Its exit code and what it complained about, once it has ended and closed its output. Never rejects. */
+  readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string; readonly fault: Fault | null }>;
+  readonly kill: () => void;
+}
+
+/** Starts git with pipes on both sides. */
+export function startGit(git: Git, args: readonly string[], options: GitRunOptions = {}): GitChild {
+  const { timeoutMs = defaultTimeoutMs } = options;
+  const child = spawnChild(git, args, options);
+  const stderr = collect(child.stderr!, maxErrorBytes);
+  // A program that ends early breaks the pipe; its exit code tells why.
+  child.stdin?.on('error', () => {});
+  const ended = new Promise<{ exitCode: number; stderr: string; fault: Fault | null }>((resolve) => {
+    child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault('git', error) }));
+    child.on('close', (code, signal) => {
+      const late = signal === 'SIGKILL' && child.killed;
+      const fault = late ? new Fault('timeout', `git ${args[0]} did not end within ${timeoutMs} ms`) : null;
+      resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr: stderr().toString('utf8'), fault });
+    });
+  });
+  return { stdin: child.stdin!, stdout: child.stdout!, ended, kill: () => child.kill('SIGTERM') };
+}
+
+function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): ChildProcess {
+  const { input, timeoutMs = defaultTimeoutMs } = options;
+  const child = spawn('git', [...git.args, ...args], {
+    cwd: git.cwd,
+    env: { ...cleanEnv, ...git.env, ...options.env },
+    stdio: [typeof input === 'number' ? input : 'pipe', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    ...(git.uid === undefined ? {} : { uid: git.uid }),
+    ...(git.gid === undefined ? {} : { gid: git.gid }),
+  });
+  // Where it could not even be tried, for want of descriptors, there are no streams.
+  if (child.stderr === null || child.stdout === null)
+    throw new Fault('exhausted', 'git could not be started', { hint: 'Raise the limit on open files (ulimit -n).' });
+  return child;
+}
+
+/** Runs git to its end, whatever its exit code. */
+export async function runGit(git: Git, args: readonly string[], options: GitRunOptions = {}): Promise<GitRan> {
+  const { maxBytes = defaultMaxBytes, input } = options;
+  const child = startGit(git, args, options);
+  const stdout = collect(child.stdout, maxBytes + 1);
+  if (typeof input !== 'number') child.stdin.end(input ?? '');
+  const { exitCode, stderr, fault } = await child.ended;
+  if (fault !== null) throw fault;
+  const output = stdout();
+  if (output.length > maxBytes) throw new Fault('exhausted', `git ${args[0]} printed more than ${maxBytes} bytes`);
+  return { exitCode, stdout: output, stderr };
+}
+
+/** Runs git and gives its output; a failure is a Fault with that code and git's own words. */
+export async function gitOutput(
+  git: Git,
+  args: readonly string[],
+  options: GitRunOptions & { readonly code?: Fault['code'] } = {},
+): Promise<Buffer> {
+  const { exitCode, stdout, stderr } = await runGit(git, args, options);
+  if (exitCode !== 0) throw gitFault(args, stderr, options.code);
+  return stdout;
+}
+
+export function gitFault(args: readonly string[], stderr: string, code: Fault['code'] = 'internal'): Fault {
+  const words = stderr.trim().split('\n').slice(-3).join('; ').slice(0, 500);
+  return new Fault(code, `git ${args[0]} failed: ${words || 'it said nothing'}`);
+}
+
+const batchBytes = 64 * 1024;
+
+/** Writes everything and closes, in few large writes: one for each piece costs more than the pieces. */
+export async function feed(stdin: Writable, pieces: Iterable<Buffer>): Promise<void> {
+  let batch: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    batch.push(piece);
+    bytes += piece.length;
+    if (bytes < batchBytes) continue;
+    if (!stdin.write(Buffer.concat(batch))) await hasRoom(stdin);
+    // Whoever reads has ended.
+    if (stdin.destroyed) return;
+    batch = [];
+    bytes = 0;
+  }
+  stdin.end(Buffer.concat(batch));
+}
+
+function hasRoom(stdin: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stdin.destroyed) resolve();
+    const done = () => {
+      stdin.off('drain', done);
+      stdin.off('close', done);
+      resolve();
+    };
+    stdin.on('drain', done);
+    stdin.on('close', done);
+  });
+}
+
+function collect(stream: Readable, maxBytes: number): () => Buffer {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (bytes < maxBytes) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+const shortEscapes: Readonly<Record<number, string>> = {
+  7: '\\a',
+  8: '\\b',
+  9: '\\t',
+  10: '\\n',
+  11: '\\v',
+  12: '\\f',
+  13: '\\r',
+  34: '\\"',
+  92: '\\\\',
+};
+
+/** A name in double quotes, as C and git write it: printable ASCII only. */
+export function quoted(name: BytePath): string {
+  let text = '"';
+  for (const byte of toBytes(name))
+    text +=
+      shortEscapes[byte] ??
+      (byte < 0x20 || byte > 0x7e ? `\\${byte.toString(8).padStart(3, '0')}` : String.fromCharCode(byte));
+  return `${text}"`;
+}
+
+/** A name as git prints it: quoted only where it has to be. */
+export function quoteName(name: BytePath): string {
+  return /^[ !#-[\]-~]*$/.test(name) ? name : quoted(name);
+}

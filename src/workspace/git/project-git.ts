@@ -1,0 +1,64 @@
+/**
+ * Git on the project's own repository. It belongs to the owner of the project, so git runs as the owner, with nothing in
+ * it that could run anything else: hooks, monitors, filters, pagers and transports are off, whatever its configuration.
+ */
+import { chownSync, lstatSync, mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeTree } from '../../lib/file.ts';
+import { type Git, runGit } from './git.ts';
+
+export interface ProjectGit extends Git {
+  /** Of a hash, in hexadecimal. */
+  readonly oidLength: 40 | 64;
+}
+
+const settings = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.pager=cat',
+  'core.attributesFile=/dev/null',
+  'core.splitIndex=false',
+  'core.untrackedCache=false',
+  'index.sparse=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'protocol.allow=never',
+  'i18n.commitEncoding=UTF-8',
+  'log.showSignature=false',
+];
+
+/** Null when the project has no repository of its own; one of a folder above is not its own. */
+export async function openProjectGit(project: string): Promise<ProjectGit | null> {
+  const folder = join(project, '.git');
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return null;
+  const args = ['--no-pager', `--git-dir=${folder}`, ...settings.flatMap((setting) => ['-c', setting])];
+  const git: Git = { cwd: project, args, env: {}, ...asOwner(project) };
+  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--show-object-format']);
+  if (exitCode !== 0) return null;
+  return { ...git, oidLength: stdout.toString().trim() === 'sha256' ? 64 : 40 };
+}
+
+/** Only root can be somebody else. */
+function asOwner(project: string): { uid?: number; gid?: number } {
+  const { uid, gid } = statSync(project);
+  return process.getuid?.() !== 0 || uid === 0 ? {} : { uid, gid };
+}
+
+/** A folder for git to work in, which the owner of the project can reach, and may do anything in. */
+export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => Promise<T>): Promise<T> {
+  return withFolder((folder) => {
+    if (uid !== undefined) chownSync(folder, uid, gid ?? uid);
+    return work(folder);
+  });
+}
+
+/** A folder for ourselves alone. */
+export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-git-'));
+  try {
+    return await work(folder);
+  } finally {
+    await removeTree(folder);
+  }
+}

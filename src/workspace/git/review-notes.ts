@@ -1,0 +1,96 @@
+/** In words of git's own kind, what a unified diff of git cannot show. */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Entry } from '../../model/change.ts';
+import { quoteName } from './git.ts';
+import type { Facts } from './git-store.ts';
+import type { Fact } from './stored-content.ts';
+
+export interface Notable {
+  readonly changes: readonly Change[];
+  readonly missing: ReadonlySet<BytePath>;
+  readonly hiddenInGit: number;
+}
+
+/** What is created under the usual masks; any other mode is worth a word. */
+const usualModes: readonly number[] = [0o644, 0o755, 0o664, 0o775];
+
+export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
+  const implied = { before: parents(changes, 'before'), after: parents(changes, 'after') };
+  const lines = changes.flatMap((change) => {
+    const name = quoteName(change.path);
+    return [
+      ...existence(change, implied).map((words) => `${words} ${name}`),
+      ...modeWords(change).map((words) => `${words} ${name}`),
+      ...(missing.has(change.path) ? [`not shown ${name}: it changed while it was read`] : []),
+      ...(change.baseKnown ? [] : [`base unknown ${name}: compared with what the project has now`]),
+    ];
+  });
+  if (hiddenInGit === 1) lines.push('1 path inside .git differs and is not shown');
+  if (hiddenInGit > 1) lines.push(`${hiddenInGit} paths inside .git differ and are not shown`);
+  return lines;
+}
+
+/** Every folder that has something in it that is listed too. */
+function parents(changes: readonly Change[], side: 'before' | 'after'): Set<BytePath> {
+  const found = new Set<BytePath>();
+  for (const change of changes) {
+    if (change[side] === null) continue;
+    for (let end = change.path.lastIndexOf('/'); end > 0; end = change.path.lastIndexOf('/', end - 1)) {
+      const parent = change.path.slice(0, end);
+      if (found.has(parent)) break;
+      found.add(parent);
+    }
+  }
+  return found;
+}
+
+type Implied = { readonly before: ReadonlySet<BytePath>; readonly after: ReadonlySet<BytePath> };
+
+function existence({ path, before, after }: Change, implied: Implied): string[] {
+  if (before?.type === after?.type) return [];
+  if (before !== null && after !== null)
+    return inGit(before) && inGit(after) ? [] : [`type change ${before.type} => ${after.type}`];
+  const [entry, verb, side] =
+    after === null ? [before!, 'delete', 'before' as const] : [after, 'create', 'after' as const];
+  if (inGit(entry) || (entry.type === 'folder' && implied[side].has(path))) return [];
+  return [`${verb} ${entry.type}`];
+}
+
+function inGit({ type }: Entry): boolean {
+  return type === 'file' || type === 'link';
+}
+
+function modeWords({ before, after }: Change): string[] {
+  if (after === null || after.type === 'link') return [];
+  if (before === null || before.type !== after.type)
+    return usualModes.includes(after.mode) ? [] : [`create mode ${octal(after.mode)}`];
+  if (before.mode === after.mode || (after.type === 'file' && gitShowsMode(before.mode, after.mode))) return [];
+  return [`mode change ${octal(before.mode)} => ${octal(after.mode)}`];
+}
+
+/** Git knows one bit, the owner's x; the other two usually go with it. */
+function gitShowsMode(before: number, after: number): boolean {
+  const differs = before ^ after;
+  return (differs & 0o100) !== 0 && (differs & ~0o111) === 0;
+}
+
+export function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+/** Of a file that is not shown: what it was and is. */
+export function factLine(name: BytePath, { before, after }: Facts): string {
+  const sides = [before, after].filter((fact) => fact !== null);
+  const verb = before === null ? 'added' : after === null ? 'deleted' : 'changed';
+  return `${kindOf(sides)} file ${quoteName(name)} ${verb}: ${sides.map(sizeAndHash).join(' → ')}`;
+}
+
+function kindOf(sides: readonly Fact[]): string {
+  const kinds = sides.map(({ kind }) => kind);
+  if (kinds.includes('large')) return 'Large';
+  return kinds.includes('binary') ? 'Binary' : 'Unreadable';
+}
+
+function sizeAndHash({ sizeBytes, sha256 }: Fact): string {
+  return `${sizeBytes} B ${sha256 === null ? '(no longer there)' : `sha256:${sha256}`}`;
+}

@@ -1,0 +1,143 @@
+/**
+ * Changes as people and programs read them: a unified diff, and a summary of each path. Nothing is left out: what git
+ * cannot show follows in words. What git prints is passed on byte by byte; only names are quoted. Whoever shows it on a
+ * terminal makes it harmless.
+ */
+import { type BytePath, isText, toBytes, toText } from '../../model/byte-path.ts';
+import type { Change, Entry, EntryType } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import { type DiffEntry, type LineCount, openDiff } from './git-diff.ts';
+import type { Facts, GitStore } from './git-store.ts';
+import { factLine, notes, octal } from './review-notes.ts';
+
+export interface ChangeSummary {
+  readonly path: string;
+  /** The exact name, where it is not text. */
+  readonly pathBase64?: string;
+  /** Added, modified (content or mode), deleted, renamed, of another type. */
+  readonly status: 'A' | 'M' | 'D' | 'R' | 'T';
+  /** Where a renamed file was. */
+  readonly from?: string;
+  readonly fromBase64?: string;
+  /** Octal; null where there is none. */
+  readonly oldMode: string | null;
+  readonly newMode: string | null;
+  readonly oldType: EntryType | null;
+  readonly newType: EntryType | null;
+  readonly oldSize: number | null;
+  readonly newSize: number | null;
+  /** Lines; null for what is binary, large or unreadable. */
+  readonly insertions: number | null;
+  readonly deletions: number | null;
+  /** Of binary and large files only. */
+  readonly oldSha256?: string;
+  readonly newSha256?: string;
+  readonly baseKnown: boolean;
+}
+
+export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncGenerator<Buffer> {
+  const { entries, sections } = await openDiff(store, ['-p']);
+  // A change of type has two sections: one takes the old away, one brings the new.
+  const order = entries.flatMap((entry) => (entry.status === 'T' ? [entry, entry] : [entry]));
+  let next = 0;
+  for await (const batch of sections) {
+    yield Buffer.concat(batch.map((section) => withFacts(section, order[next++], store.facts)));
+  }
+  if (next !== order.length) throw new Fault('internal', `git shows ${next} of ${order.length} changes`);
+  const words = notes({ changes: store.changes, missing: store.missing, hiddenInGit });
+  if (words.length > 0) yield Buffer.from(`${words.join('\n')}\n`);
+}
+
+const notShown = Buffer.from('\nBinary files ');
+
+/** What is known about a file that is not shown follows its section. `git apply` refuses such a section. */
+function withFacts(section: Buffer, entry: DiffEntry | undefined, facts: ReadonlyMap<BytePath, Facts>): Buffer {
+  const known = entry && factsOf(entry, facts);
+  if (known === undefined || !section.includes(notShown)) return section;
+  const text = section.toString('latin1');
+  // Of a change of type, this section tells one half.
+  const half = {
+    before: text.includes('\nnew file mode ') ? null : known.before,
+    after: text.includes('\ndeleted file mode ') ? null : known.after,
+  };
+  const head = isWhole(half) ? section : Buffer.from(text.replace(hashesOfStandIns, '$10000000..0000000'), 'latin1');
+  return Buffer.concat([head, Buffer.from(`${factLine(entry!.path, half)}\n`)]);
+}
+
+const hashesOfStandIns = /(\nindex )[0-9a-f]+\.\.[0-9a-f]+/;
+
+function isWhole({ before, after }: Facts): boolean {
+  return [before, after].every((fact) => fact === null || fact.kind === 'text' || fact.kind === 'binary');
+}
+
+function factsOf({ path, from }: DiffEntry, facts: ReadonlyMap<BytePath, Facts>): Facts | undefined {
+  const [here, there] = [facts.get(path), from === null ? undefined : facts.get(from)];
+  if (there === undefined) return here;
+  return { before: there.before, after: here?.after ?? null };
+}
+
+export async function summary(store: GitStore): Promise<ChangeSummary[]> {
+  const { entries, counts, sections } = await openDiff(store, ['--numstat']);
+  for await (const _ of sections);
+  const seen = new Map(entries.map((entry, index) => [entry.path, { entry, count: counts[index]! }]));
+  const movedAway = new Set(entries.map(({ from }) => from));
+  const byPath = new Map(store.changes.map((change) => [change.path, change]));
+  return store.changes
+    .filter(({ path, after }) => after !== null || !movedAway.has(path))
+    .map((change) => {
+      const { entry, count } = seen.get(change.path) ?? {};
+      const source = entry?.from == null ? undefined : byPath.get(entry.from);
+      return summarised(change, source, entry ? factsOf(entry, store.facts) : undefined, count);
+    });
+}
+
+const noLines: LineCount = { insertions: 0, deletions: 0 };
+
+function summarised(
+  change: Change,
+  source: Change | undefined,
+  facts: Facts | undefined,
+  count = noLines,
+): ChangeSummary {
+  const { path, after } = change;
+  // What a renamed file replaces is not a file: then it is a change of type first.
+  const before = change.before ?? source?.before ?? null;
+  return {
+    ...named(path),
+    status: statusOf(change, source),
+    ...(source === undefined ? {} : namedFrom(source.path)),
+    oldMode: modeOf(before),
+    newMode: modeOf(after),
+    oldType: before?.type ?? null,
+    newType: after?.type ?? null,
+    oldSize: before?.sizeBytes ?? null,
+    newSize: after?.sizeBytes ?? null,
+    insertions: facts ? null : count.insertions,
+    deletions: facts ? null : count.deletions,
+    ...hashes(facts),
+    baseKnown: change.baseKnown && (source?.baseKnown ?? true),
+  };
+}
+
+function statusOf({ before, after }: Change, source: Change | undefined): ChangeSummary['status'] {
+  if (after === null) return 'D';
+  if (before === null) return source === undefined ? 'A' : 'R';
+  return before.type === after.type ? 'M' : 'T';
+}
+
+function modeOf(entry: Entry | null): string | null {
+  return entry === null || entry.type === 'link' ? null : octal(entry.mode);
+}
+
+function hashes(facts: Facts | undefined): Pick<ChangeSummary, 'oldSha256' | 'newSha256'> {
+  const [before, after] = [facts?.before?.sha256, facts?.after?.sha256];
+  return { ...(before ? { oldSha256: before } : {}), ...(after ? { newSha256: after } : {}) };
+}
+
+function named(path: BytePath): { path: string; pathBase64?: string } {
+  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
+}
+
+function namedFrom(path: BytePath): { from: string; fromBase64?: string } {
+  return { from: toText(path), ...(isText(path) ? {} : { fromBase64: toBytes(path).toString('base64') }) };
+}

@@ -1,0 +1,108 @@
+/** What of a file goes into a store for comparing: its bytes, or a stand-in and the facts about it. */
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { Content, Entry } from '../../model/change.ts';
+import { copyContent } from '../tree/content.ts';
+import type { Reader } from '../tree/reader.ts';
+
+/** What is said about one side of a file that is not shown. */
+export interface Fact {
+  readonly kind: 'text' | 'binary' | 'large' | 'unreadable';
+  readonly sizeBytes: number;
+  /** Null when unreadable. */
+  readonly sha256: string | null;
+}
+
+export type Data = Buffer | { readonly file: string; readonly bytes: number };
+
+export interface Loaded {
+  readonly fact: Fact;
+  /** Null when there is only the fact. */
+  readonly data: Data | null;
+}
+
+export interface Stored {
+  readonly path: BytePath;
+  readonly entry: Entry;
+  readonly content: Content | null;
+  /** Where to put the bytes of a large file; null: only look at them. */
+  readonly spill: string | null;
+}
+
+export const maxShownBytes = 1024 * 1024;
+/** As far as git looks for a NUL. */
+const binaryProbeBytes = 8000;
+const pieceBytes = 512 * 1024;
+
+export function load(reader: Reader, stored: Stored): Loaded {
+  const { entry, content, path, spill } = stored;
+  if (entry.type === 'link') return inMemory('text', toBytes(entry.target ?? ''));
+  if (content === null || content.at === 'lost') return unreadable(entry);
+  const source = { from: 'content', content, path } as const;
+  const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
+  if (bytes !== null) return inMemory(bytes.subarray(0, binaryProbeBytes).includes(0) ? 'binary' : 'text', bytes);
+  // Large, or grown since it was listed.
+  if (spill !== null) return spilled(stored, content, spill);
+  const sha256 = reader.hash(source);
+  return sha256 === null
+    ? unreadable(entry)
+    : { fact: { kind: 'large', sizeBytes: entry.sizeBytes, sha256 }, data: null };
+}
+
+function spilled({ entry, path }: Stored, content: Content, file: string): Loaded {
+  const fd = openSync(file, 'w', 0o600);
+  try {
+    const copied = copyContent(content, path, fd);
+    if (copied === null) return unreadable(entry);
+    const { bytes, sha256 } = copied;
+    return { fact: { kind: 'large', sizeBytes: bytes, sha256 }, data: { file, bytes } };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function inMemory(kind: 'text' | 'binary', data: Buffer): Loaded {
+  return { fact: { kind, sizeBytes: data.length, sha256: null }, data };
+}
+
+function unreadable({ sizeBytes }: Entry): Loaded {
+  return { fact: { kind: 'unreadable', sizeBytes, sha256: null }, data: null };
+}
+
+export function hashed({ fact, data }: Loaded): Fact {
+  if (fact.sha256 !== null || !Buffer.isBuffer(data)) return fact;
+  return { ...fact, sha256: createHash('sha256').update(data).digest('hex') };
+}
+
+/** Binary to git, equal for equal bytes, and similar to nothing. */
+export function standIn(fact: Fact, path: BytePath, side: string): Buffer {
+  return Buffer.from(fact.sha256 === null ? `\0${side} of ${path}` : `\0sha256:${fact.sha256}`, 'latin1');
+}
+
+/** Large ones are not looked through: they may. */
+export function hasCrLf({ data }: Loaded): boolean {
+  return data !== null && (!Buffer.isBuffer(data) || data.includes('\r\n'));
+}
+
+export function* pieces(data: Data): Generator<Buffer> {
+  if (Buffer.isBuffer(data)) {
+    yield data;
+    return;
+  }
+  const fd = openSync(data.file, 'r');
+  try {
+    for (;;) {
+      const buffer = Buffer.allocUnsafe(pieceBytes);
+      const bytes = readSync(fd, buffer);
+      if (bytes === 0) return;
+      yield buffer.subarray(0, bytes);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function sizeOf(data: Data): number {
+  return Buffer.isBuffer(data) ? data.length : data.bytes;
+}

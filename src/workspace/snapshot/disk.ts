@@ -1,0 +1,190 @@
+/**
+ * A disk of a sandbox's own: `disk.img` in its folder, an ext4 filesystem in a sparse file, mounted on `state` in our mount
+ * namespace. When it is full, it is full inside only. The kernel frees its loop device with the last mount.
+ *
+ * A sandbox that outlives a daemon keeps the device of the image, mounted in a namespace that nobody enters any more. The
+ * next daemon mounts that very device: two devices on one image would destroy it.
+ */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { removeTree, syncFolder } from '../../lib/file.ts';
+import { type Ran, run } from '../../lib/run.ts';
+import { detachMount } from '../../lib/sys.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+
+export type DiskLimit =
+  | { readonly kind: 'enforced' }
+  /** The plain folder is used. */
+  | { readonly kind: 'advisory'; readonly reason: string };
+
+function imagePath(sandboxFolder: string): string {
+  return join(sandboxFolder, 'disk.img');
+}
+
+function mountPoint(sandboxFolder: string): string {
+  return join(sandboxFolder, 'state');
+}
+
+export function hasDisk(sandboxFolder: string): boolean {
+  return existsSync(imagePath(sandboxFolder));
+}
+
+/** The state of a sandbox on a disk of this size, if that can be had. A disk that is there keeps its size. */
+export async function ensureDisk(sandboxFolder: string, sizeBytes: number): Promise<DiskLimit> {
+  const state = mountPoint(sandboxFolder);
+  mkdirSync(state, { recursive: true, mode: 0o711 });
+  if (!hasDisk(sandboxFolder)) {
+    if (readdirSync(state).length > 0) return advisory('it has files from before there was a limit');
+    const reason = await makeDisk(sandboxFolder, sizeBytes);
+    if (reason !== null) return advisory(reason);
+  }
+  await openDisk(sandboxFolder);
+  return { kind: 'enforced' };
+}
+
+function advisory(reason: string): DiskLimit {
+  return { kind: 'advisory', reason };
+}
+
+/** Null when it was made; otherwise why it cannot be. Tried before it counts, so that no disk is left that nobody can mount. */
+async function makeDisk(sandboxFolder: string, sizeBytes: number): Promise<string | null> {
+  if (!isRealRoot()) return 'only root can mount a disk';
+  try {
+    await withNewDisk(sandboxFolder, sizeBytes, async () => {});
+    return null;
+  } catch (error) {
+    if (isFault(error)) return error.message;
+    throw error;
+  }
+}
+
+/** In a user namespace nobody may attach a file to a loop device. */
+function isRealRoot(): boolean {
+  return process.getuid?.() === 0 && /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
+}
+
+/** A disk like that of one sandbox for another, filled before it is there. */
+export function fillDisk(from: string, to: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  return withNewDisk(to, statSync(imagePath(from)).size, fill).then(() => openDisk(to));
+}
+
+async function withNewDisk(
+  sandboxFolder: string,
+  sizeBytes: number,
+  fill: (folder: string) => Promise<void>,
+): Promise<void> {
+  const image = `${imagePath(sandboxFolder)}.new`;
+  const place = `${mountPoint(sandboxFolder)}.new`;
+  detachMount(place);
+  await removeTree(place);
+  try {
+    await makeImage(image, sizeBytes);
+    mkdirSync(place, { mode: 0o711 });
+    await mountImage(image, place);
+    rmdirSync(join(place, 'lost+found'));
+    chmodSync(place, 0o711);
+    await fill(place);
+    crashPoint('disk:filled');
+    said(await administer('umount', '--', place), 'umount');
+    await syncFile(image);
+    renameSync(image, imagePath(sandboxFolder));
+    syncFolder(sandboxFolder);
+  } finally {
+    detachMount(place);
+    rmSync(place, { recursive: true, force: true });
+    rmSync(image, { force: true });
+  }
+}
+
+/** As much of it as possible is left unwritten. Small files are the rule here, so there are names for many. */
+const format = ['-q', '-F', '-m', '0', '-i', '8192', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard'] as const;
+
+async function makeImage(image: string, sizeBytes: number): Promise<void> {
+  const file = await open(image, 'w', 0o600);
+  try {
+    await file.truncate(sizeBytes);
+  } finally {
+    await file.close();
+  }
+  said(await administer('mkfs.ext4', ...format, '--', image), 'mkfs.ext4');
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Mounts the disk of a sandbox that has one, unless it is. */
+export async function openDisk(sandboxFolder: string): Promise<void> {
+  if (!hasDisk(sandboxFolder) || isMounted(sandboxFolder)) return;
+  mkdirSync(mountPoint(sandboxFolder), { recursive: true, mode: 0o711 });
+  await mountImage(imagePath(sandboxFolder), mountPoint(sandboxFolder));
+}
+
+function isMounted(sandboxFolder: string): boolean {
+  const state = statSync(mountPoint(sandboxFolder), { throwIfNoEntry: false });
+  return state !== undefined && state.dev !== statSync(sandboxFolder).dev;
+}
+
+const tries = 3;
+
+/** What is deleted inside gives its blocks back to the host. */
+async function mountImage(image: string, place: string): Promise<void> {
+  for (let left = tries; ; left -= 1) {
+    const device = await deviceOf(image);
+    const [source, loop] = device === null ? [image, ['loop']] : [device, []];
+    const options = [...loop, 'nosuid', 'nodev', 'noatime', 'discard'].join(',');
+    const ran = await administer('mount', '-n', '-t', 'ext4', '-o', options, '--', source, place);
+    // A device that was there a moment ago may have gone with its last mount.
+    if (ran.exitCode === 0 || left === 1) return said(ran, 'mount');
+  }
+}
+
+/** The loop device an image is attached to already. */
+async function deviceOf(image: string): Promise<string | null> {
+  const { stdout } = await administer('losetup', '--associated', image, '--noheadings', '--output', 'NAME');
+  return stdout.trim().split('\n')[0] || null;
+}
+
+/** Such programs are not on everybody's path. */
+function administer(...argv: string[]): Promise<Ran> {
+  return run(['env', `PATH=${process.env.PATH}:/usr/sbin:/sbin`, ...argv]);
+}
+
+function said({ exitCode, stderr }: Ran, program: string): void {
+  if (exitCode !== 0) throw new Fault('unavailable', `${program}: ${stderr.trim().split('\n')[0]}`);
+}
+
+/** Out of our mount table. Who still uses it keeps it. */
+export function releaseDisk(sandboxFolder: string): void {
+  if (hasDisk(sandboxFolder)) detachMount(mountPoint(sandboxFolder));
+}
+
+/**
+ * Before the folder of a sandbox is removed. Emptied first: in the namespace of an earlier daemon the disk may stay mounted
+ * for as long as another sandbox lives there, and should take no space meanwhile.
+ */
+export async function removeDisk(sandboxFolder: string): Promise<void> {
+  if (!hasDisk(sandboxFolder)) return;
+  const state = mountPoint(sandboxFolder);
+  await openDisk(sandboxFolder);
+  for (const name of readdirSync(state)) await removeTree(join(state, name));
+  detachMount(state);
+  rmSync(imagePath(sandboxFolder));
+}

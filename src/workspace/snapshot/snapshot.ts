@@ -1,0 +1,168 @@
+/**
+ * Snapshots of a sandbox: what its `state` was at a moment, kept until the sandbox goes.
+ *
+ * Nothing may write the state meanwhile, so whoever calls pauses or holds the sandbox, and does one thing at a time.
+ * Promises:
+ * - A snapshot is there whole or not at all, and costs what was changed in the sandbox, not what the project has.
+ * - Restoring keeps what was there before as an automatic snapshot, so restoring the wrong thing is undone by restoring.
+ * - After a crash at any instant `recoverRestore` finishes what was begun, or leaves everything as it was.
+ */
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { readIfThere, removeTree, syncFolder, writeWhole } from '../../lib/file.ts';
+import { Fault } from '../../model/fault.ts';
+import { hasDisk } from './disk.ts';
+import {
+  findSnapshot,
+  finish,
+  listSnapshots,
+  makeUnfinished,
+  nextId,
+  removeSnapshot,
+  removeUnfinished,
+  type Snapshot,
+  snapshotState,
+  unfinishedPath,
+} from './snapshot-list.ts';
+import { fillState, openState, renewWork, statePath, syncAround } from './state.ts';
+
+export { findSnapshot, listSnapshots, removeSnapshot, type Snapshot } from './snapshot-list.ts';
+export { copyState, sizeOf } from './state.ts';
+
+export interface SnapshotRequest {
+  readonly label: string | null;
+  readonly at: string;
+  readonly auto: boolean;
+}
+
+const labelPattern = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/;
+const maxSnapshots = 1000;
+const maxAutomatic = 10;
+
+export async function takeSnapshot(sandboxFolder: string, request: SnapshotRequest): Promise<Snapshot> {
+  check(sandboxFolder, request);
+  await recoverRestore(sandboxFolder);
+  const state = await openState(sandboxFolder);
+  const id = nextId(sandboxFolder);
+  const folder = makeUnfinished(sandboxFolder, id);
+  try {
+    await fillState(state, join(folder, 'state'));
+    crashPoint('snapshot:copied');
+    return await kept(sandboxFolder, { id, label: request.label, createdAt: request.at, auto: request.auto });
+  } catch (error) {
+    await removeTree(folder);
+    throw error;
+  }
+}
+
+function check(sandboxFolder: string, { label, auto }: SnapshotRequest): void {
+  if (label !== null && !labelPattern.test(label)) {
+    throw new Fault('invalid', `${JSON.stringify(label)} cannot be the name of a snapshot`, {
+      hint: 'Begin with a letter or digit, then letters, digits, spaces and ._-, at most 63 in all.',
+    });
+  }
+  const asked = listSnapshots(sandboxFolder).filter((one) => !one.auto);
+  if (auto || asked.length < maxSnapshots - maxAutomatic) return;
+  throw new Fault('exhausted', `there are ${asked.length} snapshots of this sandbox already`);
+}
+
+async function kept(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>): Promise<Snapshot> {
+  const snapshot = await finish(sandboxFolder, facts);
+  const automatic = listSnapshots(sandboxFolder).filter(({ auto }) => auto);
+  for (const { id } of automatic.slice(0, -maxAutomatic)) await removeSnapshot(sandboxFolder, id);
+  return snapshot;
+}
+
+/** What is being restored, written before anything is changed. */
+interface Journal {
+  readonly snapshot: string;
+  readonly before: Omit<Snapshot, 'sizeBytes'>;
+}
+
+function journalPath(sandboxFolder: string): string {
+  return join(sandboxFolder, 'restore.json');
+}
+
+function newStatePath(sandboxFolder: string): string {
+  return `${statePath(sandboxFolder)}.new`;
+}
+
+/** Returns the snapshot of what was there before. */
+export async function restoreSnapshot(sandboxFolder: string, id: string, at: string): Promise<Snapshot> {
+  await recoverRestore(sandboxFolder);
+  const { id: snapshot } = findSnapshot(sandboxFolder, id);
+  const label = `before restore of ${snapshot}`;
+  await openState(sandboxFolder);
+  if (hasDisk(sandboxFolder)) {
+    const before = await takeSnapshot(sandboxFolder, { label, at, auto: true });
+    return resolveRestore(sandboxFolder, note(sandboxFolder, { snapshot, before }));
+  }
+  await copyAside(snapshotState(sandboxFolder, snapshot), newStatePath(sandboxFolder));
+  crashPoint('restore:copied');
+  const before = { id: nextId(sandboxFolder), label, createdAt: at, auto: true };
+  return resolveRestore(sandboxFolder, note(sandboxFolder, { snapshot, before }));
+}
+
+async function copyAside(source: string, target: string): Promise<void> {
+  try {
+    await fillState(source, target);
+    await syncAround(target);
+  } catch (error) {
+    await removeTree(target);
+    throw error;
+  }
+}
+
+function note(sandboxFolder: string, journal: Journal): Journal {
+  writeWhole(journalPath(sandboxFolder), JSON.stringify(journal));
+  crashPoint('restore:noted');
+  return journal;
+}
+
+/** To be called before anything else touches the folder; does nothing when there is nothing to do. */
+export async function recoverRestore(sandboxFolder: string): Promise<void> {
+  const text = readIfThere(journalPath(sandboxFolder));
+  if (text !== null) await resolveRestore(sandboxFolder, JSON.parse(text) as Journal);
+  if (existsSync(newStatePath(sandboxFolder))) await removeTree(newStatePath(sandboxFolder));
+  await removeUnfinished(sandboxFolder);
+}
+
+/** From the journal on there is only forward. */
+async function resolveRestore(sandboxFolder: string, journal: Journal): Promise<Snapshot> {
+  if (hasDisk(sandboxFolder)) await refill(sandboxFolder, journal.snapshot);
+  else await swap(sandboxFolder, journal.before);
+  rmSync(journalPath(sandboxFolder));
+  syncFolder(sandboxFolder);
+  return findSnapshot(sandboxFolder, journal.before.id);
+}
+
+/** What was there becomes a snapshot by its name alone. */
+async function swap(sandboxFolder: string, before: Journal['before']): Promise<void> {
+  const [state, next] = [statePath(sandboxFolder), newStatePath(sandboxFolder)];
+  const aside = join(unfinishedPath(sandboxFolder, before.id), 'state');
+  if (existsSync(next) && existsSync(state)) {
+    makeUnfinished(sandboxFolder, before.id);
+    crashPoint('restore:begun');
+    renameSync(state, aside);
+    crashPoint('restore:set-aside');
+  }
+  if (existsSync(next)) renameSync(next, state);
+  syncFolder(sandboxFolder);
+  crashPoint('restore:swapped');
+  if (!existsSync(aside)) return;
+  syncFolder(dirname(aside));
+  for (const name of ['workspace', 'home']) await renewWork(join(aside, name));
+  await kept(sandboxFolder, before);
+  crashPoint('restore:kept');
+}
+
+/** A disk has no room for two states and cannot be renamed: it is emptied, and filled again. */
+async function refill(sandboxFolder: string, snapshot: string): Promise<void> {
+  const state = await openState(sandboxFolder);
+  for (const name of readdirSync(state)) await removeTree(join(state, name));
+  crashPoint('restore:emptied');
+  await fillState(snapshotState(sandboxFolder, snapshot), state);
+  await syncAround(state);
+  crashPoint('restore:filled');
+}

@@ -1,0 +1,88 @@
+/**
+ * `state` in the folder of a sandbox: everything of it that persists and changes. `workspace` and `home` hold the layers of
+ * an overlay or a whole tree, `data` is the agent's.
+ */
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { removeTree, syncFolder } from '../../lib/file.ts';
+import { run } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+import { copyFolder } from './copy-folder.ts';
+import { fillDisk, hasDisk, openDisk } from './disk.ts';
+
+export function statePath(sandboxFolder: string): string {
+  return join(sandboxFolder, 'state');
+}
+
+/** With all its files in place, whether or not they are on a disk of their own. */
+export async function openState(sandboxFolder: string): Promise<string> {
+  const state = statePath(sandboxFolder);
+  mkdirSync(state, { recursive: true, mode: 0o711 });
+  await openDisk(sandboxFolder);
+  return state;
+}
+
+/** What is in `source`, into `target`, which may exist and be empty. */
+export async function fillState(source: string, target: string): Promise<void> {
+  mkdirSync(target, { recursive: true });
+  for (const name of readdirSync(source)) await copyFolder(join(source, name), join(target, name));
+  for (const name of ['workspace', 'home']) await renewWork(join(target, name));
+  likeOriginal(source, target);
+}
+
+/** What the kernel put aside while it worked belongs to no other mount. */
+export async function renewWork(layers: string): Promise<void> {
+  const work = join(layers, 'work');
+  if (!existsSync(work)) return;
+  const { mode, uid, gid } = statSync(work);
+  await removeTree(work);
+  mkdirSync(work);
+  chownSync(work, uid, gid);
+  chmodSync(work, mode & 0o7777);
+}
+
+function likeOriginal(source: string, target: string): void {
+  const { mode, uid, gid } = statSync(source);
+  chownSync(target, uid, gid);
+  chmodSync(target, mode & 0o7777);
+}
+
+/** Returns once everything on the filesystem of this path is safe on disk. */
+export async function syncAround(path: string): Promise<void> {
+  const { exitCode, stderr } = await run(['sync', '-f', '--', path], 600_000);
+  if (exitCode !== 0) throw new Fault('internal', `cannot write ${path} to disk: ${stderr.trim()}`);
+}
+
+/** The state of one sandbox becomes that of another, which has none yet: whole or not at all. */
+export async function copyState(fromSandboxFolder: string, toSandboxFolder: string): Promise<void> {
+  const source = await openState(fromSandboxFolder);
+  const target = statePath(toSandboxFolder);
+  if (hasDisk(toSandboxFolder) || (existsSync(target) && readdirSync(target).length > 0)) {
+    throw new Fault('conflict', `${toSandboxFolder} has a state already`);
+  }
+  mkdirSync(toSandboxFolder, { recursive: true, mode: 0o711 });
+  if (hasDisk(fromSandboxFolder))
+    return fillDisk(fromSandboxFolder, toSandboxFolder, (disk) => fillState(source, disk));
+  const temporary = `${target}.new`;
+  await removeTree(temporary);
+  try {
+    await fillState(source, temporary);
+    await syncAround(temporary);
+    crashPoint('state:filled');
+    if (existsSync(target)) rmdirSync(target);
+    renameSync(temporary, target);
+    syncFolder(toSandboxFolder);
+  } catch (error) {
+    await removeTree(temporary);
+    throw error;
+  }
+}
+
+/** What a folder takes on disk. Something that vanishes while it is measured is left out. */
+export async function sizeOf(folder: string): Promise<number> {
+  const { stdout, stderr } = await run(['du', '-s', '--block-size=1', '--one-file-system', '--', folder], 600_000);
+  const bytes = Number.parseInt(stdout, 10);
+  if (Number.isNaN(bytes)) throw new Fault('internal', `cannot measure ${folder}: ${stderr.trim()}`);
+  return bytes;
+}

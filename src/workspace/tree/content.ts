@@ -1,0 +1,151 @@
+/** The bytes of files in trees that others may be changing, and of those we kept. Never follows, never waits. */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { openAt } from '../../lib/sys.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { Content } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import { headerBefore } from '../change/base-log.ts';
+import { unlessGone } from './tree.ts';
+
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const chunkBytes = 256 * 1024;
+const [chunk, otherChunk] = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)];
+
+/** Null when it vanished, is no regular file any more, or is larger than that. */
+export function readContent(content: Content, path: BytePath, maxBytes: number): Buffer | null {
+  return using(openContent(content, path), (part) => {
+    if (part.lengthBytes > maxBytes) return null;
+    const bytes = Buffer.alloc(part.lengthBytes);
+    return bytes.subarray(0, readChunk(part, 0, bytes));
+  });
+}
+
+export interface Copied {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** From the start of `toFd`, which is empty; long runs of zeros become holes. Null when there is nothing to read. */
+export function copyContent(content: Content, path: BytePath, toFd: number): Copied | null {
+  return using(openContent(content, path), (part) => copyPart(part, toFd));
+}
+
+export function copyPart(part: Part, toFd: number): Copied {
+  const copied = eachChunk(part, (bytes, position) => {
+    if (!isZero(bytes)) writeFully(toFd, bytes, position);
+  });
+  ftruncateSync(toFd, copied.bytes);
+  return copied;
+}
+
+/** A part of an open file. */
+export interface Part {
+  readonly fd: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
+}
+
+export function hashOf(part: Part): Copied {
+  return eachChunk(part, () => undefined);
+}
+
+/** The whole of a regular file in an open folder. */
+export function openRegular(folder: Anchor, name: BytePath): Part | null {
+  const fd = unlessGone(() => openAt({ folderFd: folder.fd, name: toBytes(name) }, readOnly));
+  if (fd === null) return null;
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { fd, offset: 0, lengthBytes: stat.size };
+  closeSync(fd);
+  return null;
+}
+
+/** The same somewhere below a root, found name by name. */
+export function openBelow(root: string, path: BytePath): Part | null {
+  const names = path.split('/');
+  const last = names.pop()!;
+  const folder = folderBelow(root, names);
+  return folder && within(folder, () => openRegular(folder, last));
+}
+
+export function folderBelow(root: string, names: readonly BytePath[]): Anchor | null {
+  let folder: Anchor | null = unlessGone(() => Anchor.reach(root));
+  for (const name of names) {
+    const next: Anchor | null = unlessGone(() => folder!.enter(toBytes(name)));
+    folder?.close();
+    if (next === null) return null;
+    folder = next;
+  }
+  return folder;
+}
+
+/** Of whole files of the same size as of now. Null stands for a file that is gone, equal to nothing. */
+export function sameBytes(one: Part | null, other: Part | null): boolean {
+  if (one === null || other === null) return false;
+  for (let position = 0; ; ) {
+    const ones = readChunk(one, position, chunk);
+    const others = readChunk(other, position, otherChunk);
+    if (ones !== others || chunk.compare(otherChunk, 0, others, 0, ones) !== 0) return false;
+    if (ones < chunkBytes) return true;
+    position += ones;
+  }
+}
+
+/** Works on an open part and closes it. */
+export function using<T>(part: Part | null, work: (part: Part) => T | null): T | null {
+  if (part === null) return null;
+  try {
+    return work(part);
+  } finally {
+    closeSync(part.fd);
+  }
+}
+
+/** Null when it is lost, vanished, or is no regular file any more. */
+export function openContent(content: Content, path: BytePath): Part | null {
+  if (content.at === 'lost') return null;
+  if (content.at === 'tree') return openBelow(content.root, path);
+  const part = { ...content, fd: openSync(content.file, 'r') };
+  checkKept(part, content.file);
+  return part;
+}
+
+function checkKept(part: Part, file: string): void {
+  if (headerBefore(part.fd, part.offset)?.sha256 === hashOf(part).sha256) return;
+  closeSync(part.fd);
+  throw new Fault('corrupt', `what ${file} keeps at ${part.offset} is not what was written there`);
+}
+
+function eachChunk(part: Part, work: (bytes: Buffer, position: number) => void): Copied {
+  const hash = createHash('sha256');
+  for (let position = 0; ; ) {
+    const bytes = chunk.subarray(0, readChunk(part, position, chunk));
+    if (bytes.length === 0) return { bytes: position, sha256: hash.digest('hex') };
+    hash.update(bytes);
+    work(bytes, position);
+    position += bytes.length;
+  }
+}
+
+/** As many bytes as there are and fit; less than fit only at the end. */
+export function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
+  const want = Math.min(into.length, lengthBytes - position);
+  for (let length = 0; ; ) {
+    const bytes = length < want ? readSync(fd, into, length, want - length, offset + position + length) : 0;
+    if (bytes === 0) return length;
+    length += bytes;
+  }
+}
+
+function writeFully(fd: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+  }
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.length === chunkBytes && bytes.equals(zeros);
+}
+
+const zeros = Buffer.alloc(chunkBytes);

@@ -1,0 +1,83 @@
+/**
+ * The folders below one root, each opened once, component by component, and never through a link. A folder stays the one
+ * it was when opened; `forget` makes the next look start again from the root.
+ */
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { Anchor } from '../../lib/anchor.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import { unlessGone } from './tree.ts';
+
+/** Well below the usual limit of 1024 descriptors. */
+const maxOpen = 256;
+
+export interface Spot {
+  readonly folder: Anchor;
+  readonly name: BytePath;
+}
+
+export class Folders {
+  private readonly root: Anchor;
+  private readonly opened = new Map<BytePath, Anchor>();
+
+  constructor(root: string) {
+    this.root = Anchor.reach(root);
+  }
+
+  /** Null where there is no such folder, or a link or file is on the way. */
+  open(path: BytePath): Anchor | null {
+    if (path === '') return this.root;
+    const known = this.opened.get(path);
+    if (known) return known;
+    const parent = this.open(parentOf(path));
+    const folder = parent && enter(parent, nameOf(path));
+    if (folder) this.keep(path, folder);
+    return folder;
+  }
+
+  /** Where a path would stand; null when its folder is not there. */
+  spot(path: BytePath): Spot | null {
+    const folder = this.open(parentOf(path));
+    return folder && { folder, name: nameOf(path) };
+  }
+
+  look(path: BytePath): BigIntStats | null {
+    const spot = this.spot(path);
+    return spot && lookAt(spot);
+  }
+
+  forget(): void {
+    for (const folder of this.opened.values()) folder.close();
+    this.opened.clear();
+  }
+
+  close(): void {
+    this.forget();
+    this.root.close();
+  }
+
+  private keep(path: BytePath, folder: Anchor): void {
+    if (this.opened.size >= maxOpen) this.forget();
+    this.opened.set(path, folder);
+  }
+}
+
+export function lookAt(spot: Spot): BigIntStats | null {
+  return lstatSync(pathOf(spot), { bigint: true, throwIfNoEntry: false }) ?? null;
+}
+
+/** Good in this process only. Text where that is enough, which Node takes faster. */
+export function pathOf({ folder, name }: Spot): string | Buffer {
+  return /^[\x00-\x7f]*$/.test(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
+}
+
+export function parentOf(path: BytePath): BytePath {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+export function nameOf(path: BytePath): BytePath {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function enter(parent: Anchor, name: BytePath): Anchor | null {
+  return unlessGone(() => parent.enter(toBytes(name)));
+}

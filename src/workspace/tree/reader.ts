@@ -1,0 +1,81 @@
+/** Reads the content of many files, keeping the folders they are in open in between. */
+
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { type BytePath, toText } from '../../model/byte-path.ts';
+import type { Content } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import {
+  type Copied,
+  copyPart,
+  hashOf,
+  openContent,
+  openRegular,
+  type Part,
+  readChunk,
+  sameBytes,
+  using,
+} from './content.ts';
+import { Folders, nameOf, parentOf } from './folders.ts';
+
+/** Bytes that are somewhere, or right here. Plain data. */
+export type Source =
+  | { readonly from: 'content'; readonly content: Content; readonly path: BytePath }
+  | { readonly from: 'bytes'; readonly bytes: Uint8Array };
+type Elsewhere = Source & { from: 'content' };
+
+export class Reader {
+  private readonly trees = new Map<string, Folders>();
+
+  /** Null where it is longer, not a file (any more), or nowhere. */
+  read(source: Source, maxBytes: number): Uint8Array | null {
+    if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
+    return using(this.open(source), (part) => {
+      if (part.lengthBytes > maxBytes) return null;
+      const bytes = Buffer.alloc(part.lengthBytes);
+      return bytes.subarray(0, readChunk(part, 0, bytes));
+    });
+  }
+
+  /** Copies all of it into an empty file. */
+  copy(source: Source, toFd: number): Copied {
+    if (source.from === 'bytes') return write(source.bytes, toFd);
+    const copied = using(this.open(source), (part) => copyPart(part, toFd));
+    if (copied === null) throw new Fault('conflict', `${toText(source.path)} went away while it was being read`);
+    return copied;
+  }
+
+  hash(source: Elsewhere): string | null {
+    return using(this.open(source), hashOf)?.sha256 ?? null;
+  }
+
+  /** False when either is nowhere. */
+  same(one: Source, other: Source): boolean {
+    if (one.from === 'bytes') return this.sameAs(one.bytes, other);
+    if (other.from === 'bytes') return this.sameAs(other.bytes, one);
+    return using(this.open(one), (a) => using(this.open(other), (b) => sameBytes(a, b))) ?? false;
+  }
+
+  close(): void {
+    for (const tree of this.trees.values()) tree.close();
+    this.trees.clear();
+  }
+
+  private sameAs(bytes: Uint8Array, other: Source): boolean {
+    const read = this.read(other, bytes.length);
+    return read !== null && Buffer.compare(read, bytes) === 0;
+  }
+
+  private open({ content, path }: Elsewhere): Part | null {
+    if (content.at !== 'tree') return openContent(content, path);
+    const tree = this.trees.get(content.root) ?? new Folders(content.root);
+    this.trees.set(content.root, tree);
+    const folder = tree.open(parentOf(path));
+    return folder && openRegular(folder, nameOf(path));
+  }
+}
+
+function write(bytes: Uint8Array, fd: number): Copied {
+  writeFileSync(fd, bytes);
+  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+}

@@ -1,0 +1,134 @@
+/**
+ * A position in a tree that others may be changing. Going down never passes through a symbolic link. Only the last few
+ * folders stay open, so trees may be deeper than we may have descriptors. Going back up to one that was closed goes
+ * through `..`, if that is still the folder we came from, and otherwise once more from the root, name by name.
+ */
+import { fstatSync, readlinkSync } from 'node:fs';
+import { Anchor } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import { type Stat, statIn } from '../../lib/stat.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { Entry, EntryType } from '../../model/change.ts';
+
+const openAtMost = 16;
+
+interface Level {
+  readonly name: BytePath;
+  readonly identity: string;
+}
+
+export class Cursor {
+  private readonly root: Anchor;
+  private readonly levels: Level[] = [];
+  /** Of the last levels, in their order. Null: it was gone when it was to be opened again. */
+  private readonly opened: (Anchor | null)[] = [];
+  /** Something was not there any more when it was to be opened. */
+  lostTrack = false;
+
+  constructor(path: string) {
+    this.root = Anchor.reach(path);
+  }
+
+  /** Null: the folder we were in is no longer where it was. */
+  get here(): Anchor | null {
+    return this.levels.length === 0 ? this.root : this.opened.at(-1)!;
+  }
+
+  /** False where that is no folder, or none any more. */
+  down(name: BytePath): boolean {
+    const folder = this.here === null ? null : this.enter(this.here, name);
+    if (folder === null) return false;
+    this.levels.push({ name, identity: identityOf(folder) });
+    this.opened.push(folder);
+    if (this.opened.length > openAtMost) this.opened.shift()?.close();
+    return true;
+  }
+
+  up(): void {
+    this.levels.pop();
+    const below = this.opened.pop() ?? null;
+    if (this.levels.length > 0 && this.opened.length === 0) this.opened.push(this.above(below) ?? this.again());
+    below?.close();
+  }
+
+  private above(below: Anchor | null): Anchor | null {
+    const folder = below && unlessGone(() => below.enter('..'));
+    if (folder === null || identityOf(folder) === this.levels.at(-1)!.identity) return folder;
+    folder.close();
+    return null;
+  }
+
+  private again(): Anchor | null {
+    let folder: Anchor | null = this.root;
+    for (const { name } of this.levels) {
+      const next: Anchor | null = this.enter(folder, name);
+      if (folder !== this.root) folder.close();
+      if (next === null) return null;
+      folder = next;
+    }
+    return folder;
+  }
+
+  private enter(from: Anchor, name: BytePath): Anchor | null {
+    const folder = unlessGone(() => from.enter(toBytes(name)));
+    if (folder === null) this.lostTrack = true;
+    return folder;
+  }
+
+  close(): void {
+    for (const folder of this.opened) folder?.close();
+    this.root.close();
+  }
+}
+
+function identityOf({ fd }: Anchor): string {
+  const { dev, ino } = fstatSync(fd, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+const goneErrors = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ESTALE'];
+
+/** What vanished, or was swapped for something else, between seeing and opening it is null. */
+export function unlessGone<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch (error) {
+    if (goneErrors.some((code) => isErrno(error, code))) return null;
+    throw error;
+  }
+}
+
+export function look(folder: Anchor, name: BytePath): Stat | null {
+  return statIn({ folderFd: folder.fd, name: toBytes(name) });
+}
+
+/** Null: it is no longer what it was. */
+export function entryAt(folder: Anchor, name: BytePath, stat: Stat): Entry | null {
+  const type = typeOf(stat);
+  if (type !== 'link') return entryOf(type, stat);
+  const target = readLink(folder, name);
+  return target === null ? null : { type, mode: 0, sizeBytes: 0, target };
+}
+
+export function typeOf(stat: Stat): EntryType {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'folder';
+  if (stat.isSymbolicLink()) return 'link';
+  if (stat.isFIFO()) return 'fifo';
+  return stat.isSocket() ? 'socket' : 'device';
+}
+
+function entryOf(type: EntryType, stat: Stat): Entry {
+  const sizeBytes = type === 'file' ? Number(stat.size) : 0;
+  return { type, mode: Number(stat.mode & 0o777n), sizeBytes, target: null };
+}
+
+function readLink(folder: Anchor, name: BytePath): BytePath | null {
+  try {
+    return readlinkSync(folder.at(toBytes(name)), 'latin1');
+  } catch (error) {
+    // EINVAL: a link no more.
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'EINVAL')) return null;
+    throw error;
+  }
+}

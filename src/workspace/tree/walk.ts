@@ -1,0 +1,103 @@
+/**
+ * Walks a working copy and its base side by side, folder by folder, without recursion. Visits every path that the
+ * working copy has of its own and every path of the base that it hides; what merely shows through is not visited.
+ */
+import type { Anchor } from '../../lib/anchor.ts';
+import type { Stat } from '../../lib/stat.ts';
+import type { BytePath } from '../../model/byte-path.ts';
+import { type Cursor, look } from './tree.ts';
+
+/** One path, as found on both sides. */
+export interface Spot {
+  readonly path: BytePath;
+  readonly name: BytePath;
+  /** The folders the path is in. Null: there is none on that side. */
+  readonly afterIn: Anchor | null;
+  readonly beforeIn: Anchor | null;
+  /** Null: nothing there. */
+  readonly after: Stat | null;
+  readonly before: Stat | null;
+  /** The mark that hides what the base has there. */
+  readonly whiteout: Stat | null;
+}
+
+export interface Steps<T> {
+  isWhiteout(stat: Stat): boolean;
+  /** The base's folder does not show through this one. */
+  isOpaque(folder: Anchor): boolean;
+  visit(spot: Spot, inside: T): void;
+  /** What is to be known while inside the folder of this spot. */
+  inside(spot: Spot, around: T): T;
+}
+
+interface Frame<T> {
+  readonly path: BytePath;
+  readonly names: readonly BytePath[];
+  next: number;
+  readonly after: boolean;
+  readonly before: boolean;
+  readonly opaque: boolean;
+  readonly inside: T;
+}
+
+export function walk<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
+  const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const name = top.names[top.next++];
+    if (name === undefined) {
+      stack.pop();
+      if (top.after && top.path !== '') after.up();
+      if (top.before && top.path !== '') before.up();
+      continue;
+    }
+    const spot = spotAt(top, name, after, before, steps);
+    if (spot.after === null && spot.before === null && spot.whiteout === null) continue;
+    steps.visit(spot, top.inside);
+    const next = descend(spot, top, after, before, steps);
+    if (next !== null) stack.push(next);
+  }
+}
+
+function spotAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Cursor, steps: Steps<T>): Spot {
+  const afterIn = top.after ? after.here : null;
+  const beforeIn = top.before ? before.here : null;
+  const found = afterIn && look(afterIn, name);
+  const whiteout = found !== null && steps.isWhiteout(found);
+  return {
+    path: top.path === '' ? name : `${top.path}/${name}`,
+    name,
+    afterIn,
+    beforeIn,
+    after: whiteout ? null : found,
+    before: beforeIn && look(beforeIn, name),
+    whiteout: whiteout ? found : null,
+  };
+}
+
+function descend<T>(spot: Spot, top: Frame<T>, after: Cursor, before: Cursor, steps: Steps<T>): Frame<T> | null {
+  const [wantAfter, wantBefore] = [spot.after?.isDirectory() ?? false, spot.before?.isDirectory() ?? false];
+  if (!wantAfter && !wantBefore) return null;
+  const inside = steps.inside(spot, top.inside);
+  const inAfter = wantAfter && after.down(spot.name);
+  // A folder that vanished before we could enter it hides nothing that we know of.
+  if (wantAfter && !inAfter) return null;
+  const inBefore = wantBefore && before.down(spot.name);
+  if (!inAfter && !inBefore) return null;
+  const opaque = top.opaque || !wantAfter;
+  return frame(spot.path, after, before, { after: inAfter, before: inBefore, opaque }, inside, steps);
+}
+
+function frame<T>(
+  path: BytePath,
+  after: Cursor,
+  before: Cursor,
+  at: { after: boolean; before: boolean; opaque: boolean },
+  inside: T,
+  steps: Steps<T>,
+): Frame<T> {
+  const opaque = at.opaque || (at.after && steps.isOpaque(after.here!));
+  const own = at.after ? after.here!.list() : [];
+  const hidden = at.before && opaque ? before.here!.list() : [];
+  const names = own.length === 0 ? hidden : hidden.length === 0 ? own : [...new Set([...own, ...hidden])];
+  return { path, names, next: 0, ...at, opaque, inside };
+}
