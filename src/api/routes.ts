@@ -78,6 +78,8 @@ export const sandboxView = z.strictObject({
     .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
     .nullable(),
   createdAt: z.string(),
+  /** It ended with changes that nobody has taken over, so it did not remove itself. */
+  kept: z.boolean(),
   startedAt: z.string().nullable(),
   finishedAt: z.string().nullable(),
   limits: limits.extend({ advisory: z.array(z.string()) }),

@@ -21,6 +21,7 @@ export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
     mode: spec.mode,
     workspace: workspaceView(spec),
     createdAt,
+    kept: status.kept,
     startedAt: status.startedAt,
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },

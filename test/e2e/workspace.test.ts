@@ -204,7 +204,8 @@ describe.each(isRealRoot ? ['root', 'rootless'] : ['rootless'])('as %s', (who) =
     const refused = await carrel.run(['rm', 'box']);
     expect(refused.exitCode).toBe(6);
     expect(refused.stderr).toContain('carrel diff box');
-    await carrel.ok('run', '--rm', '--name', 'fleeting', project, '--', 'sh', '-c', 'echo x > new');
+    const fleeting = ['run', '--rm', '--name', 'fleeting', project, '--', 'sh', '-c', 'echo x > new'];
+    expect((await carrel.run(fleeting)).stderr).toContain('fleeting was kept');
     expect(await changes('fleeting')).toEqual(['A new']);
     await apply('box');
     await carrel.ok('rm', 'box');

@@ -35,7 +35,8 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     brake.engage(view.name);
     tellFallback(context.out, body, view);
     const exit = await join(client, context.out, view.name, input);
-    await tellChanges(client, context.out, view);
+    if (options.rm) await tellKept(client, context.out, view);
+    else await tellChanges(client, context.out, view);
     return brake.pressed ? interruptedExit : exit.exitCode;
   } finally {
     release();
@@ -54,6 +55,16 @@ async function join(client: Client, out: Output, name: string, input: boolean): 
     release();
     socket.destroy();
   }
+}
+
+/** Nothing is lost without being asked, not even by `--rm`. */
+async function tellKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+  if (workspace === null) return;
+  const kept = await client.call('showSandbox', { path: { name } }).then(
+    (view) => view.kept,
+    () => false,
+  );
+  if (kept) out.warn(`${name} was kept: it has changes that nobody has taken over; see: carrel diff ${name}`);
 }
 
 /** Whoever sees the end at a terminal hears that there is something to look at. */

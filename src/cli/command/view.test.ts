@@ -18,7 +18,7 @@ const sandbox: SandboxView = {
     mode: 'none',
     workspace: null,
   },
-  ...{ createdAt: '2026-01-01T00:00:00Z', startedAt: null, finishedAt: null, network: 'none' },
+  ...{ createdAt: '2026-01-01T00:00:00Z', kept: false, startedAt: null, finishedAt: null, network: 'none' },
   limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
   mounts: [{ target: '/tmp', source: null, readonly: false }],
   labels: { 'k\n': '\u001b' },
