@@ -190,7 +190,7 @@ export class Applies {
       const place = sandbox && workspacePlace(sandbox, home);
       return sandbox && place ? [{ sandbox, place }] : [];
     });
-    for (const { sandbox } of found) await openFolder(home.sandbox(sandbox.id));
+    for (const { sandbox } of found) await openFolder(this.#parts, sandbox.id);
     return found;
   }
 

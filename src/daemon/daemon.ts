@@ -56,7 +56,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const locks = new Exclusive();
   const report = (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile'));
   const watch = new BaseWatch({ store, home, threads, locks, report });
-  const data = sandboxData({ home, store, threads, watch });
+  const data = sandboxData({ home, store, threads, watch, locks });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const sandboxes = new Sandboxes({
     store,

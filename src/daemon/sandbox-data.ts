@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspacePlace } from '../launch/workspace.ts';
+import type { Exclusive } from '../lib/exclusive.ts';
 import { removeTree } from '../lib/file.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
@@ -20,13 +21,15 @@ export interface DataParts {
   readonly store: Store;
   readonly threads: Threads;
   readonly watch: BaseWatch;
+  readonly locks: Exclusive;
 }
 
-export function sandboxData({ home, store, threads, watch }: DataParts): SandboxData & {
+export function sandboxData(parts: DataParts): SandboxData & {
   hasChanges(sandbox: Sandbox): Promise<boolean>;
 } {
+  const { home, store, threads, watch } = parts;
   const hasChanges = async (sandbox: Sandbox) => {
-    await openFolder(home.sandbox(sandbox.id));
+    await openFolder(parts, sandbox.id);
     const place = workspacePlace(sandbox, home);
     if (place === null || isUntouched(place)) return false;
     return (await threads.run('listChanges', place)).changes.length > 0;
@@ -34,7 +37,7 @@ export function sandboxData({ home, store, threads, watch }: DataParts): Sandbox
   return {
     hasChanges,
     provide: async (sandbox) => {
-      const held = await provideState(sandbox, home);
+      const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
       await provideBase(sandbox, place);
@@ -42,7 +45,7 @@ export function sandboxData({ home, store, threads, watch }: DataParts): Sandbox
       return held;
     },
     conclude: async (sandbox) => {
-      await openFolder(home.sandbox(sandbox.id));
+      await openFolder(parts, sandbox.id);
       const place = workspacePlace(sandbox, home);
       if (place === null || isUntouched(place)) return false;
       await watch.keep(sandbox);
@@ -57,20 +60,26 @@ export function sandboxData({ home, store, threads, watch }: DataParts): Sandbox
 }
 
 /** A limit that was asked for is held where that can be done. */
-async function provideState({ id, spec }: Sandbox, home: Home): Promise<(keyof Limits)[]> {
-  const folder = home.sandbox(id);
-  await openFolder(folder);
+async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(keyof Limits)[]> {
+  const { home } = parts;
+  await openFolder(parts, id);
   mkdirSync(home.state(id), { recursive: true, mode: 0o711 });
   if (!spec.demanded.includes('diskBytes')) return [];
-  const { kind } = await ensureDisk(folder, spec.limits.diskBytes);
+  const { kind } = await ensureDisk(home.sandbox(id), spec.limits.diskBytes);
   return kind === 'enforced' ? ['diskBytes'] : [];
 }
 
-/** The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. */
-export async function openFolder(folder: string): Promise<void> {
-  if (!existsSync(folder)) return;
-  await openDisk(folder);
-  await recoverRestore(folder);
+/**
+ * The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. Waits for whoever is
+ * at work there: a snapshot that is being taken looks like one that was never finished.
+ */
+export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {
+  return locks.run(id, async () => {
+    const folder = home.sandbox(id);
+    if (!existsSync(folder)) return;
+    await openDisk(folder);
+    await recoverRestore(folder);
+  });
 }
 
 async function provideBase({ name, spec }: Sandbox, place: WorkspacePlace): Promise<void> {

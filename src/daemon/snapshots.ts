@@ -17,6 +17,7 @@ import {
   sizeOf,
   takeSnapshot,
 } from '../workspace/snapshot/snapshot.ts';
+import { openFolder } from './sandbox-data.ts';
 import { suggestName } from './suggest-name.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, shownPath, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
@@ -43,12 +44,14 @@ export class Snapshots {
 
   async list(name: string): Promise<SnapshotView[]> {
     const { id } = await this.#parts.sandboxes.current(name);
+    await openFolder(this.#parts, id);
     return [...listSnapshots(this.#parts.home.sandbox(id))];
   }
 
   async restore(name: string, asked: string): Promise<RestoreView> {
     const { sandboxes, home, now } = this.#parts;
     const row = await sandboxes.current(name);
+    await openFolder(this.#parts, row.id);
     const folder = home.sandbox(row.id);
     const restored = findSnapshot(folder, asked);
     const before = await whileEnded(this.#parts, row, () => restoreSnapshot(folder, restored.id, now()));
@@ -83,6 +86,7 @@ export class Snapshots {
     const { sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
     const names = asked.length === 0 ? [this.#freeName()] : asked.map(checkSandboxName);
+    if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
     for (const one of names) this.#refuseTaken(one);
     await this.#parts.keepBases(row.value);
     const forks = await whileStill(this.#parts, row, () => this.#copies(row, names.length));

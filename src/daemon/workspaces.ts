@@ -38,12 +38,12 @@ export interface Opened {
 }
 
 /** The working copy of a sandbox, for reading. */
-export async function openWorkspace({ sandboxes, home }: WorkspaceParts, name: string): Promise<Opened> {
-  const { value: sandbox } = await sandboxes.current(name);
-  const place = workspacePlace(sandbox, home);
+export async function openWorkspace(parts: WorkspaceParts, name: string): Promise<Opened> {
+  const { value: sandbox } = await parts.sandboxes.current(name);
+  const place = workspacePlace(sandbox, parts.home);
   if (place === null) throw noWorkspace(sandbox);
   requireFolder(place.base, sandbox);
-  await openFolder(home.sandbox(sandbox.id));
+  await openFolder(parts, sandbox.id);
   return { sandbox, place };
 }
 
