@@ -4,6 +4,9 @@ export interface Path {
   readonly path: string;
 }
 
+/** Names the user that the owner of an installation acts as. */
+export const actAsHeader = 'carrel-user';
+
 const at = '/v1/sandboxes/{name}';
 
 export const paths = {
@@ -14,6 +17,9 @@ export const paths = {
   shutdown: { method: 'POST', path: '/v1/shutdown' },
   events: { method: 'GET', path: '/v1/events' },
   followEvents: { method: 'GET', path: '/v1/events/stream' },
+  listUsers: { method: 'GET', path: '/v1/users' },
+  addUser: { method: 'POST', path: '/v1/users' },
+  removeUser: { method: 'DELETE', path: '/v1/users/{name}' },
   listSandboxes: { method: 'GET', path: '/v1/sandboxes' },
   createSandbox: { method: 'POST', path: '/v1/sandboxes' },
   showSandbox: { method: 'GET', path: at },

@@ -134,6 +134,16 @@ export const statusView = z.strictObject({
   lastSeq: z.int(),
 });
 
+export const userView = z.strictObject({
+  name: z.string(),
+  slot: z.int(),
+  createdAt: z.string(),
+  /** The account whose folders may be projects of this user. */
+  uid: z.int().nullable(),
+  isOwner: z.boolean(),
+  sandboxes: z.int(),
+});
+
 export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
 
 export const faultBody = z.strictObject({
@@ -180,7 +190,24 @@ export const routes = {
     query: z.strictObject({ after: count.optional() }),
     answer: 'sse',
   },
-  listSandboxes: { ...paths.listSandboxes, summary: 'All sandboxes', answer: z.array(sandboxView) },
+  listUsers: {
+    ...paths.listUsers,
+    summary: 'Those who may come in; all of them for the owner',
+    answer: z.array(userView),
+  },
+  addUser: {
+    ...paths.addUser,
+    summary: 'Let somebody in; the token is told this once',
+    body: z.strictObject({ name: z.string().min(1).max(32), uid: z.int().min(0).max(0xffff_fffe).optional() }),
+    answer: z.strictObject({ user: userView, token: z.string() }),
+  },
+  removeUser: { ...paths.removeUser, summary: 'Let somebody in no more', answer: userView },
+  listSandboxes: {
+    ...paths.listSandboxes,
+    summary: 'The sandboxes of whoever asks, or of all users for the owner',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(sandboxView),
+  },
   createSandbox: {
     ...paths.createSandbox,
     summary: 'Create a sandbox and start it',
@@ -291,6 +318,7 @@ export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodTyp
   ? z.output<Routes[K]['answer']>
   : unknown;
 
+export type UserView = z.output<typeof userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;
 export type ChangeView = z.output<typeof workspace.changeView>;
 export type ApplyRequest = z.input<typeof workspace.applyRequest>;

@@ -120,7 +120,7 @@ export class Applies {
       createdAt: at,
       state: 'begun',
     };
-    const data = { project, sandboxes: value.sandboxes.map(({ name }) => name) };
+    const data = { project, user: sandboxes.owner, sandboxes: value.sandboxes.map(({ name }) => name) };
     const event = { at, type: 'apply.begun', subject: id, data };
     return store.insert({ kind: 'apply', id, owner: sandboxes.owner, name: id, value }, event);
   }
@@ -130,13 +130,23 @@ export class Applies {
     const { store, home, now } = this.#parts;
     if (state !== 'failed') return this.#mark(row, state);
     await removeTree(join(home.applies, row.id));
-    const event = { at: now(), type: 'apply.failed', subject: row.id, data: { project: row.value.project } };
+    const event = {
+      at: now(),
+      type: 'apply.failed',
+      subject: row.id,
+      data: { project: row.value.project, user: row.owner },
+    };
     store.remove(store.get('apply', row.id) ?? row, event);
   }
 
   #mark(row: ApplyRow, state: Apply['state'], data: Record<string, unknown> = {}): void {
     const { store, now } = this.#parts;
-    const event = { at: now(), type: `apply.${state}`, subject: row.id, data: { project: row.value.project, ...data } };
+    const event = {
+      at: now(),
+      type: `apply.${state}`,
+      subject: row.id,
+      data: { project: row.value.project, user: row.owner, ...data },
+    };
     store.update(store.get('apply', row.id) ?? row, { ...row.value, state }, event);
   }
 

@@ -15,12 +15,15 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   logs: z.strictObject({ size }).optional(),
+  /** Where users with a token come in. */
+  share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
 
 export interface Config {
   readonly runtime: string | null;
   readonly limits: Limits;
   readonly logMaxBytes: number | null;
+  readonly sharedSocket: string | null;
 }
 
 export function readConfig(path: string): Config {
@@ -38,6 +41,7 @@ export function readConfig(path: string): Config {
     runtime: given.runtime ?? null,
     limits: resolveLimits(limits, defaultLimits),
     logMaxBytes: given.logs ? bytes(given.logs.size, 'logs.size') : null,
+    sharedSocket: given.share?.socket ?? null,
   };
 }
 

@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
+import type { SandboxView } from '../api/routes.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
@@ -16,14 +17,17 @@ import { Applies } from './applies.ts';
 import { BaseWatch } from './base-watch.ts';
 import { readConfig } from './config.ts';
 import { createDoctor } from './doctor.ts';
+import type { Served } from './handlers.ts';
 import { lockHome, openHome } from './home.ts';
 import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
+import { Scopes } from './scope.ts';
 import { listen } from './server.ts';
 import { Snapshots } from './snapshots.ts';
 import { sweepFolders } from './sweep.ts';
 import { Threads } from './threads.ts';
+import { Users } from './users.ts';
 import { readVersion } from './version.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
@@ -58,31 +62,31 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const data = sandboxData({ home, store, threads, watch, locks });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
-  const sandboxes = new Sandboxes({
-    store,
-    engine,
-    reconciler,
-    places: home,
-    config,
-    owner,
-    now,
-    overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
-    hasChanges: data.hasChanges,
-    wake: (id) => void loop.wake(id),
-  });
   const loop = new Loop({ store, engine, reconciler, report });
-  const parts = {
-    store,
-    engine,
-    reconciler,
-    sandboxes,
-    home,
-    threads,
-    locks,
-    now,
-    keepBases: (sandbox: Sandbox) => watch.keep(sandbox),
-  };
-  const applies = new Applies(parts);
+  const users = new Users({ store, owner, now });
+  const common = { store, engine, reconciler, now };
+  const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
+  const scopes = new Scopes((actor) => {
+    const sandboxes = new Sandboxes({
+      ...common,
+      places: home,
+      config,
+      owner: actor.name,
+      account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
+      overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
+      hasChanges: data.hasChanges,
+      wake: (id) => void loop.wake(id),
+    });
+    const parts = { ...common, sandboxes, home, threads, locks, keepBases };
+    return {
+      actor,
+      sandboxes,
+      reviews: new Reviews(parts),
+      applies: new Applies(parts),
+      snapshots: new Snapshots(parts),
+    };
+  });
+  const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   await applies.recover(report);
 
@@ -91,14 +95,15 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     close = resolve;
   });
   const shutdown = async (all: boolean) => {
-    const names = all
-      ? (await sandboxes.list()).filter((view) => view.state === 'running').map((view) => view.name)
-      : [];
-    await Promise.all(names.map((name) => sandboxes.stop(name)));
+    const running = all ? (await sandboxes.list(true)).filter((view) => view.state === 'running') : [];
+    const stopOne = ({ user, name }: SandboxView) => scopes.of(users.actorOf(user)).sandboxes.stop(name);
+    const names = (await Promise.all(running.map(stopOne))).map(({ name }) => name);
     loop.stop();
     watch.stop();
-    server.close();
-    server.closeIdleConnections();
+    for (const server of servers) {
+      server.close();
+      server.closeIdleConnections();
+    }
     await Promise.race([reconciler.idle(), pause(idleMs, undefined, { ref: false })]);
     await engine.dispose();
     await threads.dispose();
@@ -107,21 +112,21 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     setImmediate(close);
     return names;
   };
-  const server = await listen({
+  const served: Served = {
     version: readVersion(),
     home: home.home,
     rootless,
     startedAtMs: Date.now(),
     store,
     engine,
-    sandboxes,
-    reviews: new Reviews(parts),
-    applies,
-    snapshots: new Snapshots(parts),
-    commandEnded: (sandbox) => watch.keep(sandbox),
+    users,
+    scopes,
+    commandEnded: keepBases,
     doctor: createDoctor(engine, { store, sandboxes, home }),
     shutdown,
-  });
+  };
+  const servers = [await listen(served)];
+  if (config.sharedSocket !== null) servers.push(await listen(served, config.sharedSocket));
   log.info({ home: home.home, rootless }, 'up');
   // Whoever asks meanwhile has what they ask about looked at first.
   void loop.start();

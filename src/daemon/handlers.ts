@@ -6,14 +6,14 @@ import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Event } from '../model/event.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
-import type { Applies } from './applies.ts';
 import type { Doctor } from './doctor.ts';
-import type { Reviews } from './reviews.ts';
-import type { Sandboxes } from './sandboxes.ts';
-import type { Snapshots } from './snapshots.ts';
+import { requireOwner, type Scope, type Scopes } from './scope.ts';
+import type { Users } from './users.ts';
 
 export interface Served {
   readonly version: string;
@@ -22,10 +22,8 @@ export interface Served {
   readonly startedAtMs: number;
   readonly store: Store;
   readonly engine: Engine;
-  readonly sandboxes: Sandboxes;
-  readonly reviews: Reviews;
-  readonly applies: Applies;
-  readonly snapshots: Snapshots;
+  readonly users: Users;
+  readonly scopes: Scopes;
   /** Looks after a sandbox that may have changed something just now. */
   commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;
@@ -34,6 +32,8 @@ export interface Served {
 
 /** A request after its parts were checked against the route. */
 export interface Checked<K extends RouteName> {
+  readonly actor: Actor;
+  readonly scope: Scope;
   readonly name: string;
   readonly query: Routes[K] extends { query: infer Q extends z.ZodType } ? z.output<Q> : Record<string, never>;
   readonly body: Routes[K] extends { body: infer B extends z.ZodType } ? z.output<B> : undefined;
@@ -50,51 +50,72 @@ export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<A
 const maxEvents = 1000;
 
 export function handlers(served: Served): Handlers {
-  const { sandboxes, store, reviews, applies, snapshots } = served;
+  const { store, users } = served;
   const uptimeSeconds = () => Math.round((Date.now() - served.startedAtMs) / 1000);
   return {
     health: async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
     openapi: async () => openapi(served.version),
-    status: async () => ({
+    status: async ({ scope }) => ({
       version: served.version,
       pid: process.pid,
       home: served.home,
       uptimeSeconds: uptimeSeconds(),
       rootless: served.rootless,
-      sandboxes: countBy((await sandboxes.list()).map((view) => view.state)),
+      sandboxes: countBy((await scope.sandboxes.list()).map((view) => view.state)),
       lastSeq: store.lastSeq(),
     }),
-    doctor: () => served.doctor.examine(),
-    shutdown: async ({ body }) => ({ stopped: await served.shutdown(body.all ?? false) }),
-    events: async ({ query }) =>
-      store.events(query.after ?? 0, Math.min(query.limit ?? maxEvents, maxEvents)) as AnswerOf<'events'>,
-    followEvents: async ({ query, context }) => followEvents(store, query.after, context),
-    listSandboxes: () => sandboxes.list(),
-    createSandbox: ({ body }) => sandboxes.create(body),
-    showSandbox: ({ name }) => sandboxes.show(name),
-    removeSandbox: ({ name, query }) => sandboxes.remove(name, query.force ?? false),
-    startSandbox: ({ name }) => sandboxes.start(name),
-    stopSandbox: ({ name, body }) => sandboxes.stop(name, body.graceMs),
-    waitSandbox: ({ name, context }) => sandboxes.wait(name, context.req.raw.signal),
-    sandboxLogs: async ({ name, query, context }) => {
-      const { id } = await sandboxes.current(name);
+    doctor: async ({ actor }) => {
+      requireOwner(actor);
+      return served.doctor.examine();
+    },
+    shutdown: async ({ actor, body }) => {
+      requireOwner(actor);
+      return { stopped: await served.shutdown(body.all ?? false) };
+    },
+    events: async ({ actor, query }) =>
+      store
+        .events(query.after ?? 0, Math.min(query.limit ?? maxEvents, maxEvents))
+        .filter((event) => maySee(actor, event)) as AnswerOf<'events'>,
+    followEvents: async ({ actor, query, context }) => followEvents(store, actor, query.after, context),
+    listUsers: async ({ actor }) => users.list(actor),
+    addUser: async ({ actor, body }) => {
+      requireOwner(actor);
+      return users.add(body.name, body.uid ?? null);
+    },
+    removeUser: async ({ actor, name }) => {
+      requireOwner(actor);
+      return users.remove(name);
+    },
+    listSandboxes: ({ actor, scope, query }) => {
+      if (query.allUsers) requireOwner(actor);
+      return scope.sandboxes.list(query.allUsers ?? false);
+    },
+    createSandbox: ({ actor, body }) => served.scopes.of(users.actAs(actor, body.user)).sandboxes.create(body),
+    showSandbox: ({ scope, name }) => scope.sandboxes.show(name),
+    removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query.force ?? false),
+    startSandbox: ({ scope, name }) => scope.sandboxes.start(name),
+    stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs),
+    waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),
+    sandboxLogs: async ({ scope, name, query, context }) => {
+      const { id } = await scope.sandboxes.current(name);
       return logFrames(served.engine, id, query.follow ?? false, query.tail ?? null, context);
     },
-    sandboxStats: () => sandboxes.stats(),
-    sandboxSizes: () => snapshots.sizes(),
-    listChanges: ({ name, body }) => reviews.changes(name, body.paths),
-    diffSandbox: async ({ name, body, context }) => outputFrames(() => reviews.diff(name, body.paths), context),
-    patchSandbox: async ({ name, body, context }) => {
+    sandboxStats: ({ scope }) => scope.sandboxes.stats(),
+    sandboxSizes: ({ scope }) => scope.snapshots.sizes(),
+    listChanges: ({ scope, name, body }) => scope.reviews.changes(name, body.paths),
+    diffSandbox: async ({ scope, name, body, context }) =>
+      outputFrames(() => scope.reviews.diff(name, body.paths), context),
+    patchSandbox: async ({ scope, name, body, context }) => {
       const order = { paths: body.paths ?? [], message: body.message };
-      return outputFrames((warn) => reviews.patch(name, order, warn), context);
+      return outputFrames((warn) => scope.reviews.patch(name, order, warn), context);
     },
-    apply: ({ body }) => applies.apply(body),
-    undoApply: ({ name }) => applies.undo(name),
-    discardChanges: ({ name, body }) => snapshots.discard(name, body.paths),
-    listSnapshots: ({ name }) => snapshots.list(name),
-    takeSnapshot: ({ name, body }) => snapshots.take(name, body.label ?? null),
-    restoreSnapshot: ({ name, body }) => snapshots.restore(name, body.snapshot),
-    forkSandbox: ({ name, body }) => snapshots.fork(name, body.names),
+    apply: ({ scope, body }) => scope.applies.apply(body),
+    undoApply: ({ scope, name }) => scope.applies.undo(name),
+    discardChanges: ({ scope, name, body }) => scope.snapshots.discard(name, body.paths),
+    listSnapshots: ({ scope, name }) => scope.snapshots.list(name),
+    takeSnapshot: ({ scope, name, body }) => scope.snapshots.take(name, body.label ?? null),
+    restoreSnapshot: ({ scope, name, body }) => scope.snapshots.restore(name, body.snapshot),
+    forkSandbox: ({ scope, name, body }) => scope.snapshots.fork(name, body.names),
   };
 }
 
@@ -104,8 +125,13 @@ function countBy(keys: readonly string[]): Record<string, number> {
   return counts;
 }
 
+/** What happened to others is theirs to know. */
+function maySee({ name, isOwner }: Actor, { data }: Event): boolean {
+  return isOwner || data.user === name;
+}
+
 /** Replays from the store and goes on with it as events come, so that none is missed in between. */
-function followEvents(store: Store, after: number | undefined, context: HonoContext): Response {
+function followEvents(store: Store, actor: Actor, after: number | undefined, context: HonoContext): Response {
   const lastId = Number(context.req.header('last-event-id') ?? Number.NaN);
   return streamSSE(context, async (sse) => {
     let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
@@ -116,8 +142,9 @@ function followEvents(store: Store, after: number | undefined, context: HonoCont
       while (!sse.aborted && !sse.closed) {
         const events = store.events(seq, maxEvents);
         for (const event of events) {
-          await sse.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(event) });
           seq = event.seq;
+          if (!maySee(actor, event)) continue;
+          await sse.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(event) });
         }
         if (events.length === 0)
           await new Promise<void>((resolve) => {

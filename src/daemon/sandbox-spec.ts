@@ -1,7 +1,8 @@
 /** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../model/sandbox.ts';
@@ -11,6 +12,8 @@ import { projectFolder, realHostPath } from './host-path.ts';
 export interface SpecParts {
   readonly config: Config;
   readonly owner: string;
+  /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
+  readonly account: number | null | 'any';
   readonly home: string;
   /** Folders of the host that sandboxes can write. */
   readonly open: readonly string[];
@@ -21,10 +24,8 @@ export interface SpecParts {
 const defaultGraceMs = 10_000;
 
 export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxSpec {
-  const { config, owner, open } = parts;
+  const { config, owner } = parts;
   const { limits = {} } = request;
-  if (request.user !== undefined && request.user !== owner)
-    throw new Fault('not_found', `no user ${printable(request.user)}`);
   return {
     user: owner,
     engine: request.engine ?? 'local',
@@ -34,7 +35,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     env: request.env ?? {},
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
     demanded: Object.keys(limits) as (keyof Limits)[],
-    rootfs: request.rootfs === undefined ? null : realHostPath(request.rootfs, open),
+    rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
     stdin: request.stdin ?? false,
     autoRemove: request.autoRemove ?? false,
@@ -53,11 +54,34 @@ function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceS
   }
   if (mode === 'none') return { project: null, mode, workspace: null, base: null };
   if (request.project === undefined) throw new Fault('invalid', `mode ${mode} needs a project`);
-  const project = projectFolder(request.project, parts.home, parts.open);
+  const project = ownProject(request.project, parts);
   if (mode === 'bind') return { project, mode, workspace: null, base: null };
   const workspace = workspaceKind(mode === 'clone' ? parts.home : project, parts);
   const frozen = request.base === 'frozen' || workspace === 'copy';
   return { project, mode, workspace, base: mode === 'clone' ? newBase('clone') : frozen ? newBase('copy') : null };
+}
+
+/** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */
+function ownProject(path: string, { account, owner, home, open }: SpecParts): string {
+  if (account === 'any') return projectFolder(path, home, open);
+  try {
+    const project = projectFolder(path, home, open);
+    if (lstatSync(project).uid === account) return project;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+  }
+  throw new Fault('denied', `${printable(path)} is not a folder of ${owner}`, {
+    hint:
+      account === null
+        ? 'The owner of the installation can name your account: carrel user add NAME --uid UID'
+        : 'Name a folder of your own.',
+  });
+}
+
+function rootfsOf(path: string, parts: SpecParts): string {
+  if (parts.account !== 'any')
+    throw new Fault('denied', 'only the owner of this installation may choose a root filesystem');
+  return realHostPath(path, parts.open);
 }
 
 /** Where the kernel cannot keep changes apart, a whole second tree does, and needs a base to compare with. */

@@ -20,7 +20,10 @@ export interface SandboxParts {
   readonly reconciler: Reconciler;
   readonly places: Places;
   readonly config: Config;
+  /** Whose sandboxes these are. */
   readonly owner: string;
+  /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
+  readonly account: number | null | 'any';
   readonly now: () => string;
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
@@ -93,8 +96,9 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest): SandboxSpec {
-    const { config, owner, places, overlayRefusal } = this.#parts;
-    return composeSpec(request, { config, owner, home: places.home, open: this.#openFolders(), overlayRefusal });
+    const { config, owner, account, places, overlayRefusal } = this.#parts;
+    const open = this.#openFolders();
+    return composeSpec(request, { config, owner, account, home: places.home, open, overlayRefusal });
   }
 
   #openFolders(): string[] {
@@ -111,7 +115,7 @@ export class Sandboxes {
     const id = randomBytes(8).toString('hex');
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
-    const event = { at, type: 'sandbox.created', subject: id, data: { name } };
+    const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };
     try {
       return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
     } catch (error) {
@@ -128,11 +132,15 @@ export class Sandboxes {
     await this.#parts.reconciler.settle(id);
   }
 
-  async list(): Promise<SandboxView[]> {
-    const { store, reconciler } = this.#parts;
+  async list(allUsers = false): Promise<SandboxView[]> {
     // One that cannot be looked at is shown as it was last seen.
-    await Promise.allSettled(store.list('sandbox').map((row) => reconciler.refresh(row)));
-    return store.list('sandbox').map((row) => this.view(row.value));
+    await Promise.allSettled(this.rows(allUsers).map((row) => this.#parts.reconciler.refresh(row)));
+    return this.rows(allUsers).map((row) => this.view(row.value));
+  }
+
+  rows(allUsers = false): readonly SandboxRow[] {
+    const { store, owner } = this.#parts;
+    return store.list('sandbox').filter((row) => allUsers || row.owner === owner);
   }
 
   async show(name: string): Promise<SandboxView> {
@@ -189,7 +197,7 @@ export class Sandboxes {
   }
 
   #ask(row: SandboxRow, change: Partial<SandboxSpec>, type: string): void {
-    const event = { at: this.#parts.now(), type, subject: row.id, data: { name: row.name } };
+    const event = { at: this.#parts.now(), type, subject: row.id, data: { name: row.name, user: row.owner } };
     this.#parts.store.update(row, withSpec(row.value, change), event);
   }
 
@@ -228,8 +236,8 @@ export class Sandboxes {
   }
 
   async stats(): Promise<StatsView[]> {
-    const { store, engine } = this.#parts;
-    const running = store.list('sandbox').filter(({ value }) => value.status.state === 'running');
+    const { engine } = this.#parts;
+    const running = this.rows().filter(({ value }) => value.status.state === 'running');
     const views = await Promise.all(running.map((row) => statsOf(engine, row.value)));
     return views.filter((view) => view !== null);
   }

@@ -12,12 +12,16 @@ import { Reconciler } from '../reconcile/reconcile.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { Sandboxes } from './sandboxes.ts';
+import { Scopes } from './scope.ts';
 import { createApp } from './server.ts';
+import { Users } from './users.ts';
 
 let home: string;
 let store: Store;
 let engine: FakeEngine;
 let app: Hono;
+/** As those come in who show a token. */
+let shared: Hono;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'carrel-server-'));
@@ -26,34 +30,42 @@ beforeEach(() => {
   store = createMemoryStore();
   engine = createFakeEngine();
   const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now });
-  const config = { runtime: null, limits: defaultLimits, logMaxBytes: null };
-  const sandboxes = new Sandboxes({
-    store,
-    engine,
-    reconciler,
-    places,
-    config,
-    owner: 'ann',
-    now,
-    overlayRefusal: () => null,
-    hasChanges: async () => false,
-    wake: () => {},
-  });
-  app = createApp({
+  const config = { runtime: null, limits: defaultLimits, logMaxBytes: null, sharedSocket: null };
+  const users = new Users({ store, owner: 'ann', now });
+  const scopes = new Scopes((actor) => ({
+    actor,
+    sandboxes: new Sandboxes({
+      store,
+      engine,
+      reconciler,
+      places,
+      config,
+      owner: actor.name,
+      account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
+      now,
+      overlayRefusal: () => null,
+      hasChanges: async () => false,
+      wake: () => {},
+    }),
+    reviews: {} as never,
+    applies: {} as never,
+    snapshots: {} as never,
+  }));
+  const served = {
     version: '1.2.3',
     home,
     rootless: false,
     startedAtMs: Date.now(),
     store,
     engine,
-    sandboxes,
-    reviews: {} as never,
-    applies: {} as never,
-    snapshots: {} as never,
+    users,
+    scopes,
     commandEnded: async () => {},
     doctor: { examine: async () => [] },
     shutdown: async () => [],
-  });
+  };
+  app = createApp(served);
+  shared = createApp(served, false);
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
@@ -159,5 +171,83 @@ describe('events', () => {
     await call('POST', '/v1/sandboxes', { name: 'two' });
     expect(await seen('"two"')).toContain('sandbox.created');
     await reader.cancel();
+  });
+});
+
+describe('users', () => {
+  const withToken = (token: string, headers = {}) => ({ authorization: `Bearer ${token}`, ...headers });
+
+  async function comeAs(door: Hono, headers: Record<string, string>, method: string, path: string, body?: unknown) {
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const response = await door.request(path, init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  async function addUser(name: string): Promise<string> {
+    return ((await call('POST', '/v1/users', { name })).body as { token: string }).token;
+  }
+
+  it('come in with a token only, and the hash of it is all that is kept', async () => {
+    const token = await addUser('bob');
+    expect((await comeAs(shared, {}, 'GET', '/v1/sandboxes')).status).toBe(401);
+    expect((await comeAs(shared, withToken('carrel_x'), 'GET', '/v1/sandboxes')).status).toBe(401);
+    expect((await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status).toBe(200);
+    expect((await comeAs(shared, {}, 'GET', '/health')).status).toBe(200);
+    expect(JSON.stringify([store.list('user'), store.events(0, 100)])).not.toContain(token);
+    expect((await call('POST', '/v1/users', { name: 'bob' })).status).toBe(409);
+    expect((await call('DELETE', '/v1/users/bob')).status).toBe(200);
+    expect((await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status).toBe(401);
+  });
+
+  it('find nothing of each other, with any verb', async () => {
+    const token = await addUser('bob');
+    await call('POST', '/v1/sandboxes', { name: 'box' });
+    const bob = (method: string, path: string, body?: unknown) => comeAs(shared, withToken(token), method, path, body);
+    const named = Object.values(routes).filter(({ path }) => path.startsWith('/v1/sandboxes/{name}'));
+    const tried = named.filter(
+      (route) =>
+        route.answer !== 'upgrade' && !/changes|diff|patch|undo|discard|snapshots|restore|fork/.test(route.path),
+    );
+    expect(tried.length).toBeGreaterThan(5);
+    for (const { method, path } of tried) {
+      const answer = await bob(method, path.replace('{name}', 'box'), method === 'POST' ? {} : undefined);
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    expect((await bob('GET', '/v1/sandboxes')).body).toEqual([]);
+    expect((await bob('GET', '/v1/events')).body).toEqual([expect.objectContaining({ type: 'user.added' })]);
+    expect((await bob('POST', '/v1/sandboxes', { name: 'box' })).status).toBe(200);
+    expect((await bob('POST', '/v1/sandboxes', { name: 'other', user: 'ann' })).status).toBe(404);
+    for (const project of ['/usr/lib', '/no/such/folder', home])
+      expect((await bob('POST', '/v1/sandboxes', { name: 'other', project })).status).toBe(403);
+    expect((await bob('POST', '/v1/sandboxes', { name: 'other', rootfs: '/usr' })).status).toBe(403);
+    for (const [method, path, body] of [
+      ['GET', '/v1/sandboxes?allUsers=true'],
+      ['GET', '/v1/doctor'],
+      ['POST', '/v1/shutdown', {}],
+      ['POST', '/v1/users', { name: 'eve' }],
+      ['DELETE', '/v1/users/ann'],
+    ] as const)
+      expect([path, (await bob(method, path, body)).status]).toEqual([path, 403]);
+    const asAnn = await comeAs(shared, withToken(token, { 'carrel-user': 'ann' }), 'GET', '/v1/sandboxes');
+    expect(asAnn.status).toBe(404);
+    expect((await bob('GET', '/v1/users')).body).toHaveLength(1);
+  });
+
+  it('are all seen by the owner, who may act as each', async () => {
+    await addUser('bob');
+    await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
+    expect((await call('GET', '/v1/sandboxes')).body).toEqual([]);
+    expect((await call('GET', '/v1/sandboxes?allUsers=true')).body).toEqual([
+      expect.objectContaining({ name: 'box', user: 'bob' }),
+    ]);
+    expect((await call('DELETE', '/v1/users/bob')).status).toBe(409);
+    const asBob = { 'carrel-user': 'bob' };
+    expect((await comeAs(app, asBob, 'DELETE', '/v1/sandboxes/box?force=true')).status).toBe(200);
+    expect((await call('DELETE', '/v1/users/bob')).status).toBe(200);
+    const { slot } = store.find('user', '', 'bob')!.value;
+    await addUser('eve');
+    expect(store.find('user', '', 'eve')!.value.slot).not.toBe(slot);
+    await addUser('bob');
+    expect(store.find('user', '', 'bob')!.value.slot).toBe(slot);
   });
 });

@@ -1,25 +1,30 @@
 /** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
 import { chmodSync, constants, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
+import { actAsHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
+import type { Actor } from '../model/user.ts';
 import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
 import { serveUpgrades } from './streams.ts';
+import type { Users } from './users.ts';
 
 const maxBodyBytes = 8 * 1024 * 1024;
 export const socketName = 'carrel.sock';
 
-export function createApp(served: Served): Hono {
+export function createApp(served: Served, ownersDoor = true): Hono {
   const app = new Hono();
   for (const [name, handle] of Object.entries(handlers(served))) {
     const route: Route = routes[name as HandledRoute];
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
-      const answer = await (handle as (request: unknown) => Promise<object>)(await check(route, context));
+      const answer = await (handle as (request: unknown) => Promise<object>)(
+        await check(route, context, served, ownersDoor),
+      );
       return answer instanceof Response ? answer : context.json(answer);
     });
   }
@@ -30,13 +35,34 @@ export function createApp(served: Served): Hono {
   return app;
 }
 
-async function check(route: Route, context: HonoContext): Promise<Checked<HandledRoute>> {
+async function check(
+  route: Route,
+  context: HonoContext,
+  { users, scopes }: Served,
+  ownersDoor: boolean,
+): Promise<Checked<HandledRoute>> {
+  const actor = isOpen(route) ? stranger : actorOf(context.req.raw.headers, users, ownersDoor);
   return {
+    actor,
+    scope: scopes.of(actor),
     name: context.req.param('name') ?? '',
     query: (route.query ? validated(route.query, context.req.query(), 'query') : {}) as never,
     body: (route.body ? validated(route.body, await readBody(context), 'body') : undefined) as never,
     context,
   };
+}
+
+/** Nobody in particular. */
+const stranger: Actor = { name: '', isOwner: false };
+
+function isOpen({ path }: Route): boolean {
+  return path === paths.health.path || path === paths.openapi.path;
+}
+
+/** The owner may come as anybody. */
+export function actorOf(headers: Headers, users: Users, ownersDoor: boolean): Actor {
+  const actor = users.actor(headers.get('authorization') ?? undefined, ownersDoor);
+  return users.actAs(actor, headers.get(actAsHeader) ?? undefined);
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {
@@ -66,18 +92,20 @@ function refuse(context: HonoContext, fault: Fault): Response {
 }
 
 /** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
-export async function listen(served: Served): Promise<http.Server> {
-  const server = http.createServer(getRequestListener(createApp(served).fetch, { overrideGlobalObjects: false }));
+export async function listen(served: Served, path = join(served.home, socketName)): Promise<http.Server> {
+  const ownersDoor = path === join(served.home, socketName);
+  const app = createApp(served, ownersDoor);
+  const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.requestTimeout = 0;
   server.timeout = 0;
-  serveUpgrades(server, served);
-  const path = join(served.home, socketName);
+  serveUpgrades(server, served, ownersDoor);
   rmSync(path, { force: true });
-  const folder = openSync(served.home, constants.O_RDONLY | constants.O_DIRECTORY);
+  const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ path: `/proc/self/fd/${folder}/${socketName}` }, resolve);
+    server.listen({ path: `/proc/self/fd/${folder}/${basename(path)}` }, resolve);
   });
-  chmodSync(path, 0o600);
+  // Whoever comes through the other door shows a token.
+  chmodSync(path, ownersDoor ? 0o600 : 0o666);
   return server;
 }

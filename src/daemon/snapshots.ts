@@ -76,8 +76,8 @@ export class Snapshots {
   }
 
   async sizes(): Promise<SizeView[]> {
-    const { store, home } = this.#parts;
-    const rows = store.list('sandbox').filter(({ id }) => existsSync(home.sandbox(id)));
+    const { sandboxes, home } = this.#parts;
+    const rows = sandboxes.rows().filter(({ id }) => existsSync(home.sandbox(id)));
     return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await sizeOf(home.sandbox(id)) })));
   }
 
@@ -137,7 +137,7 @@ export class Snapshots {
     const at = now();
     const spec = { ...from.spec, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
-    const event = { at, type: 'sandbox.forked', subject: id, data: { name, from: from.name } };
+    const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
     try {
       return store.insert({ kind: 'sandbox', id, owner: sandboxes.owner, name, value }, event);
     } catch (error) {
@@ -149,6 +149,12 @@ export class Snapshots {
   #record({ id, name }: Row<'sandbox'>, type: string, data: Record<string, unknown>): void {
     const { store, now } = this.#parts;
     const row = store.get('sandbox', id);
-    if (row) store.update(row, row.value, { at: now(), type, subject: id, data: { name, ...data } }, { lazy: true });
+    if (row)
+      store.update(
+        row,
+        row.value,
+        { at: now(), type, subject: id, data: { name, user: row.owner, ...data } },
+        { lazy: true },
+      );
   }
 }

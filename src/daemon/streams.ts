@@ -18,7 +18,8 @@ import type { Console, ExecSpec, Process } from '../engine/engine.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { Served } from './handlers.ts';
-import { validated } from './server.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import { actorOf, validated } from './server.ts';
 
 /** Of a sandbox whose end nobody saw. */
 const unknownExit = 255;
@@ -39,17 +40,25 @@ const signalFrame = z.strictObject({
   ]),
 });
 
-export function serveUpgrades(server: http.Server, served: Served): void {
+export function serveUpgrades(server: http.Server, served: Served, ownersDoor = true): void {
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    void serve(request, socket, head, served).catch((error: unknown) => refuse(socket, asFault(error)));
+    void serve(request, socket, head, served, ownersDoor).catch((error: unknown) => refuse(socket, asFault(error)));
   });
 }
 
-async function serve(request: http.IncomingMessage, socket: Duplex, head: Buffer, served: Served): Promise<void> {
+async function serve(
+  request: http.IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  served: Served,
+  ownersDoor: boolean,
+): Promise<void> {
   const target = matchRoute(request);
+  const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  const { sandboxes } = served.scopes.of(actorOf(headers, served.users, ownersDoor));
   if (target === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
-  const row = await served.sandboxes.current(target.name);
+  const row = await sandboxes.current(target.name);
   if (hasEnded(row.value.status) && target.route === 'execSandbox') {
     throw new Fault('not_ready', `${target.name} is not running`, {
       hint: `Start it with: carrel start ${target.name}`,
@@ -59,13 +68,13 @@ async function serve(request: http.IncomingMessage, socket: Duplex, head: Buffer
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
   if (target.route === 'execSandbox') {
     accept();
-    return serveExec(new Peer(socket, head), served, row.value);
+    return serveExec(new Peer(socket, head), served, sandboxes, row.value);
   }
-  const release = served.sandboxes.hold(row.id);
+  const release = sandboxes.hold(row.id);
   try {
     const console = await served.engine.attach(row.id, row.value.status.handle);
     accept();
-    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(served, row.value, signal));
+    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(sandboxes, row.value, signal));
   } finally {
     await release();
   }
@@ -188,13 +197,13 @@ async function serveConsole(
   }
 }
 
-async function serveExec(peer: Peer, served: Served, sandbox: Sandbox): Promise<void> {
+async function serveExec(peer: Peer, served: Served, sandboxes: Sandboxes, sandbox: Sandbox): Promise<void> {
   try {
     const request = validated(execRequest, decodeJson(await peer.first()), 'request');
     const process = await served.engine.exec(
       sandbox.id,
       sandbox.status.handle,
-      execSpec(request, served.sandboxes.cwd(sandbox)),
+      execSpec(request, sandboxes.cwd(sandbox)),
     );
     if (!request.stdin) process.stdin.end();
     peer.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);
@@ -241,8 +250,8 @@ function input(console: Console, payload: Buffer): boolean {
 }
 
 /** How the sandbox ended; a detached console says nothing about that, so the record is asked. */
-async function exitOf(served: Served, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
-  const view = await served.sandboxes.ended(sandbox, signal);
+async function exitOf(sandboxes: Sandboxes, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
+  const view = await sandboxes.ended(sandbox, signal);
   const unknown = view.state === 'completed' ? 0 : unknownExit;
   return { exitCode: view.exitCode ?? unknown, signal: view.signal, outOfMemory: view.reason === 'oom' };
 }

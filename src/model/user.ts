@@ -1,6 +1,33 @@
-/** An owner of sandboxes. `slot` numbers the users of an installation and picks their range of host uids. */
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
+
+/**
+ * An owner of sandboxes, volumes and secrets. `slot` numbers the users of an installation and picks their range of host
+ * uids; it is never given to anybody else, so a removed user stays as a record.
+ */
 export interface User {
   readonly name: string;
   readonly slot: number;
   readonly createdAt: string;
+  /** The account on this machine whose folders may be projects of this user; null: none may. */
+  readonly uid?: number | null;
+  /** Of the token that lets this user in; null: nobody can come as this user. */
+  readonly tokenHash?: string | null;
+  readonly removedAt?: string | null;
+}
+
+const pattern = /^[a-z_][a-z0-9_.-]{0,31}$/;
+
+export function checkUserName(name: string): string {
+  if (pattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} is not a name for a user`, {
+    hint: 'Lower-case letters, digits, ".", "_" and "-", at most 32, beginning with a letter.',
+  });
+}
+
+/** Who a request comes from. */
+export interface Actor {
+  readonly name: string;
+  /** Of the installation: sees and may do everything. */
+  readonly isOwner: boolean;
 }

@@ -229,7 +229,12 @@ export class Reconciler {
   #save(row: SandboxRow, status: SandboxStatus, type: string, options: WriteOptions = {}): void {
     const { store, now } = this.#parts;
     const { state, reason, exitCode } = status;
-    const event = { at: now(), type, subject: row.id, data: { name: row.name, state, reason, exitCode } };
+    const event = {
+      at: now(),
+      type,
+      subject: row.id,
+      data: { name: row.name, user: row.owner, state, reason, exitCode },
+    };
     store.update(row, withStatus(row.value, status), event, options);
   }
 
@@ -239,6 +244,11 @@ export class Reconciler {
     await engine.remove(row.id, row.value.status.handle);
     await data.release(row.value);
     crashPoint('forget:folder');
-    store.remove(row, { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name } });
+    store.remove(row, {
+      at: now(),
+      type: 'sandbox.removed',
+      subject: row.id,
+      data: { name: row.name, user: row.owner },
+    });
   }
 }

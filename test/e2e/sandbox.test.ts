@@ -196,8 +196,9 @@ describe('logs', () => {
     expect(await carrel.run(['logs', 'a'])).toEqual({ exitCode: 0, stdout: 'one\nthree', stderr: 'two\n' });
     const follower = carrel.spawn(['logs', '-f', 'a']);
     const seen = gather(follower.stdout!);
+    const closed = once(follower, 'close');
     await carrel.ok('exec', 'a', '--', 'touch', 'go');
-    await once(follower, 'close');
+    await closed;
     expect(seen()).toBe('one\nthree\nfour\n');
     expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('four\n');
   });
@@ -211,8 +212,9 @@ describe('logs', () => {
     );
     const follower = carrel.spawn(['logs', '-f', 'a']);
     const seen = gather(follower.stdout!);
+    const closed = once(follower, 'close');
     await carrel.ok('exec', 'a', '--', 'touch', 'go');
-    await once(follower, 'close');
+    await closed;
     const last = seen().trimEnd().split('\n').at(-1);
     expect(last).toBe('line 8999');
     const { id } = await carrel.show('a');
