@@ -76,7 +76,7 @@ export class Applies {
       crashPoint('apply:recorded');
       const journal = join(home.applies, row.id);
       const taken = await threads.run('takeOver', { ...order, journal }).catch(async (error) => {
-        await this.#recoverOne(row);
+        await this.#recoverOne(row, opened);
         throw error;
       });
       await this.#end(row, taken.changed ? 'done' : 'failed');
@@ -211,11 +211,11 @@ export class Applies {
   }
 
   /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
-  async #recoverOne(row: ApplyRow): Promise<void> {
+  async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
     const { threads, home } = this.#parts;
     const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
     if (outcome === 'done') {
-      const sources = sourcesOf(await this.#stillThere(row.value));
+      const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
       await threads.run('settleAgain', join(home.applies, row.id), row.value.project, sources);
     }
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
