@@ -10,6 +10,7 @@ import { Cleanup, interruption } from './cleanup.ts';
 import { openDocker } from './docker.ts';
 import { machineFacts } from './machine.ts';
 import { type Options, readOptions, usage } from './options.ts';
+import { Projects } from './projects.ts';
 import { openRaw } from './raw.ts';
 import { type Row, render } from './report.ts';
 import { type Bench, measureSection } from './sections.ts';
@@ -22,6 +23,8 @@ async function open(options: Options, cleanup: Cleanup, signal: AbortSignal): Pr
   return {
     options,
     signal,
+    cleanup,
+    projects: Projects.open(cleanup),
     carrel: await Carrel.open(cleanup),
     raw: await openRaw(cleanup),
     bwrap: openBwrap(),

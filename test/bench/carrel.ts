@@ -1,8 +1,10 @@
 /** Carrel as its users meet it: the built daemon of a fresh home, its API and its command. */
+import { once } from 'node:events';
 import { readFrames } from '../../src/api/client.ts';
-import { encodeJson, type FrameType } from '../../src/api/stream.ts';
+import { decodeJson, encodeJson, type FrameType } from '../../src/api/stream.ts';
 import { Installation } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';
+import type { Place } from './inside.ts';
 import { elapsed, type Timing } from './sample.ts';
 
 /** Enough to keep both the daemon and the kernel busy. */
@@ -57,6 +59,64 @@ export class Carrel {
   /** A sandbox that idles. */
   async idle(): Promise<string> {
     return (await this.#client.call('createSandbox', { body: {} })).name;
+  }
+
+  /** A sandbox that idles on a project. */
+  async idleOn(project: string): Promise<string> {
+    const { name, state, workspace } = await this.#client.call('createSandbox', { body: { project } });
+    if (state !== 'running') throw new Error(`${name} is ${state}`);
+    if (workspace?.kind !== 'overlay') throw new Error(`${name} works on a ${workspace?.kind}, not on an overlay`);
+    return name;
+  }
+
+  /** Its working copy, as a place to run something in. */
+  workspace(name: string): Place {
+    return (argv) => this.#output(name, argv);
+  }
+
+  async #output(name: string, command: readonly string[]): Promise<string> {
+    const socket = await this.#client.upgrade('execSandbox', { name });
+    socket.write(encodeJson('request', { command }));
+    const printed: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
+    for await (const frame of readFrames(socket)) {
+      if (frame.type === 'stdout' || frame.type === 'stderr') printed[frame.type].push(frame.payload);
+      if (frame.type !== 'exit') continue;
+      const { exitCode: code } = decodeJson(frame) as { exitCode: number };
+      if (code === 0) return Buffer.concat(printed.stdout).toString('utf8');
+      throw new Error(`${command[0]} in ${name} exited with ${code}: ${Buffer.concat(printed.stderr)}`);
+    }
+    throw new Error(`the stream of ${command[0]} in ${name} ended without an exit`);
+  }
+
+  /** Returns the name of the fork. */
+  async fork(name: string): Promise<string> {
+    return (await this.#client.call('forkSandbox', { path: { name }, body: {} }))[0]!.name;
+  }
+
+  /** How many there are. */
+  async changes(name: string): Promise<number> {
+    return (await this.#client.call('listChanges', { path: { name }, body: {} })).changes.length;
+  }
+
+  /** `carrel diff`, the whole command, with nobody to read it. */
+  async diff(name: string): Promise<void> {
+    const child = this.#installation.spawn(['diff', name]);
+    child.stdin!.end();
+    child.stdout!.resume();
+    child.stderr!.resume();
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`carrel diff ${name} exited with ${code}`);
+  }
+
+  /** Takes over everything; how much that was. */
+  async apply(name: string): Promise<number> {
+    const { apply, blocked, paths } = await this.#client.call('apply', { body: { names: [name] } });
+    if (apply === null) throw new Error(`nothing of ${name} was applied: ${blocked}`);
+    return paths.length;
+  }
+
+  async undo(name: string): Promise<void> {
+    await this.#client.call('undoApply', { path: { name } });
   }
 
   /** Idle sandboxes, all asked for at once. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { isInstalled, output } from './program.ts';
 
-const versioned = ['crun', 'runc', 'conmon', 'bwrap', 'docker', 'dockerd'] as const;
+const versioned = ['crun', 'runc', 'conmon', 'bwrap', 'docker', 'dockerd', 'git', 'rg', 'fuse-overlayfs'] as const;
 
 export async function machineFacts(): Promise<Record<string, string | number>> {
   const versions = await Promise.all(versioned.map(async (name) => [name, await versionOf(name)] as const));

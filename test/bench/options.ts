@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util';
 
-export const sections = ['start', 'exec', 'command', 'burst', 'many'] as const;
+/** What makes files comes before what deletes many: ext4 is slow to make them where it freed some minutes ago. */
+export const sections = [
+  ...(['start', 'exec', 'command', 'burst', 'many'] as const),
+  ...(['prepare', 'files', 'review', 'apply', 'fork'] as const),
+] as const;
 export type Section = (typeof sections)[number];
 
 export interface Options {
@@ -12,16 +16,35 @@ export interface Options {
   readonly few: number;
   readonly many: number;
   readonly records: number;
+  /** How many files the projects have. */
+  readonly smallProject: number;
+  readonly largeProject: number;
+  /** How many files an agent changed. */
+  readonly fewChanges: number;
+  readonly manyChanges: number;
+  /** Of what takes seconds. */
+  readonly heavyRounds: number;
+  /** Of packages that npm installs, and of small files. */
+  readonly packages: number;
+  readonly smallFiles: number;
 }
 
 export const usage = `usage: npm run bench -- [--only NAME]... [--quick]
 
   --only NAME   only this part, and what it needs: ${sections.join(', ')}; may be repeated
-  --quick       fewer repetitions and fewer sandboxes: a look, not a judgement
+  --quick       fewer repetitions, sandboxes and files: a look, not a judgement
 `;
 
-const thorough = { rounds: 40, bursts: 3, burstSize: 100, few: 10, many: 500, records: 1000 };
-const quick = { rounds: 8, bursts: 1, burstSize: 100, few: 10, many: 100, records: 1000 };
+const thorough = {
+  ...{ rounds: 40, bursts: 3, burstSize: 100, few: 10, many: 500, records: 1000 },
+  ...{ smallProject: 1000, largeProject: 100_000, fewChanges: 10, manyChanges: 10_000 },
+  ...{ heavyRounds: 3, packages: 200, smallFiles: 3000 },
+};
+const quick = {
+  ...{ rounds: 8, bursts: 1, burstSize: 100, few: 10, many: 100, records: 1000 },
+  ...{ smallProject: 1000, largeProject: 10_000, fewChanges: 10, manyChanges: 2000 },
+  ...{ heavyRounds: 1, packages: 50, smallFiles: 3000 },
+};
 
 export function readOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({

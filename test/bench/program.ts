@@ -26,16 +26,21 @@ export function timeProgram(argv: readonly string[]): Promise<Timing> {
     child.on('close', (code, death) => {
       const wholeMs = performance.now() - from;
       if (code === 0 && firstMs !== null) resolve({ firstMs, wholeMs });
-      else reject(new Error(`${argv.join(' ')} ended with ${death ?? code}: ${stderr.trim()}`));
+      else reject(new Error(`${named(argv)} ended with ${death ?? code}: ${stderr.trim()}`));
     });
   });
 }
 
 /** What it printed; an error when it did not succeed. */
-export async function output(argv: readonly [string, ...string[]]): Promise<string> {
-  const { exitCode, stdout, stderr } = await run(argv, timeoutMs);
-  if (exitCode !== 0) throw new Error(`${argv.join(' ')} exited with ${exitCode}: ${stderr.trim()}`);
+export async function output(argv: readonly [string, ...string[]], withinMs = timeoutMs): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(argv, withinMs);
+  if (exitCode !== 0) throw new Error(`${named(argv)} exited with ${exitCode}: ${stderr.trim()}`);
   return stdout.trim();
+}
+
+/** Without a script among its arguments. */
+function named(argv: readonly string[]): string {
+  return argv.map((word) => (word.includes('\n') ? '…' : word)).join(' ');
 }
 
 export function isInstalled(name: string): boolean {

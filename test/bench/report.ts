@@ -2,12 +2,13 @@
 import { table } from '../../src/cli/output/table.ts';
 import type { Summary } from './sample.ts';
 
-/** A promise of DESIGN's table of speeds. */
+/** A promise of DESIGN's table of speeds, or a comparison that nothing was promised about. */
 export interface Check {
   /** What is compared with, or null: the value itself is bounded. */
   readonly peer: string | null;
   readonly value: number;
-  readonly target: number;
+  /** Null: for information. */
+  readonly target: number | null;
   readonly ok: boolean;
 }
 
@@ -20,15 +21,29 @@ export interface Row {
   readonly note?: string;
 }
 
+export const row = (what: string, summary: Row['summary'], checks: Row['checks'] = []): Row => ({
+  what,
+  unit: 'ms',
+  summary,
+  checks,
+});
+
+export const missing = (what: string, note = 'not installed'): Row => ({ ...row(what, null), note });
+
 export function atMost(summary: Summary, target: number): Check {
   return { peer: null, value: summary.p50, target, ok: summary.p50 <= target };
 }
 
 /** Medians compared; no check without the peer. */
-export function timesPeer(summary: Summary, peer: string, other: Summary | null, target: number): Check[] {
+export function timesPeer(
+  summary: Summary,
+  peer: string,
+  other: Summary | null,
+  target: number | null = null,
+): Check[] {
   if (other === null) return [];
   const value = summary.p50 / other.p50;
-  return [{ peer, value, target, ok: value <= target }];
+  return [{ peer, value, target, ok: target === null || value <= target }];
 }
 
 export function render(rows: readonly Row[]): string {
@@ -52,6 +67,7 @@ function linesOf(row: Row): string[][] {
 
 function verdict({ peer, value, target, ok }: Check, unit: string): string[] {
   const says = ok ? 'ok' : 'MISS';
+  if (target === null) return [`${value.toFixed(2)}× ${peer}`, '', ''];
   if (peer === null) return ['', `≤ ${target} ${unit}`, says];
   return [`${value.toFixed(2)}× ${peer}`, `≤ ${Number(target.toFixed(2))}×`, says];
 }

@@ -1,4 +1,5 @@
 /** Taking times and summing them up. */
+
 /** From the request to the first byte it printed, and to its end. */
 export interface Timing {
   readonly firstMs: number;
@@ -36,18 +37,19 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first. Null
- * is somebody who is not there and gets no times.
+ * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first,
+ * unless that would take too long. Null is somebody who is not there and gets no times.
  */
-export async function interleave<K extends string>(
+export async function interleave<K extends string, T = Timing>(
   rounds: number,
-  measures: Readonly<Record<K, Measure | null>>,
+  measures: Readonly<Record<K, (() => Promise<T>) | null>>,
   signal: AbortSignal,
-): Promise<Record<K, Timing[]>> {
-  const all = Object.entries(measures) as [K, Measure | null][];
-  const taken = Object.fromEntries(all.map(([name]) => [name, []])) as unknown as Record<K, Timing[]>;
-  const there = all.filter((one): one is [K, Measure] => one[1] !== null);
-  for (const [, measure] of there) await measure();
+  warmUp = true,
+): Promise<Record<K, T[]>> {
+  const all = Object.entries(measures) as [K, (() => Promise<T>) | null][];
+  const taken = Object.fromEntries(all.map(([name]) => [name, []])) as unknown as Record<K, T[]>;
+  const there = all.filter((one): one is [K, () => Promise<T>] => one[1] !== null);
+  if (warmUp) for (const [, measure] of there) await measure();
   for (let round = 0; round < rounds; round += 1) {
     for (let turn = 0; turn < there.length; turn += 1) {
       signal.throwIfAborted();

@@ -1,11 +1,18 @@
 /** What is measured, part by part. Each returns rows of the report. */
+import { measureApply } from './apply.ts';
 import type { Carrel } from './carrel.ts';
+import type { Cleanup } from './cleanup.ts';
 import type { Docker } from './docker.ts';
+import { measureFiles } from './files.ts';
+import { measureFork } from './fork.ts';
 import { availableMb, idleCosts, residentOf } from './memory.ts';
 import type { Options, Section } from './options.ts';
+import { measurePrepare } from './prepare.ts';
 import { output } from './program.ts';
+import type { Projects } from './projects.ts';
 import { insideArgv, type Raw } from './raw.ts';
-import { atMost, type Row, timesPeer } from './report.ts';
+import { atMost, missing, type Row, row, timesPeer } from './report.ts';
+import { measureReview } from './review.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
 
 export interface Bench {
@@ -15,6 +22,9 @@ export interface Bench {
   readonly bwrap: Measure | null;
   /** Or why there is none. */
   readonly docker: Docker | string;
+  readonly projects: Projects;
+  /** For what a section opens by itself. */
+  readonly cleanup: Cleanup;
   readonly signal: AbortSignal;
 }
 
@@ -24,16 +34,12 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   command: measureCommand,
   burst: measureBurst,
   many: measureMany,
+  prepare: measurePrepare,
+  files: measureFiles,
+  review: measureReview,
+  apply: measureApply,
+  fork: measureFork,
 };
-
-const row = (what: string, summary: Row['summary'], checks: Row['checks'] = []): Row => ({
-  what,
-  unit: 'ms',
-  summary,
-  checks,
-});
-
-const missing = (what: string, note = 'not installed'): Row => ({ ...row(what, null), note });
 
 const dockerMeasure = (docker: Docker | string, verb: keyof Docker): Measure | null =>
   typeof docker === 'string' ? null : docker[verb];
