@@ -28,8 +28,12 @@ const below: Readonly<Record<string, readonly string[]>> = {
 };
 const above = ['launch', 'reconcile'];
 
-const owners: Readonly<Record<string, string>> = { koffi: 'src/lib/sys.ts', 'better-sqlite3': 'src/store/sqlite.ts' };
-const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'pino'];
+const owners: Readonly<Record<string, string>> = {
+  koffi: 'src/lib/sys.ts',
+  'better-sqlite3': 'src/store/sqlite.ts',
+  dockerode: 'src/engine/docker/connection.ts',
+};
+const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'dockerode', 'pino'];
 const light = /^src\/(cli\/.*|api\/(client|paths|stream))\.ts$/;
 const maxLines = 350;
 

@@ -43,7 +43,7 @@ const limits = z.strictObject({
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
   user: z.string().min(1).max(64).optional(),
-  engine: z.enum(['local']).optional(),
+  engine: z.enum(['local', 'docker']).optional(),
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
   project: z.string().min(1).max(4096).optional(),
   mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),

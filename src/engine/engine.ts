@@ -31,7 +31,9 @@ export type Handle = unknown;
 export type Root =
   | { readonly kind: 'host' }
   /** A directory on the host, used read-only. */
-  | { readonly kind: 'directory'; readonly path: string };
+  | { readonly kind: 'directory'; readonly path: string }
+  /** By the name an engine of images knows it by. */
+  | { readonly kind: 'image'; readonly reference: string };
 
 export interface Launch {
   readonly id: string;

@@ -25,7 +25,7 @@ export interface FrozenBase {
   readonly from: 'copy' | 'clone';
 }
 
-export type EngineName = 'local';
+export type EngineName = 'local' | 'docker';
 
 export interface SandboxSpec {
   readonly user: string;

@@ -121,6 +121,7 @@ function makeRoot(folder: string, input: StageInput, mounts: readonly Mount[]): 
   mkdirSync(skeleton, { mode: 0o755 });
   fillSkeleton(skeleton, { hostname, mounts, ownerId: identity.rootId, hostPrograms: root.kind === 'host' });
   if (root.kind === 'host') return skeleton;
+  if (root.kind === 'image') throw noImages(root.reference);
   const merged = join(folder, 'merged');
   const base = join(folder, 'base');
   mkdirSync(merged);
@@ -128,6 +129,12 @@ function makeRoot(folder: string, input: StageInput, mounts: readonly Mount[]): 
   bindFolder(root.path, base);
   mount('overlay', merged, 'overlay', mountFlags.readonly, `lowerdir=${skeleton}:${base}`);
   return merged;
+}
+
+function noImages(reference: string): Fault {
+  return new Fault('unsupported', `the embedded engine has no image ${reference}`, {
+    hint: 'Use --engine docker, or give its files with --rootfs.',
+  });
 }
 
 function bindFolder(source: string, target: string): void {

@@ -1,0 +1,137 @@
+/** The way to a Docker Engine. Its client library is loaded when first needed, and what goes wrong becomes a Fault here. */
+import type { IncomingMessage } from 'node:http';
+import type Docker from 'dockerode';
+import { Fault } from '../../model/fault.ts';
+
+const answerMs = 120_000;
+
+export class Connection {
+  readonly socketPath: string;
+  #docker: Promise<Docker> | null = null;
+
+  constructor(socketPath: string) {
+    this.socketPath = socketPath;
+  }
+
+  /** Settings of the environment, DOCKER_HOST above all, are for the person at the terminal and not for us. */
+  #client(): Promise<Docker> {
+    const settings = { socketPath: this.socketPath, host: undefined, protocol: 'http', timeout: undefined };
+    this.#docker ??= import('dockerode').then(({ default: Client }) => new Client(settings as Docker.DockerOptions));
+    return this.#docker;
+  }
+
+  async ask<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T> {
+    const docker = await this.#client();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#silent(withinMs)), withinMs);
+    });
+    try {
+      return await Promise.race([question(docker), late]);
+    } catch (error) {
+      throw this.#faultOf(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** For what may take as long as it takes. */
+  async wait<T>(question: (docker: Docker) => Promise<T>): Promise<T> {
+    try {
+      return await question(await this.#client());
+    } catch (error) {
+      throw this.#faultOf(error);
+    }
+  }
+
+  /** Null when what was asked about is not there. */
+  async find<T>(question: (docker: Docker) => Promise<T>): Promise<T | null> {
+    try {
+      return await this.ask(question);
+    } catch (error) {
+      if (statusOf(error) === 404) return null;
+      throw error;
+    }
+  }
+
+  /** An answer as it comes, for those that are long or have no end. */
+  stream(path: string, query: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+    const options = { path: `${path}?`, method: 'GET', isStream: true, options: query, statusCodes };
+    return this.ask(
+      (docker) =>
+        new Promise((resolve, reject) => {
+          docker.modem.dial(options, (error: unknown, answer: unknown) =>
+            error ? reject(error) : resolve(answer as IncomingMessage),
+          );
+        }),
+    );
+  }
+
+  /** Of an answer that ended before its end. */
+  brokeOff(error: unknown): Fault {
+    return this.#faultOf(error);
+  }
+
+  #silent(withinMs: number): Fault {
+    return new Fault('timeout', `the Docker Engine at ${this.socketPath} gives no answer within ${withinMs} ms`, {
+      hint: 'Look at its log, and restart it if need be.',
+    });
+  }
+
+  #faultOf(error: unknown): Fault {
+    if (error instanceof Fault) return error;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const cure = unreachable[code];
+    if (cure) {
+      return new Fault('unavailable', `no Docker Engine answers at ${this.socketPath}`, { cause: error, hint: cure });
+    }
+    if (statusOf(error) === null) {
+      const message = `the Docker Engine at ${this.socketPath} broke off: ${(error as Error).message}`;
+      return new Fault('unavailable', message, { cause: error, hint: 'It may be restarting; try again.' });
+    }
+    return refusal(error as ClientError);
+  }
+}
+
+const statusCodes = { 200: true, 404: 'not found', 500: 'server error' };
+
+const start = 'Start it (systemctl start docker), or use the embedded engine: --engine local.';
+const unreachable: Readonly<Record<string, string>> = {
+  ENOENT: start,
+  ECONNREFUSED: start,
+  ENOTSOCK: start,
+  ENOTDIR: start,
+  EACCES: 'This account may not use it: join the group docker, or use the embedded engine: --engine local.',
+};
+
+/** As the client library throws what the engine answered. */
+interface ClientError extends Error {
+  readonly statusCode?: number;
+  readonly json?: unknown;
+}
+
+/** What the engine answered, when that was the trouble. */
+export function statusOf(error: unknown): number | null {
+  const foreign = error instanceof Fault ? error.cause : error;
+  return (foreign as ClientError | undefined)?.statusCode ?? null;
+}
+
+function refusal(error: ClientError): Fault {
+  const said = wordsOf(error);
+  const details = { cause: error };
+  if (/no space left/i.test(said)) {
+    return new Fault('exhausted', `no space left: ${said}`, { ...details, hint: 'Free some disk space.' });
+  }
+  if (/cannot allocate memory/i.test(said)) {
+    return new Fault('exhausted', `no memory left: ${said}`, { ...details, hint: 'Stop some sandboxes.' });
+  }
+  if (error.statusCode === 404) return new Fault('not_found', said, details);
+  if (error.statusCode === 409) return new Fault('conflict', said, details);
+  if (error.statusCode === 400) return new Fault('invalid', said, details);
+  return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
+}
+
+function wordsOf(error: ClientError): string {
+  const said = (error.json as { message?: unknown } | null | undefined)?.message;
+  return (typeof said === 'string' ? said : error.message).trim();
+}

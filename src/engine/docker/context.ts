@@ -1,0 +1,75 @@
+/** What the parts of this engine share. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readIdSpace } from '../local/ids.ts';
+import { Connection } from './connection.ts';
+import { type EngineInfo, type Facts, factsFrom } from './facts.ts';
+import { hostId, type Owner } from './identity.ts';
+import { containerName } from './naming.ts';
+import { findSocket } from './socket.ts';
+import { type IdMaps, readIdMaps } from './source.ts';
+
+export interface DockerOptions {
+  /** Where the engine keeps its files. */
+  readonly folder: string;
+  /** Tells this installation's containers from those of others. */
+  readonly installation: string;
+  /** Looked for where Docker and Podman have theirs when not given. */
+  readonly socketPath?: string;
+}
+
+const factsMs = 30_000;
+const rootId = 0;
+
+export class Context {
+  readonly connection: Connection;
+  readonly installation: string;
+  readonly maps: IdMaps = readIdMaps();
+  /** We are root in a user namespace only. */
+  readonly rootless = readIdSpace().rootless;
+  readonly #folder: string;
+  #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
+
+  constructor(options: DockerOptions) {
+    this.#folder = options.folder;
+    this.installation = options.installation;
+    this.connection = new Connection(options.socketPath ?? findSocket(process.env));
+    mkdirSync(this.runs, { recursive: true, mode: 0o711 });
+  }
+
+  get runs(): string {
+    return join(this.#folder, 'run');
+  }
+
+  get pauses(): string {
+    return join(this.#folder, 'paused');
+  }
+
+  run(id: string): string {
+    return join(this.runs, id);
+  }
+
+  name(id: string): string {
+    return containerName(this.installation, id);
+  }
+
+  /** Who owns what we make, by the host's numbers, when that cannot be chosen. */
+  get self(): Owner | null {
+    if (!this.rootless) return null;
+    return { uid: hostId(rootId, this.maps.uids), gid: hostId(rootId, this.maps.gids) };
+  }
+
+  /** Asked for anew from time to time: an engine may be replaced by another. */
+  facts(): Promise<Facts> {
+    if (this.#facts === null || Date.now() > this.#facts.until) this.#facts = this.#ask();
+    return this.#facts.found;
+  }
+
+  #ask(): { until: number; found: Promise<Facts> } {
+    const found = this.connection.ask(async (docker) => factsFrom((await docker.info()) as EngineInfo));
+    found.catch(() => {
+      this.#facts = null;
+    });
+    return { until: Date.now() + factsMs, found };
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Sandboxes as containers of a Docker Engine, or of Podman behind the same interface. Everything it knows of a sandbox is
+ * in the engine, under labels; in our folder are only files to mount and notes of pauses.
+ */
+import { readdirSync } from 'node:fs';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Fault } from '../../model/fault.ts';
+import { idPattern } from '../../model/name.ts';
+import type {
+  Console,
+  Engine,
+  ExecSpec,
+  Handle,
+  Launch,
+  LogLine,
+  LogOptions,
+  Observed,
+  Process,
+  Started,
+  Stats,
+} from '../engine.ts';
+import { statusOf } from './connection.ts';
+import { attachConsole } from './console.ts';
+import { Context, type DockerOptions } from './context.ts';
+import { removeEverything, stopContainer } from './end.ts';
+import { Events } from './events.ts';
+import { type Execution, execInside } from './exec.ts';
+import { readHandle, startedOf } from './handle.ts';
+import { readLog } from './log.ts';
+import { idIn, installationFilter } from './naming.ts';
+import { handleOf, observed } from './observe.ts';
+import { Pauses } from './pause.ts';
+import { probe } from './probe.ts';
+import { create } from './start.ts';
+import { readStats } from './stats.ts';
+
+/** How long a console that was asked for at the start waits for its client. */
+const heldConsoleMs = 10_000;
+
+export function openDockerEngine(options: DockerOptions): Engine {
+  return new DockerEngine(new Context(options));
+}
+
+class DockerEngine implements Engine {
+  readonly name = 'docker';
+  readonly #context: Context;
+  readonly #events: Events;
+  readonly #pauses: Pauses;
+  readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #executions = new Map<string, Set<Execution>>();
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#pauses = new Pauses(context.connection, context.pauses);
+    this.#events = new Events(context.connection, context.installation, () => this.list());
+  }
+
+  probe() {
+    return probe(this.#context);
+  }
+
+  async start(launch: Launch): Promise<Started> {
+    const { id } = launch;
+    let found = await this.inspect(id, null);
+    if (found.kind === 'running') return found.started;
+    try {
+      if (found.kind === 'absent') {
+        await removeEverything(this.#context, id);
+        await create(this.#context, launch);
+        crashPoint('start:created');
+        found = { kind: 'created' };
+      }
+      if (found.kind === 'created') await this.#begin(launch);
+    } catch (error) {
+      this.#release(id);
+      if (!(error instanceof Fault && error.code === 'unavailable' && statusOf(error) === null)) {
+        await removeEverything(this.#context, id);
+      }
+      throw error;
+    }
+    crashPoint('start:begun');
+    return this.#started(id);
+  }
+
+  async #begin({ id, console: held }: Launch): Promise<void> {
+    const name = this.#context.name(id);
+    if (held) this.#hold(id, await attachConsole(this.#context.connection, name));
+    try {
+      await this.#context.connection.ask((docker) => docker.getContainer(name).start());
+    } catch (error) {
+      // Somebody was faster.
+      if (statusOf(error) !== 304) throw error;
+    }
+  }
+
+  async #started(id: string): Promise<Started> {
+    const found = await this.#find(id);
+    if (found === null) throw new Fault('unavailable', 'the sandbox was removed while it started');
+    return startedOf(handleOf(found));
+  }
+
+  #hold(id: string, console: Console): void {
+    this.#release(id);
+    const timer = setTimeout(() => this.#release(id), heldConsoleMs);
+    this.#held.set(id, { console, timer });
+  }
+
+  #release(id: string): void {
+    const held = this.#held.get(id);
+    this.#held.delete(id);
+    clearTimeout(held?.timer);
+    held?.console.detach();
+  }
+
+  #find(id: string) {
+    return this.#context.connection.find((docker) => docker.getContainer(this.#context.name(id)).inspect());
+  }
+
+  async inspect(id: string, handle: Handle): Promise<Observed> {
+    if (this.#pauses.isAbandoned(id)) await this.#pauses.end(id, this.#context.name(id));
+    const container = await this.#find(id);
+    const found = observed(container, handle);
+    if (found.kind !== 'paused' || container === null || this.#pauses.over(id) === null) return found;
+    return { kind: 'running', started: startedOf(handleOf(container)) };
+  }
+
+  async pause(id: string, handle: Handle): Promise<void> {
+    const found = await this.inspect(id, handle);
+    if (found.kind !== 'running') throw new Fault('conflict', `the sandbox is not running but ${found.kind}`);
+    const begun = () => Promise.all([...(this.#executions.get(id) ?? [])].map((one) => one.begun()));
+    await this.#pauses.begin(id, this.#context.name(id), begun);
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#pauses.end(id, this.#context.name(id));
+  }
+
+  async list(): Promise<readonly string[]> {
+    const { connection, installation, runs } = this.#context;
+    const filters = JSON.stringify(installationFilter(installation));
+    const [containers, volumes] = await Promise.all([
+      connection.ask((docker) => docker.listContainers({ all: true, filters })),
+      connection.ask((docker) => docker.listVolumes({ filters } as object)),
+    ]);
+    const labelled = [...containers, ...(volumes.Volumes ?? [])].flatMap(({ Labels }) => idIn(Labels) ?? []);
+    return [...new Set([...labelled, ...readdirSync(runs).filter((name) => idPattern.test(name))])];
+  }
+
+  async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
+    const found = await this.inspect(id, handle);
+    if (found.kind === 'absent' || found.kind === 'exited') return;
+    if (found.kind === 'created') return removeEverything(this.#context, id);
+    // A client that does not read would keep the end from being recorded.
+    this.#release(id);
+    // What is paused gets no signal.
+    await this.resume(id);
+    await stopContainer(this.#context, this.#context.name(id), graceMs);
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#release(id);
+    await this.resume(id);
+    await removeEverything(this.#context, id);
+  }
+
+  async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
+    let found: Observed;
+    do {
+      await this.#pauses.over(id);
+      found = await this.inspect(id, handle);
+    } while (this.#pauses.over(id) !== null);
+    if (found.kind !== 'running') throw notRunning();
+    const container = readHandle(found.started.handle)?.container ?? this.#context.name(id);
+    const execution = await execInside(this.#context.connection, container, spec);
+    this.#remember(id, execution);
+    return execution.process;
+  }
+
+  #remember(id: string, execution: Execution): void {
+    const all = this.#executions.get(id) ?? new Set();
+    this.#executions.set(id, all.add(execution));
+    const forget = () => {
+      all.delete(execution);
+      if (all.size === 0) this.#executions.delete(id);
+    };
+    execution.process.exited.then(forget, forget);
+  }
+
+  async attach(id: string, handle: Handle): Promise<Console> {
+    const held = this.#held.get(id);
+    if (held) {
+      this.#held.delete(id);
+      clearTimeout(held.timer);
+      return held.console;
+    }
+    const found = await this.inspect(id, handle);
+    if (found.kind !== 'running') throw notRunning();
+    return attachConsole(this.#context.connection, this.#context.name(id));
+  }
+
+  logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
+    return readLog(this.#context.connection, this.#context.name(id), options);
+  }
+
+  async stats(id: string): Promise<Stats> {
+    return readStats(this.#context.connection, this.#context.name(id));
+  }
+
+  onChange(listener: (id: string) => void): () => void {
+    return this.#events.listen(listener);
+  }
+
+  async dispose(): Promise<void> {
+    for (const id of this.#pauses.ids()) await this.resume(id);
+    for (const id of [...this.#held.keys()]) this.#release(id);
+    await this.#events.close();
+  }
+}
+
+function notRunning(): Fault {
+  return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });
+}

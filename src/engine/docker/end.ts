@@ -1,0 +1,86 @@
+/** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../model/fault.ts';
+import { statusOf } from './connection.ts';
+import type { Context } from './context.ts';
+import { sandboxFilter } from './naming.ts';
+
+const killWaitMs = 10_000;
+const busyMs = 10_000;
+
+export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
+  const ended = exitOf(context, container);
+  if (graceMs > 0) {
+    await signalContainer(context, container, 'SIGTERM');
+    if (await within(ended, graceMs)) return;
+  }
+  await signalContainer(context, container, 'SIGKILL');
+  if (await within(ended, killWaitMs)) return;
+  throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
+    hint: 'A process may hang in the kernel; try again.',
+  });
+}
+
+/** Settles when it has ended or is gone. */
+async function exitOf({ connection }: Context, container: string): Promise<void> {
+  try {
+    await connection.wait((docker) => docker.getContainer(container).wait());
+  } catch (error) {
+    if (statusOf(error) !== 404) throw error;
+  }
+}
+
+async function within(ended: Promise<void>, waitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(waitMs, false, { signal: timer.signal }).catch(() => false);
+  try {
+    return await Promise.race([ended.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** What has ended meanwhile gets no signal. */
+async function signalContainer({ connection }: Context, container: string, signal: NodeJS.Signals): Promise<void> {
+  try {
+    await connection.find((docker) => docker.getContainer(container).kill({ signal }));
+  } catch (error) {
+    const gone = statusOf(error) === 409 || /is not running/.test((error as Error).message);
+    if (!gone) throw error;
+  }
+}
+
+export async function removeEverything(context: Context, id: string): Promise<void> {
+  await patiently(() => removeContainer(context, context.name(id)));
+  for (const name of await volumesOf(context, id)) await patiently(() => removeVolume(context, name));
+  rmSync(context.run(id), { recursive: true, force: true });
+}
+
+async function removeContainer({ connection }: Context, name: string): Promise<void> {
+  await connection.find((docker) => docker.getContainer(name).remove({ force: true, v: true }));
+}
+
+async function removeVolume({ connection }: Context, name: string): Promise<void> {
+  await connection.find((docker) => docker.getVolume(name).remove());
+}
+
+async function volumesOf({ connection, installation }: Context, id: string): Promise<string[]> {
+  const filters = JSON.stringify(sandboxFilter(installation, id));
+  const { Volumes } = await connection.ask((docker) => docker.listVolumes({ filters } as object));
+  return (Volumes ?? []).map(({ Name }) => Name);
+}
+
+/** Somebody else may be removing the same, and mounts may be busy for a moment. */
+async function patiently(attempt: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + busyMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const busy = statusOf(error) === 409 || /in use|device or resource busy/i.test((error as Error).message);
+      if (!busy || Date.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}

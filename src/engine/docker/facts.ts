@@ -1,0 +1,78 @@
+/** What a Docker Engine says of itself, as far as it matters here. */
+import type { Limits } from '../../model/limits.ts';
+
+/** The parts of its answer that we read. Podman leaves some out. */
+export interface EngineInfo {
+  readonly ServerVersion?: string;
+  readonly OperatingSystem?: string;
+  readonly SecurityOptions?: readonly string[] | null;
+  readonly DockerRootDir?: string;
+  readonly Runtimes?: Readonly<Record<string, unknown>> | null;
+  readonly DefaultRuntime?: string;
+  readonly MemoryLimit?: boolean;
+  readonly SwapLimit?: boolean;
+  readonly CpuCfsQuota?: boolean;
+  readonly CPUCfsQuota?: boolean;
+  readonly PidsLimit?: boolean;
+  readonly CgroupVersion?: string;
+  readonly Driver?: string;
+  readonly LiveRestoreEnabled?: boolean;
+  readonly Plugins?: { readonly Log?: readonly string[] | null } | null;
+}
+
+export interface Facts {
+  readonly version: string;
+  readonly seccomp: boolean;
+  /** Ids outside are those inside plus these; null where they are the same. */
+  readonly shift: { readonly uid: number; readonly gid: number } | null;
+  /** The engine itself runs without privileges. */
+  readonly rootless: boolean;
+  readonly runtimes: readonly string[];
+  readonly defaultRuntime: string;
+  readonly enforced: readonly (keyof Limits)[];
+  readonly cgroupVersion: string;
+  readonly storage: string;
+  readonly liveRestore: boolean;
+  readonly logDriver: 'local' | 'json-file';
+}
+
+export function factsFrom(info: EngineInfo): Facts {
+  const options = (info.SecurityOptions ?? []).map(securityOption);
+  const has = (name: string) => options.some((option) => option.name === name);
+  const defaultRuntime = info.DefaultRuntime || 'runc';
+  return {
+    version: info.ServerVersion ?? '',
+    seccomp: options.some(({ name, profile }) => name === 'seccomp' && profile !== 'unconfined'),
+    shift: has('userns') ? shiftIn(info.DockerRootDir ?? '') : null,
+    rootless: has('rootless'),
+    runtimes: [...new Set([defaultRuntime, ...Object.keys(info.Runtimes ?? {})])],
+    defaultRuntime,
+    enforced: enforcedBy(info),
+    cgroupVersion: info.CgroupVersion ?? '1',
+    storage: info.Driver ?? '',
+    liveRestore: info.LiveRestoreEnabled ?? false,
+    // The other keeps text only: bytes that are no UTF-8 are lost in it, and long lines are cut within characters.
+    logDriver: info.Plugins?.Log?.includes('local') ? 'local' : 'json-file',
+  };
+}
+
+/** `name=seccomp,profile=default`, or the bare name of older engines. */
+function securityOption(text: string): { name: string; profile: string | undefined } {
+  const field = (key: string) => new RegExp(`(?:^|,)${key}=([^,]*)`).exec(text)?.[1];
+  return { name: field('name') ?? text, profile: field('profile') };
+}
+
+/** An engine that shifts ids keeps its files in a folder named after the first of them. */
+function shiftIn(folder: string): { uid: number; gid: number } | null {
+  const match = /\/(\d+)\.(\d+)$/.exec(folder);
+  return match ? { uid: Number(match[1]), gid: Number(match[2]) } : null;
+}
+
+function enforcedBy(info: EngineInfo): (keyof Limits)[] {
+  const enforced: (keyof Limits)[] = [];
+  if (info.CpuCfsQuota || info.CPUCfsQuota) enforced.push('cpus');
+  if (info.MemoryLimit) enforced.push('memoryBytes');
+  if (info.SwapLimit) enforced.push('swapBytes');
+  if (info.PidsLimit) enforced.push('pids');
+  return enforced;
+}

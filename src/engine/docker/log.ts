@@ -1,0 +1,113 @@
+/**
+ * What a Docker Engine logged: one frame a record, `TIME CONTENT`. A line longer than its buffer comes in pieces, and of
+ * such a line its better log driver loses the newline, which is put back here. That the log ends within such a line
+ * cannot be told from it, so that line gets one too.
+ */
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogLine, LogOptions } from '../engine.ts';
+import { type Connection, statusOf } from './connection.ts';
+import { type Frame, FrameReader } from './frames.ts';
+
+/** Pieces of a line are this long, but for the last. */
+const pieceBytes = 16 * 1024;
+const newline = Buffer.from('\n');
+
+export class RecordReader {
+  readonly #open = { stdout: false, stderr: false };
+
+  read({ stream, bytes }: Frame): LogLine {
+    const space = bytes.indexOf(0x20);
+    const at = bytes.toString('latin1', 0, Math.max(space, 0));
+    const content = bytes.subarray(space + 1);
+    return { at, stream, bytes: Buffer.from(this.#completed(stream, content)) };
+  }
+
+  #completed(stream: LogLine['stream'], content: Buffer): Buffer {
+    const whole = content.at(-1) === 0x0a;
+    const goesOn = !whole && content.length >= pieceBytes;
+    const lacksNewline = !whole && !goesOn && this.#open[stream];
+    this.#open[stream] = goesOn;
+    return lacksNewline ? Buffer.concat([content, newline]) : content;
+  }
+}
+
+export async function* readLog(
+  connection: Connection,
+  container: string,
+  options: LogOptions,
+): AsyncGenerator<LogLine> {
+  const tail = options.tail === null ? null : await recordsOf(connection, container, options.tail);
+  if (tail === null || options.follow) yield* records(connection, container, tail?.length ?? null, options);
+  else yield* tail;
+}
+
+/** The engine counts records, of which a long line is several: asks for more until there are lines enough. */
+async function recordsOf(connection: Connection, container: string, lines: number): Promise<LogLine[]> {
+  if (lines === 0) return [];
+  for (let asked = lines; ; asked *= 4) {
+    const found: LogLine[] = [];
+    for await (const record of records(connection, container, asked, { follow: false })) found.push(record);
+    const starts = startsOfLines(found);
+    if (starts.length > lines) return found.slice(starts.at(-lines));
+    if (found.length < asked || starts.length === found.length) return found;
+  }
+}
+
+/** Where a line begins in each stream: after a record that ended one. */
+function startsOfLines(records: readonly LogLine[]): number[] {
+  const open = { stdout: false, stderr: false };
+  return records.flatMap(({ stream, bytes }, index) => {
+    const begins = !open[stream];
+    open[stream] = bytes.at(-1) !== 0x0a;
+    return begins ? [index] : [];
+  });
+}
+
+async function* records(
+  connection: Connection,
+  container: string,
+  tail: number | null,
+  { follow, signal }: Pick<LogOptions, 'follow' | 'signal'>,
+): AsyncGenerator<LogLine> {
+  const query = { stdout: '1', stderr: '1', timestamps: '1', follow: follow ? '1' : '0', tail: String(tail ?? 'all') };
+  const answer = await openLog(connection, container, query);
+  if (answer === null) return;
+  const [frames, reader] = [new FrameReader(), new RecordReader()];
+  const stop = () => answer.destroy();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
+  try {
+    for await (const chunk of answer) {
+      for (const frame of frames.push(chunk as Buffer)) {
+        yield reader.read(frame);
+        if (signal?.aborted) return;
+      }
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw connection.brokeOff(error);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    answer.destroy();
+  }
+}
+
+const triesWhileBusy = 20;
+
+/** Null where there is no such container. One that is just being removed has no log to open for a moment. */
+async function openLog(
+  connection: Connection,
+  container: string,
+  query: Readonly<Record<string, string>>,
+): Promise<IncomingMessage | null> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await connection.stream(`/containers/${container}/logs`, query);
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404) return null;
+      if (status !== 409 || tries === triesWhileBusy) throw error;
+      await sleep(50);
+    }
+  }
+}

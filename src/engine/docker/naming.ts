@@ -1,0 +1,33 @@
+/** The names and labels by which things in a Docker Engine are known to be this installation's. */
+import { idPattern } from '../../model/name.ts';
+
+export const labels = {
+  installation: 'carrel.installation',
+  id: 'carrel.id',
+  version: 'carrel.version',
+  advisory: 'carrel.advisory',
+} as const;
+
+export const version = '1';
+
+export function containerName(installation: string, id: string): string {
+  return `carrel-${installation}-${id}`;
+}
+
+/** Of the mount with that number. */
+export function volumeName(installation: string, id: string, index: number): string {
+  return `${containerName(installation, id)}-${index}`;
+}
+
+export function installationFilter(installation: string): { label: string[] } {
+  return { label: [`${labels.installation}=${installation}`] };
+}
+
+export function sandboxFilter(installation: string, id: string): { label: string[] } {
+  return { label: [...installationFilter(installation).label, `${labels.id}=${id}`] };
+}
+
+export function idIn(found: Readonly<Record<string, string>> | null | undefined): string | null {
+  const id = found?.[labels.id];
+  return id !== undefined && idPattern.test(id) ? id : null;
+}

@@ -1,0 +1,45 @@
+/** What is so with a sandbox, from what the Docker Engine says of its container. */
+import type { ContainerInspectInfo } from 'dockerode';
+import { signalOfExit } from '../../lib/signal.ts';
+import type { Limits } from '../../model/limits.ts';
+import type { Exit, Observed } from '../engine.ts';
+import { type DockerHandle, readHandle, startedOf } from './handle.ts';
+import { labels } from './naming.ts';
+
+/** A handle of an earlier start under the same id finds nothing that runs. */
+export function observed(found: ContainerInspectInfo | null, handle: unknown): Observed {
+  const known = readHandle(handle);
+  if (found === null) return { kind: 'absent' };
+  if (hasEnded(found)) return { kind: 'exited', exit: exitOf(found) };
+  if (known !== null && known.container !== found.Id) return { kind: 'absent' };
+  if (found.State.Status === 'created') return { kind: 'created' };
+  if (found.State.Paused) return { kind: 'paused' };
+  return { kind: 'running', started: startedOf(handleOf(found)) };
+}
+
+/** One that is being removed, or could not be removed whole, has ended too. */
+function hasEnded({ State }: ContainerInspectInfo): boolean {
+  return ['exited', 'dead', 'removing', 'stopped'].includes(State.Status);
+}
+
+function exitOf({ State }: ContainerInspectInfo): Exit {
+  const { ExitCode: exitCode } = State;
+  return { exitCode, signal: signalOfExit(exitCode), outOfMemory: State.OOMKilled && exitCode !== 0 };
+}
+
+export function handleOf(found: ContainerInspectInfo): DockerHandle {
+  return {
+    version: 1,
+    container: found.Id,
+    runtime: found.HostConfig.Runtime ?? '',
+    advisory: advisoryIn(found.Config.Labels?.[labels.advisory] ?? ''),
+  };
+}
+
+export function advisoryLabel(advisory: readonly (keyof Limits)[]): string {
+  return advisory.join(',');
+}
+
+function advisoryIn(text: string): (keyof Limits)[] {
+  return text === '' ? [] : (text.split(',') as (keyof Limits)[]);
+}

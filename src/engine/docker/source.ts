@@ -1,0 +1,74 @@
+/** Folders and files of the host that are to be mounted, looked at before the Docker Engine gets their names. */
+import { chownSync, closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
+import { isErrno } from '../../lib/file.ts';
+import { openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { Fault } from '../../model/fault.ts';
+import { hostId, type Owner, ownId } from './identity.ts';
+
+/** How numbers of users and groups here relate to those of the host. */
+export interface IdMaps {
+  readonly uids: string;
+  readonly gids: string;
+}
+
+export function readIdMaps(): IdMaps {
+  return { uids: readFileSync('/proc/self/uid_map', 'utf8'), gids: readFileSync('/proc/self/gid_map', 'utf8') };
+}
+
+export function ownerOf(path: string, maps: IdMaps): Owner {
+  return withSource(path, (fd) => {
+    const { uid, gid } = fstatSync(fd);
+    return { uid: hostId(uid, maps.uids), gid: hostId(gid, maps.gids) };
+  });
+}
+
+/** `owner` is by the host's numbers. */
+export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
+  const [uid, gid] = [ownId(owner.uid, maps.uids), ownId(owner.gid, maps.gids)];
+  withSource(path, (fd) => {
+    const now = fstatSync(fd);
+    if (now.uid === uid && now.gid === gid) return;
+    if (uid === null || gid === null) throw notGiven(path, owner);
+    try {
+      chownSync(`/proc/self/fd/${fd}`, uid, gid);
+    } catch (error) {
+      if (isErrno(error, 'EPERM')) throw notGiven(path, owner, error);
+      throw error;
+    }
+  });
+}
+
+export function isEmpty(path: string): boolean {
+  return withSource(path, (fd) => readdirSync(`/proc/self/fd/${fd}`).length === 0);
+}
+
+/** Fails when it is not there, or a link leads to it. */
+export function checkSource(path: string): void {
+  withSource(path, () => {});
+}
+
+function withSource<T>(path: string, look: (fd: number) => T): T {
+  const fd = openSource(path);
+  try {
+    return look(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openSource(path: string): number {
+  try {
+    return openWithoutLinks(path);
+  } catch (error) {
+    const isLink = error instanceof SysError && error.code === 'ELOOP';
+    const why = isLink ? 'it leads through a link that was not there before' : (error as Error).message;
+    throw new Fault(isLink ? 'denied' : 'invalid', `cannot mount ${path}: ${why}`, { cause: error });
+  }
+}
+
+function notGiven(path: string, { uid }: Owner, cause?: unknown): Fault {
+  return new Fault('unsupported', `${path} cannot be given to uid ${uid}, as whom the container is to run`, {
+    cause,
+    hint: 'Run the daemon as root, or use the embedded engine: --engine local.',
+  });
+}

@@ -1,0 +1,88 @@
+/**
+ * What the Docker Engine is asked to create, from plain data. Pure. Whatever would weaken a sandbox has no place in its
+ * input: privileges, namespaces of the host, devices, the engine's own socket.
+ */
+import type { ContainerCreateOptions } from 'dockerode';
+import type { Launch } from '../engine.ts';
+import type { Facts } from './facts.ts';
+import type { Identity } from './identity.ts';
+import type { DockerMounts } from './mounts.ts';
+
+export interface SpecInput extends DockerMounts {
+  readonly name: string;
+  readonly launch: Launch;
+  readonly image: string;
+  readonly runtime: string;
+  readonly identity: Identity;
+  readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const cpuPeriodMicros = 100_000;
+const shmBytes = 512 * 1024 ** 2;
+
+/** Ten megabytes, five times. */
+const logSize = { 'max-size': '10m', 'max-file': '5' };
+
+export function containerSpec(input: SpecInput): ContainerCreateOptions {
+  const { launch, identity } = input;
+  return {
+    name: input.name,
+    Image: input.image,
+    Labels: { ...input.labels },
+    Hostname: launch.hostname.slice(0, 63),
+    User: `${identity.inside.uid}:${identity.inside.gid}`,
+    // As the entry point, so that an image's own does not come before it.
+    Entrypoint: launch.command.length === 0 ? ['sleep', 'infinity'] : [...launch.command],
+    Cmd: [],
+    Env: environment(launch.env),
+    WorkingDir: launch.cwd,
+    Healthcheck: { Test: ['NONE'] },
+    Tty: false,
+    OpenStdin: launch.stdin,
+    // With a client from the start, its end of input is the command's.
+    StdinOnce: launch.console,
+    NetworkDisabled: true,
+    HostConfig: hostConfig(input),
+  };
+}
+
+export function environment(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).map(([key, value]) => `${key}=${value}`);
+}
+
+function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostConfig']> {
+  const { facts, launch } = input;
+  return {
+    Runtime: input.runtime,
+    Init: true,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges:true'],
+    ReadonlyRootfs: true,
+    NetworkMode: 'none',
+    IpcMode: 'private',
+    CgroupnsMode: 'private',
+    ShmSize: Math.min(shmBytes, launch.limits.memoryBytes),
+    OomScoreAdj: 500,
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+    RestartPolicy: { Name: 'no' },
+    LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver) },
+    Mounts: [...input.mounts],
+    Tmpfs: { ...input.tmpfs },
+    ...resources(input),
+  } as NonNullable<ContainerCreateOptions['HostConfig']>;
+}
+
+function logOptions(driver: Facts['logDriver']): Record<string, string> {
+  return driver === 'local' ? { ...logSize, compress: 'false' } : logSize;
+}
+
+function resources({ facts: { enforced }, launch: { limits } }: SpecInput): object {
+  const has = (key: keyof typeof limits) => enforced.includes(key);
+  return {
+    ...(has('cpus') ? { CpuPeriod: cpuPeriodMicros, CpuQuota: Math.round(limits.cpus * cpuPeriodMicros) } : {}),
+    ...(has('memoryBytes') ? { Memory: limits.memoryBytes } : {}),
+    ...(has('memoryBytes') && has('swapBytes') ? { MemorySwap: limits.swapBytes } : {}),
+    ...(has('pids') ? { PidsLimit: limits.pids } : {}),
+  };
+}

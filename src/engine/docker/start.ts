@@ -1,0 +1,90 @@
+/** From a Launch to a container that waits to be started. */
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
+import type { Launch } from '../engine.ts';
+import { runtimeNames } from '../local/runtime.ts';
+import { statusOf } from './connection.ts';
+import type { Context } from './context.ts';
+import type { Facts } from './facts.ts';
+import { identityFor } from './identity.ts';
+import { ownedFolders, prepareMounts } from './mounts.ts';
+import { labels, version, volumeName } from './naming.ts';
+import { advisoryLabel } from './observe.ts';
+import { containerSpec } from './spec.ts';
+
+export async function create(context: Context, launch: Launch): Promise<void> {
+  const facts = await context.facts();
+  requireSeccomp(facts);
+  const image = imageOf(launch);
+  const runtime = chooseRuntime(launch.runtime, facts);
+  const advisory = advisoryLimits(facts, launch);
+  const { maps, installation } = context;
+  const identity = identityFor(ownedFolders(launch.mounts, maps), facts, context.self);
+  const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
+  const mounts = prepareMounts(launch.mounts, identity, {
+    folder: context.run(launch.id),
+    maps,
+    userMarks: context.rootless,
+    volumeName: (index) => volumeName(installation, launch.id, index),
+    labels: own,
+  });
+  crashPoint('start:prepared');
+  const spec = containerSpec({
+    ...mounts,
+    name: context.name(launch.id),
+    launch,
+    image,
+    runtime,
+    identity,
+    facts,
+    labels: { ...own, [labels.advisory]: advisoryLabel(advisory) },
+  });
+  try {
+    await context.connection.ask((docker) => docker.createContainer(spec));
+  } catch (error) {
+    throw statusOf(error) === 404 ? missingImage(image, error) : error;
+  }
+}
+
+function imageOf({ root }: Launch): string {
+  if (root.kind === 'image') return root.reference;
+  throw new Fault('unsupported', 'a Docker Engine makes sandboxes of images alone', {
+    hint: 'Name one with --image REF, or use the embedded engine: --engine local.',
+  });
+}
+
+function missingImage(image: string, cause: unknown): Fault {
+  return new Fault('not_found', `the Docker Engine has no image ${image}`, {
+    cause,
+    hint: `Fetch it first: docker pull ${image}`,
+  });
+}
+
+function requireSeccomp({ seccomp }: Facts): void {
+  if (seccomp) return;
+  throw new Fault('unsupported', 'this Docker Engine filters no system calls', {
+    hint: 'Let dockerd use its default seccomp profile, or use the embedded engine: --engine local.',
+  });
+}
+
+function chooseRuntime(asked: string | null, facts: Facts): string {
+  if (asked === null) return facts.defaultRuntime;
+  if (runtimeNames.some((name) => name === asked) && facts.runtimes.includes(asked)) return asked;
+  const known = runtimeNames.filter((name) => facts.runtimes.includes(name));
+  throw new Fault('unsupported', `this Docker Engine has no runtime ${asked}`, {
+    hint: `It has ${known.join(', ')}; others are named in /etc/docker/daemon.json.`,
+  });
+}
+
+/** Disk is announced, never refused, but where a limit on it hides in mounts that the Docker Engine does not see. */
+function advisoryLimits(facts: Facts, launch: Launch): (keyof Limits)[] {
+  const all = Object.keys(launch.limits) as (keyof Limits)[];
+  const advisory = all.filter((key) => !facts.enforced.includes(key));
+  const refused = launch.demanded.filter((key) => advisory.includes(key) && key !== 'diskBytes');
+  if (refused.length === 0 && !launch.held.includes('diskBytes')) return advisory;
+  const names = refused.length > 0 ? refused : ['diskBytes'];
+  throw new Fault('unsupported', `this Docker Engine cannot enforce the limits asked for: ${names.join(', ')}`, {
+    hint: 'Leave them out, or use the embedded engine: --engine local.',
+  });
+}

@@ -1,0 +1,138 @@
+/**
+ * A dockerd of a test's own: private socket and folders, no network, one image of a static busybox. It lives in the mount
+ * namespace of the tests, so its mounts go with it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from '../../src/lib/run.ts';
+
+export const image = 'carrel-test';
+
+const startMs = 30_000;
+const programs = ['cat', 'echo', 'env', 'false', 'head', 'id', 'kill', 'ls', 'mkdir', 'mv', 'printf', 'pwd', 'rm'];
+const more = ['sh', 'sleep', 'stat', 'stty', 'tail', 'test', 'touch', 'tr', 'true', 'yes', 'whoami', 'mount', 'chmod'];
+
+export class Dockerd {
+  readonly folder: string;
+  readonly #extra: readonly string[];
+  #daemon: ChildProcess | null = null;
+
+  private constructor(folder: string, extra: readonly string[]) {
+    this.folder = folder;
+    this.#extra = extra;
+  }
+
+  static async open(extra: readonly string[] = []): Promise<Dockerd> {
+    const dockerd = new Dockerd(mkdtempSync(join(tmpdir(), 'carrel-dockerd-')), extra);
+    await dockerd.start();
+    await dockerd.docker('import', await imageArchive(dockerd.folder), image);
+    return dockerd;
+  }
+
+  get socketPath(): string {
+    return join(this.folder, 'docker.sock');
+  }
+
+  async start(): Promise<void> {
+    const { folder } = this;
+    const log = openSync(join(folder, 'log'), 'a');
+    const args = [
+      ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+      ...['--host', `unix://${this.socketPath}`, '--bridge=none', '--iptables=false', '--ip6tables=false'],
+      ...['--ip-forward=false', '--ip-masq=false', ...this.#extra],
+    ];
+    this.#daemon = spawn('dockerd', args, { stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
+    await this.#answers(this.#daemon);
+  }
+
+  async #answers(daemon: ChildProcess): Promise<void> {
+    const deadline = Date.now() + startMs;
+    while ((await this.#run('version')).exitCode !== 0) {
+      if (daemon.exitCode !== null || Date.now() > deadline) {
+        throw new Error(`dockerd did not start: ${readFileSync(join(this.folder, 'log'), 'utf8').slice(-2000)}`);
+      }
+      await sleep(50);
+    }
+  }
+
+  /** Without live-restore it ends its containers first. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const daemon = this.#daemon;
+    this.#daemon = null;
+    if (daemon === null || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    const exited = once(daemon, 'exit');
+    daemon.kill(signal);
+    await exited;
+    rmSync(join(this.folder, 'pid'), { force: true });
+  }
+
+  async docker(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.#run(...args);
+    if (exitCode !== 0) throw new Error(`docker ${args.join(' ')}: ${stderr}`);
+    return stdout.trim();
+  }
+
+  #run(...args: string[]) {
+    return run(['docker', '--host', `unix://${this.socketPath}`, ...args]);
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop();
+    // Of one that was killed: its containerd and what that kept.
+    for (const pid of processesOf(this.folder)) process.kill(pid, 'SIGKILL');
+    while (processesOf(this.folder).length > 0) await sleep(20);
+    for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function processesOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => textOf(`/proc/${pid}/cmdline`).includes(`${folder}/`))
+    .map(Number);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function mountsBelow(folder: string): string[] {
+  const paths = textOf('/proc/self/mountinfo')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');
+  return paths.filter((path) => path.startsWith(`${folder}/`)).reverse();
+}
+
+async function imageArchive(folder: string): Promise<string> {
+  const root = join(folder, 'image');
+  for (const name of ['bin', 'etc', 'tmp']) mkdirSync(join(root, name), { recursive: true });
+  chmodSync(join(root, 'tmp'), 0o1777);
+  copyFileSync('/bin/busybox', join(root, 'bin/busybox'));
+  for (const name of [...programs, ...more]) symlinkSync('busybox', join(root, 'bin', name));
+  const archive = join(folder, 'image.tar');
+  const { exitCode, stderr } = await run(['tar', '-C', root, '-cf', archive, '.']);
+  if (exitCode !== 0) throw new Error(stderr);
+  return archive;
+}
