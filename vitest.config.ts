@@ -9,6 +9,7 @@ const needRoot = [
   'test/e2e/isolation-*.test.ts',
   'test/e2e/rootless.test.ts',
   'test/integration/disk.test.ts',
+  'test/integration/engine-docker*.test.ts',
   'test/integration/engine-local-rootless.test.ts',
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);

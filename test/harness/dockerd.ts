@@ -8,17 +8,19 @@ import {
   chmodSync,
   closeSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../src/lib/run.ts';
 
@@ -26,7 +28,22 @@ export const image = 'carrel-test';
 
 const startMs = 30_000;
 const programs = ['cat', 'echo', 'env', 'false', 'head', 'id', 'kill', 'ls', 'mkdir', 'mv', 'printf', 'pwd', 'rm'];
-const more = ['sh', 'sleep', 'stat', 'stty', 'tail', 'test', 'touch', 'tr', 'true', 'yes', 'whoami', 'mount', 'chmod'];
+const more = [
+  'grep',
+  'sh',
+  'sleep',
+  'stat',
+  'stty',
+  'tail',
+  'test',
+  'touch',
+  'tr',
+  'true',
+  'yes',
+  'whoami',
+  'mount',
+  'chmod',
+];
 
 export class Dockerd {
   readonly folder: string;
@@ -55,7 +72,7 @@ export class Dockerd {
     const args = [
       ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
       ...['--host', `unix://${this.socketPath}`, '--bridge=none', '--iptables=false', '--ip6tables=false'],
-      ...['--ip-forward=false', '--ip-masq=false', ...this.#extra],
+      ...['--ip-forward=false', '--ip-masq=false', '--cgroup-parent', `/${basename(folder)}`, ...this.#extra],
     ];
     this.#daemon = spawn('dockerd', args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
@@ -80,7 +97,8 @@ export class Dockerd {
     const exited = once(daemon, 'exit');
     daemon.kill(signal);
     await exited;
-    rmSync(join(this.folder, 'pid'), { force: true });
+    // Its containerd dies with it, and what it was is not to be taken for alive.
+    for (const name of ['pid', 'exec/containerd/containerd.pid']) rmSync(join(this.folder, name), { force: true });
   }
 
   async docker(...args: string[]): Promise<string> {
@@ -99,8 +117,17 @@ export class Dockerd {
     for (const pid of processesOf(this.folder)) process.kill(pid, 'SIGKILL');
     while (processesOf(this.folder).length > 0) await sleep(20);
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
+    for (const path of groupsNamed(basename(this.folder))) rmdirSync(path);
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** In every hierarchy, or in the one that there is. */
+function groupsNamed(name: string): string[] {
+  const root = '/sys/fs/cgroup';
+  return [root, ...readdirSync(root).map((hierarchy) => join(root, hierarchy))]
+    .map((parent) => join(parent, name))
+    .filter((path) => existsSync(path));
 }
 
 function processesOf(folder: string): number[] {

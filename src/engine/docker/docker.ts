@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, isFault } from '../../model/fault.ts';
 import { idPattern } from '../../model/name.ts';
 import type {
   Console,
@@ -73,9 +73,8 @@ class DockerEngine implements Engine {
       if (found.kind === 'created') await this.#begin(launch);
     } catch (error) {
       this.#release(id);
-      if (!(error instanceof Fault && error.code === 'unavailable' && statusOf(error) === null)) {
-        await removeEverything(this.#context, id);
-      }
+      // Without an answer nobody knows whether it has begun, and then it may not begin again.
+      if (isAnswered(error)) await removeEverything(this.#context, id);
       throw error;
     }
     crashPoint('start:begun');
@@ -215,6 +214,10 @@ class DockerEngine implements Engine {
     for (const id of [...this.#held.keys()]) this.#release(id);
     await this.#events.close();
   }
+}
+
+function isAnswered(error: unknown): boolean {
+  return statusOf(error) !== null || !(isFault(error, 'unavailable') || isFault(error, 'timeout'));
 }
 
 function notRunning(): Fault {

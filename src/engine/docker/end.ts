@@ -1,6 +1,7 @@
 /** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
@@ -53,6 +54,7 @@ async function signalContainer({ connection }: Context, container: string, signa
 
 export async function removeEverything(context: Context, id: string): Promise<void> {
   await patiently(() => removeContainer(context, context.name(id)));
+  crashPoint('remove:container');
   for (const name of await volumesOf(context, id)) await patiently(() => removeVolume(context, name));
   rmSync(context.run(id), { recursive: true, force: true });
 }

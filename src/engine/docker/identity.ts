@@ -27,7 +27,12 @@ export interface Owned {
 const localCure = 'Use the embedded engine, which shifts owners: --engine local.';
 
 /** `self` is who we are when we are not root: then nothing can be given to anybody else. */
-export function identityFor(folders: readonly Owned[], facts: Pick<Facts, 'shift'>, self: Owner | null): Identity {
+export function identityFor(
+  folders: readonly Owned[],
+  facts: Pick<Facts, 'shift' | 'rootless'>,
+  self: Owner | null,
+): Identity {
+  if (facts.rootless) throw withoutPrivileges();
   const agent = { uid: agentId, gid: agentId };
   if (facts.shift) return shifted(folders, facts.shift, agent);
   const roots = folders.find(({ owner }) => owner.uid === 0);
@@ -49,6 +54,13 @@ function shifted(folders: readonly Owned[], shift: Owner, agent: Owner): Identit
   if (!foreign) return { inside: agent, outside };
   throw new Fault('unsupported', `${foreign.path} belongs to nobody whom this Docker Engine's containers can be`, {
     hint: `${localCure} Or give the folder to uid ${outside.uid}, or run dockerd without userns-remap.`,
+  });
+}
+
+/** Its containers have ids that only it can give anything to. */
+function withoutPrivileges(): Fault {
+  return new Fault('unsupported', 'a Docker Engine that runs without privileges cannot give folders to agent', {
+    hint: 'Use the embedded engine, which works without privileges: --engine local.',
   });
 }
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogLine, LogOptions } from '../engine.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { type Frame, FrameReader } from './frames.ts';
+import { LogPosition } from './log-position.ts';
 
 /** Pieces of a line are this long, but for the last. */
 const pieceBytes = 16 * 1024;
@@ -37,9 +38,23 @@ export async function* readLog(
   container: string,
   options: LogOptions,
 ): AsyncGenerator<LogLine> {
+  const { follow, signal } = options;
   const tail = options.tail === null ? null : await recordsOf(connection, container, options.tail);
-  if (tail === null || options.follow) yield* records(connection, container, tail?.length ?? null, options);
-  else yield* tail;
+  if (follow) yield* followed(connection, container, { tail: tail?.length ?? null, signal });
+  else yield* tail ?? records(connection, container, {});
+}
+
+/** An engine may stop following before it has told the last of what was logged, so that is asked for. */
+async function* followed(connection: Connection, container: string, range: Range): AsyncGenerator<LogLine> {
+  const position = new LogPosition();
+  for await (const record of records(connection, container, { ...range, follow: true })) {
+    position.pass(record);
+    yield record;
+  }
+  if (range.signal?.aborted) return;
+  const { since } = position;
+  const rest = records(connection, container, since === null ? range : { ...range, tail: null, since });
+  yield* position.after(rest);
 }
 
 /** The engine counts records, of which a long line is several: asks for more until there are lines enough. */
@@ -47,7 +62,7 @@ async function recordsOf(connection: Connection, container: string, lines: numbe
   if (lines === 0) return [];
   for (let asked = lines; ; asked *= 4) {
     const found: LogLine[] = [];
-    for await (const record of records(connection, container, asked, { follow: false })) found.push(record);
+    for await (const record of records(connection, container, { tail: asked })) found.push(record);
     const starts = startsOfLines(found);
     if (starts.length > lines) return found.slice(starts.at(-lines));
     if (found.length < asked || starts.length === found.length) return found;
@@ -64,13 +79,21 @@ function startsOfLines(records: readonly LogLine[]): number[] {
   });
 }
 
-async function* records(
-  connection: Connection,
-  container: string,
-  tail: number | null,
-  { follow, signal }: Pick<LogOptions, 'follow' | 'signal'>,
-): AsyncGenerator<LogLine> {
-  const query = { stdout: '1', stderr: '1', timestamps: '1', follow: follow ? '1' : '0', tail: String(tail ?? 'all') };
+interface Range {
+  /** So many records from the end. */
+  readonly tail?: number | null;
+  /** Seconds since 1970. */
+  readonly since?: string;
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function* records(connection: Connection, container: string, range: Range): AsyncGenerator<LogLine> {
+  const { tail, since, follow, signal } = range;
+  const query = {
+    ...{ stdout: '1', stderr: '1', timestamps: '1', follow: follow ? '1' : '0', tail: String(tail ?? 'all') },
+    ...(since ? { since } : {}),
+  };
   const answer = await openLog(connection, container, query);
   if (answer === null) return;
   const [frames, reader] = [new FrameReader(), new RecordReader()];

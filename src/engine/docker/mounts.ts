@@ -8,7 +8,7 @@ import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Identity, Owned } from './identity.ts';
-import { checkSource, giveTo, type IdMaps, isEmpty, ownerOf } from './source.ts';
+import { checkSource, giveFilesTo, giveTo, type IdMaps, isEmpty, ownerOf } from './source.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
@@ -58,8 +58,9 @@ function tmpfsOptions({ mode, sizeBytes }: TmpfsMount): string {
 }
 
 function bind(mount: BindMount, { outside }: Identity, { maps }: MountPlan): MountSettings {
+  checkSource(mount.source);
   if (mount.own) giveTo(mount.source, outside, maps);
-  else checkSource(mount.source);
+  if (mount.own && mount.readonly) giveFilesTo(mount.source, outside, maps);
   return bindSettings(mount.source, mount.target, mount.readonly);
 }
 

@@ -44,7 +44,13 @@ function seccompRow({ seccomp }: Facts): ProbeRow {
 }
 
 function userNamespaceRow({ shift, rootless }: Facts): ProbeRow {
-  if (rootless) return ok('docker-user-namespace', 'the engine itself runs without privileges');
+  if (rootless) {
+    return failure(
+      'docker-user-namespace',
+      'the engine itself runs without privileges and can give no folder to agent: no sandbox is started',
+      'Use the embedded engine: --engine local.',
+    );
+  }
   if (shift) return ok('docker-user-namespace', `root inside is uid ${shift.uid} outside`);
   return warning(
     'docker-user-namespace',

@@ -1,7 +1,7 @@
 /** Folders and files of the host that are to be mounted, looked at before the Docker Engine gets their names. */
-import { chownSync, closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, closeSync, constants, fstatSync, readdirSync, readFileSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
-import { openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import { hostId, type Owner, ownId } from './identity.ts';
 
@@ -22,20 +22,41 @@ export function ownerOf(path: string, maps: IdMaps): Owner {
   });
 }
 
+/** Opens without any permission on what is opened; Node has no name for it. */
+const O_PATH = 0o10000000;
+
 /** `owner` is by the host's numbers. */
 export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
-  const [uid, gid] = [ownId(owner.uid, maps.uids), ownId(owner.gid, maps.gids)];
-  withSource(path, (fd) => {
-    const now = fstatSync(fd);
-    if (now.uid === uid && now.gid === gid) return;
-    if (uid === null || gid === null) throw notGiven(path, owner);
-    try {
-      chownSync(`/proc/self/fd/${fd}`, uid, gid);
-    } catch (error) {
-      if (isErrno(error, 'EPERM')) throw notGiven(path, owner, error);
-      throw error;
+  withSource(path, (fd) => give(fd, path, owner, maps));
+}
+
+/** The plain files directly in a folder. One with a second name may be somebody else's. */
+export function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
+  withSource(path, (folderFd) => {
+    if (!fstatSync(folderFd).isDirectory()) return;
+    for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
+      const fd = openAt({ folderFd, name }, O_PATH | constants.O_NOFOLLOW);
+      try {
+        const stat = fstatSync(fd);
+        if (stat.isFile() && stat.nlink === 1) give(fd, path, owner, maps);
+      } finally {
+        closeSync(fd);
+      }
     }
   });
+}
+
+function give(fd: number, path: string, owner: Owner, maps: IdMaps): void {
+  const [uid, gid] = [ownId(owner.uid, maps.uids), ownId(owner.gid, maps.gids)];
+  const now = fstatSync(fd);
+  if (now.uid === uid && now.gid === gid) return;
+  if (uid === null || gid === null) throw notGiven(path, owner);
+  try {
+    chownSync(`/proc/self/fd/${fd}`, uid, gid);
+  } catch (error) {
+    if (isErrno(error, 'EPERM')) throw notGiven(path, owner, error);
+    throw error;
+  }
 }
 
 export function isEmpty(path: string): boolean {

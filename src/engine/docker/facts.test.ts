@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { factsFrom } from './facts.ts';
+import { rowsOf } from './probe.ts';
+import { findSocket } from './socket.ts';
+
+const plain = {
+  ServerVersion: '20.10.24',
+  SecurityOptions: ['name=apparmor', 'name=seccomp,profile=default'],
+  DockerRootDir: '/var/lib/docker',
+  Runtimes: { runc: {}, 'io.containerd.runc.v2': {}, runsc: {} },
+  DefaultRuntime: 'runc',
+  ...{ MemoryLimit: true, SwapLimit: true, CpuCfsQuota: true, PidsLimit: true },
+  Plugins: { Log: ['json-file', 'local'] },
+};
+
+describe('what a Docker Engine says of itself', () => {
+  it('is read', () => {
+    expect(factsFrom(plain)).toMatchObject({
+      seccomp: true,
+      shift: null,
+      runtimes: ['runc', 'io.containerd.runc.v2', 'runsc'],
+      enforced: ['cpus', 'memoryBytes', 'swapBytes', 'pids'],
+      logDriver: 'local',
+    });
+  });
+
+  it('names a filter only where there is one', () => {
+    const seccomp = (...SecurityOptions: string[]) => factsFrom({ ...plain, SecurityOptions }).seccomp;
+    expect(seccomp('name=seccomp,profile=builtin')).toBe(true);
+    expect(seccomp('seccomp')).toBe(true);
+    expect(seccomp('name=seccomp,profile=unconfined')).toBe(false);
+    expect(seccomp('name=apparmor')).toBe(false);
+  });
+
+  it('tells by how much ids are shifted', () => {
+    const SecurityOptions = [...plain.SecurityOptions, 'name=userns'];
+    const facts = factsFrom({ ...plain, SecurityOptions, DockerRootDir: '/var/lib/docker/165536.165537' });
+    expect(facts.shift).toEqual({ uid: 165536, gid: 165537 });
+  });
+
+  it('may leave things out', () => {
+    expect(factsFrom({})).toMatchObject({ seccomp: false, runtimes: ['runc'], enforced: [], logDriver: 'json-file' });
+  });
+});
+
+describe('rows of the probe', () => {
+  it('have a cure for what is lacking', () => {
+    const levels = (info: object) =>
+      Object.fromEntries(rowsOf(factsFrom(info), '/docker.sock').map(({ name, level }) => [name, level]));
+    expect(levels(plain)).toMatchObject({ docker: 'ok', 'docker-seccomp': 'ok', 'docker-user-namespace': 'warning' });
+    expect(levels({})).toMatchObject({ 'docker-seccomp': 'failure', 'docker-cgroups': 'warning' });
+    for (const row of rowsOf(factsFrom({}), '')) if (row.level !== 'ok') expect(row.cure).not.toBeNull();
+  });
+});
+
+describe('the socket', () => {
+  it('is that of the environment, the first there is, or the usual one', () => {
+    const there =
+      (...paths: string[]) =>
+      (path: string) =>
+        paths.includes(path);
+    expect(findSocket({ DOCKER_HOST: 'unix:///x/y.sock' }, there())).toBe('/x/y.sock');
+    expect(findSocket({}, there('/run/podman/podman.sock'))).toBe('/run/podman/podman.sock');
+    expect(findSocket({ XDG_RUNTIME_DIR: '/run/user/7' }, there('/run/user/7/podman/podman.sock'))).toBe(
+      '/run/user/7/podman/podman.sock',
+    );
+    expect(findSocket({}, there())).toBe('/var/run/docker.sock');
+  });
+
+  it('of another machine is refused', () => {
+    expect(() => findSocket({ DOCKER_HOST: 'tcp://elsewhere:2375' })).toThrow(/only a Docker Engine of this machine/);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '../../model/fault.ts';
+import { hostId, identityFor, ownId } from './identity.ts';
+
+const plain = { shift: null, rootless: false };
+const folder = (uid: number, gid = uid, path = `/home/${uid}`) => ({ path, owner: { uid, gid } });
+
+function refused(work: () => unknown): Fault {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+  throw new Error('expected a Fault');
+}
+
+describe('agent', () => {
+  it('is 1000 where no folder says otherwise', () => {
+    expect(identityFor([], plain, null)).toEqual({
+      inside: { uid: 1000, gid: 1000 },
+      outside: { uid: 1000, gid: 1000 },
+    });
+  });
+
+  it('is the owner of the folders', () => {
+    const { inside, outside } = identityFor([folder(1234, 55), folder(1234, 66)], plain, null);
+    expect([inside, outside]).toEqual([
+      { uid: 1234, gid: 55 },
+      { uid: 1234, gid: 55 },
+    ]);
+  });
+
+  it('is never root, nor of its group', () => {
+    expect(identityFor([folder(1234, 0)], plain, null).inside).toEqual({ uid: 1234, gid: 1234 });
+    const fault = refused(() => identityFor([folder(1234), folder(0, 0, '/srv/root')], plain, null));
+    expect([fault.code, fault.message, fault.hint]).toEqual([
+      'unsupported',
+      expect.stringContaining('/srv/root'),
+      expect.stringContaining('--engine local'),
+    ]);
+  });
+
+  it('cannot be two people', () => {
+    expect(refused(() => identityFor([folder(1), folder(2)], plain, null)).code).toBe('unsupported');
+  });
+
+  it('is the person who runs us without privileges', () => {
+    const self = { uid: 1500, gid: 1500 };
+    expect(identityFor([], plain, self).inside).toEqual(self);
+  });
+
+  it('cannot be anybody in an engine without privileges', () => {
+    expect(refused(() => identityFor([], { ...plain, rootless: true }, null)).code).toBe('unsupported');
+  });
+
+  it('is shifted by an engine that does so, and then only folders of that number are its own', () => {
+    const shift = { uid: 100_000, gid: 200_000 };
+    expect(identityFor([folder(101_000)], { ...plain, shift }, null)).toEqual({
+      inside: { uid: 1000, gid: 1000 },
+      outside: { uid: 101_000, gid: 201_000 },
+    });
+    expect(refused(() => identityFor([folder(1000)], { ...plain, shift }, null)).code).toBe('unsupported');
+  });
+});
+
+describe('numbers of users', () => {
+  const map = '         0       1500          1\n         1     100000      65536\n';
+  it.each([
+    [0, 1500],
+    [1, 100_000],
+    [1000, 100_999],
+  ])('%i of ours is %i of the host', (ours, hosts) => {
+    expect(hostId(ours, map)).toBe(hosts);
+    expect(ownId(hosts, map)).toBe(ours);
+  });
+
+  it('may have no counterpart', () => {
+    expect(ownId(0, map)).toBeNull();
+    expect(ownId(1000, map)).toBeNull();
+  });
+});

@@ -1,0 +1,69 @@
+/** An engine over a dockerd of the test's own, with a folder that its sandboxes share with the test. */
+import { randomBytes } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDockerEngine } from '../../src/engine/docker/docker.ts';
+import type { Engine, Launch } from '../../src/engine/engine.ts';
+import { defaultLimits } from '../../src/model/limits.ts';
+import type { EngineSetup } from '../conformance/engine/setup.ts';
+import { shellCommands } from '../conformance/engine/shell-commands.ts';
+import { type Dockerd, image } from './dockerd.ts';
+
+const shared = '/shared';
+
+export interface DockerSetup extends EngineSetup {
+  readonly folder: string;
+  readonly installation: string;
+}
+
+export async function dockerSetup({ socketPath }: Pick<Dockerd, 'socketPath'>): Promise<DockerSetup> {
+  const folder = await mkdtemp(join(tmpdir(), 'carrel-engine-'));
+  await mkdir(join(folder, 'shared'));
+  const installation = randomBytes(4).toString('hex');
+  const reopen = async () => openDockerEngine({ folder: join(folder, 'engine'), installation, socketPath });
+  return {
+    folder,
+    installation,
+    engine: await reopen(),
+    reopen,
+    launch: (overrides) => ({ ...launchIn(folder), ...overrides }),
+    shared: {
+      touch: (name) => appendFile(join(folder, 'shared', name), ''),
+      lines: async (name) =>
+        (await readFile(join(folder, 'shared', name), 'utf8').catch(() => '')).split('\n').length - 1,
+    },
+    commands: shellCommands(shared),
+    cleanup: () => rm(folder, { recursive: true }),
+  };
+}
+
+function launchIn(folder: string): Launch {
+  return {
+    id: randomBytes(8).toString('hex'),
+    hostname: 'box',
+    slot: 0,
+    runtime: null,
+    root: { kind: 'image', reference: image },
+    mounts: [{ kind: 'bind', source: join(folder, 'shared'), target: shared, readonly: false, own: true }],
+    command: [],
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: '/',
+    limits: { ...defaultLimits, memoryBytes: 256 * 1024 ** 2 },
+    demanded: [],
+    held: [],
+    stdin: false,
+    console: false,
+  };
+}
+
+/** Runs a command to its end in a sandbox of its own, and says what it wrote. */
+export async function said(engine: Engine, launch: Launch): Promise<string> {
+  await engine.start({ ...launch, console: true });
+  const console = await engine.attach(launch.id, null);
+  const text: string[] = [];
+  console.stderr.on('data', (chunk: Buffer) => text.push(chunk.toString()));
+  for await (const chunk of console.stdout) text.push((chunk as Buffer).toString());
+  await engine.remove(launch.id, null);
+  return text.join('');
+}

@@ -1,0 +1,202 @@
+/** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was told. */
+import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Mount } from '../../src/model/mount.ts';
+import { codeOf } from '../conformance/engine/trial.ts';
+import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
+import { Dockerd } from '../harness/dockerd.ts';
+
+let dockerd: Dockerd;
+let setup: DockerSetup;
+
+beforeAll(async () => {
+  dockerd = await Dockerd.open();
+});
+afterAll(() => dockerd.dispose());
+
+beforeEach(async () => {
+  setup = await dockerSetup(dockerd);
+});
+afterEach(async () => {
+  for (const id of await setup.engine.list()) await setup.engine.remove(id, null);
+  expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
+  expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
+  await setup.engine.dispose();
+  await setup.cleanup();
+});
+
+const script = (text: string, mounts: readonly Mount[] = []) =>
+  said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', text], mounts }));
+
+describe('a process inside', () => {
+  it('is agent, without any privilege or a way to one, and filtered', async () => {
+    const text = await script('id -u; id -g; whoami; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status');
+    const [uid, gid, name, ...status] = text.trim().split('\n');
+    expect([uid, gid, name]).toEqual(['1000', '1000', 'agent']);
+    for (const line of status.filter((one) => one.startsWith('Cap'))) expect(line).toMatch(/:\s+0+$/);
+    expect(status).toContain('NoNewPrivs:\t1');
+    expect(status).toContain('Seccomp:\t2');
+  });
+
+  it('can write nowhere but where it was told, and reaches no network', async () => {
+    const text = await script(
+      'for path in / /bin /etc /var /run; do touch $path/x 2>/dev/null && echo "wrote to $path"; done; ' +
+        'touch /tmp/x && echo ok; ls /sys/class/net; ls /var/run/docker.sock /run/docker.sock 2>/dev/null',
+      [{ kind: 'tmpfs', target: '/tmp', sizeBytes: 1024 ** 2, mode: 0o1777 }],
+    );
+    expect(text).toBe('ok\nlo\n');
+  });
+
+  it('is held to its limits', async () => {
+    const { id } = setup.launch({});
+    const launch = setup.launch({
+      id,
+      command: ['/bin/sh', '-c', 'head -c 200000000 /dev/zero | tail | cat; exit 9'],
+      limits: { cpus: 1.5, memoryBytes: 32 * 1024 ** 2, swapBytes: 32 * 1024 ** 2, pids: 50, diskBytes: 1024 ** 3 },
+      demanded: ['cpus', 'memoryBytes', 'swapBytes', 'pids'],
+    });
+    const { advisory } = await setup.engine.start(launch);
+    expect(advisory).toEqual(['diskBytes']);
+    await dockerd.docker('wait', container(id));
+    expect(await setup.engine.inspect(id, null)).toMatchObject({ kind: 'exited', exit: { outOfMemory: true } });
+    const format =
+      '{{.HostConfig.CpuQuota}} {{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} {{.HostConfig.PidsLimit}}';
+    expect(await dockerd.docker('inspect', '--format', format, container(id))).toBe('150000 33554432 33554432 50');
+  });
+
+  it('has no door to the host by what the Docker Engine was told', async () => {
+    const { id } = setup.launch({});
+    await setup.engine.start(setup.launch({ id }));
+    const [{ HostConfig: told }] = JSON.parse(await dockerd.docker('inspect', container(id)));
+    expect(told).toMatchObject({
+      Privileged: false,
+      CapAdd: null,
+      CapDrop: ['ALL'],
+      NetworkMode: 'none',
+      PidMode: '',
+      IpcMode: 'private',
+      UTSMode: '',
+      UsernsMode: '',
+      CgroupnsMode: 'private',
+      ReadonlyRootfs: true,
+      SecurityOpt: ['no-new-privileges:true'],
+      Init: true,
+      RestartPolicy: { Name: 'no' },
+      Ulimits: [{ Name: 'core', Hard: 0, Soft: 0 }],
+    });
+    expect(told.Devices ?? []).toEqual([]);
+    expect(told.MaskedPaths).toContain('/proc/kcore');
+    expect(told.ReadonlyPaths).toContain('/proc/sys');
+  });
+});
+
+describe('a working copy', () => {
+  const ordinary = 4321;
+
+  function project(owner: number): string {
+    const path = join(setup.folder, 'a project, with: marks\\');
+    mkdirSync(path);
+    for (const [name, text] of Object.entries({ kept: 'kept', changed: 'before', gone: 'gone' })) {
+      writeFileSync(join(path, name), text, { mode: 0o600 });
+      chownSync(join(path, name), owner, owner);
+    }
+    chownSync(path, owner, owner);
+    return path;
+  }
+
+  function overlay(lower: string): Extract<Mount, { kind: 'overlay' }> {
+    const folder = join(setup.folder, 'layers');
+    for (const name of ['upper', 'work']) mkdirSync(join(folder, name), { recursive: true });
+    return { kind: 'overlay', lower, folder, target: '/workspace', mapOwner: true };
+  }
+
+  it('is an overlay whose changes land in its upper layer, as the owner of the project', async () => {
+    const lower = project(ordinary);
+    const mount = overlay(lower);
+    const text = await script(
+      'cd /workspace; id -u; whoami; cat kept; echo after > changed; rm gone; echo new > new; mkdir sub; ls',
+      [mount],
+    );
+    expect(text).toBe(`${ordinary}\nagent\nkeptchanged\nkept\nnew\nsub\n`);
+    expect(readFileSync(join(lower, 'changed'), 'utf8')).toBe('before');
+    const upper = (name: string) => join(mount.folder, 'upper', name);
+    expect(readFileSync(upper('changed'), 'utf8')).toBe('after\n');
+    expect(statSync(upper('new')).uid).toBe(ordinary);
+    expect(statSync(upper('gone')).isCharacterDevice()).toBe(true);
+    expect(readFileSync(upper('new'), 'utf8')).toBe('new\n');
+  });
+
+  it('is found as it was left by the next sandbox on it', async () => {
+    const mount = overlay(project(ordinary));
+    await script('echo after > /workspace/changed', [mount]);
+    expect(await script('cat /workspace/changed', [mount])).toBe('after\n');
+  });
+
+  it('can be made on an empty folder, whose ever it is', async () => {
+    const lower = join(setup.folder, 'home');
+    mkdirSync(lower, { mode: 0o700 });
+    expect(await script('cd /workspace && echo mine > file && cat file', [overlay(lower)])).toBe('mine\n');
+  });
+
+  it('or the real folder of root is refused, with a cure', async () => {
+    const lower = project(0);
+    for (const mount of [
+      overlay(lower),
+      { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const,
+    ]) {
+      const launch = setup.launch({ mounts: [mount] });
+      await expect(setup.engine.start(launch)).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('belongs to root'),
+        hint: expect.stringContaining('--engine local'),
+      });
+      expect(await setup.engine.list()).toEqual([]);
+    }
+  });
+
+  it('of folders of different people is refused', async () => {
+    const [one, other] = [project(ordinary), join(setup.folder, 'other')];
+    mkdirSync(other);
+    chownSync(other, ordinary + 1, ordinary + 1);
+    const bound = { kind: 'bind', source: other, target: '/other', readonly: false, mapOwner: true } as const;
+    expect(await codeOf(setup.engine.start(setup.launch({ mounts: [overlay(one), bound] })))).toBe('unsupported');
+  });
+});
+
+describe('what cannot be had', () => {
+  it('is refused: an image that is not there, no image at all, a link in the way, a limit behind our own mounts', async () => {
+    const refused = (overrides: Parameters<DockerSetup['launch']>[0]) =>
+      codeOf(setup.engine.start(setup.launch(overrides)));
+    expect(await refused({ root: { kind: 'image', reference: 'no-such-image' } })).toBe('not_found');
+    expect(await refused({ held: ['diskBytes'] })).toBe('unsupported');
+    const source = join(setup.folder, 'nothing');
+    expect(await refused({ mounts: [{ kind: 'bind', source, target: '/x', readonly: true }] })).toBe('invalid');
+    const link = '/proc/self/cwd';
+    expect(await refused({ mounts: [{ kind: 'bind', source: link, target: '/x', readonly: true }] })).toBe('denied');
+    expect(await setup.engine.list()).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  it('keeps bytes that are no text, and lines longer than any buffer', async () => {
+    const launch = setup.launch({
+      command: ['/bin/sh', '-c', 'printf "a\\377\\200b\\n"; head -c 40000 /dev/zero | tr "\\0" x; echo; echo end'],
+    });
+    await setup.engine.start(launch);
+    await dockerd.docker('wait', container(launch.id));
+    const read = async (tail: number | null) => {
+      const pieces: Buffer[] = [];
+      for await (const { bytes } of setup.engine.logs(launch.id, { follow: false, tail })) pieces.push(bytes);
+      return Buffer.concat(pieces).toString('latin1');
+    };
+    const long = `${'x'.repeat(40_000)}\n`;
+    expect(await read(null)).toBe(`a\xff\x80b\n${long}end\n`);
+    expect(await read(2)).toBe(`${long}end\n`);
+    expect(await read(1)).toBe('end\n');
+  });
+});
+
+function container(id: string): string {
+  return `carrel-${setup.installation}-${id}`;
+}
