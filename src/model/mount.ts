@@ -11,7 +11,10 @@ export type Mount =
       readonly readonly: boolean;
       /** The owner of `source` on the host appears as `agent` inside, and the other way round. */
       readonly mapOwner?: boolean;
-      /** A folder of this sandbox alone: it is given to `agent`. */
+      /**
+       * A folder of this sandbox alone: it is given to `agent`. If it is read-only, so are the plain files directly in it,
+       * which agent could not take over: what only their owner may read is then agent's to read.
+       */
       readonly own?: boolean;
     }
   | {

@@ -9,20 +9,14 @@ import { executions } from './engine/exec.ts';
 import { lifeCycle } from './engine/life-cycle.ts';
 import { logging } from './engine/logs.ts';
 import { observation } from './engine/observe.ts';
+import { ownedFolders } from './engine/own.ts';
 import { pauses } from './engine/pause.ts';
 import type { EngineSetup } from './engine/setup.ts';
 import { terminals } from './engine/terminal.ts';
 import { type Case, Trial } from './engine/trial.ts';
 
 export function engineConformance(name: string, setup: () => Promise<EngineSetup>): void {
-  const it: Case = test.extend<{ t: Trial }>({
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from the pattern.
-    t: async ({}, use) => {
-      const trial = new Trial(await setup());
-      await use(trial);
-      await trial.close();
-    },
-  });
+  const it = caseWith(setup);
   describe(`${name} keeps the contract of an engine`, () => {
     lifeCycle(it);
     endings(it);
@@ -32,5 +26,24 @@ export function engineConformance(name: string, setup: () => Promise<EngineSetup
     logging(it);
     observation(it);
     pauses(it);
+  });
+}
+
+/** For engines that run real programs on files of the host: what `src/model/mount.ts` promises. */
+export function mountConformance(name: string, setup: () => Promise<EngineSetup>): void {
+  const it = caseWith(setup);
+  describe(`${name} mounts what it is told to`, () => {
+    ownedFolders(it);
+  });
+}
+
+function caseWith(setup: () => Promise<EngineSetup>): Case {
+  return test.extend<{ t: Trial }>({
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from the pattern.
+    t: async ({}, use) => {
+      const trial = new Trial(await setup());
+      await use(trial);
+      await trial.close();
+    },
   });
 }

@@ -7,12 +7,15 @@ import type { Launch } from '../../src/engine/engine.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { type Commands, type EngineSetup, floodLine } from '../conformance/engine/setup.ts';
-import { engineConformance } from '../conformance/engine.ts';
+import { engineConformance, mountConformance } from '../conformance/engine.ts';
 
 const shared = '/shared';
 
 const runtimes = process.env.CARREL_TEST_RUNTIMES?.split(',') ?? ['crun', 'runc'];
-for (const runtime of runtimes) engineConformance(`local with ${runtime}`, () => setup(runtime));
+for (const runtime of runtimes) {
+  engineConformance(`local with ${runtime}`, () => setup(runtime));
+  mountConformance(`local with ${runtime}`, () => setup(runtime));
+}
 
 async function setup(runtime: string): Promise<EngineSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'carrel-engine-'));

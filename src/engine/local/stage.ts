@@ -4,9 +4,20 @@
  * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
  * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
  */
-import { chownSync, closeSync, existsSync, fstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { bindMount, detachMount, mount, mountFlags, openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { bindMount, detachMount, mount, mountFlags, openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
@@ -51,6 +62,9 @@ export interface StageInput {
   readonly ownerNamespace: (ownerUid: number, ownerGid: number) => Promise<number | null>;
   readonly rootless: boolean;
 }
+
+/** Opens without any permission on what is opened; Node has no name for it. */
+const O_PATH = 0o10000000;
 
 let opened = false;
 
@@ -168,11 +182,30 @@ async function bindSource(one: BindMount, target: string, input: StageInput): Pr
     if (stat.isDirectory()) mkdirSync(target);
     else writeFileSync(target, '');
     const { agentId } = input.identity;
-    if (one.own && stat.uid !== agentId) chownSync(`/proc/self/fd/${fd}`, agentId, agentId);
+    if (one.own) giveTo(agentId, fd);
+    if (one.own && one.readonly && stat.isDirectory()) giveFilesTo(agentId, fd);
     const ownersFd = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
     bindMount(fd, target, { readonly: one.readonly, ownersFd });
   } finally {
     closeSync(fd);
+  }
+}
+
+function giveTo(id: number, fd: number): void {
+  const { uid, gid } = fstatSync(fd);
+  if (uid !== id || gid !== id) chownSync(`/proc/self/fd/${fd}`, id, id);
+}
+
+/** Each opened first and then looked at, so that it is the same that is given. A file with a second name may be another's. */
+function giveFilesTo(id: number, folderFd: number): void {
+  for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
+    const fd = openAt({ folderFd, name }, O_PATH | constants.O_NOFOLLOW);
+    try {
+      const stat = fstatSync(fd);
+      if (stat.isFile() && stat.nlink === 1) giveTo(id, fd);
+    } finally {
+      closeSync(fd);
+    }
   }
 }
 
