@@ -1,6 +1,6 @@
 /**
  * Tests on the real machine must leave it as they found it. Before the run this notes what is there; after it, whatever
- * of ours is new fails the run: processes, mounts, cgroups, folders in /tmp.
+ * of ours is new fails the run: processes, mounts, cgroups, folders in /tmp and /dev/shm.
  *
  * The comparison is of the whole machine, so a second run beside this one shows up as leftovers here.
  */
@@ -94,9 +94,11 @@ function cgroups(): string[] {
 }
 
 function folders(): string[] {
-  return list('/tmp')
-    .filter((name) => name.startsWith('carrel-'))
-    .map((name) => `folder /tmp/${name}`);
+  return ['/tmp', '/dev/shm'].flatMap((parent) =>
+    list(parent)
+      .filter((name) => name.startsWith('carrel-'))
+      .map((name) => `folder ${parent}/${name}`),
+  );
 }
 
 /** What vanishes while it is looked at, and what is not a folder, is empty. */

@@ -4,7 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   cacheDir: process.env.CARREL_TEST_CACHE,
   test: {
-    include: ['engine-local', 'engine-pause', 'snapshot'].map((name) => `test/integration/${name}.test.ts`),
+    include: ['engine-local', 'engine-pause', 'secret', 'secret-given', 'secret-sandbox', 'snapshot'].map(
+      (name) => `test/integration/${name}.test.ts`,
+    ),
     fileParallelism: false,
     reporters: ['default', './test/tally.ts'],
     testTimeout: 60_000,

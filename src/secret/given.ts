@@ -1,0 +1,178 @@
+/**
+ * What sandboxes were given: a folder each, in memory. A sandbox sees its folder through a mount, so a file that is
+ * replaced here is replaced there at once. Nothing is remembered elsewhere: every act is repeat-safe, and `sweep` removes
+ * what a crash left.
+ */
+import { fstatSync, rmdirSync, statfsSync } from 'node:fs';
+import { Anchor, type Name, within } from '../lib/anchor.ts';
+import { isErrno } from '../lib/file.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { idPattern } from '../model/name.ts';
+import { checkSecretName, checkSecretValue } from '../model/secret.ts';
+import {
+  dropFile,
+  enterFolder,
+  enterPrivate,
+  inside,
+  isOurs,
+  makeFolder,
+  makePrivate,
+  notPlain,
+  putWhole,
+  refused,
+} from './private.ts';
+import { givenFolder, memoryFolder } from './secret.ts';
+
+export interface GivenSecret {
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+export class Given {
+  readonly #memory: string;
+  readonly #name: string;
+
+  constructor(installation: string, memory = memoryFolder) {
+    this.#memory = memory;
+    this.#name = givenFolder(installation);
+  }
+
+  /** Before each start: exactly these, whatever was given before. */
+  give(id: string, secrets: readonly GivenSecret[]): void {
+    checkId(id);
+    for (const { name, value } of secrets) checkSecretValue(checkSecretName(name), value);
+    this.#inMemory((memory) =>
+      within(makePrivate(memory, this.#name), (all) => {
+        makeFolder(all, id);
+        within(enterFolder(all, id)!, (folder) => {
+          dropOthers(folder, new Set(secrets.map(({ name }) => name)));
+          for (const { name, value } of secrets) put(all, folder, name, value);
+        });
+      }),
+    );
+  }
+
+  /** A new value for a sandbox that was given this secret; false where it was not. */
+  rotate(id: string, name: string, value: Uint8Array): boolean {
+    checkId(id);
+    checkSecretValue(checkSecretName(name), value);
+    const rotated = this.#inMemory((memory) =>
+      inside(enterPrivate(memory, this.#name), (all) =>
+        inside(enterFolder(all, id), (folder) => {
+          if (folder.look(name) === null) return false;
+          put(all, folder, name, value);
+          return true;
+        }),
+      ),
+    );
+    return rotated ?? false;
+  }
+
+  /** Gone also from a sandbox that still runs. */
+  takeBack(id: string): void {
+    checkId(id);
+    this.#keep((name) => name !== id);
+  }
+
+  /** Removes all but what these sandboxes have. */
+  sweep(isKnown: (id: string) => boolean): void {
+    this.#keep((name) => idPattern.test(name) && isKnown(name));
+  }
+
+  #keep(isKept: (name: string) => boolean): void {
+    inside(openIfThere(this.#memory), (memory) => {
+      const left = inside(enterOurs(memory, this.#name), (all) => {
+        for (const name of all.names()) if (!isKept(name.toString())) drop(all, name);
+        return all.names().length;
+      });
+      if (left === 0) rmdirSync(memory.at(this.#name));
+    });
+  }
+
+  #inMemory<T>(work: (memory: Anchor) => T): T {
+    const folder = openIfThere(this.#memory);
+    if (folder === null) throw notInMemory(this.#memory);
+    return within(folder, () => {
+      checkMemory(folder, this.#memory);
+      return orFull(this.#memory, () => work(folder));
+    });
+  }
+}
+
+function checkId(id: string): void {
+  if (!idPattern.test(id)) throw new Fault('internal', `${id} is not the id of a sandbox`);
+}
+
+function openIfThere(path: string): Anchor | null {
+  try {
+    return Anchor.open(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+/** TMPFS_MAGIC of statfs(2). */
+const tmpfs = 0x0102_1994;
+
+function checkMemory(folder: Anchor, path: string): void {
+  if (statfsSync(`/proc/self/fd/${folder.fd}`).type !== tmpfs) throw notInMemory(path);
+}
+
+function notInMemory(path: string): Fault {
+  return new Fault('unsupported', `secrets cannot be given: ${path} is not kept in memory`, {
+    hint: `Mount a tmpfs there: mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs ${path}`,
+  });
+}
+
+function orFull<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!isErrno(error, 'ENOSPC')) throw error;
+    throw new Fault('exhausted', `no space left in ${path}`, { cause: error, hint: 'Make that tmpfs larger.' });
+  }
+}
+
+/** Null where nothing is ours, whatever somebody else gave this name. */
+function enterOurs(memory: Anchor, name: string): Anchor | null {
+  try {
+    const folder = enterFolder(memory, name);
+    if (folder === null || isOurs(fstatSync(folder.fd))) return folder;
+    folder.close();
+    return null;
+  } catch (error) {
+    if (isFault(error, 'denied') || isErrno(error, 'EACCES')) return null;
+    throw error;
+  }
+}
+
+/** Agent's, like the folder, once that was mounted; until then ours. */
+function put(all: Anchor, folder: Anchor, name: string, value: Uint8Array): void {
+  checkMemory(folder, name);
+  const { uid, gid } = plain(folder, name) ?? fstatSync(folder.fd);
+  putWhole(all, folder, name, { bytes: value, mode: 0o400, owner: { uid, gid } });
+}
+
+function dropOthers(folder: Anchor, granted: ReadonlySet<string>): void {
+  for (const name of folder.list()) {
+    if (plain(folder, name) !== null && !granted.has(name)) dropFile(folder, name);
+  }
+}
+
+function plain(folder: Anchor, name: string) {
+  const stat = folder.look(name);
+  if (stat?.isFile() === false) throw refused(name, notPlain);
+  return stat;
+}
+
+function drop(all: Anchor, name: Name): void {
+  if (!all.look(name)?.isDirectory()) {
+    dropFile(all, name);
+    return;
+  }
+  within(all.enter(name), (folder) => {
+    for (const one of folder.names()) dropFile(folder, one);
+  });
+  rmdirSync(all.at(name));
+}

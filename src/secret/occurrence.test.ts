@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { occurs } from './occurrence.ts';
+
+/** With bytes that every encoding treats in its own way. */
+const value = 'p4ss/w0rd+&"é\\\n~?>';
+
+function has(secret: string | Buffer, text: string): boolean {
+  return occurs(Buffer.from(secret as string), text);
+}
+
+describe('a value is found', () => {
+  it.each([
+    ['as it is', value],
+    ['as a part', `https://me:${value}@host`],
+    ['with a newline more', `${value}\n`],
+    ['in base64', Buffer.from(value).toString('base64')],
+    ['in base64 without padding, for URLs', Buffer.from(value).toString('base64url')],
+    ['in base64 of a header', `Basic ${Buffer.from(`me:${value}`).toString('base64')}`],
+    ['in base64 with one byte before and others after', Buffer.from(`:${value}: and more`).toString('base64')],
+    ['in base64, broken into lines', Buffer.from(value).toString('base64').replace(/.{5}/g, '$&\n')],
+    ['in hex', `0x${Buffer.from(value).toString('hex')}`],
+    ['in hex in capitals', Buffer.from(value).toString('hex').toUpperCase()],
+    ['percent-encoded', `https://me:${encodeURIComponent(value)}@host`],
+    ['percent-encoded in small letters', encodeURIComponent(value).toLowerCase()],
+    ['percent-encoded altogether', Buffer.from(value).toString('hex').replace(/../g, '%$&')],
+    ['in JSON', JSON.stringify({ password: value })],
+  ])('%s', (_, text) => {
+    expect(has(value, text)).toBe(true);
+    expect(has(`${value}\n`, text)).toBe(true);
+    expect(has(`${value}\r\n`, text)).toBe(true);
+  });
+
+  it('with its spaces as a form writes them', () => {
+    expect(has('correct horse', 'password=correct+horse')).toBe(true);
+  });
+
+  it('though it is not text', () => {
+    const bytes = Buffer.from('ff00fe01fd02fc03', 'hex');
+    expect(has(bytes, bytes.toString('base64'))).toBe(true);
+    expect(has(bytes, bytes.toString('hex'))).toBe(true);
+  });
+
+  it('however short, when it is all there is', () => {
+    expect(has('1234567', '1234567')).toBe(true);
+    expect(has('1234567\n', '1234567')).toBe(true);
+    expect(has('1234567', '1234567\n')).toBe(true);
+    expect(has('\n', '\n')).toBe(true);
+  });
+});
+
+describe('a value is not found', () => {
+  it.each([
+    ['a short one as a part', '1234567', '12345678'],
+    ['a short one encoded', 'a', '61'],
+    ['half of it', value, value.slice(0, 9)],
+    ['one more byte in it', value, value.replace('/', '//')],
+    ['in capitals', 'correct horse', 'CORRECT HORSE'],
+    ['in nothing', value, ''],
+    ['a newline in nothing', '\n', ''],
+    ['a newline in a text', '\r\n', 'any text'],
+  ])('%s', (_, secret, text) => {
+    expect(has(secret, text)).toBe(false);
+  });
+});

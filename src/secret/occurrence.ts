@@ -1,0 +1,51 @@
+/** Whether a value is part of a text, as it is or in an encoding that programs commonly expect. */
+
+/** Shorter values are found everywhere by chance: those only count when they are all there is. */
+const minPartBytes = 8;
+
+export function occurs(value: Buffer, text: string): boolean {
+  const bytes = Buffer.from(text);
+  const bare = withoutNewline(value);
+  if (bytes.equals(value)) return true;
+  if (bare.length < minPartBytes) return bare.length > 0 && withoutNewline(bytes).equals(bare);
+  if (bytes.length < bare.length) return false;
+  return encodings.some((isIn) => isIn(bare, text));
+}
+
+/** A newline is often at the end of a file with a secret, and not part of it. */
+export const maxNewlineBytes = 2;
+
+function withoutNewline(value: Buffer): Buffer {
+  if (value.at(-1) !== 0x0a) return value;
+  return value.subarray(0, value.at(-2) === 0x0d ? -2 : -1);
+}
+
+type IsIn = (value: Buffer, text: string) => boolean;
+
+const encodings: readonly IsIn[] = [
+  (value, text) => Buffer.from(text).includes(value),
+  (value, text) => text.includes(JSON.stringify(value.toString()).slice(1, -1)),
+  (value, text) => text.toLowerCase().includes(value.toString('hex')),
+  (value, text) => percentDecoded(text).includes(value),
+  (value, text) => percentDecoded(text.replaceAll('+', ' ')).includes(value),
+  (value, text) => isInBase64(value, text),
+];
+
+/** Which characters were encoded is up to the writer, so the text is decoded instead. */
+function percentDecoded(text: string): Buffer {
+  const latin1 = Buffer.from(text).toString('latin1');
+  const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(decoded, 'latin1');
+}
+
+/** In either alphabet, broken into lines or not, and together with other bytes: three of them make four characters. */
+function isInBase64(value: Buffer, text: string): boolean {
+  const standard = text.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/');
+  return [0, 1, 2].some((before) => standard.includes(base64After(before, value)));
+}
+
+/** The characters that depend on the value alone when so many bytes come before it. */
+function base64After(before: number, value: Buffer): string {
+  const encoded = Buffer.concat([Buffer.alloc(before), value]).toString('base64');
+  return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + value.length) * 8) / 6));
+}

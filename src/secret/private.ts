@@ -1,0 +1,168 @@
+/**
+ * Folders and files that nobody but us can have put there. No link is followed, and what belongs to somebody else, is
+ * open to others or is not a plain file is refused with its name and a cure.
+ */
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type Anchor, type Name, within } from '../lib/anchor.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { isErrno } from '../lib/file.ts';
+import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+
+/** Null: there is none. */
+export type Enter = (above: Anchor, name: string) => Anchor | null;
+
+export const enterPrivate: Enter = (above, name) => {
+  const folder = enterFolder(above, name);
+  if (folder === null) return null;
+  const objection = notPrivate(fstatSync(folder.fd));
+  if (objection === null) return folder;
+  folder.close();
+  throw refused(name, objection);
+};
+
+export function makePrivate(above: Anchor, name: string): Anchor {
+  makeFolder(above, name);
+  return enterPrivate(above, name)!;
+}
+
+/** Whoever it belongs to: for folders that only we can have put where they are. */
+export function enterFolder(above: Anchor, name: string): Anchor | null {
+  try {
+    return above.enter(name);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR')) throw refused(name, 'it is not a folder');
+    throw error;
+  }
+}
+
+export function makeFolder(above: Anchor, name: string): void {
+  try {
+    mkdirSync(above.at(name), { mode: 0o700 });
+    fsyncSync(above.fd);
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+}
+
+export function inside<T>(folder: Anchor | null, work: (folder: Anchor) => T): T | null {
+  return folder === null ? null : within(folder, work);
+}
+
+/** Null: there is none. */
+export function lookAtFile(folder: Anchor, name: string): Stats | null {
+  const stat = folder.look(name);
+  if (stat !== null) checkFile(name, stat);
+  return stat;
+}
+
+export function readPrivate(folder: Anchor, name: string): Buffer | null {
+  const fd = openFile(folder, name);
+  if (fd === null) return null;
+  try {
+    checkFile(name, fstatSync(fd));
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openFile(folder: Anchor, name: string): number | null {
+  try {
+    // A FIFO would make us wait for its writer.
+    return openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENXIO')) throw refused(name, notPlain);
+    throw error;
+  }
+}
+
+export interface Content {
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+  /** Whose it is to be; ours if not said. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
+}
+
+/** No secret and no sandbox can have this name. */
+const unfinished = '.new';
+
+/**
+ * After a crash the old or the new content is there, never a part. It is written in `staging`, a folder of the same
+ * filesystem, so that whoever looks into `folder` never sees anything else.
+ */
+export function putWhole(staging: Anchor, folder: Anchor, name: string, content: Content): void {
+  dropUnfinished(staging);
+  try {
+    writeNew(staging.at(unfinished), content);
+    crashPoint('secret:written');
+    renameSync(staging.at(unfinished), folder.at(name));
+  } catch (error) {
+    dropUnfinished(staging);
+    throw error;
+  }
+  fsyncSync(folder.fd);
+}
+
+export function dropUnfinished(staging: Anchor): void {
+  dropFile(staging, unfinished);
+}
+
+function writeNew(path: Buffer, { bytes, mode, owner }: Content): void {
+  const fd = openSync(path, 'wx', mode);
+  try {
+    writeFileSync(fd, bytes);
+    if (owner) fchownSync(fd, owner.uid, owner.gid);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** False: there was none. */
+export function dropFile(folder: Anchor, name: Name): boolean {
+  try {
+    unlinkSync(folder.at(name));
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+function checkFile(name: string, stat: Stats): void {
+  const objection = stat.isFile() ? notPrivate(stat) : notPlain;
+  if (objection !== null) throw refused(name, objection);
+}
+
+export const notPlain = 'it is not a plain file';
+
+export function isOurs({ uid }: Stats): boolean {
+  return uid === process.getuid?.();
+}
+
+function notPrivate(stat: Stats): string | null {
+  if (!isOurs(stat)) return 'it belongs to somebody else';
+  return (stat.mode & 0o077) === 0 ? null : 'others have permissions on it';
+}
+
+export function refused(name: string, objection: string): Fault {
+  return new Fault('denied', `${printable(name)} is not used for secrets: ${objection}`, {
+    hint: 'Remove it, or make it private to the account that runs the daemon: folders 0700, files 0600.',
+  });
+}
