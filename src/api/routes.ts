@@ -7,157 +7,17 @@
  */
 import { z } from 'zod';
 import { type Path, paths } from './paths.ts';
+import * as shape from './sandbox-shapes.ts';
+import * as volume from './volume-shapes.ts';
 import * as workspace from './workspace-shapes.ts';
-
-const name = z.string().min(1).max(63);
-const size = z
-  .int()
-  .positive()
-  .max(2 ** 53 - 1);
-const env = z
-  .record(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/),
-    z
-      .string()
-      .max(131_072)
-      .refine((text) => !text.includes('\0'), 'a value cannot hold a NUL byte'),
-  )
-  .refine((all) => Object.keys(all).length <= 1000, 'at most 1000 variables');
-const labels = z
-  .record(z.string().min(1).max(128), z.string().max(4096))
-  .refine((all) => Object.keys(all).length <= 100, 'at most 100 labels');
-const argument = z
-  .string()
-  .max(131_072)
-  .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
-const command = z.array(argument).max(4096);
-
-const limits = z.strictObject({
-  cpus: z.number(),
-  memoryBytes: size,
-  swapBytes: size,
-  pids: z.int(),
-  diskBytes: size,
-});
-
-export const sandboxRequest = z.strictObject({
-  name: name.optional(),
-  user: z.string().min(1).max(64).optional(),
-  engine: z.enum(['local', 'docker']).optional(),
-  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
-  project: z.string().min(1).max(4096).optional(),
-  mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),
-  /** Frozen: a copy of the project that cannot move. */
-  base: z.enum(['live', 'frozen']).optional(),
-  command: command.optional(),
-  env: env.optional(),
-  limits: limits.partial().optional(),
-  rootfs: z.string().min(1).max(4096).optional(),
-  labels: labels.optional(),
-  /** Keep stdin open and hold a console for the client that attaches next. */
-  stdin: z.boolean().optional(),
-  console: z.boolean().optional(),
-  autoRemove: z.boolean().optional(),
-});
-
-export const sandboxView = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  project: z.string().nullable(),
-  user: z.string(),
-  engine: z.string(),
-  runtime: z.string().nullable(),
-  state: z.enum(['pending', 'running', 'completed', 'failed', 'stopped']),
-  exitCode: z.int().nullable(),
-  signal: z.string().nullable(),
-  reason: z.string().nullable(),
-  command: z.array(z.string()),
-  mode: z.string(),
-  /** How the working copy is kept and what it is made on; null without one. */
-  workspace: z
-    .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
-    .nullable(),
-  createdAt: z.string(),
-  /** It ended with changes that nobody has taken over, so it did not remove itself. */
-  kept: z.boolean(),
-  startedAt: z.string().nullable(),
-  finishedAt: z.string().nullable(),
-  limits: limits.extend({ advisory: z.array(z.string()) }),
-  mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
-  network: z.literal('none'),
-  labels: z.record(z.string(), z.string()),
-});
-
-export const execRequest = z.strictObject({
-  command: command.min(1),
-  env: env.optional(),
-  cwd: z.string().startsWith('/').max(4096).optional(),
-  stdin: z.boolean().optional(),
-  terminal: z.strictObject({ rows: z.int().min(1).max(10_000), columns: z.int().min(1).max(10_000) }).optional(),
-  /** End the command when the client goes away. */
-  bound: z.boolean().optional(),
-});
-
-export const statsView = z.strictObject({
-  name: z.string(),
-  cpuSeconds: z.number(),
-  memoryBytes: z.number(),
-  memoryLimitBytes: z.number(),
-  pids: z.number(),
-  pidsLimit: z.number(),
-  cpus: z.number(),
-  advisory: z.array(z.string()),
-});
-
-export const eventView = z.strictObject({
-  seq: z.int(),
-  at: z.string(),
-  type: z.string(),
-  subject: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
-
-export const probeRow = z.strictObject({
-  name: z.string(),
-  level: z.enum(['ok', 'warning', 'failure']),
-  detail: z.string(),
-  cure: z.string().nullable(),
-});
-
-export const statusView = z.strictObject({
-  version: z.string(),
-  pid: z.int(),
-  home: z.string(),
-  uptimeSeconds: z.number(),
-  rootless: z.boolean(),
-  sandboxes: z.record(z.string(), z.int()),
-  lastSeq: z.int(),
-});
-
-export const userView = z.strictObject({
-  name: z.string(),
-  slot: z.int(),
-  createdAt: z.string(),
-  /** The account whose folders may be projects of this user. */
-  uid: z.int().nullable(),
-  isOwner: z.boolean(),
-  sandboxes: z.int(),
-});
-
-export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
-
-export const faultBody = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  hint: z.string().optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-});
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const count = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number);
+
+export * from './sandbox-shapes.ts';
 
 export interface Route extends Path {
   readonly summary: string;
@@ -168,10 +28,10 @@ export interface Route extends Path {
 }
 
 export const routes = {
-  health: { ...paths.health, summary: 'Is the daemon well', answer: healthView },
+  health: { ...paths.health, summary: 'Is the daemon well', answer: shape.healthView },
   openapi: { ...paths.openapi, summary: 'This document', answer: 'document' },
-  status: { ...paths.status, summary: 'The daemon and what it holds', answer: statusView },
-  doctor: { ...paths.doctor, summary: 'Prove what this machine offers', answer: z.array(probeRow) },
+  status: { ...paths.status, summary: 'The daemon and what it holds', answer: shape.statusView },
+  doctor: { ...paths.doctor, summary: 'Prove what this machine offers', answer: z.array(shape.probeRow) },
   shutdown: {
     ...paths.shutdown,
     summary: 'End the daemon; sandboxes go on unless `all`',
@@ -182,7 +42,7 @@ export const routes = {
     ...paths.events,
     summary: 'Events after a sequence number',
     query: z.strictObject({ after: count.optional(), limit: count.optional() }),
-    answer: z.array(eventView),
+    answer: z.array(shape.eventView),
   },
   followEvents: {
     ...paths.followEvents,
@@ -193,49 +53,101 @@ export const routes = {
   listUsers: {
     ...paths.listUsers,
     summary: 'Those who may come in; all of them for the owner',
-    answer: z.array(userView),
+    answer: z.array(shape.userView),
   },
   addUser: {
     ...paths.addUser,
     summary: 'Let somebody in; the token is told this once',
     body: z.strictObject({ name: z.string().min(1).max(32), uid: z.int().min(0).max(0xffff_fffe).optional() }),
-    answer: z.strictObject({ user: userView, token: z.string() }),
+    answer: z.strictObject({ user: shape.userView, token: z.string() }),
   },
-  removeUser: { ...paths.removeUser, summary: 'Let somebody in no more', answer: userView },
+  removeUser: { ...paths.removeUser, summary: 'Let somebody in no more', answer: shape.userView },
+  listSecrets: {
+    ...paths.listSecrets,
+    summary: 'Names of secrets, never their values',
+    answer: z.array(shape.secretView),
+  },
+  setSecret: {
+    ...paths.setSecret,
+    summary: 'Keep a secret, or replace it; sandboxes that run have the new value at once',
+    body: z.strictObject({ name: shape.secretName, valueBase64: z.base64().min(1).max(1_500_000) }),
+    answer: shape.secretView,
+  },
+  removeSecret: {
+    ...paths.removeSecret,
+    summary: 'Forget a secret that no sandbox is granted',
+    answer: shape.secretView,
+  },
+  listVolumes: {
+    ...paths.listVolumes,
+    summary: 'Volumes of whoever asks and those that are shared, or all for the owner',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(volume.volumeView),
+  },
+  volumeStatus: {
+    ...paths.volumeStatus,
+    summary: 'The same, with their sizes and who has them',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(volume.volumeStatusView),
+  },
+  initVolumes: { ...paths.initVolumes, summary: 'Make the volumes of a user', answer: z.array(volume.volumeView) },
+  cleanVolumes: {
+    ...paths.cleanVolumes,
+    summary: 'Remove volumes that nobody uses; a backup is made first unless told otherwise',
+    body: volume.cleanRequest,
+    answer: volume.cleanView,
+  },
+  migrateVolumes: {
+    ...paths.migrateVolumes,
+    summary: 'Bring content over from volumes of older names',
+    body: z.strictObject({ folder: z.string().startsWith('/').max(4096) }),
+    answer: volume.migrateView,
+  },
+  backupVolume: {
+    ...paths.backupVolume,
+    summary: 'One archive of a volume, kept with the installation',
+    answer: volume.backupView,
+  },
+  restoreVolume: {
+    ...paths.restoreVolume,
+    summary: 'Replace a volume by what an archive of it has',
+    body: z.strictObject({ file: z.string().min(1).max(4096) }),
+    answer: volume.restoreVolumeView,
+  },
   listSandboxes: {
     ...paths.listSandboxes,
     summary: 'The sandboxes of whoever asks, or of all users for the owner',
     query: z.strictObject({ allUsers: flag.optional() }),
-    answer: z.array(sandboxView),
+    answer: z.array(shape.sandboxView),
   },
   createSandbox: {
     ...paths.createSandbox,
     summary: 'Create a sandbox and start it',
-    body: sandboxRequest,
-    answer: sandboxView,
+    body: shape.sandboxRequest,
+    answer: shape.sandboxView,
   },
-  showSandbox: { ...paths.showSandbox, summary: 'One sandbox', answer: sandboxView },
+  showSandbox: { ...paths.showSandbox, summary: 'One sandbox', answer: shape.sandboxView },
   removeSandbox: {
     ...paths.removeSandbox,
     summary: 'Remove a sandbox; a running one only with `force`',
     query: z.strictObject({ force: flag.optional() }),
-    answer: sandboxView,
+    answer: shape.sandboxView,
   },
-  startSandbox: { ...paths.startSandbox, summary: 'Start a sandbox that has ended', answer: sandboxView },
+  startSandbox: { ...paths.startSandbox, summary: 'Start a sandbox that has ended', answer: shape.sandboxView },
   stopSandbox: {
     ...paths.stopSandbox,
     summary: 'SIGTERM, then SIGKILL after the grace time',
     body: z.strictObject({ graceMs: z.int().min(0).max(86_400_000).optional() }),
-    answer: sandboxView,
+    answer: shape.sandboxView,
   },
-  waitSandbox: { ...paths.waitSandbox, summary: 'Answers when the sandbox has ended', answer: sandboxView },
+  waitSandbox: { ...paths.waitSandbox, summary: 'Answers when the sandbox has ended', answer: shape.sandboxView },
   sandboxLogs: {
     ...paths.sandboxLogs,
     summary: 'What its command wrote, as frames',
     query: z.strictObject({ follow: flag.optional(), tail: count.optional() }),
     answer: 'frames',
   },
-  sandboxStats: { ...paths.sandboxStats, summary: 'What running sandboxes use', answer: z.array(statsView) },
+  sandboxStats: { ...paths.sandboxStats, summary: 'What running sandboxes use', answer: z.array(shape.statsView) },
   sandboxSizes: {
     ...paths.sandboxSizes,
     summary: 'What sandboxes take on disk, snapshots included',
@@ -293,13 +205,13 @@ export const routes = {
     ...paths.forkSandbox,
     summary: 'New sandboxes, stopped, that begin where this one is',
     body: workspace.forkRequest,
-    answer: z.array(sandboxView),
+    answer: z.array(shape.sandboxView),
   },
   attachSandbox: { ...paths.attachSandbox, summary: 'The streams of its command', answer: 'upgrade' },
   execSandbox: {
     ...paths.execSandbox,
     summary: 'Run a command inside; the first frame from the client is the request',
-    body: execRequest,
+    body: shape.execRequest,
     answer: 'upgrade',
   },
 } as const satisfies Record<string, Route>;
@@ -318,7 +230,14 @@ export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodTyp
   ? z.output<Routes[K]['answer']>
   : unknown;
 
-export type UserView = z.output<typeof userView>;
+export type VolumeView = z.output<typeof volume.volumeView>;
+export type VolumeStatusView = z.output<typeof volume.volumeStatusView>;
+export type CleanView = z.output<typeof volume.cleanView>;
+export type BackupView = z.output<typeof volume.backupView>;
+export type MigrateView = z.output<typeof volume.migrateView>;
+export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
+export type SecretView = z.output<typeof shape.secretView>;
+export type UserView = z.output<typeof shape.userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;
 export type ChangeView = z.output<typeof workspace.changeView>;
 export type ApplyRequest = z.input<typeof workspace.applyRequest>;
@@ -329,7 +248,7 @@ export type SnapshotView = z.output<typeof workspace.snapshotView>;
 export type RestoreView = z.output<typeof workspace.restoreView>;
 export type DiscardView = z.output<typeof workspace.discardView>;
 export type SizeView = z.output<typeof workspace.sizeView>;
-export type SandboxRequest = z.input<typeof sandboxRequest>;
-export type SandboxView = z.output<typeof sandboxView>;
-export type ExecRequest = z.input<typeof execRequest>;
-export type StatsView = z.output<typeof statsView>;
+export type SandboxRequest = z.input<typeof shape.sandboxRequest>;
+export type SandboxView = z.output<typeof shape.sandboxView>;
+export type ExecRequest = z.input<typeof shape.execRequest>;
+export type StatsView = z.output<typeof shape.statsView>;

@@ -7,11 +7,16 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { type Fault, isFault } from '../model/fault.ts';
-import type { Sandbox } from '../model/sandbox.ts';
+import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import { defaultVolumePrefix, userHash } from '../model/volume.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
+import { Given } from '../secret/given.ts';
+import { Secrets } from '../secret/secret.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { Volumes } from '../volume/volumes.ts';
+import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import { overlayRefusal } from '../workspace/trial.ts';
 import { Applies } from './applies.ts';
 import { BaseWatch } from './base-watch.ts';
@@ -23,12 +28,14 @@ import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { Scopes } from './scope.ts';
+import { SecretDesk } from './secrets.ts';
 import { listen } from './server.ts';
 import { Snapshots } from './snapshots.ts';
 import { sweepFolders } from './sweep.ts';
 import { Threads } from './threads.ts';
 import { Users } from './users.ts';
 import { readVersion } from './version.ts';
+import { mountedBy, VolumeDesk, volumeRecords, volumesOf } from './volumes.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
 const idleMs = 5000;
@@ -60,21 +67,42 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const locks = new Exclusive();
   const report = (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile'));
   const watch = new BaseWatch({ store, home, threads, locks, report });
-  const data = sandboxData({ home, store, threads, watch, locks });
+  const secrets = new Secrets(home.home, userHash);
+  const given = new Given(home.installation);
+  const volumes = new Volumes({
+    folder: home.volumes,
+    backups: home.backups,
+    prefix: defaultVolumePrefix,
+    version: readVersion(),
+    records: volumeRecords(store),
+    mountedBy: mountedBy(store, defaultVolumePrefix),
+    copyFolder,
+  });
+  await volumes.recover(now());
+  const useVolumes = ({ spec }: Sandbox) => {
+    volumes.init(spec.user, now());
+    for (const name of volumesOf(spec.user, spec.volumes, defaultVolumePrefix)) volumes.touch(name, now());
+  };
+  const data = sandboxData({ home, store, threads, watch, locks, secrets, given, useVolumes });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });
   const common = { store, engine, reconciler, now };
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const scopes = new Scopes((actor) => {
+    const secretDesk = new SecretDesk(actor.name, { store, secrets, given, now });
+    const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
     const sandboxes = new Sandboxes({
       ...common,
       places: home,
       config,
       owner: actor.name,
-      account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
+      // Without root, agents on folders of the machine are the person who runs the daemon.
+      account: actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null),
       overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
       hasChanges: data.hasChanges,
+      volumeMounts: (asked) => volumeDesk.mounts(asked),
+      checkSpec: (spec) => secretDesk.refuseIn(spec),
       wake: (id) => void loop.wake(id),
     });
     const parts = { ...common, sandboxes, home, threads, locks, keepBases };
@@ -84,9 +112,12 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       reviews: new Reviews(parts),
       applies: new Applies(parts),
       snapshots: new Snapshots(parts),
+      secrets: secretDesk,
+      volumes: volumeDesk,
     };
   });
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });
+  given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   await applies.recover(report);
 
@@ -132,6 +163,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   void loop.start();
   watch.start();
   return { shutdown, closed };
+}
+
+/** One that was never seen to end may be running. */
+function mayRun(sandbox: Sandbox | undefined): boolean {
+  return sandbox !== undefined && !hasEnded(sandbox.status);
 }
 
 /** A log that cannot be written, on a full disk say, is no reason to stop. */

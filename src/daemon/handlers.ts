@@ -86,6 +86,16 @@ export function handlers(served: Served): Handlers {
       requireOwner(actor);
       return users.remove(name);
     },
+    listVolumes: async ({ scope, query }) => scope.volumes.list(query.allUsers ?? false),
+    volumeStatus: ({ scope, query }) => scope.volumes.status(query.allUsers ?? false),
+    initVolumes: async ({ scope }) => scope.volumes.init(),
+    cleanVolumes: ({ scope, body }) => scope.volumes.clean(body),
+    migrateVolumes: ({ scope, body }) => scope.volumes.migrate(body.folder),
+    backupVolume: ({ scope, name }) => scope.volumes.backup(name),
+    restoreVolume: ({ scope, body }) => scope.volumes.restore(body.file),
+    listSecrets: async ({ scope }) => scope.secrets.list(),
+    setSecret: async ({ scope, body }) => scope.secrets.set(body.name, Buffer.from(body.valueBase64, 'base64')),
+    removeSecret: async ({ scope, name }) => scope.secrets.remove(name),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);

@@ -17,6 +17,7 @@ import type { Places } from '../launch/launch.ts';
 import { isErrno } from '../lib/file.ts';
 import { tryLock } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
+import { defaultVolumePrefix, volumeName } from '../model/volume.ts';
 
 export interface Home extends Places {
   readonly database: string;
@@ -24,15 +25,10 @@ export interface Home extends Places {
   readonly engine: string;
   /** What was applied to projects, one folder each. */
   readonly applies: string;
+  readonly volumes: string;
+  readonly backups: string;
   /** Emptied whenever a daemon starts. */
   readonly scratch: string;
-  /** Short and stable: tells this installation's traces on the machine from others'. */
-  readonly installation: string;
-}
-
-/** The first 8 hex digits: short names for what belongs to a user. */
-export function userHash(user: string): string {
-  return createHash('sha256').update(user).digest('hex').slice(0, 8);
 }
 
 /** A folder that goes at the latest when the next daemon starts. */
@@ -55,7 +51,10 @@ export function openHome(folder: string, rootless: boolean): Home {
     installation: createHash('sha256').update(home).digest('hex').slice(0, 12),
     sandbox: (id) => join(sandboxes, id),
     state: (id) => join(sandboxes, id, 'state'),
-    userHome: (user) => join(home, 'volumes', `carrel-home-${userHash(user)}`),
+    userHome: (user) => join(home, 'volumes', volumeName(defaultVolumePrefix, 'home', user)),
+    volume: (name) => join(home, 'volumes', name),
+    volumes: join(home, 'volumes'),
+    backups: join(home, 'backups'),
     base: (id) => join(home, 'bases', id),
     applies: join(home, 'applies'),
     scratch: join(home, 'scratch'),

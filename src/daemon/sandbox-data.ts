@@ -7,6 +7,8 @@ import { removeTree } from '../lib/file.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 import type { SandboxData } from '../reconcile/reconcile.ts';
+import type { Given } from '../secret/given.ts';
+import type { Secrets } from '../secret/secret.ts';
 import type { Store } from '../store/store.ts';
 import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { ensureDisk, openDisk, removeDisk } from '../workspace/snapshot/disk.ts';
@@ -14,6 +16,7 @@ import { recoverRestore } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { type BaseWatch, isUntouched } from './base-watch.ts';
 import type { Home } from './home.ts';
+import { giveSecrets } from './secrets.ts';
 import type { Threads } from './threads.ts';
 
 export interface DataParts {
@@ -22,6 +25,10 @@ export interface DataParts {
   readonly threads: Threads;
   readonly watch: BaseWatch;
   readonly locks: Exclusive;
+  readonly secrets: Secrets;
+  readonly given: Given;
+  /** Makes its volumes, where they are not there yet, and notes that they are used. */
+  readonly useVolumes: (sandbox: Sandbox) => void;
 }
 
 export function sandboxData(parts: DataParts): SandboxData & {
@@ -37,6 +44,8 @@ export function sandboxData(parts: DataParts): SandboxData & {
   return {
     hasChanges,
     provide: async (sandbox) => {
+      parts.useVolumes(sandbox);
+      giveSecrets(sandbox, parts);
       const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
@@ -45,6 +54,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
       return held;
     },
     conclude: async (sandbox) => {
+      if (sandbox.spec.secrets?.length) parts.given.takeBack(sandbox.id);
       await openFolder(parts, sandbox.id);
       const place = workspacePlace(sandbox, home);
       if (place === null || isUntouched(place)) return false;
@@ -52,6 +62,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
       return sandbox.spec.autoRemove && (await hasChanges(sandbox));
     },
     release: async ({ id, spec }) => {
+      if (spec.secrets?.length) parts.given.takeBack(id);
       if (spec.base && !isShared(store, id, spec)) await removeTree(home.base(spec.base.id));
       await removeDisk(home.sandbox(id));
       await removeTree(home.sandbox(id));

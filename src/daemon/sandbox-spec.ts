@@ -5,7 +5,7 @@ import type { SandboxRequest } from '../api/routes.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
-import type { FrozenBase, SandboxSpec, WorkspaceKind } from '../model/sandbox.ts';
+import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../model/sandbox.ts';
 import type { Config } from './config.ts';
 import { projectFolder, realHostPath } from './host-path.ts';
 
@@ -15,6 +15,7 @@ export interface SpecParts {
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
   readonly home: string;
+  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   /** Folders of the host that sandboxes can write. */
   readonly open: readonly string[];
   /** Why no working copy can be laid over a folder; null when it can. */
@@ -37,6 +38,8 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     demanded: Object.keys(limits) as (keyof Limits)[],
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
+    secrets: [...new Set(request.secrets ?? [])],
+    volumes: parts.volumeMounts(request.volumes),
     stdin: request.stdin ?? false,
     autoRemove: request.autoRemove ?? false,
     desired: 'running',

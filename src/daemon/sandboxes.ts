@@ -6,7 +6,14 @@ import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
-import { hasEnded, initialStatus, type Sandbox, type SandboxSpec, withSpec } from '../model/sandbox.ts';
+import {
+  hasEnded,
+  initialStatus,
+  type Sandbox,
+  type SandboxSpec,
+  type VolumeMount,
+  withSpec,
+} from '../model/sandbox.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
@@ -29,6 +36,9 @@ export interface SandboxParts {
   readonly overlayRefusal: (lower: string) => string | null;
   /** Whether it holds changes that nobody has taken over. */
   readonly hasChanges: (sandbox: Sandbox) => Promise<boolean>;
+  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  /** Refuses what has no place in a spec. */
+  readonly checkSpec: (spec: SandboxSpec) => void;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
   readonly wake: (id: string) => void;
 }
@@ -96,9 +106,19 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest): SandboxSpec {
-    const { config, owner, account, places, overlayRefusal } = this.#parts;
+    const { config, owner, account, places, overlayRefusal, volumeMounts } = this.#parts;
     const open = this.#openFolders();
-    return composeSpec(request, { config, owner, account, home: places.home, open, overlayRefusal });
+    const spec = composeSpec(request, {
+      config,
+      owner,
+      account,
+      home: places.home,
+      open,
+      overlayRefusal,
+      volumeMounts,
+    });
+    this.#parts.checkSpec(spec);
+    return spec;
   }
 
   #openFolders(): string[] {

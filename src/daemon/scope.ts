@@ -4,7 +4,9 @@ import type { Actor } from '../model/user.ts';
 import type { Applies } from './applies.ts';
 import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import type { SecretDesk } from './secrets.ts';
 import type { Snapshots } from './snapshots.ts';
+import type { VolumeDesk } from './volumes.ts';
 
 export interface Scope {
   readonly actor: Actor;
@@ -12,6 +14,8 @@ export interface Scope {
   readonly reviews: Reviews;
   readonly applies: Applies;
   readonly snapshots: Snapshots;
+  readonly secrets: SecretDesk;
+  readonly volumes: VolumeDesk;
 }
 
 export class Scopes {

@@ -45,11 +45,15 @@ beforeEach(() => {
       now,
       overlayRefusal: () => null,
       hasChanges: async () => false,
+      checkSpec: () => {},
+      volumeMounts: () => [],
       wake: () => {},
     }),
     reviews: {} as never,
     applies: {} as never,
     snapshots: {} as never,
+    secrets: {} as never,
+    volumes: {} as never,
   }));
   const served = {
     version: '1.2.3',

@@ -9,7 +9,9 @@ import type { Sandbox } from '../model/sandbox.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
 import { prepareRoot } from './root.ts';
+import { secrets } from './secrets.ts';
 import { system } from './system.ts';
+import { volumes } from './volumes.ts';
 import { workspace } from './workspace.ts';
 
 export interface Surroundings {
@@ -21,12 +23,15 @@ export interface Surroundings {
 /** Where things of this installation are. */
 export interface Places {
   readonly home: string;
+  /** Short and stable: tells this installation's traces on the machine from others'. */
+  readonly installation: string;
   /** The folder of one sandbox; everything in it goes when the sandbox is removed. */
   sandbox(id: string): string;
   /** What it keeps over stop and start: replaced whole when a snapshot is restored. */
   state(id: string): string;
   /** The home of a user, which homes in sandboxes are laid over. */
   userHome(user: string): string;
+  volume(name: string): string;
   base(id: string): string;
   /** We are root in a user namespace only. */
   readonly rootless: boolean;
@@ -39,7 +44,7 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, workspace];
+const hooks: readonly Hook[] = [system, folders, identity, secrets, volumes, workspace];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));

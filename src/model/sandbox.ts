@@ -27,6 +27,12 @@ export interface FrozenBase {
 
 export type EngineName = 'local' | 'docker';
 
+export interface VolumeMount {
+  readonly name: string;
+  readonly target: string;
+  readonly readonly: boolean;
+}
+
 export interface SandboxSpec {
   readonly user: string;
   readonly engine: EngineName;
@@ -45,6 +51,10 @@ export interface SandboxSpec {
   readonly limits: Limits;
   /** The limits the user named: those must be enforced, or the start is refused. */
   readonly demanded: readonly (keyof Limits)[];
+  /** Volumes it has besides its home. */
+  readonly volumes?: readonly VolumeMount[];
+  /** Names of secrets it is given. */
+  readonly secrets?: readonly string[];
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
   readonly labels: Readonly<Record<string, string>>;

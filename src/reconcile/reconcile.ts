@@ -9,7 +9,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
-import { initialStatus, type Sandbox, type SandboxStatus, withStatus } from '../model/sandbox.ts';
+import { initialStatus, type Sandbox, type SandboxStatus, withSpec, withStatus } from '../model/sandbox.ts';
 import type { Row, Store, WriteOptions } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
 
@@ -177,14 +177,14 @@ export class Reconciler {
 
   /**
    * Runs something of ours in the surroundings of a sandbox that does not run. It has no record: what a crash leaves of it
-   * is an orphan.
+   * is an orphan. It needs none of the sandbox's secrets.
    */
   async visit<T>(sandbox: Sandbox, task: (id: string, handle: unknown) => Promise<T>): Promise<T> {
     const { engine } = this.#parts;
     const id = `${sandbox.id}-visit`;
     this.#visits.add(id);
     try {
-      const launch = await this.#compose(sandbox);
+      const launch = await this.#compose(withSpec(sandbox, { secrets: [] }));
       const { handle } = await engine.start({ ...launch, id, command: [], demanded: [], stdin: false, console: false });
       return await task(id, handle);
     } finally {

@@ -18,12 +18,14 @@ import type { Apply } from '../model/apply.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { User } from '../model/user.ts';
+import type { Volume } from '../model/volume.ts';
 
 /** Each kind of row and its value. A new noun adds a line here, no table. */
 export interface Kinds {
   sandbox: Sandbox;
   user: User;
   apply: Apply;
+  volume: Volume;
 }
 
 export type Kind = keyof Kinds;

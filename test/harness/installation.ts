@@ -124,7 +124,10 @@ export class Installation {
 
   async dispose(): Promise<void> {
     const names = (await this.json<{ name: string }[]>('ls')).map(({ name }) => name);
-    if (names.length > 0) await this.ok('rm', '--force', ...names);
+    // One may remove itself meanwhile.
+    const { exitCode, stderr } =
+      names.length > 0 ? await this.run(['rm', '--force', ...names]) : { exitCode: 0, stderr: '' };
+    if (exitCode !== 0 && exitCode !== 5) throw new Error(`carrel rm exited with ${exitCode}: ${stderr}`);
     await this.ok('down');
     await rm(this.#beside, { recursive: true, force: true });
   }

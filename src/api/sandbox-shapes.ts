@@ -1,0 +1,153 @@
+/** What is said about sandboxes, the daemon and its users. */
+import { z } from 'zod';
+import { volumeRequest } from './volume-shapes.ts';
+
+const name = z.string().min(1).max(63);
+const size = z
+  .int()
+  .positive()
+  .max(2 ** 53 - 1);
+const env = z
+  .record(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/),
+    z
+      .string()
+      .max(131_072)
+      .refine((text) => !text.includes('\0'), 'a value cannot hold a NUL byte'),
+  )
+  .refine((all) => Object.keys(all).length <= 1000, 'at most 1000 variables');
+const labels = z
+  .record(z.string().min(1).max(128), z.string().max(4096))
+  .refine((all) => Object.keys(all).length <= 100, 'at most 100 labels');
+const argument = z
+  .string()
+  .max(131_072)
+  .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
+const command = z.array(argument).max(4096);
+
+const limits = z.strictObject({
+  cpus: z.number(),
+  memoryBytes: size,
+  swapBytes: size,
+  pids: z.int(),
+  diskBytes: size,
+});
+
+export const secretName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
+
+export const sandboxRequest = z.strictObject({
+  name: name.optional(),
+  user: z.string().min(1).max(64).optional(),
+  engine: z.enum(['local', 'docker']).optional(),
+  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
+  project: z.string().min(1).max(4096).optional(),
+  mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),
+  /** Frozen: a copy of the project that cannot move. */
+  base: z.enum(['live', 'frozen']).optional(),
+  command: command.optional(),
+  env: env.optional(),
+  limits: limits.partial().optional(),
+  rootfs: z.string().min(1).max(4096).optional(),
+  secrets: z.array(secretName).max(100).optional(),
+  volumes: z.array(volumeRequest).max(20).optional(),
+  labels: labels.optional(),
+  /** Keep stdin open and hold a console for the client that attaches next. */
+  stdin: z.boolean().optional(),
+  console: z.boolean().optional(),
+  autoRemove: z.boolean().optional(),
+});
+
+export const sandboxView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  project: z.string().nullable(),
+  user: z.string(),
+  engine: z.string(),
+  runtime: z.string().nullable(),
+  state: z.enum(['pending', 'running', 'completed', 'failed', 'stopped']),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  reason: z.string().nullable(),
+  command: z.array(z.string()),
+  mode: z.string(),
+  /** How the working copy is kept and what it is made on; null without one. */
+  workspace: z
+    .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
+    .nullable(),
+  createdAt: z.string(),
+  /** It ended with changes that nobody has taken over, so it did not remove itself. */
+  kept: z.boolean(),
+  startedAt: z.string().nullable(),
+  finishedAt: z.string().nullable(),
+  limits: limits.extend({ advisory: z.array(z.string()) }),
+  mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
+  network: z.literal('none'),
+  labels: z.record(z.string(), z.string()),
+});
+
+export const execRequest = z.strictObject({
+  command: command.min(1),
+  env: env.optional(),
+  cwd: z.string().startsWith('/').max(4096).optional(),
+  stdin: z.boolean().optional(),
+  terminal: z.strictObject({ rows: z.int().min(1).max(10_000), columns: z.int().min(1).max(10_000) }).optional(),
+  /** End the command when the client goes away. */
+  bound: z.boolean().optional(),
+});
+
+export const statsView = z.strictObject({
+  name: z.string(),
+  cpuSeconds: z.number(),
+  memoryBytes: z.number(),
+  memoryLimitBytes: z.number(),
+  pids: z.number(),
+  pidsLimit: z.number(),
+  cpus: z.number(),
+  advisory: z.array(z.string()),
+});
+
+export const eventView = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  type: z.string(),
+  subject: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+export const probeRow = z.strictObject({
+  name: z.string(),
+  level: z.enum(['ok', 'warning', 'failure']),
+  detail: z.string(),
+  cure: z.string().nullable(),
+});
+
+export const statusView = z.strictObject({
+  version: z.string(),
+  pid: z.int(),
+  home: z.string(),
+  uptimeSeconds: z.number(),
+  rootless: z.boolean(),
+  sandboxes: z.record(z.string(), z.int()),
+  lastSeq: z.int(),
+});
+
+export const userView = z.strictObject({
+  name: z.string(),
+  slot: z.int(),
+  createdAt: z.string(),
+  /** The account whose folders may be projects of this user. */
+  uid: z.int().nullable(),
+  isOwner: z.boolean(),
+  sandboxes: z.int(),
+});
+
+export const secretView = z.strictObject({ name: z.string(), updatedAt: z.string(), sizeBytes: z.int() });
+
+export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
+
+export const faultBody = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+});

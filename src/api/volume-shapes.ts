@@ -1,0 +1,61 @@
+/** What is said about volumes. */
+import { z } from 'zod';
+
+export const volumeName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,127}$/);
+
+/** What somebody asks for with `--volume NAME:PATH[:ro]`: a type or a whole name, and where it appears inside. */
+export const volumeRequest = z.strictObject({
+  volume: volumeName,
+  target: z.string().startsWith('/').max(4096),
+  readonly: z.boolean().optional(),
+});
+
+export const volumeView = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  /** Null: shared by all. */
+  user: z.string().nullable(),
+  createdAt: z.string(),
+  lastUsedAt: z.string().nullable(),
+  migratedFrom: z.string().nullable(),
+});
+
+export const volumeStatusView = volumeView.extend({
+  /** Null: it could not be measured. */
+  sizeBytes: z.int().nullable(),
+  /** Names of sandboxes that have it; as `user/name` where they are another's. */
+  mountedBy: z.array(z.string()),
+  /** Unused for a long time: reported, never removed. */
+  stale: z.boolean(),
+});
+
+export const cleanRequest = z.strictObject({
+  /** Left out: every volume of the user. */
+  names: z.array(volumeName).max(100).optional(),
+  backup: z.boolean().optional(),
+  dryRun: z.boolean().optional(),
+});
+
+export const cleanView = z.strictObject({
+  /** What went, or would go. */
+  removed: z.array(z.strictObject({ name: z.string(), sizeBytes: z.int().nullable(), backup: z.string().nullable() })),
+  /** What is in use, and by whom. */
+  kept: z.array(z.strictObject({ name: z.string(), mountedBy: z.array(z.string()) })),
+});
+
+export const backupView = z.strictObject({
+  name: z.string(),
+  /** Where it is, on the daemon's side. */
+  file: z.string(),
+  sizeBytes: z.int(),
+  /** What could not be kept: sockets and the like. */
+  notes: z.array(z.string()),
+});
+
+export const restoreVolumeView = z.strictObject({ volume: volumeView, notes: z.array(z.string()) });
+
+export const migrateView = z.strictObject({
+  migrated: z.array(z.strictObject({ from: z.string(), to: z.string() })),
+  /** Left alone, and why. */
+  left: z.array(z.strictObject({ from: z.string(), reason: z.string() })),
+});

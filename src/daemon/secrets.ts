@@ -1,0 +1,83 @@
+/** The secrets of users, and the sandboxes that were given some. */
+import type { SecretView } from '../api/routes.ts';
+import { Fault } from '../model/fault.ts';
+import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
+import type { Given } from '../secret/given.ts';
+import type { Secrets } from '../secret/secret.ts';
+import type { Store } from '../store/store.ts';
+
+export interface SecretParts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly given: Given;
+  readonly now: () => string;
+}
+
+export class SecretDesk {
+  readonly #parts: SecretParts;
+  readonly #user: string;
+
+  constructor(user: string, parts: SecretParts) {
+    this.#user = user;
+    this.#parts = parts;
+  }
+
+  list(): SecretView[] {
+    return this.#parts.secrets.list(this.#user);
+  }
+
+  /** Sandboxes that run have the new value at once. */
+  set(name: string, value: Buffer): SecretView {
+    const { secrets, given } = this.#parts;
+    secrets.set(this.#user, name, value);
+    for (const { id, value: sandbox } of this.#holders(name)) {
+      if (sandbox.status.state === 'running') given.rotate(id, name, value);
+    }
+    return this.#find(name);
+  }
+
+  remove(name: string): SecretView {
+    const view = this.#find(name);
+    const holders = this.#holders(name).map((row) => row.name);
+    if (holders.length > 0) {
+      throw new Fault('conflict', `${name} is granted to ${holders.join(', ')}`, { hint: 'Remove those first.' });
+    }
+    this.#parts.secrets.remove(this.#user, name);
+    return view;
+  }
+
+  #find(name: string): SecretView {
+    const view = this.list().find((secret) => secret.name === name);
+    if (!view) throw new Fault('not_found', `no secret ${name}`, { hint: 'carrel secret ls shows those there are.' });
+    return view;
+  }
+
+  #holders(name: string) {
+    const rows = this.#parts.store.list('sandbox').filter(({ owner }) => owner === this.#user);
+    return rows.filter(({ value }) => value.spec.secrets?.includes(name));
+  }
+
+  /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
+  refuseIn(spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>): void {
+    for (const name of spec.secrets ?? []) this.#find(name);
+    const places: [string, readonly string[]][] = [
+      ['--env', Object.values(spec.env)],
+      ['the command', spec.command],
+      ['--label', Object.values(spec.labels)],
+    ];
+    for (const [where, texts] of places) {
+      const name = this.#parts.secrets.containing(this.#user, texts.join('\n'));
+      if (name === null) continue;
+      throw new Fault('denied', `${where} carries the value of the secret ${name}`, {
+        hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,
+      });
+    }
+  }
+}
+
+/** Before a start. */
+export function giveSecrets({ id, spec }: Sandbox, { secrets, given }: Pick<SecretParts, 'secrets' | 'given'>): void {
+  if (!spec.secrets?.length) return;
+  const values = spec.secrets.map((name) => ({ name, value: secrets.read(spec.user, name) }));
+  given.give(id, values);
+}

@@ -1,0 +1,174 @@
+/** The volumes of one user, as the API has them. */
+import { basename, join } from 'node:path';
+import type {
+  BackupView,
+  CleanView,
+  MigrateView,
+  RestoreVolumeView,
+  SandboxRequest,
+  VolumeStatusView,
+  VolumeView,
+} from '../api/routes.ts';
+import { Fault } from '../model/fault.ts';
+import type { VolumeMount } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
+import { type Volume, volumeName } from '../model/volume.ts';
+import type { Store } from '../store/store.ts';
+import { findOldVolumes } from '../volume/old-volume.ts';
+import type { Acting, VolumeRecords } from '../volume/volume.ts';
+import type { Volumes } from '../volume/volumes.ts';
+import type { Home } from './home.ts';
+import { realHostPath } from './host-path.ts';
+import { requireOwner } from './scope.ts';
+
+export interface VolumeParts {
+  readonly volumes: Volumes;
+  readonly home: Pick<Home, 'backups' | 'rootless'>;
+  readonly prefix: string;
+  readonly now: () => string;
+}
+
+const staleAfterDays = 30;
+
+export class VolumeDesk {
+  readonly #parts: VolumeParts;
+  readonly #actor: Actor;
+
+  constructor(actor: Actor, parts: VolumeParts) {
+    this.#actor = actor;
+    this.#parts = parts;
+  }
+
+  get #acting(): Acting {
+    return { user: this.#actor.name, isOwner: this.#actor.isOwner };
+  }
+
+  init(): VolumeView[] {
+    return this.#parts.volumes.init(this.#actor.name, this.#parts.now()).map(view);
+  }
+
+  list(all: boolean): VolumeView[] {
+    return this.#parts.volumes.list(this.#acting, all).map(view);
+  }
+
+  status(all: boolean): Promise<VolumeStatusView[]> {
+    const { volumes, now } = this.#parts;
+    return Promise.all(
+      volumes.list(this.#acting, all).map(async ({ name }) => {
+        const status = await volumes.status(this.#acting, name, now(), staleAfterDays);
+        const { sizeBytes, mountedBy, staleDays } = status;
+        return { ...view(status), sizeBytes, mountedBy: [...mountedBy], stale: staleDays !== null };
+      }),
+    );
+  }
+
+  async clean({ names, backup = true, dryRun = false }: CleanOrder): Promise<CleanView> {
+    const { volumes, now } = this.#parts;
+    const mine = (await this.status(false)).filter(({ user }) => user === this.#actor.name);
+    const asked = names === undefined ? mine : names.map((name) => this.#among(mine, name));
+    const free = asked.filter(({ mountedBy }) => mountedBy.length === 0);
+    const kept = asked.filter(({ mountedBy }) => mountedBy.length > 0);
+    const removed = free.map(({ name, sizeBytes }) => ({ name, sizeBytes, backup: null as string | null }));
+    const used = kept.map(({ name, mountedBy }) => ({ name, mountedBy }));
+    if (dryRun) return { removed, kept: used };
+    const toClean = removed.map(({ name }) => name);
+    const cleaned = await volumes.clean(this.#acting, toClean, backup, now());
+    return {
+      removed: removed.flatMap((one) => {
+        const done = cleaned.find(({ name }) => name === one.name);
+        return done && done.kept === null ? [{ ...one, backup: done.backup?.file ?? null }] : [];
+      }),
+      kept: [...used, ...cleaned.flatMap(({ name, kept: why }) => (why === null ? [] : [{ name, mountedBy: [why] }]))],
+    };
+  }
+
+  #among(mine: readonly VolumeStatusView[], asked: string): VolumeStatusView {
+    const found = mine.find(({ name, type }) => name === asked || type === asked);
+    if (!found) throw new Fault('not_found', `no volume ${asked}`, { hint: 'Look with: carrel volume ls' });
+    return found;
+  }
+
+  async backup(asked: string): Promise<BackupView> {
+    const { volumes, home, now } = this.#parts;
+    const { name } = volumes.find(this.#acting, asked);
+    const at = now();
+    const file = join(home.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
+    const written = await volumes.backup(this.#acting, name, file, at);
+    return { name, file: written.file, sizeBytes: written.bytes, notes: [...written.notes] };
+  }
+
+  /** Only the owner of the installation names files of the machine; others name what was backed up here. */
+  async restore(asked: string): Promise<RestoreVolumeView> {
+    const { volumes, home, now } = this.#parts;
+    const file = this.#actor.isOwner ? realHostPath(asked, []) : join(home.backups, basename(asked));
+    const { volume, notes } = await volumes.restore(this.#acting, file, now());
+    return { volume: view(volume), notes: [...notes] };
+  }
+
+  async migrate(folder: string): Promise<MigrateView> {
+    requireOwner(this.#actor);
+    const { volumes, prefix, now } = this.#parts;
+    const found = findOldVolumes(realHostPath(folder, []), prefix);
+    const results = await volumes.migrate(this.#acting, found, now());
+    const done = results.filter(({ outcome }) => outcome === 'migrated' || outcome === 'already');
+    const left = results.filter(({ outcome }) => outcome === 'conflict' || outcome === 'failed');
+    return {
+      migrated: done.map(({ from, to }) => ({ from: from.name, to })),
+      left: left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be brought over' })),
+    };
+  }
+
+  /** What a sandbox asks for, resolved to volumes that this user may have. */
+  mounts(asked: SandboxRequest['volumes'] = []): VolumeMount[] {
+    if (asked.length > 0 && this.#parts.home.rootless && !this.#actor.isOwner) {
+      throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
+    }
+    return asked.map(({ volume, target, readonly = false }) => {
+      const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
+      return { name: resolved.volume.name, target, readonly: resolved.readonly };
+    });
+  }
+}
+
+interface CleanOrder {
+  readonly names?: readonly string[] | undefined;
+  readonly backup?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+function view({ name, type, user, createdAt, lastUsedAt, migratedFrom }: Volume): VolumeView {
+  return { name, type, user, createdAt, lastUsedAt, migratedFrom: migratedFrom?.name ?? null };
+}
+
+export function volumeRecords(store: Store): VolumeRecords {
+  return {
+    get: (name) => store.get('volume', name)?.value ?? null,
+    list: () => store.list('volume').map(({ value }) => value),
+    put: (value, event) => {
+      const row = store.get('volume', value.name);
+      const lazy = event.type === 'volume.used';
+      if (row) store.update(row, value, event, { lazy });
+      else {
+        const { name, user } = value;
+        store.insert({ kind: 'volume', id: name, owner: user ?? '', name, value }, event);
+      }
+    },
+    remove: (name, event) => {
+      const row = store.get('volume', name);
+      if (row) store.remove(row, event);
+    },
+  };
+}
+
+/** Sandboxes that have a volume now or may get it back: all of a user's have the home. */
+export function mountedBy(store: Store, prefix: string): (name: string) => string[] {
+  return (name) =>
+    store
+      .list('sandbox')
+      .filter(({ value: { spec } }) => volumesOf(spec.user, spec.volumes, prefix).includes(name))
+      .map((row) => `${row.owner}/${row.name}`);
+}
+
+export function volumesOf(user: string, mounts: readonly VolumeMount[] | undefined, prefix: string): string[] {
+  return [volumeName(prefix, 'home', user), ...(mounts ?? []).map(({ name }) => name)];
+}

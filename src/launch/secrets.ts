@@ -1,0 +1,10 @@
+import { secretsMount } from '../secret/secret.ts';
+import type { Hook } from './launch.ts';
+
+/** What the sandbox was granted, as files in memory. */
+export const secrets: Hook = {
+  surroundings: ({ id, spec }, places) => {
+    if (!spec.secrets?.length) return {};
+    return { mounts: [secretsMount(places.installation, id)] };
+  },
+};

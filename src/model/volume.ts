@@ -1,0 +1,89 @@
+/**
+ * A volume: a named folder that outlives sandboxes and belongs to one user, or to nobody in particular and is then shared.
+ * The name carries a short hash of the user; the record has the user in full, so a hash that two users share is noticed.
+ */
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
+
+export const userVolumeTypes = ['home', 'memory-bank', 'tmux-sockets', 'coordinator-state', 'session'] as const;
+
+/** `chromadb` is mounted into no sandbox; `base-plugins` into any, to be read, and filled by the owner of the installation. */
+export const sharedVolumeTypes = ['chromadb', 'base-plugins'] as const;
+
+export type UserVolumeType = (typeof userVolumeTypes)[number];
+export type SharedVolumeType = (typeof sharedVolumeTypes)[number];
+export type VolumeType = UserVolumeType | SharedVolumeType;
+
+export const volumeTypes: readonly VolumeType[] = [...userVolumeTypes, ...sharedVolumeTypes];
+
+/** Where the content of a volume came from when it was brought over from an older name. */
+export interface MigratedFrom {
+  readonly name: string;
+  readonly folder: string;
+  readonly at: string;
+}
+
+export interface Volume {
+  readonly name: string;
+  readonly type: VolumeType;
+  /** Null: shared. */
+  readonly user: string | null;
+  readonly createdAt: string;
+  /** Null: no sandbox had it yet. */
+  readonly lastUsedAt: string | null;
+  readonly migratedFrom: MigratedFrom | null;
+}
+
+/** What somebody asks for with `--volume NAME:PATH[:ro]`. */
+export interface VolumeRequest {
+  /** A type, or a whole name. */
+  readonly volume: string;
+  /** A path inside the sandbox. */
+  readonly target: string;
+  readonly readonly: boolean;
+}
+
+export const defaultVolumePrefix = 'carrel';
+const prefixPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+export function checkVolumePrefix(prefix: string): string {
+  if (prefixPattern.test(prefix)) return prefix;
+  throw new Fault('invalid', `${printable(prefix)} cannot be the prefix of volumes`, {
+    hint: 'Use 1 to 32 of a-z, 0-9 and "-", starting with a letter or digit.',
+  });
+}
+
+/** The first 8 hex digits: short names for what belongs to a user. */
+export function userHash(user: string): string {
+  return createHash('sha256').update(user).digest('hex').slice(0, 8);
+}
+
+export function isVolumeType(text: string): text is VolumeType {
+  return (volumeTypes as readonly string[]).includes(text);
+}
+
+export function isShared(type: VolumeType): type is SharedVolumeType {
+  return (sharedVolumeTypes as readonly string[]).includes(type);
+}
+
+export function volumeName(prefix: string, type: VolumeType, user: string): string {
+  return isShared(type) ? `${prefix}-${type}` : `${prefix}-${type}-${userHash(user)}`;
+}
+
+const requestPattern = /^([^:]+):([^:]+)(:ro)?$/;
+
+export function parseVolumeRequest(text: string): VolumeRequest {
+  const [, volume, target, readonly] = requestPattern.exec(text) ?? [];
+  if (volume === undefined || target === undefined || !isInsidePath(target)) {
+    throw new Fault('invalid', `${printable(text)} does not say which volume goes where`, {
+      hint: 'Write NAME:PATH or NAME:PATH:ro, with an absolute PATH, such as memory-bank:/data/memory-bank.',
+    });
+  }
+  return { volume, target, readonly: readonly !== undefined };
+}
+
+function isInsidePath(path: string): boolean {
+  return /^\/[^/\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(path) && posix.normalize(path) === path && !path.endsWith('/');
+}

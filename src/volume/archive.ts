@@ -1,0 +1,178 @@
+/**
+ * The file that a backup is: a plain tar of two members, so that anybody can look into it.
+ *
+ *   manifest.json                        what it is, of a fixed size, with the checksum of what follows
+ *   data.tar.zst or data.tar.gz          the content of the volume
+ *
+ * It is written under another name and renamed when it is whole and on disk; an existing file is never replaced.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, existsSync, renameSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Anchor, within } from '../lib/anchor.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { isErrno, syncFolder } from '../lib/file.ts';
+import { renameNoReplace, SysError } from '../lib/sys.ts';
+import { Fault } from '../model/fault.ts';
+import type { Volume } from '../model/volume.ts';
+import { archiveFormat, type Manifest, manifestBytes, parseManifest, printManifest } from './manifest.ts';
+import { blockBytes, damaged, makeHeader, padded } from './member.ts';
+import { type Compression, chooseCompression, pack, unpack, writeAll } from './pack.ts';
+
+const payloadStart = blockBytes + manifestBytes + blockBytes;
+const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
+export const unfinishedSuffix = '.partial';
+
+export interface Written {
+  readonly file: string;
+  readonly bytes: number;
+  /** What is not in it, and what changed meanwhile. */
+  readonly notes: readonly string[];
+}
+
+export interface ArchiveFacts {
+  readonly volume: Volume;
+  readonly at: string;
+  readonly version: string;
+}
+
+export async function writeArchive(folder: string, file: string, facts: ArchiveFacts): Promise<Written> {
+  if (existsSync(file)) throw taken(file);
+  const temporary = join(dirname(file), `.${basename(file)}-${randomBytes(4).toString('hex')}${unfinishedSuffix}`);
+  try {
+    const written = await fill(folder, temporary, facts);
+    crashPoint('backup:written');
+    publish(temporary, file);
+    crashPoint('backup:published');
+    return { file, ...written };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts) {
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    const compression = await chooseCompression();
+    const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression);
+    crashPoint('backup:packed');
+    const { name, type, user, createdAt } = volume;
+    const facts = {
+      format: archiveFormat,
+      volume: name,
+      type,
+      owner: user,
+      createdAt,
+      backedUpAt: at,
+      carrel: version,
+    };
+    await frame(handle, { ...facts, compression, payloadBytes: bytes, payloadSha256: sha256 });
+    await handle.sync();
+    return { bytes: sizeFor(bytes), notes };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Everything around the payload. */
+async function frame(handle: FileHandle, manifest: Manifest): Promise<void> {
+  const at = new Date(manifest.backedUpAt);
+  const head = [
+    makeHeader('manifest.json', manifestBytes, at),
+    printManifest(manifest),
+    makeHeader(payloadNames[manifest.compression], manifest.payloadBytes, at),
+  ];
+  await writeAll(handle, Buffer.concat(head), 0);
+  await handle.truncate(sizeFor(manifest.payloadBytes));
+}
+
+/** The empty blocks at the end belong to a tar. */
+function sizeFor(payloadBytes: number): number {
+  return payloadStart + padded(payloadBytes) + 2 * blockBytes;
+}
+
+function publish(temporary: string, file: string): void {
+  const folder = dirname(file);
+  within(Anchor.open(folder), ({ fd: folderFd }) => {
+    const [from, to] = [Buffer.from(basename(temporary)), Buffer.from(basename(file))];
+    try {
+      renameNoReplace({ folderFd, name: from }, { folderFd, name: to });
+    } catch (error) {
+      if (isErrno(error, 'EEXIST')) throw taken(file);
+      if (!(error instanceof SysError && error.code === 'EINVAL')) throw error;
+      renameSync(temporary, file);
+    }
+  });
+  syncFolder(folder);
+}
+
+function taken(file: string): Fault {
+  return new Fault('conflict', `${file} exists already`, { hint: 'Give another name.' });
+}
+
+export interface Archive {
+  readonly manifest: Manifest;
+  /** Rejects with `corrupt` unless every byte is as it was written. */
+  verify(): Promise<void>;
+  /** Into an empty folder. Returns notes on what was left out. */
+  unpackInto(folder: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export async function openArchive(file: string): Promise<Archive> {
+  const handle = await openFile(file);
+  try {
+    const manifest = await readManifest(handle);
+    return {
+      manifest,
+      verify: () => verify(handle, manifest),
+      unpackInto: (folder) => unpack(payloadOf(handle, manifest), manifest.compression, folder),
+      close: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Never waits for a pipe that somebody put there. */
+async function openFile(file: string): Promise<FileHandle> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch((error) => {
+    if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${file} does not exist`);
+    throw new Fault('invalid', `${file} cannot be opened`, { cause: error });
+  });
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new Fault('invalid', `${file} is not a file`);
+}
+
+async function readManifest(handle: FileHandle): Promise<Manifest> {
+  const { size } = await handle.stat();
+  const head = Buffer.alloc(payloadStart);
+  if (size < payloadStart) throw new Fault('corrupt', 'this is not a backup of a volume, or not all of it');
+  await handle.read(head, 0, head.length, 0);
+  if (head.toString('latin1', 0, 14) !== 'manifest.json\0')
+    throw new Fault('corrupt', 'this is not a backup of a volume');
+  const manifest = parseManifest(head.subarray(blockBytes, blockBytes + manifestBytes));
+  if (size !== sizeFor(manifest.payloadBytes)) throw damaged('it is not as long as it was');
+  return manifest;
+}
+
+async function verify(handle: FileHandle, manifest: Manifest): Promise<void> {
+  const hash = createHash('sha256');
+  for await (const chunk of payloadOf(handle, manifest)) hash.update(chunk);
+  if (hash.digest('hex') !== manifest.payloadSha256) throw damaged('its checksum is another one');
+}
+
+const chunkBytes = 1024 * 1024;
+
+async function* payloadOf(handle: FileHandle, { payloadBytes }: Manifest): AsyncGenerator<Buffer> {
+  for (let done = 0; done < payloadBytes; ) {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, payloadBytes - done));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, payloadStart + done);
+    if (bytesRead === 0) throw damaged('it ends too early');
+    done += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
+}

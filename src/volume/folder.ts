@@ -1,0 +1,136 @@
+/**
+ * The folder of a volume, and the ways to change all of it at once. Beside the volumes, under names that no volume can have:
+ *
+ *   .new-NAME…   content that is being made, or that was replaced and is going
+ *   .old-NAME    content that was replaced where two names cannot be exchanged at once
+ *   .gone-NAME   a volume that is being removed
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Anchor, within } from '../lib/anchor.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { isErrno, removeTree, syncFolder } from '../lib/file.ts';
+import { run } from '../lib/run.ts';
+import { renameExchange, SysError } from '../lib/sys.ts';
+import { Fault } from '../model/fault.ts';
+
+/** An agent may have made millions of files. */
+const longMs = 3_600_000;
+
+export function isPlainFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Makes it unless it is there; anything else under that name is refused. */
+export function ensureFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+    if (isPlainFolder(path)) return;
+    throw new Fault('denied', `${path} is not a folder`, { hint: 'Look at what it is, and move it away.' });
+  }
+}
+
+export function isEmptyFolder(path: string): boolean {
+  return within(Anchor.reach(path), (folder) => folder.names().length === 0);
+}
+
+/** What a folder takes on disk; null where there is none. What vanishes while it is measured is left out. */
+export async function sizeOf(path: string): Promise<number | null> {
+  if (!isPlainFolder(path)) return null;
+  const { stdout, stderr } = await run(['du', '-s', '--block-size=1', '--one-file-system', '--', path], longMs);
+  const bytes = Number.parseInt(stdout, 10);
+  if (Number.isNaN(bytes)) throw new Fault('internal', `cannot measure ${path}: ${stderr.trim()}`);
+  return bytes;
+}
+
+/**
+ * Content made beside and then put in the place of a volume's. What makes it may outlive us for a moment, so no two have
+ * the same name.
+ */
+export async function withStaged<T>(volumes: string, name: string, work: (staged: string) => Promise<T>): Promise<T> {
+  const staged = join(volumes, `.new-${name}-${randomBytes(4).toString('hex')}`);
+  mkdirSync(staged, { mode: 0o700 });
+  try {
+    return await work(staged);
+  } finally {
+    // What is left of it goes with the next `recover`.
+    await removeTree(staged).catch(() => {});
+  }
+}
+
+/** Nobody's data, and no way to bring them back from a backup. */
+export async function removeDevices(path: string): Promise<void> {
+  const devices = ['(', '-type', 'b', '-o', '-type', 'c', ')'] as const;
+  const { exitCode, stderr } = await run(['find', path, '-xdev', ...devices, '-delete'], longMs);
+  if (exitCode !== 0) throw new Fault('internal', `cannot look through ${path}: ${stderr.trim().split('\n')[0]}`);
+}
+
+/** Returns once everything on the filesystem of this path is safe on disk. */
+export async function syncAround(path: string): Promise<void> {
+  const { exitCode, stderr } = await run(['sync', '-f', '--', path], longMs);
+  if (exitCode !== 0) throw new Fault('internal', `cannot write ${path} to disk: ${stderr.trim()}`);
+}
+
+/** What was staged becomes the volume, and the other way round. Durable on return. */
+export function swap(volumes: string, staged: string, name: string): void {
+  within(Anchor.open(volumes), ({ fd: folderFd }) => {
+    try {
+      const [one, other] = [Buffer.from(basename(staged)), Buffer.from(name)];
+      renameExchange({ folderFd, name: one }, { folderFd, name: other });
+    } catch (error) {
+      if (!(error instanceof SysError && error.code === 'EINVAL')) throw error;
+      swapByTurns(volumes, staged, name);
+    }
+  });
+  syncFolder(volumes);
+}
+
+/** Where names cannot be exchanged at once. */
+function swapByTurns(volumes: string, staged: string, name: string): void {
+  const [live, old] = [join(volumes, name), join(volumes, `.old-${name}`)];
+  renameSync(live, old);
+  crashPoint('volume:old-aside');
+  renameSync(staged, live);
+  syncFolder(volumes);
+  crashPoint('volume:new-in-place');
+  renameSync(old, staged);
+}
+
+/** From here on the volume is not there any more, whatever happens; what it held follows with `removeGone`. */
+export function setAside(volumes: string, name: string): void {
+  const live = join(volumes, name);
+  if (!existsSync(live)) return;
+  renameSync(live, join(volumes, `.gone-${name}`));
+  syncFolder(volumes);
+}
+
+export function removeGone(volumes: string, name: string): Promise<void> {
+  return removeTree(join(volumes, `.gone-${name}`));
+}
+
+/** Names of volumes whose removal had begun. */
+export function goneNames(volumes: string): string[] {
+  return left(volumes, '.gone-').map((entry) => entry.slice('.gone-'.length));
+}
+
+/** A swap that was half done where names cannot be exchanged is taken back. */
+export function takeBack(volumes: string): void {
+  for (const entry of left(volumes, '.old-')) {
+    const live = join(volumes, entry.slice('.old-'.length));
+    const spare = join(volumes, `.new-${entry}`);
+    renameSync(join(volumes, entry), existsSync(live) ? spare : live);
+  }
+  syncFolder(volumes);
+}
+
+/** What is still being written by somebody who outlived us goes the next time. */
+export async function removeStaged(volumes: string): Promise<void> {
+  for (const entry of left(volumes, '.new-')) await removeTree(join(volumes, entry)).catch(() => {});
+}
+
+function left(volumes: string, prefix: string): string[] {
+  return readdirSync(volumes).filter((entry) => entry.startsWith(prefix));
+}

@@ -1,0 +1,150 @@
+/**
+ * Old volumes brought over: their content is copied beside the new volume, and takes the place of its empty folder at once.
+ *
+ * Before that a note is made of the very folder that is to take the place, so that after a crash it is known whether it
+ * did. An old volume is read and never changed. The record of the new one says where its content came from.
+ */
+import { chmodSync, chownSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { crashPoint } from '../lib/crash-point.ts';
+import { readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
+import { asFault, Fault, isFault } from '../model/fault.ts';
+import { type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
+import { isEmptyFolder, isPlainFolder, removeDevices, swap, syncAround, withStaged } from './folder.ts';
+import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
+import type { Acting, VolumeContext } from './volume.ts';
+
+export interface Migrated {
+  /** The old volume. */
+  readonly from: OldVolume;
+  /** The name of the new one. */
+  readonly to: string;
+  /** `already`: at an earlier time. `conflict`: the new one has content of its own or is in use, and was left alone. */
+  readonly outcome: 'migrated' | 'already' | 'conflict' | 'failed';
+  readonly reason: string | null;
+}
+
+/** An old volume that the user may have. */
+export interface Claim extends OldName {
+  readonly from: OldVolume;
+  readonly to: string;
+  readonly user: string;
+}
+
+export interface MigrationSteps {
+  provide(type: VolumeType, user: string, at: string): Volume;
+  refuseMounted(name: string): void;
+}
+
+interface Note extends MigratedFrom {
+  /** Of the folder that is to take the place. Devices may be numbered anew when the machine starts. */
+  readonly inode: string;
+}
+
+export class Migration {
+  readonly #context: VolumeContext;
+  readonly #steps: MigrationSteps;
+
+  constructor(context: VolumeContext, steps: MigrationSteps) {
+    this.#context = context;
+    this.#steps = steps;
+  }
+
+  /** With the user's hash first; what was everybody's goes to the owner of the installation, what is another's to nobody. */
+  claims({ user, isOwner, hashes = [] }: Acting, found: readonly OldVolume[]): readonly Claim[] {
+    const mine = [userHash(user), ...hashes];
+    const claims = found.flatMap((from) => {
+      const old = parseOldName(from.name, this.#context.prefix);
+      if (!old || !(old.hash === null ? isOwner : mine.includes(old.hash))) return [];
+      return [{ ...old, from, to: volumeName(this.#context.prefix, old.type, user), user }];
+    });
+    return [...claims.filter(({ hash }) => hash !== null), ...claims.filter(({ hash }) => hash === null)];
+  }
+
+  async bring(claim: Claim, at: string): Promise<Migrated> {
+    const { from, to } = claim;
+    try {
+      const { migratedFrom } = this.#steps.provide(claim.type, claim.user, at);
+      if (migratedFrom?.folder === from.folder) return { from, to, outcome: 'already', reason: null };
+      await this.#bring(claim, at);
+      return { from, to, outcome: 'migrated', reason: null };
+    } catch (error) {
+      const outcome = isFault(error, 'conflict') ? 'conflict' : 'failed';
+      return { from, to, outcome, reason: asFault(error).message };
+    }
+  }
+
+  async #bring(claim: Claim, at: string): Promise<void> {
+    const { from, to } = claim;
+    const { folder } = this.#context;
+    if (!isPlainFolder(from.folder)) throw new Fault('invalid', `${from.folder} is not a folder`);
+    this.#refuseUsed(to);
+    await withStaged(folder, to, async (staged) => {
+      await this.#copy(claim, staged);
+      crashPoint('migrate:copied');
+      const migratedFrom = { name: from.name, folder: from.folder, at };
+      this.#refuseUsed(to);
+      try {
+        writeWhole(this.#notePath(to), JSON.stringify({ ...migratedFrom, inode: inodeOf(staged) } satisfies Note));
+        crashPoint('migrate:noted');
+        swap(folder, staged, to);
+        crashPoint('migrate:swapped');
+        this.#record(to, migratedFrom);
+        crashPoint('migrate:recorded');
+      } finally {
+        rmSync(this.#notePath(to), { force: true });
+      }
+    });
+  }
+
+  /** Whoever owned the old one owns the new one: inside, that is who the agent is. */
+  async #copy({ from, into }: Claim, staged: string): Promise<void> {
+    await this.#context.copyFolder(from.folder, join(staged, into));
+    await removeDevices(staged);
+    const { uid, gid } = lstatSync(from.folder);
+    chownSync(staged, uid, gid);
+    chmodSync(staged, 0o700);
+    await syncAround(staged);
+  }
+
+  #refuseUsed(name: string): void {
+    this.#steps.refuseMounted(name);
+    if (isEmptyFolder(join(this.#context.folder, name))) return;
+    throw new Fault('conflict', `${name} has content already`, { hint: 'Back it up and clean it first.' });
+  }
+
+  #record(name: string, migratedFrom: MigratedFrom): void {
+    const { records } = this.#context;
+    const volume = records.get(name);
+    if (!volume) throw new Fault('internal', `${name} has no record`);
+    const data = { from: migratedFrom.name };
+    records.put({ ...volume, migratedFrom }, { at: migratedFrom.at, type: 'volume.migrated', subject: name, data });
+  }
+
+  #notePath(name: string): string {
+    return join(this.#context.folder, `${notePrefix}${name}`);
+  }
+
+  /** Whether the folder that was noted took the place decides. */
+  recover(): void {
+    const { folder } = this.#context;
+    const left = readdirSync(folder).filter((entry) => entry.startsWith(notePrefix));
+    for (const entry of left) {
+      if (!entry.endsWith('.tmp')) this.#recoverOne(entry.slice(notePrefix.length));
+      rmSync(join(folder, entry), { force: true });
+    }
+    if (left.length > 0) syncFolder(folder);
+  }
+
+  #recoverOne(name: string): void {
+    const live = join(this.#context.folder, name);
+    const { inode, ...migratedFrom } = JSON.parse(readIfThere(this.#notePath(name))!) as Note;
+    if (isPlainFolder(live) && inodeOf(live) === inode) this.#record(name, migratedFrom);
+  }
+}
+
+const notePrefix = '.migrate-';
+
+function inodeOf(path: string): string {
+  return String(lstatSync(path, { bigint: true }).ino);
+}

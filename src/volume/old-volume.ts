@@ -1,0 +1,64 @@
+/** Volumes under names of before: without the hash of a user, under another prefix, or made by HAL-9000. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../model/fault.ts';
+import { defaultVolumePrefix, isShared, isVolumeType, type VolumeType } from '../model/volume.ts';
+import { isPlainFolder } from './folder.ts';
+
+export interface OldVolume {
+  readonly name: string;
+  /** With its content. */
+  readonly folder: string;
+}
+
+export interface OldName {
+  readonly type: VolumeType;
+  /** Null: it was everybody's. */
+  readonly hash: string | null;
+  /** The folder of the new volume that its content goes to; empty: the volume itself. */
+  readonly into: string;
+}
+
+const halPrefix = 'hal9000';
+
+/** HAL-9000 kept the folder `.claude` of a home, not the home. */
+const halTypes: Readonly<Record<string, Omit<OldName, 'hash'>>> = {
+  'claude-home': { type: 'home', into: '.claude' },
+  'claude-session': { type: 'session', into: '' },
+};
+
+/** Null: not an old volume, or one that has its right name already. */
+export function parseOldName(name: string, prefix: string): OldName | null {
+  for (const former of [prefix, defaultVolumePrefix, halPrefix]) {
+    const { word, hash } = split(name, former);
+    const known = former === halPrefix && Object.hasOwn(halTypes, word) ? halTypes[word]! : plain(word);
+    if (!known || (isShared(known.type) && hash !== null)) continue;
+    const isCurrent = former === prefix && word === known.type && (hash !== null || isShared(known.type));
+    return isCurrent ? null : { ...known, hash };
+  }
+  return null;
+}
+
+function split(name: string, prefix: string): { word: string; hash: string | null } {
+  const rest = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
+  const [, word = '', hash = null] = /^([a-z-]+?)(?:-([0-9a-f]{8}))?$/.exec(rest) ?? [];
+  return { word, hash };
+}
+
+function plain(word: string): Omit<OldName, 'hash'> | null {
+  return isVolumeType(word) ? { type: word, into: '' } : null;
+}
+
+/** Those in a folder, which may be the one where Docker keeps its volumes. */
+export function findOldVolumes(source: string, prefix: string): readonly OldVolume[] {
+  if (!isPlainFolder(source)) throw new Fault('not_found', `${source} is not a folder`);
+  return readdirSync(source)
+    .filter((name) => parseOldName(name, prefix) !== null && isPlainFolder(join(source, name)))
+    .map((name) => ({ name, folder: contentOf(join(source, name)) }));
+}
+
+/** Docker keeps the content of a volume in a folder of its own. */
+function contentOf(folder: string): string {
+  const inner = join(folder, '_data');
+  return readdirSync(folder).join() === '_data' && isPlainFolder(inner) ? inner : folder;
+}

@@ -1,0 +1,61 @@
+/** Programs of the host that work on a stream, by argv and joined by pipes. */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { spawnFault } from '../lib/run.ts';
+import { signalNumber } from '../lib/signal.ts';
+import { Fault } from '../model/fault.ts';
+
+export interface Ended {
+  readonly exitCode: number;
+  readonly stderr: string;
+}
+
+export interface Program {
+  readonly name: string;
+  readonly child: ChildProcess;
+  /** Rejects only when it could not be started. */
+  readonly ended: Promise<Ended>;
+}
+
+const maxWords = 64 * 1024;
+
+/** With no variables of ours but the path: several of these programs take options from there. In English, to be read. */
+export function start(argv: readonly [string, ...string[]], stdio: StdioOptions, cwd?: string): Program {
+  const [name, ...args] = argv;
+  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+  const child = spawn(name, args, { stdio, env, ...(cwd === undefined ? {} : { cwd }) });
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (stderr.length < maxWords) stderr += chunk.toString('utf8');
+  });
+  // One that ends early breaks the pipe to it; how it ended says why.
+  child.stdin?.on('error', () => {});
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', (error) => reject(spawnFault(name, error)));
+    child.on('close', (code, signal) => resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr }));
+  });
+  ended.catch(() => {});
+  return { name, child, ended };
+}
+
+/** All it writes, as bytes: names need not be text. Past the bound is an error, never a part. */
+export async function outputOf(argv: readonly [string, ...string[]], cwd: string, maxBytes: number): Promise<Buffer> {
+  const program = start(argv, ['ignore', 'pipe', 'pipe'], cwd);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  program.child.stdout?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else program.child.kill('SIGKILL');
+  });
+  await program.ended;
+  if (bytes > maxBytes) throw new Fault('exhausted', `${program.name} has more to say than ${maxBytes} bytes`);
+  return Buffer.concat(chunks);
+}
+
+/** The Fault of a program that failed, with what it said first. */
+export function failed({ name }: Program, { exitCode, stderr }: Ended): Fault {
+  const said = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
+  const full = stderr.split('\n').find((line) => /No space left|quota exceeded/.test(line));
+  if (full) return new Fault('exhausted', `${name}: ${full}`, { hint: 'Free some disk space.' });
+  return new Fault('internal', `${name}: ${said.slice(0, 500)}`);
+}

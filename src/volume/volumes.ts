@@ -1,0 +1,256 @@
+/** The volumes of an installation as folders; the contract is in volume.ts. */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { crashPoint } from '../lib/crash-point.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import type { NewEvent } from '../model/event.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+import {
+  checkVolumePrefix,
+  isShared,
+  isVolumeType,
+  type Volume,
+  type VolumeRequest,
+  type VolumeType,
+  volumeName,
+  volumeTypes,
+} from '../model/volume.ts';
+import { openArchive, unfinishedSuffix, type Written, writeArchive } from './archive.ts';
+import * as folders from './folder.ts';
+import { type Migrated, Migration } from './migrate.ts';
+import type { OldVolume } from './old-volume.ts';
+import type { Acting, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
+
+const dayMs = 86_400_000;
+
+export class Volumes {
+  readonly #context: VolumeContext;
+  readonly #exclusive = new Exclusive();
+  readonly #migration: Migration;
+
+  constructor(context: VolumeContext) {
+    checkVolumePrefix(context.prefix);
+    this.#context = context;
+    for (const folder of [context.folder, context.backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#migration = new Migration(context, {
+      provide: (type, user, at) => this.#provide(type, user, at),
+      refuseMounted: (name) => this.#refuseMounted(name),
+    });
+  }
+
+  /** The volumes of a user and the shared ones, made where they are not there yet. */
+  init(user: string, at: string): readonly Volume[] {
+    return volumeTypes.map((type) => this.#provide(type, user, at));
+  }
+
+  /** Those of the user and the shared ones; `all`: everybody's, for the owner. */
+  list({ user, isOwner }: Acting, all = false): readonly Volume[] {
+    if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the volumes of all users');
+    return this.#context.records.list().filter((one) => all || one.user === user || one.user === null);
+  }
+
+  /** By type or name. */
+  find(acting: Acting, asked: string): Volume {
+    const name = isVolumeType(asked) ? volumeName(this.#context.prefix, asked, acting.user) : asked;
+    const volume = this.#context.records.get(name);
+    if (volume && (volume.user === null || volume.user === acting.user || acting.isOwner)) return volume;
+    throw new Fault('not_found', `no volume ${printable(asked)}`, { hint: 'Look with: carrel volume ls' });
+  }
+
+  async status(acting: Acting, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
+    const volume = this.find(acting, asked);
+    const mountedBy = this.#context.mountedBy(volume.name);
+    const idleDays = Math.floor((Date.parse(at) - Date.parse(volume.lastUsedAt ?? volume.createdAt)) / dayMs);
+    const staleDays = mountedBy.length === 0 && idleDays >= staleAfterDays ? idleDays : null;
+    return { ...volume, sizeBytes: await folders.sizeOf(this.pathOf(volume.name)), mountedBy, staleDays };
+  }
+
+  /** What `--volume` means for a sandbox of this user: nobody mounts what belongs to somebody else, the owner included. */
+  resolve(user: string, request: VolumeRequest): ResolvedVolume {
+    const volume = this.find({ user, isOwner: false }, request.volume);
+    if (volume.type === 'chromadb') throw new Fault('denied', `${volume.name} is mounted into no sandbox`);
+    const source = this.pathOf(volume.name);
+    folders.ensureFolder(source);
+    return { volume, source, target: request.target, readonly: request.readonly || isShared(volume.type) };
+  }
+
+  /** A sandbox has it from now on. */
+  touch(name: string, at: string): void {
+    const volume = this.#context.records.get(name);
+    if (volume) this.#context.records.put({ ...volume, lastUsedAt: at }, event('used', name, at));
+  }
+
+  pathOf(name: string): string {
+    return join(this.#context.folder, name);
+  }
+
+  /** What `clean` would take away: all of this user's that no sandbox has. */
+  cleanable({ user }: Acting): readonly Volume[] {
+    const { records, mountedBy } = this.#context;
+    return records.list().filter((one) => one.user === user && mountedBy(one.name).length === 0);
+  }
+
+  /** Each by itself: what cannot go stays, with a reason. */
+  async clean(acting: Acting, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
+    const volumes = asked.map((one) => this.#changeable(acting, one));
+    for (const { name } of volumes) this.#refuseMounted(name);
+    const cleaned: Cleaned[] = [];
+    for (const volume of volumes)
+      cleaned.push(await this.#exclusive.run(volume.name, () => this.#clean(volume, backup, at)));
+    return cleaned;
+  }
+
+  async #clean(volume: Volume, wanted: boolean, at: string): Promise<Cleaned> {
+    const { name } = volume;
+    let backup: Written | null = null;
+    try {
+      if (wanted && existsSync(this.pathOf(name))) backup = await this.#backup(volume, this.#backupFile(name, at), at);
+      crashPoint('clean:backed-up');
+      await folders.removeGone(this.#context.folder, name);
+      this.#refuseMounted(name);
+      folders.setAside(this.#context.folder, name);
+      crashPoint('clean:set-aside');
+      await this.#finishClean(name, at);
+      return { name, backup, kept: null };
+    } catch (error) {
+      return { name, backup, kept: asFault(error).message };
+    }
+  }
+
+  async #finishClean(name: string, at: string): Promise<void> {
+    if (this.#context.records.get(name)) this.#context.records.remove(name, event('removed', name, at));
+    crashPoint('clean:forgotten');
+    await folders.removeGone(this.#context.folder, name);
+  }
+
+  #backupFile(name: string, at: string): string {
+    return join(this.#context.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
+  }
+
+  /** Also while a sandbox has it: then what changes meanwhile is in it either way. The file must not exist. */
+  backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
+    const volume = this.#changeable(acting, asked);
+    return this.#exclusive.run(volume.name, () => this.#backup(volume, file, at));
+  }
+
+  #backup(volume: Volume, file: string, at: string): Promise<Written> {
+    const folder = this.pathOf(volume.name);
+    if (!folders.isPlainFolder(folder)) throw new Fault('not_found', `the folder of ${volume.name} is gone`);
+    return writeArchive(folder, file, { volume, at, version: this.#context.version });
+  }
+
+  /** Into the volume of the same type and user, whatever it was called when the backup was made. */
+  async restore(acting: Acting, file: string, at: string): Promise<Restored> {
+    const archive = await openArchive(file);
+    try {
+      const { type, owner } = archive.manifest;
+      if (owner !== null && owner !== acting.user) {
+        throw new Fault('denied', `this is a backup of a volume of ${printable(owner)}`);
+      }
+      await archive.verify();
+      return await this.#replace(acting, type, at, (staged) => archive.unpackInto(staged));
+    } finally {
+      await archive.close();
+    }
+  }
+
+  /** A shared volume gets the content of a folder of the host, in place of what it has. */
+  fill(acting: Acting, type: VolumeType, source: string, at: string): Promise<Restored> {
+    if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
+    return this.#replace(acting, type, at, async (staged) => {
+      await this.#context.copyFolder(source, staged);
+      await folders.removeDevices(staged);
+      return [];
+    });
+  }
+
+  #replace(
+    acting: Acting,
+    type: VolumeType,
+    at: string,
+    make: (staged: string) => Promise<readonly string[]>,
+  ): Promise<Restored> {
+    refuseShared(acting, type);
+    const { folder, prefix, records } = this.#context;
+    const name = volumeName(prefix, type, acting.user);
+    return this.#exclusive.run(name, () =>
+      folders.withStaged(folder, name, async (staged) => {
+        const volume = this.#provide(type, acting.user, at);
+        this.#refuseMounted(name);
+        const notes = await make(staged);
+        crashPoint('replace:staged');
+        await folders.syncAround(staged);
+        this.#refuseMounted(name);
+        folders.swap(folder, staged, name);
+        crashPoint('replace:swapped');
+        records.put(records.get(name) ?? volume, event('replaced', name, at));
+        return { volume, notes };
+      }),
+    );
+  }
+
+  /** Each by itself; what cannot be brought over is left alone, with a reason. The old ones stay. */
+  async migrate(acting: Acting, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
+    const migrated: Migrated[] = [];
+    for (const one of this.#migration.claims(acting, found)) {
+      migrated.push(await this.#exclusive.run(one.to, () => this.#migration.bring(one, at)));
+    }
+    return migrated;
+  }
+
+  /** Once, before anything else. */
+  async recover(at: string): Promise<void> {
+    const { folder, backups } = this.#context;
+    folders.takeBack(folder);
+    this.#migration.recover();
+    for (const name of folders.goneNames(folder)) await this.#recoverGone(name, at);
+    await folders.removeStaged(folder);
+    const unfinished = readdirSync(backups).filter((entry) => entry.endsWith(unfinishedSuffix));
+    for (const entry of unfinished) rmSync(join(backups, entry), { force: true });
+  }
+
+  async #recoverGone(name: string, at: string): Promise<void> {
+    if (existsSync(this.pathOf(name))) await folders.removeGone(this.#context.folder, name);
+    else await this.#finishClean(name, at);
+  }
+
+  #provide(type: VolumeType, user: string, at: string): Volume {
+    const { prefix, records } = this.#context;
+    const [name, owner] = [volumeName(prefix, type, user), isShared(type) ? null : user];
+    const known = records.get(name);
+    if (known && known.user !== owner) {
+      throw new Fault('denied', `${name} belongs to another user whose name has the same hash`, {
+        hint: 'One of the two needs another user name.',
+      });
+    }
+    folders.ensureFolder(this.pathOf(name));
+    if (known) return known;
+    crashPoint('volume:made');
+    const volume = { name, type, user: owner, createdAt: at, lastUsedAt: null, migratedFrom: null };
+    records.put(volume, event('created', name, at));
+    return volume;
+  }
+
+  #changeable(acting: Acting, asked: string): Volume {
+    const volume = this.find(acting, asked);
+    refuseShared(acting, volume.type);
+    return volume;
+  }
+
+  #refuseMounted(name: string): void {
+    const [first, ...others] = this.#context.mountedBy(name);
+    if (first === undefined) return;
+    throw new Fault('conflict', `${name} is in use by ${[first, ...others].join(', ')}`, {
+      hint: 'Stop or remove what uses it first.',
+    });
+  }
+}
+
+function refuseShared({ isOwner }: Acting, type: VolumeType): void {
+  if (isShared(type) && !isOwner) throw new Fault('denied', `only the owner of the installation changes ${type}`);
+}
+
+function event(what: 'created' | 'used' | 'replaced' | 'removed', name: string, at: string): NewEvent {
+  return { at, type: `volume.${what}`, subject: name, data: {} };
+}
