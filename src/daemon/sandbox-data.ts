@@ -34,7 +34,7 @@ export interface DataParts {
 export function sandboxData(parts: DataParts): SandboxData & {
   hasChanges(sandbox: Sandbox): Promise<boolean>;
 } {
-  const { home, store, threads, watch } = parts;
+  const { home, threads, watch, locks } = parts;
   const hasChanges = async (sandbox: Sandbox) => {
     await openFolder(parts, sandbox.id);
     const place = workspacePlace(sandbox, home);
@@ -63,9 +63,11 @@ export function sandboxData(parts: DataParts): SandboxData & {
     },
     release: async ({ id, spec }) => {
       if (spec.secrets?.length) parts.given.takeBack(id);
-      if (spec.base && !isShared(store, id, spec)) await removeTree(home.base(spec.base.id));
-      await removeDisk(home.sandbox(id));
-      await removeTree(home.sandbox(id));
+      await locks.run(`base:${spec.base?.id ?? id}`, async () => {
+        await removeDisk(home.sandbox(id));
+        await removeTree(home.sandbox(id));
+        if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
+      });
     },
   };
 }
@@ -98,7 +100,8 @@ async function provideBase({ name, spec }: Sandbox, place: WorkspacePlace): Prom
   if (spec.base?.from === 'clone') await cloneRepository(place.project, place.base, `carrel/${name}`);
 }
 
-/** A fork, or what it was forked from, still works on the same base. */
-function isShared(store: Store, id: string, { base }: SandboxSpec): boolean {
-  return store.list('sandbox').some((row) => row.id !== id && row.value.spec.base?.id === base?.id);
+/** A fork, or what it was forked from, still works on the same base. Of several that go at once the last takes it along. */
+function isShared({ store, home }: DataParts, id: string, { base }: SandboxSpec): boolean {
+  const others = store.list('sandbox').filter((row) => row.id !== id && row.value.spec.base?.id === base?.id);
+  return others.some((row) => existsSync(home.sandbox(row.id)));
 }

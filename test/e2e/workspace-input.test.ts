@@ -221,39 +221,48 @@ describe.each(ways)('as %s', (way) => {
   });
 
   if (isRealRoot)
-    it('where no overlay is possible, a whole copy does the same', async () => {
-      await carrel.ok('down');
-      const stacked = carrel.folder('stacked');
-      stack(stacked);
-      chownSync(stacked, project.owner.uid, project.owner.gid);
-      const deep = new Project(stacked, { 'a.txt': numbers(1, 20), 'src/b': 'b\n', 'src/c': 'c\n' });
-      const { exitCode, stderr } = await carrel.run(['create', '--name', 'whole', deep.path]);
-      expect(exitCode).toBe(0);
-      expect(stderr).toContain('overlay is not possible here');
-      expect((await carrel.show('whole')).workspace).toEqual({ kind: 'copy', base: 'frozen' });
-      await agent(carrel, 'whole', "sed -i '1s/.*/agent/' a.txt; rm src/b; echo n > new; echo h > ~/h");
-      expect(await changesOf(carrel, 'whole')).toEqual(['M a.txt', 'A new', 'D src/b']);
-      await carrel.ok('snapshot', 'whole', 'first');
-      await carrel.ok('fork', 'whole', 'forked');
-      await carrel.ok('start', 'forked');
-      expect(await agent(carrel, 'forked', 'head -1 a.txt; cat ~/h; ls src; echo f > by-fork')).toBe('agent\nh\nc\n');
-      deep.put('a.txt', `${numbers(1, 19)}owner\n`);
-      const before = stateOf(deep.path);
-      expect(outcomes(await apply(carrel, 'whole'))).toEqual(['merge a.txt', 'take new', 'take src/b']);
-      expect(deep.read('a.txt')).toBe(`agent\n${numbers(2, 19)}owner\n`);
-      expect(await changesOf(carrel, 'whole')).toEqual([]);
-      await carrel.ok('undo', 'whole');
-      expect(stateOf(deep.path)).toBe(before);
-      await carrel.ok('stop', '--grace', '0', 'whole');
-      await carrel.ok('discard', 'whole', '--yes');
-      expect(await changesOf(carrel, 'whole')).toEqual([]);
-      await carrel.ok('restore', 'whole', 'first');
-      expect(await changesOf(carrel, 'whole')).toEqual(['M a.txt', 'A new', 'D src/b']);
-      expect(await changesOf(carrel, 'forked')).toEqual(['M a.txt', 'A by-fork', 'A new', 'D src/b']);
-      await carrel.ok('rm', '--force', 'whole', 'forked');
-      expect(readdirSync(join(carrel.home, 'bases'))).toEqual([]);
-      await carrel.ok('down');
-      for (let layer = 0; layer < 2; layer += 1) execFileSync('umount', ['-l', stacked]);
+    describe('where no overlay is possible', () => {
+      let stacked: string;
+      beforeAll(async () => {
+        // A daemon sees what was mounted before it came.
+        await carrel.ok('down');
+        stacked = carrel.folder('stacked');
+        stack(stacked);
+        chownSync(stacked, project.owner.uid, project.owner.gid);
+      });
+      afterAll(async () => {
+        await carrel.ok('down');
+        for (let layer = 0; layer < 2; layer += 1) execFileSync('umount', ['-l', stacked]);
+      });
+
+      it('a whole copy does the same', async () => {
+        const deep = new Project(stacked, { 'a.txt': numbers(1, 20), 'src/b': 'b\n', 'src/c': 'c\n' });
+        const { exitCode, stderr } = await carrel.run(['create', '--name', 'whole', deep.path]);
+        expect(exitCode).toBe(0);
+        expect(stderr).toContain('overlay is not possible here');
+        expect((await carrel.show('whole')).workspace).toEqual({ kind: 'copy', base: 'frozen' });
+        await agent(carrel, 'whole', "sed -i '1s/.*/agent/' a.txt; rm src/b; echo n > new; echo h > ~/h");
+        expect(await changesOf(carrel, 'whole')).toEqual(['M a.txt', 'A new', 'D src/b']);
+        await carrel.ok('snapshot', 'whole', 'first');
+        await carrel.ok('fork', 'whole', 'forked');
+        await carrel.ok('start', 'forked');
+        expect(await agent(carrel, 'forked', 'head -1 a.txt; cat ~/h; ls src; echo f > by-fork')).toBe('agent\nh\nc\n');
+        deep.put('a.txt', `${numbers(1, 19)}owner\n`);
+        const before = stateOf(deep.path);
+        expect(outcomes(await apply(carrel, 'whole'))).toEqual(['merge a.txt', 'take new', 'take src/b']);
+        expect(deep.read('a.txt')).toBe(`agent\n${numbers(2, 19)}owner\n`);
+        expect(await changesOf(carrel, 'whole')).toEqual([]);
+        await carrel.ok('undo', 'whole');
+        expect(stateOf(deep.path)).toBe(before);
+        await carrel.ok('stop', '--grace', '0', 'whole');
+        await carrel.ok('discard', 'whole', '--yes');
+        expect(await changesOf(carrel, 'whole')).toEqual([]);
+        await carrel.ok('restore', 'whole', 'first');
+        expect(await changesOf(carrel, 'whole')).toEqual(['M a.txt', 'A new', 'D src/b']);
+        expect(await changesOf(carrel, 'forked')).toEqual(['M a.txt', 'A by-fork', 'A new', 'D src/b']);
+        await carrel.ok('rm', '--force', 'whole', 'forked');
+        expect(readdirSync(join(carrel.home, 'bases'))).toEqual([]);
+      });
     });
 });
 
