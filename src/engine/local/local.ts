@@ -84,7 +84,7 @@ class LocalEngine implements Engine {
     if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
     if (found.kind === 'created') {
       this.#connect(launch);
-      await begin(this.#context, id, note);
+      await begin(this.#context, id, note, handle.init.pid);
       crashPoint('start:begun');
     }
     return startedOf(handle);

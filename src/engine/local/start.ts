@@ -1,7 +1,9 @@
 /** From a Launch to a running sandbox. Each step may be the last before a crash; `inspect` tells which was. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { readIfThere } from '../../lib/file.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
@@ -70,10 +72,18 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   }
 }
 
-/** Lets the command go. */
-export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
+/** Lets the command go, and returns when it has: until then the runtime itself stands in its place. */
+export async function begin(context: Context, id: string, note: LaunchNote, initPid: number): Promise<void> {
   const { exitCode, stderr } = await run([note.runtimePath, ...runtimeArgs(context, note.runtime), 'start', id]);
   if (exitCode !== 0) throw runtimeFault(stderr);
+  for (let tries = 0; isRuntime(initPid) && tries < maxBeginTries; tries += 1) await pause(1);
+}
+
+const maxBeginTries = 2000;
+
+/** Whoever enters a sandbox whose first process is still the runtime is refused. */
+function isRuntime(pid: number): boolean {
+  return /^(crun|runc)|INIT\]$/m.test(readIfThere(`/proc/${pid}/comm`) ?? '');
 }
 
 function toolsMount(context: Context) {
