@@ -38,7 +38,7 @@ export interface SandboxParts {
   readonly hasChanges: (sandbox: Sandbox) => Promise<boolean>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   /** Refuses what has no place in a spec. */
-  readonly checkSpec: (spec: SandboxSpec) => void;
+  readonly checkSpec: (spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>) => void;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
   readonly wake: (id: string) => void;
 }
@@ -248,6 +248,11 @@ export class Sandboxes {
     } finally {
       forget();
     }
+  }
+
+  /** What a program is told, others on the machine can read. */
+  checkCommand(env: Readonly<Record<string, string>>, command: readonly string[]): void {
+    this.#parts.checkSpec({ env, command, labels: {} });
   }
 
   /** Where commands run that do not say where. */

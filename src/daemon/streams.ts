@@ -200,6 +200,7 @@ async function serveConsole(
 async function serveExec(peer: Peer, served: Served, sandboxes: Sandboxes, sandbox: Sandbox): Promise<void> {
   try {
     const request = validated(execRequest, decodeJson(await peer.first()), 'request');
+    sandboxes.checkCommand(request.env ?? {}, request.command);
     const process = await served.engine.exec(
       sandbox.id,
       sandbox.status.handle,
