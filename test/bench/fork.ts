@@ -10,7 +10,7 @@ export async function measureFork(bench: Bench): Promise<Row[]> {
   const { fewChanges, manyChanges, rounds, heavyRounds } = bench.options;
   return [
     ...(await forkRows(bench, fewChanges, Math.ceil(rounds / 2))),
-    ...(await forkRows(bench, manyChanges, heavyRounds + 1)),
+    ...(await forkRows(bench, manyChanges, heavyRounds)),
   ];
 }
 

@@ -23,8 +23,7 @@ export async function measureReview({ options, carrel, projects, signal }: Bench
     list: () => elapsed(() => expectChanges(carrel, name, manyChanges)),
     diff: () => elapsed(() => carrel.diff(name)),
   };
-  const rounds = Math.max(2, Math.ceil(options.rounds / 8));
-  const taken = await interleave<keyof typeof measures, number>(rounds, measures, signal);
+  const taken = await interleave<keyof typeof measures, number>(options.heavyRounds + 1, measures, signal);
   await carrel.remove([name]);
   await output(asArgv(git('reset', '--quiet', '--hard')));
   await output(asArgv(git('clean', '--quiet', '-fd')));
