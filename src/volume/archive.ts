@@ -18,7 +18,8 @@ import { Fault } from '../model/fault.ts';
 import type { Volume } from '../model/volume.ts';
 import { archiveFormat, type Manifest, manifestBytes, parseManifest, printManifest } from './manifest.ts';
 import { blockBytes, damaged, makeHeader, padded } from './member.ts';
-import { type Compression, chooseCompression, pack, unpack, writeAll } from './pack.ts';
+import { type Compression, chooseCompression, pack, writeAll } from './pack.ts';
+import { unpack } from './unpack.ts';
 
 const payloadStart = blockBytes + manifestBytes + blockBytes;
 const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
@@ -52,7 +53,7 @@ export async function writeArchive(folder: string, file: string, facts: ArchiveF
 }
 
 async function fill(folder: string, temporary: string, { volume, at, version }: ArchiveFacts) {
-  const handle = await open(temporary, 'wx', 0o600);
+  const handle = await open(temporary, 'wx+', 0o600);
   try {
     const compression = await chooseCompression();
     const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression);

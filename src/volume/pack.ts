@@ -1,17 +1,13 @@
-/** The content of a volume as one compressed stream into an open file, and back from there into a folder. */
+/** The content of a volume as one compressed stream, written into an open file. */
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../lib/run.ts';
 import { pipe } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
-import { damaged } from './member.ts';
-import { MemberRule } from './member-rule.ts';
-import { judged, spaced } from './member-stream.ts';
 import { type Ended, failed, type Program, start } from './program.ts';
-import { lookForSpecial, noteOn, tooLong } from './special.ts';
+import { lookForSpecial, tooLong } from './special.ts';
 
 export type Compression = 'zstd' | 'gzip';
 
@@ -36,20 +32,22 @@ const compress: { readonly [C in Compression]: readonly [string, ...string[]] } 
   gzip: ['gzip', '-c'],
 };
 
-const decompress: { readonly [C in Compression]: readonly [string, ...string[]] } = {
-  zstd: ['zstd', '-d', '-q', '-c'],
-  gzip: ['gzip', '-d', '-c'],
-};
-
-const marks = ['--xattrs', '--xattrs-include=user.*', '--numeric-owner'] as const;
+export const marks = ['--xattrs', '--xattrs-include=user.*', '--numeric-owner'] as const;
 const times = '--pax-option=delete=atime,delete=ctime';
 const form = ['--format=pax', times, '--sparse', '--one-file-system', '--anchored', `--exclude=${tooLong}`] as const;
 
-/** `tar` goes down by open folders, so nothing that is swapped for a link meanwhile leads it out. */
+/**
+ * Behind the first bytes of an empty file. `tar` goes down by open folders, so nothing that is swapped for a link meanwhile
+ * leads it out.
+ */
 export async function pack(folder: string, file: FileHandle, position: number, by: Compression): Promise<Packed> {
   const special = await lookForSpecial(folder);
-  const [tar, compressor] = startPacking(folder, by);
-  const written = await writeHashed(compressor.child.stdout!, file, position);
+  await file.write(Buffer.alloc(position));
+  const [tar, compressor] = startPacking(folder, file, by);
+  const written = await hashGrowing(file, position, compressor.ended).catch((error: unknown) => {
+    for (const { child } of [tar, compressor]) child.kill('SIGKILL');
+    throw error;
+  });
   const [tarEnded, compressorEnded] = await Promise.all([tar.ended, compressor.ended]);
   // 1: something changed while it was read.
   if (tarEnded.exitCode > 1) throw failed(tar, tarEnded);
@@ -57,11 +55,12 @@ export async function pack(folder: string, file: FileHandle, position: number, b
   return { ...written, notes: [...special, ...changes(tarEnded)] };
 }
 
-function startPacking(folder: string, by: Compression): [Program, Program] {
+/** The compressor writes into the file itself, from where the file stands: whatever is in between takes its time. */
+function startPacking(folder: string, file: FileHandle, by: Compression): [Program, Program] {
   const [read, write] = pipe();
   try {
     const tar = start(['tar', '--create', '--directory', folder, ...form, ...marks, '.'], ['ignore', write, 'pipe']);
-    return [tar, start(compress[by], [read, 'pipe', 'pipe'])];
+    return [tar, start(compress[by], [read, file.fd, 'pipe'])];
   } finally {
     closeSync(read);
     closeSync(write);
@@ -73,15 +72,23 @@ function changes({ exitCode, stderr }: Ended): string[] {
 }
 
 const syncEveryBytes = 64 * 1024 * 1024;
+const chunkBytes = 1024 * 1024;
+const pauseMs = 20;
 
-/** Sent to disk on the way, so that nobody waits for all of it at the end. */
-async function writeHashed(source: Readable, file: FileHandle, position: number): Promise<Omit<Packed, 'notes'>> {
-  const hash = createHash('sha256');
-  let [bytes, synced, syncing] = [0, 0, Promise.resolve()];
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    await writeAll(file, chunk, position + bytes);
-    bytes += chunk.length;
+/** What somebody else writes until the end, read behind them and sent to disk, so that nothing is left to wait for. */
+async function hashGrowing(file: FileHandle, position: number, end: Promise<unknown>): Promise<Omit<Packed, 'notes'>> {
+  const [hash, buffer] = [createHash('sha256'), Buffer.alloc(chunkBytes)];
+  let [bytes, synced, syncing, isOver] = [0, 0, Promise.resolve(), false];
+  const over = () => {
+    isOver = true;
+  };
+  const ended = end.then(over, over);
+  for (let wasOver = isOver; ; wasOver = isOver) {
+    const { bytesRead } = await file.read(buffer, 0, chunkBytes, position + bytes);
+    if (bytesRead === 0 && wasOver) break;
+    if (bytesRead === 0) await Promise.race([ended, sleep(pauseMs)]);
+    hash.update(buffer.subarray(0, bytesRead));
+    bytes += bytesRead;
     if (bytes - synced < syncEveryBytes) continue;
     await syncing;
     synced = bytes;
@@ -96,40 +103,4 @@ export async function writeAll(file: FileHandle, chunk: Buffer, position: number
   for (let done = 0; done < chunk.length; ) {
     done += (await file.write(chunk, done, chunk.length - done, position + done)).bytesWritten;
   }
-}
-
-/** Into an empty folder. Returns notes on what was left out. */
-export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, folder: string): Promise<string[]> {
-  const rule = new MemberRule();
-  const decompressor = start(decompress[by], ['pipe', 'pipe', 'pipe']);
-  const kept = ['--same-owner', '--same-permissions', '--keep-old-files'];
-  const tar = start(['tar', '--extract', '--directory', folder, ...kept, ...marks], ['pipe', 'ignore', 'pipe']);
-  const feeding = pipeline(payload, decompressor.child.stdin!).catch(() => {});
-  try {
-    await pipeline(
-      decompressor.child.stdout!,
-      (source: AsyncIterable<Buffer>) => judged(source, rule),
-      (source: AsyncIterable<Buffer>) => spaced(source, folder),
-      tar.child.stdin!,
-    );
-  } catch (error) {
-    throw await firstCause(error, tar, decompressor);
-  }
-  await feeding;
-  await checkEnds(tar, decompressor);
-  return rule.leftOut.size === 0 ? [] : [noteOn('pipe, deletion mark or path that is too long', [...rule.leftOut])];
-}
-
-/** A broken pipe only says that somebody else failed. */
-async function firstCause(error: unknown, tar: Program, decompressor: Program): Promise<unknown> {
-  if (isFault(error)) tar.child.kill('SIGKILL');
-  decompressor.child.kill('SIGKILL');
-  const [ended] = await Promise.all([tar.ended, decompressor.ended]);
-  return isFault(error) ? error : failed(tar, ended);
-}
-
-async function checkEnds(tar: Program, decompressor: Program): Promise<void> {
-  const [tarEnded, decompressorEnded] = await Promise.all([tar.ended, decompressor.ended]);
-  if (decompressorEnded.exitCode !== 0) throw damaged(decompressorEnded.stderr.trim());
-  if (tarEnded.exitCode !== 0) throw failed(tar, tarEnded);
 }

@@ -1,0 +1,50 @@
+/** A compressed stream of entries, each of them judged, back into a folder. */
+import { pipeline } from 'node:stream/promises';
+import { isFault } from '../model/fault.ts';
+import { damaged } from './member.ts';
+import { MemberRule } from './member-rule.ts';
+import { judged, spaced } from './member-stream.ts';
+import { type Compression, marks } from './pack.ts';
+import { failed, type Program, start } from './program.ts';
+import { noteOn } from './special.ts';
+
+const decompress: { readonly [C in Compression]: readonly [string, ...string[]] } = {
+  zstd: ['zstd', '-d', '-q', '-c'],
+  gzip: ['gzip', '-d', '-c'],
+};
+
+/** Into an empty folder. Returns notes on what was left out. */
+export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, folder: string): Promise<string[]> {
+  const rule = new MemberRule();
+  const decompressor = start(decompress[by], ['pipe', 'pipe', 'pipe']);
+  const kept = ['--same-owner', '--same-permissions', '--keep-old-files'];
+  const tar = start(['tar', '--extract', '--directory', folder, ...kept, ...marks], ['pipe', 'ignore', 'pipe']);
+  const feeding = pipeline(payload, decompressor.child.stdin!).catch(() => {});
+  try {
+    await pipeline(
+      decompressor.child.stdout!,
+      (source: AsyncIterable<Buffer>) => judged(source, rule),
+      (source: AsyncIterable<Buffer>) => spaced(source, folder),
+      tar.child.stdin!,
+    );
+  } catch (error) {
+    throw await firstCause(error, tar, decompressor);
+  }
+  await feeding;
+  await checkEnds(tar, decompressor);
+  return rule.leftOut.size === 0 ? [] : [noteOn('pipe, deletion mark or path that is too long', [...rule.leftOut])];
+}
+
+/** A broken pipe only says that somebody else failed. */
+async function firstCause(error: unknown, tar: Program, decompressor: Program): Promise<unknown> {
+  if (isFault(error)) tar.child.kill('SIGKILL');
+  decompressor.child.kill('SIGKILL');
+  const [ended] = await Promise.all([tar.ended, decompressor.ended]);
+  return isFault(error) ? error : failed(tar, ended);
+}
+
+async function checkEnds(tar: Program, decompressor: Program): Promise<void> {
+  const [tarEnded, decompressorEnded] = await Promise.all([tar.ended, decompressor.ended]);
+  if (decompressorEnded.exitCode !== 0) throw damaged(decompressorEnded.stderr.trim());
+  if (tarEnded.exitCode !== 0) throw failed(tar, tarEnded);
+}

@@ -1,0 +1,289 @@
+/** Backups of volumes, and archives that are damaged, foreign or hostile. */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { detachMount, mount, readMark } from '../../src/lib/sys.ts';
+import { userHash } from '../../src/model/volume.ts';
+import { type Manifest, manifestBytes, parseManifest, printManifest } from '../../src/volume/manifest.ts';
+import { blockBytes, makeHeader, padded } from '../../src/volume/member.ts';
+import { codeOf } from '../conformance/engine/trial.ts';
+import { fingerprint } from '../fixtures/layers.ts';
+import { ada, at, bob, plantGoods, plantSpecial, VolumeBench } from '../fixtures/volume-bench.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+let bench: VolumeBench;
+beforeEach(() => {
+  bench = new VolumeBench();
+  bench.volumes.init('ada', at);
+});
+afterEach(() => bench.dispose());
+
+const payloadStart = blockBytes + manifestBytes + blockBytes;
+const homeA = `carrel-home-${userHash('ada')}`;
+
+function restore(acting = ada): Promise<unknown> {
+  return bench.volumes.restore(acting, bench.file, at);
+}
+
+/** Replaces what is in the volume, so that a restore has something to do. */
+function spoil(): void {
+  execFileSync('find', [bench.home(), '-mindepth', '1', '-delete']);
+  bench.write('other', 'other');
+}
+
+describe('a backup', () => {
+  it('brings everything back', async () => {
+    plantGoods(bench.home());
+    const [before, { mode, uid }] = [fingerprint(bench.home()), statSync(bench.home())];
+    const { notes, bytes } = await bench.volumes.backup(ada, 'home', bench.file, at);
+    expect([notes, bytes, statSync(bench.file).mode & 0o777]).toEqual([[], statSync(bench.file).size, 0o600]);
+    expect(bytes).toBeLessThan(100_000);
+    spoil();
+    expect(await restore()).toMatchObject({ volume: { name: homeA }, notes: [] });
+    expect(fingerprint(bench.home())).toEqual(before);
+    expect(statSync(bench.home())).toMatchObject({ mode, uid });
+    expect(statSync(join(bench.home(), 'sparse')).blocks).toBeLessThan(100);
+    expect(statSync(join(bench.home(), 'file')).ino).toBe(statSync(join(bench.home(), 'linked')).ino);
+    expect(readMark(Buffer.from(join(bench.home(), 'file')), 'user.mark')?.toString()).toBe('value = \n one');
+    expect(bench.litter()).toEqual([]);
+  });
+
+  it('is an archive that anybody can look into', async () => {
+    bench.write('a', 'hello');
+    await bench.volumes.backup(ada, 'home', bench.file, at);
+    const manifest = JSON.parse(execFileSync('tar', ['-xOf', bench.file, 'manifest.json'], { encoding: 'utf8' }));
+    expect(manifest).toMatchObject({
+      format: 1,
+      volume: homeA,
+      type: 'home',
+      owner: 'ada',
+      createdAt: at,
+      carrel: '0',
+    });
+    execFileSync('tar', ['-xf', bench.file, 'data.tar.zst'], { cwd: bench.root });
+    expect(execFileSync('tar', ['--zstd', '-xOf', 'data.tar.zst', './a'], { cwd: bench.root, encoding: 'utf8' })).toBe(
+      'hello',
+    );
+  });
+
+  it('leaves out what is nobody’s data, and says so', async () => {
+    plantGoods(bench.home());
+    const before = fingerprint(bench.home());
+    plantSpecial(bench.home());
+    const { notes } = await bench.volumes.backup(ada, 'home', bench.file, at);
+    expect(notes.join('\n')).toMatch(/socket: ".\/socket"/);
+    expect(notes.join('\n')).toMatch(/pipe: .* "\.\/pipe/);
+    expect(notes.join('\n')).toMatch(/device: ".\/gone"/);
+    expect(notes.join('\n')).toMatch(/path that is too long: /);
+    spoil();
+    await restore();
+    const after = fingerprint(bench.home()).filter((line) => !line.startsWith('ddd'));
+    expect(after).toEqual(before);
+  });
+
+  it('is made without zstd, too', async () => {
+    plantGoods(bench.home());
+    const before = fingerprint(bench.home());
+    const bin = join(bench.root, 'bin');
+    mkdirSync(bin);
+    for (const name of ['tar', 'gzip', 'find', 'rm', 'sync']) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    const { PATH } = process.env;
+    process.env.PATH = bin;
+    try {
+      await bench.volumes.backup(ada, 'home', bench.file, at);
+      await restore();
+    } finally {
+      process.env.PATH = PATH;
+    }
+    expect(readFileSync(bench.file).includes('data.tar.gz')).toBe(true);
+    expect(fingerprint(bench.home())).toEqual(before);
+  });
+
+  it.runIf(isRealRoot)('refuses a device, but not the mark of something deleted', async () => {
+    plantSpecial(bench.home());
+    execFileSync('mknod', [join(bench.home(), 'null'), 'c', '1', '3']);
+    expect(await codeOf(bench.volumes.backup(ada, 'home', bench.file, at))).toBe('invalid');
+    expect(existsSync(bench.file)).toBe(false);
+  });
+
+  it('replaces no file, and leaves none behind when it fails', async () => {
+    writeFileSync(bench.file, 'mine');
+    expect(await codeOf(bench.volumes.backup(ada, 'home', bench.file, at))).toBe('conflict');
+    expect(readFileSync(bench.file, 'utf8')).toBe('mine');
+    const small = join(bench.root, 'small');
+    mkdirSync(small);
+    mount('carrel-test', small, 'tmpfs', 0, 'size=64k');
+    try {
+      execFileSync('dd', ['if=/dev/urandom', `of=${join(bench.home(), 'noise')}`, 'bs=1M', 'count=1', 'status=none']);
+      expect(await codeOf(bench.volumes.backup(ada, 'home', join(small, 'b.tar'), at))).toBe('exhausted');
+      expect(readdirSync(small)).toEqual([]);
+    } finally {
+      detachMount(small);
+    }
+  });
+
+  it('of a moving target ends, with a note or without', async () => {
+    const script =
+      'i=0; while :; do i=$((i+1)); mkdir -p d; ln -sfn /etc d/x; mv -T d e 2>/dev/null; ln -sfn /etc d; rm -rf d e; done';
+    const agent = spawn('sh', ['-c', script], { cwd: bench.home(), stdio: 'ignore' });
+    try {
+      for (let n = 0; n < 20; n += 1) {
+        const file = join(bench.root, `moving-${n}.tar`);
+        await bench.volumes.backup(ada, 'home', file, at);
+        const listed = execFileSync('sh', ['-c', 'tar -xOf "$1" data.tar.zst | zstd -dc | tar -t', 'sh', file], {
+          encoding: 'utf8',
+        });
+        expect(listed).not.toMatch(/passwd/);
+      }
+    } finally {
+      agent.kill('SIGKILL');
+    }
+  });
+});
+
+describe('a restore', () => {
+  beforeEach(async () => {
+    bench.write('good', 'good');
+    await bench.volumes.backup(ada, 'home', bench.file, at);
+    spoil();
+  });
+
+  /** Nothing was replaced, and nothing is left lying about. */
+  function untouched(): void {
+    expect(readdirSync(bench.home())).toEqual(['other']);
+    expect(bench.litter()).toEqual([]);
+  }
+
+  it('makes a volume that is not there', async () => {
+    await bench.volumes.clean(ada, ['home'], false, at);
+    await restore();
+    expect(readdirSync(bench.home())).toEqual(['good']);
+    expect(bench.records.get(homeA)).toMatchObject({ user: 'ada' });
+  });
+
+  it('refuses while the volume is in use, also when that begins meanwhile', async () => {
+    bench.mounted.add(homeA);
+    expect(await codeOf(restore())).toBe('conflict');
+    bench.mounted.delete(homeA);
+    const restoring = restore();
+    bench.mounted.add(homeA);
+    expect(await codeOf(restoring)).toBe('conflict');
+    untouched();
+  });
+
+  it('refuses what belongs to somebody else', async () => {
+    bench.volumes.init('bob', at);
+    expect(await codeOf(restore(bob))).toBe('denied');
+    forge({ type: 'base-plugins', owner: null });
+    expect(await codeOf(restore(bob))).toBe('denied');
+    forge({ type: 'base-plugins', owner: 'bob' });
+    expect(await codeOf(restore(bob))).toBe('corrupt');
+    untouched();
+  });
+
+  it('refuses what is newer', async () => {
+    forge({ format: 2 });
+    expect(await codeOf(restore())).toBe('unsupported');
+    untouched();
+  });
+
+  it.each([0, 520, 600, 700, payloadStart, payloadStart + 40, 'last'])(
+    'refuses a byte changed at %s',
+    async (place) => {
+      const bytes = readFileSync(bench.file);
+      const { payloadBytes } = parseManifest(bytes.subarray(blockBytes, blockBytes + manifestBytes));
+      bytes[place === 'last' ? payloadStart + payloadBytes - 1 : Number(place)]! ^= 1;
+      writeFileSync(bench.file, bytes);
+      expect(await codeOf(restore())).toBe('corrupt');
+      untouched();
+    },
+  );
+
+  it.each([0, 100, 3000, 5121, -1, -1024, -1100])('refuses what is cut off at %i', async (length) => {
+    truncateSync(bench.file, length < 0 ? statSync(bench.file).size + length : length);
+    expect(await codeOf(restore())).toBe('corrupt');
+    untouched();
+  });
+
+  it('refuses what is no file', async () => {
+    rmSync(bench.file);
+    expect(await codeOf(restore())).toBe('not_found');
+    execFileSync('mkfifo', [bench.file]);
+    expect(await codeOf(restore())).toBe('invalid');
+    rmSync(bench.file);
+    symlinkSync('/etc/passwd', bench.file);
+    expect(await codeOf(restore())).toBe('invalid');
+    untouched();
+  });
+
+  it.each<[string, string]>([
+    ['leads out', "tar -cPf - --transform 's,^good,../../stolen,' good"],
+    ['is absolute', `tar -cPf - --transform "s,^good,$PWD/../stolen," good`],
+    ['leads through a link', 'ln -s .. l; tar -cf - l > a; rm l; mkdir l; cp good l/stolen; tar -rf a l/stolen; cat a'],
+    ['links to the outside', `tar -cPf - --transform 'flags=h;s,^good,../../secret,' good2 good3`],
+    ['is a device', 'tar -cf - -C /dev null'],
+    ['is of another form', 'tar -cf - --format=gnu good'],
+    ['is no tar', 'echo hello'],
+  ])('refuses content that %s', async (_, script) => {
+    const work = join(bench.root, 'work');
+    mkdirSync(work);
+    writeFileSync(join(work, 'good'), 'good');
+    writeFileSync(join(work, 'good2'), 'x');
+    execFileSync('ln', ['good2', 'good3'], { cwd: work });
+    writeFileSync(join(bench.root, 'secret'), 'secret');
+    const options = {
+      cwd: work,
+      env: { ...process.env, TAR_OPTIONS: script.includes('--format') ? '' : '--format=pax' },
+    };
+    forge({}, execFileSync('sh', ['-c', `{ ${script}; } | zstd -q -c`], options));
+    expect(await codeOf(restore())).toMatch(/invalid|corrupt/);
+    expect(existsSync(join(bench.root, 'stolen'))).toBe(false);
+    untouched();
+  });
+
+  it('refuses to fill the disk', async () => {
+    rmSync(bench.file);
+    await bench.volumes.clean(ada, ['home'], false, at);
+    bench.volumes.init('ada', at);
+    writeFileSync(join(bench.home(), 'zeros'), Buffer.alloc(400_000_000));
+    await bench.volumes.backup(ada, 'home', bench.file, at);
+    expect(statSync(bench.file).size).toBeLessThan(1_000_000);
+    spoil();
+    mount('carrel-test', bench.folder, 'tmpfs', 0, 'size=200m');
+    try {
+      mkdirSync(bench.home());
+      bench.write('other', 'other');
+      expect(await codeOf(restore())).toBe('exhausted');
+      untouched();
+    } finally {
+      detachMount(bench.folder);
+    }
+  });
+
+  /** The archive with other facts, and other content with the right checksum. */
+  function forge(facts: Partial<Record<keyof Manifest, unknown>>, payload?: Buffer): void {
+    const bytes = readFileSync(bench.file);
+    const known = parseManifest(bytes.subarray(blockBytes, blockBytes + manifestBytes));
+    const content = payload ?? bytes.subarray(payloadStart, payloadStart + known.payloadBytes);
+    const sums = { payloadBytes: content.length, payloadSha256: createHash('sha256').update(content).digest('hex') };
+    const manifest = { ...known, ...sums, ...facts } as Manifest;
+    const [one, two] = [
+      makeHeader('manifest.json', manifestBytes, new Date(0)),
+      makeHeader('data.tar.zst', content.length, new Date(0)),
+    ];
+    const end = Buffer.alloc(padded(content.length) - content.length + 2 * blockBytes);
+    writeFileSync(bench.file, Buffer.concat([one, printManifest(manifest), two, content, end]));
+  }
+});

@@ -1,0 +1,312 @@
+/** Volumes as folders: whose they are, what a sandbox gets, what goes, and what is brought over from older names. */
+import { execFileSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Anchor, within } from '../../src/lib/anchor.ts';
+import { asFault } from '../../src/model/fault.ts';
+import { userHash } from '../../src/model/volume.ts';
+import type { Migrated } from '../../src/volume/migrate.ts';
+import { findOldVolumes } from '../../src/volume/old-volume.ts';
+import type { Acting } from '../../src/volume/volume.ts';
+import { codeOf } from '../conformance/engine/trial.ts';
+import { fingerprint } from '../fixtures/layers.ts';
+import { ada, at, bob, plantDeep, plantGoods, plantSpecial, VolumeBench } from '../fixtures/volume-bench.ts';
+
+let bench: VolumeBench;
+beforeEach(() => {
+  bench = new VolumeBench();
+});
+afterEach(() => bench.dispose());
+
+function faultOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return asFault(error).code;
+  }
+  return 'none';
+}
+
+const [homeA, homeB] = [`carrel-home-${userHash('ada')}`, `carrel-home-${userHash('bob')}`];
+
+describe('init', () => {
+  it('makes the volumes of a user and the shared ones, once', () => {
+    const made = bench.volumes.init('ada', at);
+    expect(made.map(({ type }) => type)).toEqual(
+      'home memory-bank tmux-sockets coordinator-state session chromadb base-plugins'.split(' '),
+    );
+    expect(made.map(({ user }) => user)).toEqual([...Array(5).fill('ada'), null, null]);
+    for (const { name } of made) expect(statSync(bench.volumes.pathOf(name)).mode & 0o777).toBe(0o700);
+    bench.write('kept', 'kept');
+    expect(bench.volumes.init('ada', '2026-01-01T00:00:00.000Z')).toEqual(made);
+    expect(bench.records.events).toEqual(Array(7).fill('volume.created'));
+    expect(readdirSync(bench.home())).toEqual(['kept']);
+  });
+
+  it('makes a folder again that was removed by hand', () => {
+    bench.volumes.init('ada', at);
+    rmSync(bench.home(), { recursive: true });
+    bench.volumes.init('ada', at);
+    expect(existsSync(bench.home())).toBe(true);
+  });
+
+  it('refuses the volume of another user with the same hash', () => {
+    const [home] = bench.volumes.init('ada', at);
+    bench.records.put({ ...home!, user: 'eve' }, { at, type: 'test', subject: '', data: {} });
+    expect(faultOf(() => bench.volumes.init('ada', at))).toBe('denied');
+    expect(faultOf(() => bench.volumes.resolve('ada', { volume: 'home', target: '/x', readonly: false }))).toBe(
+      'not_found',
+    );
+  });
+
+  it.each(['link', 'file'])('refuses a %s in the place of a folder', (kind) => {
+    if (kind === 'link') symlinkSync(bench.old, bench.home());
+    else writeFileSync(bench.home(), '');
+    expect(faultOf(() => bench.volumes.init('ada', at))).toBe('denied');
+    expect(bench.records.list()).toEqual([]);
+  });
+
+  it('takes another prefix', () => {
+    expect(bench.open('lab').init('ada', at)[0]!.name).toBe(`lab-home-${userHash('ada')}`);
+    expect(faultOf(() => bench.open('../x'))).toBe('invalid');
+  });
+});
+
+describe('a user', () => {
+  beforeEach(() => {
+    for (const user of ['ada', 'bob']) bench.volumes.init(user, at);
+  });
+
+  it('sees what is theirs and what is shared; the owner sees all', () => {
+    expect(bench.volumes.list(bob).length).toBe(7);
+    expect(bench.volumes.list(ada).length).toBe(7);
+    expect(bench.volumes.list(ada, true).length).toBe(12);
+    expect(faultOf(() => bench.volumes.list(bob, true))).toBe('denied');
+    expect(faultOf(() => bench.volumes.find(bob, homeA))).toBe('not_found');
+    expect(bench.volumes.find(ada, homeB).user).toBe('bob');
+  });
+
+  it('mounts nothing of others, not even the owner', () => {
+    const ask = (volume: string, readonly = false) => ({ volume, target: '/x', readonly });
+    expect(bench.volumes.resolve('bob', ask('home'))).toMatchObject({ source: bench.home('bob'), readonly: false });
+    expect(bench.volumes.resolve('bob', ask(homeB, true)).readonly).toBe(true);
+    expect(bench.volumes.resolve('bob', ask('base-plugins')).readonly).toBe(true);
+    expect(bench.volumes.resolve('bob', ask('carrel-base-plugins')).readonly).toBe(true);
+    expect(faultOf(() => bench.volumes.resolve('bob', ask(homeA)))).toBe('not_found');
+    expect(faultOf(() => bench.volumes.resolve('ada', ask(homeB)))).toBe('not_found');
+    expect(faultOf(() => bench.volumes.resolve('bob', ask('chromadb')))).toBe('denied');
+    for (const name of ['..', '../records.json', '.new-x', 'constructor', '']) {
+      expect(faultOf(() => bench.volumes.resolve('bob', ask(name)))).toBe('not_found');
+    }
+  });
+
+  it('changes nothing of others, and nothing that is shared unless as the owner', async () => {
+    const { volumes, file, old } = bench;
+    expect(await codeOf(act(() => volumes.backup(bob, homeA, file, at)))).toBe('not_found');
+    expect(await codeOf(act(() => volumes.clean(bob, [homeA], false, at)))).toBe('not_found');
+    for (const type of ['base-plugins', 'chromadb'] as const) {
+      expect(await codeOf(act(() => volumes.backup(bob, type, file, at)))).toBe('denied');
+      expect(await codeOf(act(() => volumes.clean(bob, [type], false, at)))).toBe('denied');
+      expect(await codeOf(act(() => volumes.fill(bob, type, old, at)))).toBe('denied');
+    }
+    bench.write('plugin', 'new', old);
+    await volumes.fill(ada, 'base-plugins', old, at);
+    expect(readdirSync(join(bench.folder, 'carrel-base-plugins'))).toEqual(['plugin']);
+    expect(bench.litter()).toEqual([]);
+  });
+
+  it('learns the size, the use and the age of a volume', async () => {
+    plantSpecial(bench.home());
+    writeFileSync(join(bench.home(), 'big'), Buffer.alloc(3_000_000, 1));
+    symlinkSync('/usr', join(bench.home(), 'link'));
+    const later = (days: number) => new Date(Date.parse(at) + days * 86_400_000).toISOString();
+    const status = await bench.volumes.status(ada, 'home', later(31), 30);
+    expect(status).toMatchObject({ name: homeA, user: 'ada', mountedBy: [], lastUsedAt: null, staleDays: 31 });
+    expect(status.sizeBytes).toBeGreaterThan(3_000_000);
+    expect(status.sizeBytes).toBeLessThan(4_000_000);
+    bench.volumes.touch(homeA, later(10));
+    expect(await bench.volumes.status(ada, 'home', later(31), 30)).toMatchObject({
+      staleDays: null,
+      lastUsedAt: later(10),
+    });
+    bench.mounted.add(homeA);
+    expect(await bench.volumes.status(ada, 'home', later(99), 30)).toMatchObject({
+      staleDays: null,
+      mountedBy: ['box'],
+    });
+    execFileSync('rm', ['-rf', bench.home()]);
+    expect((await bench.volumes.status(ada, 'home', at, 30)).sizeBytes).toBeNull();
+  });
+});
+
+/** A call that throws at once is as good as one that rejects. */
+async function act<T>(work: () => Promise<T>): Promise<T> {
+  return work();
+}
+
+describe('clean', () => {
+  beforeEach(() => {
+    for (const user of ['ada', 'bob']) bench.volumes.init(user, at);
+    plantGoods(bench.home());
+    plantSpecial(bench.home());
+  });
+
+  it('names what it would take, and takes it after a backup', async () => {
+    bench.mounted.add(`carrel-session-${userHash('ada')}`);
+    const names = bench.volumes.cleanable(ada).map(({ type }) => type);
+    expect(names).toEqual(['home', 'memory-bank', 'tmux-sockets', 'coordinator-state']);
+    const before = fingerprint(join(bench.home(), 'deep'));
+    const [cleaned] = await bench.volumes.clean(ada, ['home'], true, at);
+    expect(cleaned).toMatchObject({ name: homeA, kept: null });
+    expect(cleaned!.backup!.notes.join('\n')).toMatch(/socket/);
+    expect([existsSync(bench.home()), bench.records.get(homeA), bench.litter()]).toEqual([false, null, []]);
+    await bench.volumes.restore(ada, cleaned!.backup!.file, at);
+    expect(fingerprint(join(bench.home(), 'deep'))).toEqual(before);
+  });
+
+  it('makes no backup where none is wanted', async () => {
+    expect(await bench.volumes.clean(ada, ['home', homeB], false, at)).toEqual([
+      { name: homeA, backup: null, kept: null },
+      { name: homeB, backup: null, kept: null },
+    ]);
+    expect(readdirSync(bench.backups)).toEqual([]);
+  });
+
+  it('touches nothing that is in use, not even what is mounted while the backup is made', async () => {
+    bench.mounted.add(homeA);
+    expect(await codeOf(bench.volumes.clean(ada, [homeB, 'home'], false, at))).toBe('conflict');
+    expect(bench.records.get(homeB)).not.toBeNull();
+    bench.mounted.delete(homeA);
+    const cleaning = bench.volumes.clean(ada, ['home'], true, at);
+    bench.mounted.add(homeA);
+    expect(await cleaning).toMatchObject([
+      { backup: { file: expect.any(String) }, kept: expect.stringMatching(/in use by box/) },
+    ]);
+    expect(readFileSync(join(bench.home(), 'file'), 'utf8')).toBe('content\n');
+  });
+
+  it('keeps what it cannot back up', async () => {
+    const [first] = await bench.volumes.clean(ada, ['home'], true, at);
+    bench.volumes.init('ada', at);
+    bench.write('again', 'again');
+    expect(await bench.volumes.clean(ada, ['home'], true, at)).toMatchObject([
+      { backup: null, kept: /exists already/ },
+    ]);
+    expect(readdirSync(bench.home())).toEqual(['again']);
+    expect(existsSync(first!.backup!.file)).toBe(true);
+  });
+});
+
+describe('migrate', () => {
+  const outcomes = (all: readonly Migrated[]) => all.map(({ from, outcome }) => `${from.name}: ${outcome}`).sort();
+  const migrate = (acting: Acting = ada) => bench.volumes.migrate(acting, findOldVolumes(bench.old, 'carrel'), at);
+
+  it('brings everything over, once, and leaves the old ones as they are', async () => {
+    const hash = userHash('ada');
+    const names = [
+      `hal9000-memory-bank-${hash}`,
+      `hal9000-claude-session-${hash}`,
+      'hal9000-chromadb',
+      'carrel-tmux-sockets',
+    ];
+    for (const name of [...names, 'hal9000-base-plugins', 'hal9000-claude-my-worker'])
+      bench.write('a', name, join(bench.old, name));
+    plantGoods(join(bench.old, names[0]!));
+    plantDeep(join(bench.old, names[0]!), 'd'.repeat(200), 30);
+    const before = fingerprint(join(bench.old, names[0]!, 'deep'));
+    expect(outcomes(await migrate())).toEqual(
+      [...names, 'hal9000-base-plugins'].map((name) => `${name}: migrated`).sort(),
+    );
+    const bank = join(bench.folder, `carrel-memory-bank-${hash}`);
+    expect(fingerprint(join(bank, 'deep'))).toEqual(before);
+    expect(statSync(join(bank, 'file')).nlink).toBe(2);
+    expect(statSync(bank).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(bench.folder, 'carrel-base-plugins/a'), 'utf8')).toBe('hal9000-base-plugins');
+    expect(bench.records.get(`carrel-session-${hash}`)?.migratedFrom).toEqual({
+      name: `hal9000-claude-session-${hash}`,
+      folder: join(bench.old, `hal9000-claude-session-${hash}`),
+      at,
+    });
+    expect(outcomes(await migrate())).toEqual(
+      [...names, 'hal9000-base-plugins'].map((name) => `${name}: already`).sort(),
+    );
+    expect(fingerprint(join(bench.old, names[0]!, 'deep'))).toEqual(before);
+    expect(bench.litter()).toEqual([]);
+  });
+
+  it('finds the volumes of Docker, and puts what was .claude where it belongs', async () => {
+    const data = join(bench.old, `hal9000-claude-home-${userHash('1000')}`, '_data');
+    bench.write('settings.json', '{}', data);
+    chownSync(data, 1001, 1001);
+    expect(await migrate()).toEqual([]);
+    expect(outcomes(await migrate({ ...ada, hashes: [userHash('1000')] }))).toEqual([
+      `hal9000-claude-home-${userHash('1000')}: migrated`,
+    ]);
+    expect(readdirSync(bench.home())).toEqual(['.claude']);
+    expect(readdirSync(join(bench.home(), '.claude'))).toEqual(['settings.json']);
+    expect(statSync(bench.home()).uid).toBe(1001);
+  });
+
+  it('gives nobody what is another’s, and what was everybody’s to the owner alone', async () => {
+    const old = [`hal9000-memory-bank-${userHash('ada')}`, 'hal9000-memory-bank', 'hal9000-chromadb', 'carrel-home'];
+    for (const name of old) bench.write('a', 'a', join(bench.old, name));
+    expect(await migrate(bob)).toEqual([]);
+    expect(outcomes(await migrate())).toEqual([
+      'carrel-home: migrated',
+      'hal9000-chromadb: migrated',
+      `hal9000-memory-bank-${userHash('ada')}: migrated`,
+      'hal9000-memory-bank: conflict',
+    ]);
+  });
+
+  it('leaves alone what has content or is in use, and follows no link', async () => {
+    for (const name of ['carrel-home', 'carrel-session']) bench.write('a', 'old', join(bench.old, name));
+    symlinkSync('/etc', join(bench.old, 'carrel-memory-bank'));
+    bench.volumes.init('ada', at);
+    bench.write('mine', 'mine');
+    bench.mounted.add(`carrel-session-${userHash('ada')}`);
+    const migrated = await migrate();
+    expect(outcomes(migrated)).toEqual(['carrel-home: conflict', 'carrel-session: conflict']);
+    expect(migrated.map(({ reason }) => reason).sort()).toMatchObject([/has content/, /in use by box/]);
+    expect(readdirSync(bench.home())).toEqual(['mine']);
+    expect(bench.records.get(homeA)?.migratedFrom).toBeNull();
+    expect(faultOf(() => findOldVolumes(join(bench.old, 'carrel-memory-bank'), 'carrel'))).toBe('not_found');
+  });
+
+  it('goes on with the others where one fails', async () => {
+    for (const name of ['carrel-home', 'carrel-session']) bench.write('a', 'old', join(bench.old, name));
+    const found = findOldVolumes(bench.old, 'carrel');
+    rmSync(join(bench.old, 'carrel-home'), { recursive: true });
+    mkdirSync(join(bench.root, 'elsewhere'));
+    symlinkSync(join(bench.root, 'elsewhere'), join(bench.old, 'carrel-home'));
+    expect(outcomes(await bench.volumes.migrate(ada, found, at))).toEqual([
+      'carrel-home: failed',
+      'carrel-session: migrated',
+    ]);
+    expect(bench.litter()).toEqual([]);
+  });
+});
+
+describe('a tree deeper than a path can be long', () => {
+  it('is measured and removed', async () => {
+    bench.volumes.init('ada', at);
+    plantDeep(bench.home(), 'x', 5000);
+    within(Anchor.open(bench.home()), (folder) => expect(folder.list()).toEqual(['x']));
+    expect((await bench.volumes.status(ada, 'home', at, 1)).sizeBytes).toBeGreaterThan(5000);
+    const [cleaned] = await bench.volumes.clean(ada, ['home'], true, at);
+    expect(cleaned!.backup!.notes).toMatchObject([/left out, path that is too long/]);
+    expect(cleaned!.backup!.bytes).toBeLessThan(1_000_000);
+    expect(existsSync(bench.home())).toBe(false);
+  });
+});
