@@ -1,5 +1,7 @@
 /** The entry of the command line: reads argv, runs one command, ends with its exit code. */
 import { asFault } from '../model/fault.ts';
+import { checkUserName } from '../model/user.ts';
+import { socketOf } from './access.ts';
 import type { CommandEntry } from './commands.ts';
 import { type Context, homeOf, type Invocation, type Perform } from './context.ts';
 import { Output } from './output/output.ts';
@@ -14,9 +16,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   let out = new Output(wantsJson(argv));
   let code = 0;
   const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {
-    const json = globals.json === true;
-    out = new Output(json);
-    code = await perform(entry, { home: homeOf(globals.home), json, out }, invocation);
+    out = new Output(globals.json === true);
+    code = await perform(entry, contextOf(globals, out), invocation);
   };
   const fail = (error: unknown) => out.fail(asFault(error));
   watchOver(fail);
@@ -26,7 +27,24 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     code = fail(error);
   }
+  await written();
   process.exit(code);
+}
+
+/** A pipe takes what its reader has room for; the rest is still with us. */
+async function written(): Promise<void> {
+  const streams = [process.stdout, process.stderr];
+  await Promise.all(streams.map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))));
+}
+
+function contextOf({ home, user }: GlobalOptions, out: Output): Context {
+  return {
+    home: homeOf(home),
+    socket: socketOf(home),
+    user: user === undefined ? null : checkUserName(user),
+    json: out.json,
+    out,
+  };
 }
 
 async function perform(entry: CommandEntry, context: Context, invocation: Invocation): Promise<number> {

@@ -213,11 +213,11 @@ export class Applies {
   /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
   async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
     const { threads, home } = this.#parts;
-    const { outcome, left } = await threads.run('recover', join(home.applies, row.id));
-    if (outcome === 'done') {
-      const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
-      await threads.run('settleAgain', join(home.applies, row.id), row.value.project, sources);
-    }
+    const journal = join(home.applies, row.id);
+    const { outcome, left } = await threads.run('recover', journal);
+    const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
+    if (outcome === 'done') await threads.run('settleAgain', journal, row.value.project, sources);
+    if (outcome === 'undone') await threads.run('restoreBases', journal, sources);
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
     else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
   }

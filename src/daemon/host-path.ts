@@ -1,6 +1,7 @@
 /** Paths of the host that users name, resolved without trusting anything a sandbox could have planted on the way. */
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 
@@ -17,7 +18,7 @@ export function realHostPath(path: string, open: readonly string[]): string {
     const [part, ...later] = rest as [string, ...string[]];
     rest = later;
     const next = part === '..' ? dirname(resolved) : join(resolved, part);
-    const stat = lstatSync(next, { throwIfNoEntry: false });
+    const stat = lookAt(next, path);
     if (!stat) throw missing(path);
     if (!stat.isSymbolicLink()) {
       resolved = next;
@@ -30,6 +31,19 @@ export function realHostPath(path: string, open: readonly string[]): string {
     rest = [...parts(target), ...rest];
   }
   return resolved;
+}
+
+function lookAt(next: string, path: string): Stats | undefined {
+  try {
+    return lstatSync(next, { throwIfNoEntry: false });
+  } catch (error) {
+    if (isErrno(error, 'ENOTDIR') || isErrno(error, 'ENAMETOOLONG')) return undefined;
+    if (!isErrno(error, 'EACCES')) throw error;
+    throw new Fault('denied', `${printable(path)} is in a folder that we may not enter`, {
+      hint: 'Name a folder of your own.',
+      cause: error,
+    });
+  }
 }
 
 function parts(path: string): string[] {

@@ -5,7 +5,7 @@ import { keepBases } from '../workspace/change/bases.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
 import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
-import { settleAgain, takeBack, takeOver } from '../workspace/take-over.ts';
+import { restoreBases, settleAgain, takeBack, takeOver } from '../workspace/take-over.ts';
 import { takeToBranch } from '../workspace/take-to-branch.ts';
 
 export const jobs = {
@@ -19,6 +19,7 @@ export const jobs = {
   takeToBranch,
   takeBack,
   settleAgain,
+  restoreBases,
   recover,
 };
 

@@ -89,18 +89,30 @@ export class Snapshots {
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
     for (const one of names) this.#refuseTaken(one);
     await this.#parts.keepBases(row.value);
-    const forks = await whileStill(this.#parts, row, () => this.#copies(row, names.length));
+    // Recorded before anybody can remove what they share with the original.
+    const rows = await whileStill(this.#parts, row, async () => {
+      return this.#recordForks(row, names, await this.#copies(row, names.length));
+    });
+    return Promise.all(rows.map((fork) => sandboxes.settled(fork)));
+  }
+
+  async #recordForks(
+    from: Row<'sandbox'>,
+    names: readonly string[],
+    ids: readonly string[],
+  ): Promise<Row<'sandbox'>[]> {
+    const { home } = this.#parts;
     const rows: Row<'sandbox'>[] = [];
     try {
-      for (const [index, id] of forks.entries()) {
-        rows.push(this.#insert(row.value, id, names[index]!));
+      for (const [index, id] of ids.entries()) {
+        rows.push(this.#insert(from.value, id, names[index]!));
         crashPoint('fork:recorded');
-        rmSync(join(this.#parts.home.sandbox(id), forkingMark));
+        rmSync(join(home.sandbox(id), forkingMark));
       }
     } finally {
-      for (const id of forks.slice(rows.length)) await removeTree(this.#parts.home.sandbox(id));
+      for (const id of ids.slice(rows.length)) await removeTree(home.sandbox(id));
     }
-    return Promise.all(rows.map((fork) => sandboxes.settled(fork)));
+    return rows;
   }
 
   /** Copied before they are recorded: a fork that exists is whole. What a crash leaves is marked as unfinished. */

@@ -48,7 +48,8 @@ export class Threads {
     }
     if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#count += 1;
-    const worker = new Worker(new URL('./job-thread.js', import.meta.url));
+    // Descriptors of our own system calls are no concern of Node's.
+    const worker = new Worker(new URL('./job-thread.js', import.meta.url), { trackUnmanagedFds: false });
     worker.unref();
     return { worker, timer: undefined };
   }

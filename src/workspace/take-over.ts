@@ -92,11 +92,16 @@ const pathOf = ({ path }: { path: BytePath }) => path;
 
 /** Sandboxes that are gone meanwhile have no bases to put back. */
 export function takeBack(journal: string, sources: readonly Source[]): BytePath[] {
-  const { bases } = readJournal(journal).meta as Meta;
   const paths = undoApply(journal);
+  restoreBases(journal, sources);
+  return paths;
+}
+
+/** For an undo that a crash cut short after the project was as before, too. */
+export function restoreBases(journal: string, sources: readonly Source[]): void {
+  const { bases } = readJournal(journal).meta as Meta;
   for (const { sandbox, saved } of bases) {
     const source = sources.find((one) => one.sandbox === sandbox);
     if (source) restoreBaseRecords(source.place, saved);
   }
-  return paths;
 }

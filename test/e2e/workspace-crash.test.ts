@@ -59,7 +59,7 @@ async function goesOn(id: string): Promise<void> {
 const early = ['apply:staging-made', 'apply:staged'];
 const late = ['apply:ready', 'apply:step:0', 'apply:step:4', 'apply:steps-done', 'apply:old-kept', 'apply:done'];
 const applyPoints = [...['pause:held', 'apply:recorded', ...early], ...late, 'apply:cleaned'];
-const undoPoints = ['pause:held', 'apply:staged'];
+const undoPoints = ['pause:held', 'apply:staged', 'apply:ready', 'apply:step:4', 'apply:old-kept', 'apply:cleaned'];
 const few = ['apply:staged', 'apply:step:4', 'apply:old-kept'];
 
 describe.each(ways)('an apply, as %s', (way) => {

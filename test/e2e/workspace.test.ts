@@ -156,6 +156,16 @@ describe.each(isRealRoot ? ['root', 'rootless'] : ['rootless'])('as %s', (who) =
     expect(await changes('box')).toHaveLength(6);
   });
 
+  it('takes over again what was taken back, folders that went included', async () => {
+    await carrel.ok('create', '--name', 'box', project);
+    await agent('box', 'rm -r src; echo more >> a.txt');
+    await apply('box');
+    await carrel.ok('undo', 'box');
+    expect(read('src/deep/x')).toBe('x\n');
+    expect((await apply('box')).exitCode).toBe(0);
+    expect(existsSync(join(project, 'src'))).toBe(false);
+  });
+
   it('merges what both changed, and names what does not merge', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', "sed -i '1s/.*/agent/' a.txt; echo agent > keep.txt; echo agent > both");

@@ -166,9 +166,15 @@ export function restoreBaseRecords(place: WorkspacePlace, saved: SavedBases): vo
   withWriter(place, (writer, log) => {
     for (const { path, record } of saved) {
       if (record === null) writer.forget(path);
-      else writer.record(path, { ...record, content: keptContent(log, path, record) });
+      else writer.record(path, { ...record, ...putBack(place, path, record), content: keptContent(log, path, record) });
     }
   });
+}
+
+/** A file that went and came back is the same file, though the kernel notes that its name changed. */
+function putBack(place: WorkspacePlace, path: BytePath, { identity }: BaseRecord): Pick<BaseRecord, 'identity'> {
+  const now = identity && projectIdentity(place, path);
+  return { identity: now && isSame({ ...identity, ctimeNs: now.ctimeNs }, now) ? now : identity };
 }
 
 function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer | null {
