@@ -1,6 +1,7 @@
 /** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was told. */
 import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
@@ -164,11 +165,57 @@ describe('a working copy', () => {
   });
 });
 
+describe('a reader that takes its time', () => {
+  // As much as the Docker Engine and the kernel hold between them, so that the writer ends with all of it unread.
+  const bytes = 1_420_000;
+  const command = ['/bin/sh', '-c', `yes | head -c ${bytes}`];
+  const patience = 3000;
+
+  async function length(stream: AsyncIterable<unknown>): Promise<number> {
+    let total = 0;
+    for await (const chunk of stream) total += (chunk as Buffer).length;
+    return total;
+  }
+
+  it('of the command gets everything after its end', async () => {
+    const launch = setup.launch({ command, console: true });
+    await setup.engine.start(launch);
+    const console = await setup.engine.attach(launch.id, null);
+    console.stderr.resume();
+    await sleep(patience);
+    expect((await setup.engine.inspect(launch.id, null)).kind).toBe('exited');
+    expect(await length(console.stdout)).toBe(bytes);
+  });
+
+  it('of a later command gets everything after its end', async () => {
+    const launch = setup.launch({});
+    const { handle } = await setup.engine.start(launch);
+    const spec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
+    const process = await setup.engine.exec(launch.id, handle, spec);
+    process.stderr.resume();
+    await sleep(patience);
+    expect(await length(process.stdout)).toBe(bytes);
+    expect(await process.exited).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('without an image', () => {
+  it("the host's programs are there, and nothing else of it", async () => {
+    const text =
+      'whoami; /usr/bin/env true && echo runs; ls /home /root /etc/shadow /srv 2>/dev/null; touch /usr/x || echo no';
+    const launch = setup.launch({ root: { kind: 'host' }, command: ['/bin/sh', '-c', `exec 2>/dev/null; ${text}`] });
+    expect(await said(setup.engine, launch)).toBe('agent\nruns\n/home:\nno\n');
+    expect(await said(setup.engine, { ...launch, id: setup.launch({}).id })).toBe('agent\nruns\n/home:\nno\n');
+    expect((await dockerd.docker('images', '--quiet', 'carrel-host')).split('\n')).toHaveLength(1);
+  });
+});
+
 describe('what cannot be had', () => {
-  it('is refused: an image that is not there, no image at all, a link in the way, a limit behind our own mounts', async () => {
+  it('is refused: an image that is not there, a folder as root, a link in the way, a limit behind our own mounts', async () => {
     const refused = (overrides: Parameters<DockerSetup['launch']>[0]) =>
       codeOf(setup.engine.start(setup.launch(overrides)));
     expect(await refused({ root: { kind: 'image', reference: 'no-such-image' } })).toBe('not_found');
+    expect(await refused({ root: { kind: 'directory', path: setup.folder } })).toBe('unsupported');
     expect(await refused({ held: ['diskBytes'] })).toBe('unsupported');
     const source = join(setup.folder, 'nothing');
     expect(await refused({ mounts: [{ kind: 'bind', source, target: '/x', readonly: true }] })).toBe('invalid');

@@ -1,6 +1,6 @@
 /** The docker engine keeps the contract, on a dockerd of its own. */
 import { afterAll, beforeAll } from 'vitest';
-import { engineConformance } from '../conformance/engine.ts';
+import { engineConformance, mountConformance } from '../conformance/engine.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 
@@ -13,3 +13,4 @@ beforeAll(async () => {
 afterAll(() => dockerd.dispose());
 
 engineConformance('docker', () => dockerSetup(dockerd));
+mountConformance('docker', () => dockerSetup(dockerd));

@@ -4,8 +4,9 @@ import { Writable } from 'node:stream';
 import type { Console } from '../engine.ts';
 import type { Connection } from './connection.ts';
 import { readOutputs } from './frames.ts';
+import type { Life } from './life.ts';
 
-export async function attachConsole(connection: Connection, container: string): Promise<Console> {
+export async function attachConsole(connection: Connection, container: string, life: Life): Promise<Console> {
   const options = { stream: true, stdin: true, stdout: true, stderr: true };
   const socket = await hijacked(connection, (docker) =>
     // Named as the library wants it, `stdin` would make it keep the request open instead of handing the connection over.
@@ -14,7 +15,7 @@ export async function attachConsole(connection: Connection, container: string): 
       .attach({ _query: options, _body: { stream: true }, hijack: true } as object as typeof options),
   );
   return {
-    ...readOutputs(socket, false),
+    ...readOutputs(socket, false, { over: () => life.isOver(), isFree: () => !life.isKnown }),
     stdin: stdinOf(socket),
     resize: async () => {},
     detach: () => socket.destroy(),

@@ -27,22 +27,22 @@ export class Context {
   readonly maps: IdMaps = readIdMaps();
   /** We are root in a user namespace only. */
   readonly rootless = readIdSpace().rootless;
-  readonly #folder: string;
+  readonly folder: string;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
 
   constructor(options: DockerOptions) {
-    this.#folder = options.folder;
+    this.folder = options.folder;
     this.installation = options.installation;
     this.connection = new Connection(options.socketPath ?? findSocket(process.env));
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
   }
 
   get runs(): string {
-    return join(this.#folder, 'run');
+    return join(this.folder, 'run');
   }
 
   get pauses(): string {
-    return join(this.#folder, 'paused');
+    return join(this.folder, 'paused');
   }
 
   run(id: string): string {

@@ -26,6 +26,7 @@ import { removeEverything, stopContainer } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
+import { Life } from './life.ts';
 import { readLog } from './log.ts';
 import { idIn, installationFilter } from './naming.ts';
 import { handleOf, observed } from './observe.ts';
@@ -70,32 +71,37 @@ class DockerEngine implements Engine {
         crashPoint('start:created');
         found = { kind: 'created' };
       }
-      if (found.kind === 'created') await this.#begin(launch);
+      if (found.kind === 'created') return await this.#begin(launch);
     } catch (error) {
       this.#release(id);
       // Without an answer nobody knows whether it has begun, and then it may not begin again.
       if (isAnswered(error)) await removeEverything(this.#context, id);
       throw error;
     }
-    crashPoint('start:begun');
-    return this.#started(id);
+    return startedOf(handleOf(await this.#present(id)));
   }
 
-  async #begin({ id, console: held }: Launch): Promise<void> {
+  async #begin({ id, console: held }: Launch): Promise<Started> {
+    const { connection } = this.#context;
     const name = this.#context.name(id);
-    if (held) this.#hold(id, await attachConsole(this.#context.connection, name));
+    const life = new Life(connection, name);
+    if (held) this.#hold(id, await attachConsole(connection, name, life));
     try {
-      await this.#context.connection.ask((docker) => docker.getContainer(name).start());
+      await connection.ask((docker) => docker.getContainer(name).start());
     } catch (error) {
       // Somebody was faster.
       if (statusOf(error) !== 304) throw error;
     }
+    crashPoint('start:begun');
+    const container = await this.#present(id);
+    life.settle(container.State.Pid);
+    return startedOf(handleOf(container));
   }
 
-  async #started(id: string): Promise<Started> {
-    const found = await this.#find(id);
-    if (found === null) throw new Fault('unavailable', 'the sandbox was removed while it started');
-    return startedOf(handleOf(found));
+  async #present(id: string) {
+    const container = await this.#find(id);
+    if (container === null) throw new Fault('not_ready', 'the sandbox was removed meanwhile');
+    return container;
   }
 
   #hold(id: string, console: Console): void {
@@ -194,7 +200,10 @@ class DockerEngine implements Engine {
     }
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw notRunning();
-    return attachConsole(this.#context.connection, this.#context.name(id));
+    const { connection } = this.#context;
+    const life = new Life(connection, this.#context.name(id));
+    life.settle((await this.#present(id)).State.Pid);
+    return attachConsole(connection, this.#context.name(id), life);
   }
 
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {

@@ -117,7 +117,8 @@ function readExec(socket: Socket, terminal: boolean, inspect: Inspect) {
       () => give(false),
     );
   };
-  return { outputs: readOutputs(socket, terminal, { keep, end }), ended };
+  const over = async () => !(await inspect())?.Running;
+  return { outputs: readOutputs(socket, terminal, { keep, end, over }), ended };
 }
 
 async function exitAfter(outputs: Outputs, ended: Promise<ExecInspectInfo | null>): Promise<Exit> {

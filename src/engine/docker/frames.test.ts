@@ -38,7 +38,7 @@ describe('outputs', () => {
   it('are apart without a terminal, and one with it', async () => {
     for (const terminal of [false, true]) {
       const { near, far, close } = await pair();
-      const { stdout, stderr } = readOutputs(near, terminal);
+      const { stdout, stderr } = readOutputs(near, terminal, { over: async () => false });
       far.end(bytes);
       const read = async (stream: AsyncIterable<unknown>) => {
         let text = '';
@@ -53,14 +53,19 @@ describe('outputs', () => {
 
   it('make the sender wait for the slower reader', async () => {
     const { near, far, close } = await pair();
-    const { stdout, stderr } = readOutputs(near, false);
+    let over = false;
+    const { stdout, stderr } = readOutputs(near, false, { over: async () => over });
     stderr.resume();
     const large = 'x'.repeat(1024 ** 2);
     let taken = 0;
     for (let n = 0; n < 16; n += 1) far.write(frame(1, large), () => (taken += 1));
     await once(stdout, 'readable');
     expect(taken).toBeLessThan(8);
+    // Of a process that has ended everything is taken in, whether or not somebody reads.
+    over = true;
+    const closed = once(near, 'close');
     far.end();
+    await closed;
     let total = 0;
     for await (const chunk of stdout) total += (chunk as Buffer).length;
     expect(total).toBe(16 * large.length);

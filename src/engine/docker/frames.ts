@@ -40,29 +40,53 @@ export interface OutputHooks {
   readonly keep?: (frame: Frame) => boolean;
   /** Called when nothing more comes; ends the streams. */
   readonly end?: (outputs: Outputs) => void;
+  /** Whether the process has ended. */
+  readonly over: () => Promise<boolean>;
+  /** Nothing is held back as long as this is true. */
+  readonly isFree?: () => boolean;
 }
 
-/** Splits a connection in two, or with a terminal hands it on whole. The slower of the readers sets the pace. */
-export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHooks = {}): Outputs {
+/** The engine throws away what nobody has read two seconds after the end of a process. */
+const lookMs = 300;
+
+/**
+ * Splits a connection in two, or with a terminal hands it on whole. The slower of the readers sets the pace, until the
+ * process has ended: then the little that the engine still holds is taken in at once.
+ */
+export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHooks): Outputs {
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
   const reader = new FrameReader();
-  const take = (chunk: Buffer) => {
-    const frames: Iterable<Frame> = terminal ? [{ stream: 'stdout', bytes: chunk }] : reader.push(chunk);
-    let ready = true;
-    for (const frame of frames) {
-      if (!hooks.keep?.(frame)) ready = outputs[frame.stream].write(frame.bytes) && ready;
-    }
-    if (!ready) socket.pause();
-  };
+  const isSlow = () => outputs.stdout.writableNeedDrain || outputs.stderr.writableNeedDrain;
+  let look: NodeJS.Timeout | null = null;
+  let over = false;
   const goOn = () => {
-    if (!outputs.stdout.writableNeedDrain && !outputs.stderr.writableNeedDrain) socket.resume();
+    if (look) clearInterval(look);
+    look = null;
+    socket.resume();
   };
-  outputs.stdout.on('drain', goOn);
-  outputs.stderr.on('drain', goOn);
-  socket.on('data', take);
+  const holdBack = () => {
+    socket.pause();
+    look ??= setInterval(async () => {
+      over ||= await hooks.over().catch(() => false);
+      if (over) goOn();
+    }, lookMs);
+  };
+  const drained = () => {
+    if (!isSlow()) goOn();
+  };
+  outputs.stdout.on('drain', drained);
+  outputs.stderr.on('drain', drained);
+  socket.on('data', (chunk: Buffer) => {
+    const frames: Iterable<Frame> = terminal ? [{ stream: 'stdout', bytes: chunk }] : reader.push(chunk);
+    for (const frame of frames) if (!hooks.keep?.(frame)) outputs[frame.stream].write(frame.bytes);
+    if (isSlow() && !over && !hooks.isFree?.()) holdBack();
+  });
   // An engine that breaks off is an end like any other; whoever asks it about the process learns more.
   socket.on('error', () => {});
-  socket.on('close', () => (hooks.end ?? endBoth)(outputs));
+  socket.on('close', () => {
+    if (look) clearInterval(look);
+    (hooks.end ?? endBoth)(outputs);
+  });
   return outputs;
 }
 

@@ -11,18 +11,19 @@ import { identityFor } from './identity.ts';
 import { ownedFolders, prepareMounts } from './mounts.ts';
 import { labels, version, volumeName } from './naming.ts';
 import { advisoryLabel } from './observe.ts';
+import { forgetHostImage, hostImageName, rootOf } from './root.ts';
 import { containerSpec } from './spec.ts';
 
 export async function create(context: Context, launch: Launch): Promise<void> {
   const facts = await context.facts();
   requireSeccomp(facts);
-  const image = imageOf(launch);
   const runtime = chooseRuntime(launch.runtime, facts);
   const advisory = advisoryLimits(facts, launch);
-  const { maps, installation } = context;
+  const { connection, maps, installation } = context;
   const identity = identityFor(ownedFolders(launch.mounts, maps), facts, context.self);
+  const root = await rootOf(launch.root, connection, context.folder);
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
-  const mounts = prepareMounts(launch.mounts, identity, {
+  const mounts = prepareMounts([...root.mounts, ...launch.mounts], identity, {
     folder: context.run(launch.id),
     maps,
     userMarks: context.rootless,
@@ -34,30 +35,24 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     ...mounts,
     name: context.name(launch.id),
     launch,
-    image,
+    image: root.image,
     runtime,
     identity,
     facts,
     labels: { ...own, [labels.advisory]: advisoryLabel(advisory) },
   });
   try {
-    await context.connection.ask((docker) => docker.createContainer(spec));
+    await connection.ask((docker) => docker.createContainer(spec));
   } catch (error) {
-    throw statusOf(error) === 404 ? missingImage(image, error) : error;
+    forgetHostImage(connection);
+    throw statusOf(error) === 404 ? missingImage(root.image, error) : error;
   }
-}
-
-function imageOf({ root }: Launch): string {
-  if (root.kind === 'image') return root.reference;
-  throw new Fault('unsupported', 'a Docker Engine makes sandboxes of images alone', {
-    hint: 'Name one with --image REF, or use the embedded engine: --engine local.',
-  });
 }
 
 function missingImage(image: string, cause: unknown): Fault {
   return new Fault('not_found', `the Docker Engine has no image ${image}`, {
     cause,
-    hint: `Fetch it first: docker pull ${image}`,
+    hint: image.startsWith(hostImageName) ? 'Try again.' : `Fetch it first: docker pull ${image}`,
   });
 }
 
