@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fault } from '../model/fault.ts';
 import { Client, readFrames } from './client.ts';
+import { actAsHeader } from './paths.ts';
 import { encodeFrame, encodeJson, FrameReader } from './stream.ts';
 
 let root: string;
@@ -66,6 +67,47 @@ test('calls a route with name, query and body', async () => {
     ['DELETE', '/v1/sandboxes/a?force=true', ''],
     ['GET', '/v1/events?after=3', ''],
   ]);
+});
+
+test('who asks is told with every request, upgrades included', async () => {
+  const seen: unknown[] = [];
+  const note = ({ method, headers }: http.IncomingMessage) =>
+    void seen.push([method, headers.authorization, headers[actAsHeader]]);
+  await serve((request, response) => {
+    note(request);
+    json(response, 200, []);
+  });
+  server.on('upgrade', (request, socket) => {
+    note(request);
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: carrel-stream\r\n\r\n');
+  });
+  const client = new Client(home, undefined, { token: 'carrel_t', actAs: 'bob' });
+  await client.call('listSandboxes');
+  await client.call('addUser', { body: { name: 'eve' } });
+  await client
+    .frames('diffSandbox', { path: { name: 'a' }, body: {} })
+    .next()
+    .catch(() => {});
+  await client.follow(0).next();
+  (await client.upgrade('execSandbox', { name: 'a' })).destroy();
+  const methods = ['GET', 'POST', 'POST', 'GET', 'POST'];
+  expect(seen).toEqual(methods.map((method) => [method, 'Bearer carrel_t', 'bob']));
+  await new Client(home).call('listSandboxes');
+  expect(seen.at(-1)).toEqual(['GET', undefined, undefined]);
+});
+
+test('a shared socket is used as it is, and never started', async () => {
+  await serve((_request, response) => json(response, 200, []));
+  expect(await new Client({ socket: join(home, 'carrel.sock') }).call('listSandboxes')).toEqual([]);
+  for (const socket of [
+    join(home, 'other.sock'),
+    join(home, 'absent', 'x.sock'),
+    join(home, 'carrel.sock', 'x.sock'),
+  ]) {
+    const fault = await faultOf(new Client({ socket }).call('listSandboxes'));
+    expect(fault.toJSON()).toMatchObject({ code: 'unavailable', message: `no daemon listens at ${socket}` });
+    expect(fault.hint).toContain('CARREL_SOCKET');
+  }
 });
 
 test('a refusal is thrown as the Fault it is', async () => {

@@ -1,6 +1,6 @@
 /**
- * How everything outside the daemon talks to it: HTTP over the unix socket of one home. Typed by the table of routes,
- * but without its schemas, so that a command starts quickly.
+ * How everything outside the daemon talks to it: HTTP over the unix socket of one home, or over the one that a daemon
+ * shares with other users. Typed by the table of routes, but without its schemas, so that a command starts quickly.
  *
  * A refusal of the daemon is thrown as the Fault it sent. When nobody listens, `start` (if given) is asked to bring a
  * daemon up and the request is made again: nothing was sent before, so that is always safe.
@@ -8,10 +8,11 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
-import { paths } from './paths.ts';
+import { actAsHeader, paths } from './paths.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
@@ -20,6 +21,16 @@ export interface Input<K extends RouteName> {
   readonly query?: QueryOf<K>;
   readonly body?: BodyOf<K>;
   readonly signal?: AbortSignal;
+}
+
+/** A home, or the socket of a daemon that others run. */
+export type Place = string | { readonly socket: string };
+
+/** Who asks. Left out: the owner of the home, whom the socket there lets in as such. */
+export interface Visitor {
+  readonly token?: string | undefined;
+  /** The user that the owner acts as. */
+  readonly actAs?: string | undefined;
 }
 
 interface Message {
@@ -31,12 +42,17 @@ interface Message {
 }
 
 export class Client {
-  readonly #home: string;
+  readonly #place: Place;
   readonly #start: (() => Promise<void>) | undefined;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(home: string, start?: () => Promise<void>) {
-    this.#home = home;
+  constructor(place: Place, start?: () => Promise<void>, { token, actAs }: Visitor = {}) {
+    this.#place = place;
     this.#start = start;
+    this.#headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(actAs === undefined ? {} : { [actAsHeader]: actAs }),
+    };
   }
 
   async call<K extends RouteName>(route: K, input: Input<K> = {}): Promise<AnswerOf<K>> {
@@ -46,7 +62,7 @@ export class Client {
 
   /** The raw socket after the daemon switched to frames. */
   async upgrade(route: 'attachSandbox' | 'execSandbox', path: { readonly name: string }): Promise<Socket> {
-    const message = compose(route, { path });
+    const message = this.#compose(route, { path });
     const headers = { ...message.headers, connection: 'Upgrade', upgrade: streamProtocol };
     return switched(send({ ...message, headers }, await this.#dial()));
   }
@@ -66,19 +82,24 @@ export class Client {
   }
 
   async #answer<K extends RouteName>(route: K, input: Input<K>): Promise<IncomingMessage> {
-    const message = compose(route, input);
+    const message = this.#compose(route, input);
     const response = await answered(send(message, await this.#dial()));
     if ((response.statusCode ?? 500) < 400) return response;
     throw refusal(response, await readText(response));
   }
 
+  #compose<K extends RouteName>(route: K, input: Input<K>): Message {
+    const message = compose(route, input);
+    return { ...message, headers: { ...message.headers, ...this.#headers } };
+  }
+
   async #dial(): Promise<Socket> {
     try {
-      return await dial(this.#home);
+      return await dial(this.#place);
     } catch (error) {
       if (!this.#start || !isFault(error, 'unavailable')) throw error;
       await this.#start();
-      return dial(this.#home);
+      return dial(this.#place);
     }
   }
 }
@@ -128,16 +149,17 @@ export async function* readServerSent(stream: Readable): AsyncGenerator<string> 
 }
 
 /**
- * A connection to the socket of a home. The path of a unix socket is limited to 107 bytes and a home may be deeper, so
- * the socket is named through an open descriptor of the home.
+ * A connection to a socket. Its path is limited to 107 bytes and its folder may be deeper, so it is named through an
+ * open descriptor of the folder.
  */
-function dial(home: string): Promise<Socket> {
+function dial(place: Place): Promise<Socket> {
+  const path = typeof place === 'string' ? `${place}/carrel.sock` : place.socket;
   return new Promise((resolve, reject) => {
-    const folder = openHome(home);
-    const socket = connect(`/proc/self/fd/${folder}/carrel.sock`);
+    const folder = openFolder(dirname(path), place);
+    const socket = connect(`/proc/self/fd/${folder}/${basename(path)}`);
     const fail = (error: Error) => {
       closeSync(folder);
-      reject(unreachable(error, home));
+      reject(unreachable(error, place));
     };
     socket.once('error', fail);
     socket.once('connect', () => {
@@ -148,30 +170,45 @@ function dial(home: string): Promise<Socket> {
   });
 }
 
-function openHome(home: string): number {
+/** Passing through is enough: the folder of a shared socket need not be open to readers. */
+const O_PATH = 0o10000000;
+
+function openFolder(folder: string, place: Place): number {
   try {
-    return openSync(home, constants.O_RDONLY | constants.O_DIRECTORY);
+    return openSync(folder, O_PATH | constants.O_DIRECTORY);
   } catch (error) {
-    throw unreachable(error, home);
+    throw unreachable(error, place);
   }
 }
 
-function unreachable(error: unknown, home: string): Fault {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'ENOENT':
-    case 'ECONNREFUSED':
-      return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
-    case 'EACCES':
-    case 'EPERM':
-      return new Fault('denied', `${home} belongs to somebody else`, {
-        cause: error,
-        hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
-      });
-    case 'ENOTDIR':
-      return new Fault('invalid', `${home} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
-    default:
-      return broken(error);
-  }
+function unreachable(error: unknown, place: Place): Fault {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return absent(error, place);
+  if (code === 'EACCES' || code === 'EPERM') return closed(error, place);
+  if (code !== 'ENOTDIR') return broken(error);
+  if (typeof place !== 'string') return absent(error, place);
+  return new Fault('invalid', `${place} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
+}
+
+function absent(error: unknown, place: Place): Fault {
+  if (typeof place === 'string')
+    return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
+  return new Fault('unavailable', `no daemon listens at ${place.socket}`, {
+    cause: error,
+    hint: 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
+  });
+}
+
+function closed(error: unknown, place: Place): Fault {
+  if (typeof place === 'string')
+    return new Fault('denied', `${place} belongs to somebody else`, {
+      cause: error,
+      hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
+    });
+  return new Fault('denied', `${place.socket} is not open to you`, {
+    cause: error,
+    hint: 'Whoever shares it decides who may come near; for a daemon of your own, unset CARREL_SOCKET.',
+  });
 }
 
 function compose<K extends RouteName>(route: K, input: Input<K>): Message {

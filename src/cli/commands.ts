@@ -1,6 +1,12 @@
 /** Every command, as data. The parser, the help and the completion scripts are made from this table. */
 import type { Perform } from './context.ts';
+import { storageCommands, storageGroups } from './storage-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
+
+/** What `carrel __names` tells the names of. */
+export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets';
+
+export type Area = 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'Storage and people:' | 'First contact:';
 
 export interface OptionEntry {
   /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
@@ -9,11 +15,21 @@ export interface OptionEntry {
   readonly choices?: readonly string[];
   readonly repeat?: boolean;
   readonly hidden?: boolean;
+  /** What its value completes to; left out, its choices or files. */
+  readonly completes?: NameKind;
+}
+
+/** What several commands of two words begin with. */
+export interface GroupEntry {
+  readonly name: string;
+  readonly area: Area;
+  readonly summary: string;
 }
 
 export interface CommandEntry {
+  /** One word, or that of a group and one more. */
   readonly name: string;
-  readonly area: 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'First contact:';
+  readonly area: Area;
   readonly summary: string;
   /** `<name>` is needed, `[name]` is not, `<name...>` is one or more. */
   readonly args?: string;
@@ -23,7 +39,7 @@ export interface CommandEntry {
   /** How the usage line ends, where it says more than `args`. */
   readonly usage?: string;
   /** What its arguments complete to; `sandbox` is for the first only, `sandbox-files` has files after it. */
-  readonly completes?: 'sandboxes' | 'sandbox' | 'sandbox-files' | 'files' | 'places' | readonly string[];
+  readonly completes?: NameKind | 'sandbox' | 'sandbox-files' | 'files' | 'places' | readonly string[];
   readonly hidden?: boolean;
   readonly load: () => Promise<{ readonly default: Perform }>;
 }
@@ -38,7 +54,6 @@ const sandboxOptions: readonly OptionEntry[] = [
     summary: 'the OCI runtime; left out, the first that is installed',
     choices: ['crun', 'runc', 'runsc', 'sysbox-runc'],
   },
-  { flags: '--user <USER>', summary: 'whose sandbox it is' },
   {
     flags: '--mode <MODE>',
     summary: 'how PROJECT appears in /workspace (with PROJECT: overlay)',
@@ -55,10 +70,24 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--pids <N>', summary: 'processes and threads it may have (default 512)' },
   { flags: '--disk <SIZE>', summary: 'disk it may fill, where the filesystem can enforce it (default 8g)' },
   env,
+  {
+    flags: '--secret <NAME>',
+    summary: 'give it a secret, as /run/secrets/NAME; may be repeated',
+    repeat: true,
+    completes: 'secrets',
+  },
+  {
+    flags: '--volume <NAME:PATH>',
+    summary: 'show a volume, by type or name, at PATH inside, read-only with :ro at the end; may be repeated',
+    repeat: true,
+    completes: 'volumes',
+  },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },
   { flags: '--rm', summary: 'remove it when its command has ended' },
 ];
+
+export const groups: readonly GroupEntry[] = storageGroups;
 
 const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
 
@@ -125,7 +154,10 @@ export const commands: readonly CommandEntry[] = [
     name: 'ls',
     area: 'Sandboxes:',
     summary: 'list sandboxes',
-    options: [{ flags: '--size', summary: 'also what each takes on disk, snapshots included' }],
+    options: [
+      { flags: '--size', summary: 'also what each takes on disk, snapshots included' },
+      { flags: '--all-users', summary: 'those of all users; for the owner' },
+    ],
     load: () => import('./command/ls.ts'),
   },
   {
@@ -227,6 +259,7 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./command/stats.ts'),
   },
   ...workspaceCommands,
+  ...storageCommands,
   {
     name: 'completion',
     area: 'First contact:',
@@ -238,7 +271,8 @@ export const commands: readonly CommandEntry[] = [
   {
     name: '__names',
     area: 'First contact:',
-    summary: 'names of sandboxes, for completion',
+    summary: 'names of sandboxes or other things, for completion',
+    args: '[KIND]',
     hidden: true,
     load: () => import('./command/names.ts'),
   },

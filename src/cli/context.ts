@@ -7,6 +7,10 @@ import type { Output } from './output/output.ts';
 export interface Context {
   /** Absolute path of the installation. */
   readonly home: string;
+  /** Of a daemon that others run, which is used instead of the one of the home; null: there is none. */
+  readonly socket: string | null;
+  /** Whom the owner acts as; null: whoever asks. */
+  readonly user: string | null;
   readonly json: boolean;
   readonly out: Output;
 }

@@ -94,9 +94,10 @@ async function tryStart(home: string, deadline: number): Promise<boolean> {
   }
 }
 
-/** In a user namespace the daemon is root and cannot tell whose it is. */
+/** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
 export function daemonEnv(home: string): NodeJS.ProcessEnv {
-  return { ...process.env, CARREL_HOME: home, CARREL_OWNER: userInfo().username };
+  const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
+  return { ...env, CARREL_HOME: home, CARREL_OWNER: userInfo().username };
 }
 
 function launch(home: string, log: number): ChildProcess {

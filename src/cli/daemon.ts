@@ -1,17 +1,25 @@
 /** How commands reach the daemon. */
 import { Client } from '../api/client.ts';
+import { tokenFor } from './access.ts';
 import type { Context } from './context.ts';
 import { during } from './output/progress.ts';
 
-/** A client that brings the daemon up when nobody answers. */
+/** A client that brings the daemon up when nobody answers; one that others run is theirs to start. */
 export function connect(context: Context): Client {
-  return new Client(context.home, async () => {
+  if (context.socket !== null) return connectRunning(context);
+  const start = async () => {
     const { startDaemon } = await import('./daemon-start.ts');
     await during(context.out, 'starting the daemon', startDaemon(context.home));
-  });
+  };
+  return new Client(context.home, start, visitor(context));
 }
 
 /** A client that takes the daemon as it is, or is refused with `unavailable`. */
 export function connectRunning(context: Context): Client {
-  return new Client(context.home);
+  const place = context.socket === null ? context.home : { socket: context.socket };
+  return new Client(place, undefined, visitor(context));
+}
+
+function visitor({ socket, user, out }: Context) {
+  return { token: tokenFor(socket, (text) => out.warn(text)), actAs: user ?? undefined };
 }

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../model/fault.ts';
+import { uidOf } from './account.ts';
 import { homeOf } from './context.ts';
 import { parseCount, parseEnv, parseNumber, parsePairs, parseSeconds } from './option.ts';
+import { absolute } from './paths.ts';
 import { sandboxRequest } from './request.ts';
+import { checkVolume } from './volume.ts';
 
 function invalid(work: () => unknown): void {
   expect(work).toThrowError(expect.objectContaining({ code: 'invalid' }) as Fault);
@@ -30,7 +33,29 @@ describe('refused', () => {
     invalid(() => sandboxRequest({}, '', []));
     invalid(() => sandboxRequest({ rootfs: '' }, undefined, []));
     invalid(() => homeOf(''));
+    invalid(() => absolute('', 'FILE'));
   });
+  test.each(['', 'a/b', '../x', 'a b', '-x'])('--secret %j', (name) => {
+    invalid(() => sandboxRequest({ secret: [name] }, undefined, []));
+  });
+  test.each(['', 'home', 'home:', ':/x', 'home:x', 'home:/x:rw', 'home:/x:ro:ro', 'home:/../x'])(
+    '--volume %j',
+    (text) => {
+      invalid(() => sandboxRequest({ volume: [text] }, undefined, []));
+    },
+  );
+  test.each(['', 'Home', 'a/b', '-x', 'a'.repeat(129)])('volume %j', (name) => invalid(() => checkVolume(name)));
+  test('an account that cannot be', async () => {
+    await expect(uidOf({ uid: '4294967295' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(uidOf({ uid: 'root' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(uidOf({ uid: '1', account: 'a' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+});
+
+test('an account is a number, or none', async () => {
+  expect(await uidOf({})).toBeNull();
+  expect(await uidOf({ uid: '0' })).toBe(0);
+  expect(await uidOf({ uid: '4294967294' })).toBe(0xffff_fffe);
 });
 
 test('seconds become milliseconds', () => {
@@ -45,15 +70,21 @@ test('without options only what is needed is asked for', () => {
 test('all options reach the request', () => {
   const request = sandboxRequest(
     {
-      ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', cpus: '1.5', memory: '512m', swap: '1g' },
+      ...{ name: 'a', engine: 'local', runtime: 'crun', cpus: '1.5', memory: '512m', swap: '1g' },
       ...{ pids: '64', disk: '2g', env: ['A=1'], rootfs: '/r', label: ['l=2'], rm: true, base: 'frozen' },
+      ...{ secret: ['KEY', 'b', 'KEY'], volume: ['home:/h', 'carrel-x:/data/x:ro'] },
     },
     '/p/../q',
     [],
   );
   expect(request).toEqual({
-    ...{ name: 'a', engine: 'local', runtime: 'crun', user: 'u', project: '/q', mode: 'overlay', command: [] },
+    ...{ name: 'a', engine: 'local', runtime: 'crun', project: '/q', mode: 'overlay', command: [] },
     base: 'frozen',
+    secrets: ['KEY', 'b'],
+    volumes: [
+      { volume: 'home', target: '/h', readonly: false },
+      { volume: 'carrel-x', target: '/data/x', readonly: true },
+    ],
     limits: { cpus: 1.5, memoryBytes: 512 * 1024 ** 2, swapBytes: 1024 ** 3, pids: 64, diskBytes: 2 * 1024 ** 3 },
     ...{ env: { A: '1' }, rootfs: '/r', labels: { l: '2' }, autoRemove: true },
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Fault } from '../model/fault.ts';
 
 /** Paths in a workspace as they were typed. An empty one is an unset variable, and must not mean everything. */
@@ -11,4 +12,10 @@ export function checkPaths(paths: readonly string[]): string[] {
 /** The part of a request that says which paths; none are all. */
 export function askedPaths(paths: readonly string[]): { paths?: string[] } {
   return paths.length === 0 ? {} : { paths: checkPaths(paths) };
+}
+
+/** The daemon has another working folder than the user. An empty path is an unset variable, not the current folder. */
+export function absolute(path: string, what: string): string {
+  if (path !== '') return resolve(path);
+  throw new Fault('invalid', `${what}: the path is empty`, { hint: 'Write . for the current folder.' });
 }

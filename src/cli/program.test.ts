@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Fault } from '../model/fault.ts';
 import { commands } from './commands.ts';
 import { parse, splitCommand } from './program.ts';
@@ -40,6 +40,29 @@ test('global options stand before or after the command', async () => {
   const globals = { home: '/h', json: true };
   expect(await parsed('--home', '/h', '--json', 'ls')).toMatchObject({ name: 'ls', globals });
   expect(await parsed('ls', '--json', '--home=/h')).toMatchObject({ name: 'ls', globals });
+  expect(await parsed('--user', 'bob', 'run', '--', 'x')).toMatchObject({ command: ['x'], globals: { user: 'bob' } });
+  expect(await parsed('run', '--user', 'bob', '.', '--', 'x')).toMatchObject({
+    ...{ args: ['.'], options: {}, globals: { user: 'bob' } },
+  });
+});
+
+test('commands of two words', async () => {
+  const uid = { uid: '7' };
+  expect(await parsed('user', 'add', 'bob', '--uid', '7')).toMatchObject({
+    name: 'user add',
+    args: ['bob'],
+    options: uid,
+  });
+  expect(await parsed('--user', 'bob', 'volume', '--json', 'clean', 'a', 'b', '--no-backup')).toMatchObject({
+    ...{ name: 'volume clean', args: ['a', 'b'], options: { backup: false }, globals: { user: 'bob', json: true } },
+  });
+  expect(await parsed('volume', 'clean', '-y', '--', '-x')).toMatchObject({
+    ...{ args: ['-x'], options: { backup: true, yes: true }, command: [] },
+  });
+});
+
+test('no secret is given on the command line', async () => {
+  expect((await refused('secret', 'set', 'NAME', 'value')).message).not.toContain('value');
 });
 
 test('options repeat, join and have short forms', async () => {
@@ -76,8 +99,62 @@ describe('refused with a cure', () => {
     [['run', 'npm', 'test'], 'what runs inside stands after --'],
     [['exec', 'a', 'ls', '-la'], 'what runs inside stands after --'],
     [['exec', '--', 'ls'], 'carrel help exec'],
+    [['usr'], 'Did you mean user?'],
+    [['user', 'ad'], 'Did you mean add?'],
+    [['user', 'ad', '--json'], 'Did you mean add?'],
+    [['volume', 'frobnicate'], 'carrel help volume'],
+    [['user', 'add'], 'carrel help user add'],
+    [['user', 'rm', 'a', 'b'], 'carrel help user rm'],
+    [['volume', 'clean', '--yse'], 'Did you mean --yes?'],
+    [['help', 'rnu'], 'Did you mean run?'],
+    [['help', 'user', 'ad'], 'Did you mean add?'],
   ])('%j', async (argv, cure) => {
     expect((await refused(...argv)).hint).toContain(cure);
+  });
+});
+
+describe('said', () => {
+  const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
+
+  beforeEach(() => {
+    for (const name of ['stdout', 'stderr'] as const) {
+      said[name] = '';
+      vi.spyOn(process[name], 'write').mockImplementation((text) => {
+        said[name] += text;
+        return true;
+      });
+    }
+  });
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('help of everything, a group and one of its commands', async () => {
+    await parsed('help');
+    expect(said.stdout).toMatch(
+      /^Storage and people:\n {2}volume COMMAND +folders [^]*\n {2}user COMMAND +.*: add, ls, rm$/m,
+    );
+    expect(said.stdout.indexOf('Workspaces:')).toBeLessThan(said.stdout.indexOf('Storage and people:'));
+    await parsed('help', 'user');
+    expect(said.stdout).toMatch(/^Usage: carrel user COMMAND$/m);
+    await parsed('help', 'user', 'add');
+    expect(said.stdout).toMatch(/^Usage: carrel user add \[options\] <NAME>$/m);
+    await parsed('user', 'rm', '--help');
+    expect(said.stdout).toMatch(/^Usage: carrel user rm \[options\] <NAME>$/m);
+    expect(said.stderr).toBe('');
+  });
+
+  test('a group alone is not enough: its help, and the cure', async () => {
+    const fault = await refused('user');
+    expect(fault.toJSON()).toMatchObject({ message: 'carrel user needs one of add, ls, rm', hint: 'carrel help user' });
+    expect(said.stderr).toMatch(/^Usage: carrel user COMMAND$/m);
+    expect(said.stdout).toBe('');
+  });
+
+  test('with --json there is no help on stderr', async () => {
+    await refused('--json', 'user');
+    expect(said).toEqual({ stdout: '', stderr: '' });
   });
 });
 

@@ -1,12 +1,13 @@
 /** The command line, made from the table of commands. */
 import { Command, CommanderError, Option } from 'commander';
 import { Fault } from '../model/fault.ts';
-import { type CommandEntry, commands, type OptionEntry } from './commands.ts';
+import { type CommandEntry, commands, type GroupEntry, groups, type OptionEntry } from './commands.ts';
 import type { Invocation } from './context.ts';
 import { version } from './version.ts';
 
 export interface GlobalOptions {
   readonly home?: string;
+  readonly user?: string;
   readonly json?: boolean;
 }
 
@@ -18,7 +19,7 @@ export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: Gl
  */
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {
   const [head, tail] = splitCommand(argv);
-  const program = buildProgram(tail, dispatch);
+  const program = buildProgram(tail, dispatch, head.includes('--json'));
   try {
     await program.parseAsync([...head], { from: 'user' });
   } catch (error) {
@@ -35,37 +36,99 @@ export function splitCommand(argv: readonly string[]): [head: readonly string[],
 }
 
 function entryOf(argv: readonly string[]): CommandEntry | undefined {
-  const words = argv.filter((word, index) => !word.startsWith('-') && argv[index - 1] !== '--home');
-  return commands.find(({ name }) => name === words[0]);
+  const [first, second] = wordsOf(argv);
+  return commands.find(({ name }) => name === first || name === `${first} ${second}`);
 }
 
-function buildProgram(tail: readonly string[], dispatch: Dispatch): Command {
+function groupOf(argv: readonly string[]): GroupEntry | undefined {
+  return groups.find(({ name }) => name === wordsOf(argv)[0]);
+}
+
+function wordsOf(argv: readonly string[]): string[] {
+  return argv.filter((word, index) => !word.startsWith('-') && !['--home', '--user'].includes(argv[index - 1] ?? ''));
+}
+
+function buildProgram(tail: readonly string[], dispatch: Dispatch, json: boolean): Command {
   const program = new Command('carrel')
     .description('One machine, many AI coding agents: each in an isolated sandbox.')
-    .usage('[--home DIR] [--json] COMMAND')
+    .usage('[--home DIR] [--user NAME] [--json] COMMAND')
     .option('--home <DIR>', 'the installation to use (CARREL_HOME, default ~/.carrel)')
+    .option('--user <NAME>', 'act as this user; for the owner')
     .option('--json', 'print JSON and nothing else on stdout')
     .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, ...(json ? { writeErr: () => {} } : {}) })
     .configureHelp({
+      showGlobalOptions: true,
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
-    });
-  program.addHelpCommand(
-    new Command('help').argument('[command]').summary('explain a command').helpGroup('First contact:'),
-  );
-  program.addHelpText('after', '\nFirst steps: carrel doctor; carrel run -- uname -a');
+    })
+    .helpCommand(false);
+  program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel doctor; carrel run -- uname -a`);
   for (const entry of commands)
-    program.addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
-  return program;
+    parentOf(entry, program).addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
+  return program.addCommand(buildHelp(program));
+}
+
+const environment = [
+  'CARREL_SOCKET names the socket of a daemon that others run, CARREL_TOKEN_FILE the file with your token for it',
+  '(or CARREL_TOKEN the token itself).',
+].join('\n');
+
+/** Like `carrel COMMAND --help`, and for what is no command like that without `--help`: refused, with a guess. */
+function buildHelp(program: Command): Command {
+  const help = new Command('help').argument('[command...]').usage('[COMMAND]').summary('explain a command');
+  return help
+    .helpGroup('First contact:')
+    .copyInheritedSettings(program)
+    .action(async (words: readonly string[]) => {
+      let found = program;
+      for (const word of words) {
+        if (found.commands.length === 0) break;
+        const next = found.commands.find((command) => command.name() === word);
+        if (!next) return void (await found.parseAsync([word], { from: 'user' }));
+        found = next;
+      }
+      found.help();
+    });
+}
+
+/** Areas are shown in the order of the table, so a group comes with its first command. */
+function parentOf(entry: CommandEntry, program: Command): Command {
+  const group = groups.find(({ name }) => entry.name.startsWith(`${name} `));
+  if (!group) return program;
+  const there = program.commands.find((command) => command.name() === group.name);
+  if (there) return there;
+  const made = buildGroup(group, program);
+  program.addCommand(made);
+  return made;
+}
+
+function buildGroup({ name, area, summary }: GroupEntry, program: Command): Command {
+  return new Command(name)
+    .summary(`${summary}: ${wordsIn(name).join(', ')}`)
+    .description(sentence(summary))
+    .helpGroup(area)
+    .copyInheritedSettings(program)
+    .usage('COMMAND')
+    .helpCommand(false);
+}
+
+/** The second words of its commands. */
+function wordsIn(group: string): string[] {
+  return commands.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.slice(group.length + 1));
+}
+
+function sentence(summary: string): string {
+  return `${summary[0]!.toUpperCase()}${summary.slice(1)}.`;
 }
 
 function buildCommand(entry: CommandEntry, program: Command, tail: readonly string[], dispatch: Dispatch): Command {
-  const command = new Command(entry.name)
+  const [first, second] = entry.name.split(' ');
+  const command = new Command(second ?? first)
     .summary(entry.summary)
-    .description(`${entry.summary[0]!.toUpperCase()}${entry.summary.slice(1)}.`)
-    .helpGroup(entry.area)
+    .description(sentence(entry.summary))
+    .helpGroup(second === undefined ? entry.area : 'Commands:')
     .copyInheritedSettings(program);
   if (entry.args) command.arguments(entry.args);
   if (entry.usage) command.usage(entry.usage);
@@ -84,14 +147,22 @@ function buildOption({ flags, summary, choices, repeat, hidden }: OptionEntry): 
 }
 
 function refusal(error: CommanderError, head: readonly string[]): Fault {
-  if (error.code === 'commander.help') return new Fault('invalid', 'no command was given', { hint: 'carrel help' });
+  if (error.code === 'commander.help') return incomplete(groupOf(head));
   const [message = '', guess] = error.message.replace(/^error: /, '').split('\n');
-  const hint = guess?.replace(/^\(|\)$/g, '') ?? advice(error.code, entryOf(head));
+  const hint = guess?.replace(/^\(|\)$/g, '') ?? advice(error.code, entryOf(head), groupOf(head));
   return new Fault('invalid', message, { cause: error, hint });
 }
 
-function advice(code: string, entry: CommandEntry | undefined): string {
-  if (!entry) return 'carrel help';
+function incomplete(group: GroupEntry | undefined): Fault {
+  if (!group) return new Fault('invalid', 'no command was given', { hint: 'carrel help' });
+  const { name } = group;
+  return new Fault('invalid', `carrel ${name} needs one of ${wordsIn(name).join(', ')}`, {
+    hint: `carrel help ${name}`,
+  });
+}
+
+function advice(code: string, entry: CommandEntry | undefined, group: GroupEntry | undefined): string {
+  if (!entry) return group ? `carrel help ${group.name}` : 'carrel help';
   const misplaced = code === 'commander.excessArguments' || code === 'commander.unknownOption';
   if (!entry.takesCommand || !misplaced) return `carrel help ${entry.name}`;
   return `carrel ${entry.name} ${entry.usage}; what runs inside stands after --`;

@@ -1,6 +1,6 @@
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { commands } from '../commands.ts';
+import { commands, groups } from '../commands.ts';
 import { bash } from '../completion/bash.ts';
 import { fish } from '../completion/fish.ts';
 import { zsh } from '../completion/zsh.ts';
@@ -15,7 +15,8 @@ export default async function completion(context: Context, { args }: Invocation)
       hint: 'carrel completion bash, zsh or fish',
     });
   }
-  const text = script(commands.filter(({ hidden }) => !hidden));
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const text = script(shown, groups);
   if (context.json) context.out.document({ shell: args[0], script: text });
   else context.out.print(text.trimEnd());
 }

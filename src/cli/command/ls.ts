@@ -16,23 +16,40 @@ const commandColumns = 40;
 /** The size is there when it was asked for; null where it could not be told. */
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
 
-export default async function ls(context: Context, { options }: Invocation<{ size?: boolean }>): Promise<void> {
-  const client = connect(context);
-  const asked = options.size ? measured(client) : client.call('listSandboxes');
-  const sandboxes = await during(context.out, 'measuring the sandboxes', asked);
-  if (context.json) return context.out.document(sandboxes);
-  if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
-  context.out.print(...listing(sandboxes, context.out));
+interface Options {
+  readonly size?: boolean;
+  readonly allUsers?: boolean;
 }
 
-async function measured(client: Client): Promise<Listed[]> {
-  const sandboxes = await client.call('listSandboxes');
+export default async function ls(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const sandboxes = await during(context.out, 'measuring the sandboxes', list(context, options));
+  if (context.json) return context.out.document(sandboxes);
+  if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
+  context.out.print(...listing(sandboxes, context.out, Date.now(), options.allUsers));
+}
+
+async function list(context: Context, { size, allUsers }: Options): Promise<Listed[]> {
+  const client = connect(context);
+  const sandboxes = await client.call('listSandboxes', { query: allUsers ? { allUsers } : {} });
+  if (!size) return sandboxes;
+  if (!allUsers) return measured(client, sandboxes);
+  const users = [...new Set(sandboxes.map(({ user }) => user))];
+  const measuredOf = (user: string) => {
+    const theirs = sandboxes.filter((sandbox) => sandbox.user === user);
+    return measured(connect({ ...context, user }), theirs);
+  };
+  return (await Promise.all(users.map(measuredOf))).flat();
+}
+
+/** Names are a user's own, and so are sizes. */
+async function measured(client: Client, sandboxes: readonly SandboxView[]): Promise<Listed[]> {
   const sizes = new Map((await client.call('sandboxSizes')).map(({ name, sizeBytes }) => [name, sizeBytes]));
   return sandboxes.map((sandbox) => ({ ...sandbox, sizeBytes: sizes.get(sandbox.name) ?? null }));
 }
 
-export function listing(sandboxes: readonly Listed[], out: Output, now?: number): string[] {
+export function listing(sandboxes: readonly Listed[], out: Output, now?: number, allUsers = false): string[] {
   const rows = sandboxes.map((sandbox) => [
+    ...(allUsers ? [plain(sandbox.user)] : []),
     plain(sandbox.name),
     paintState(out, sandbox.state),
     ...sizeCell(sandbox),
@@ -42,7 +59,10 @@ export function listing(sandboxes: readonly Listed[], out: Output, now?: number)
     exitCell(sandbox),
   ]);
   const size = sandboxes.some(({ sizeBytes }) => sizeBytes !== undefined) ? ['SIZE'] : [];
-  return table([['NAME', 'STATE', ...size, 'PROJECT', 'COMMAND', 'AGE', 'EXIT'], ...rows]);
+  return table([
+    [...(allUsers ? ['USER'] : []), 'NAME', 'STATE', ...size, 'PROJECT', 'COMMAND', 'AGE', 'EXIT'],
+    ...rows,
+  ]);
 }
 
 function sizeCell({ sizeBytes }: Listed): string[] {

@@ -20,6 +20,7 @@ async function background(context: Context): Promise<number> {
 }
 
 async function foreground(context: Context): Promise<number> {
+  if (context.socket !== null) throw notOurs();
   makeHome(context.home);
   if (await isAnswering(context.home)) {
     throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
@@ -28,6 +29,12 @@ async function foreground(context: Context): Promise<number> {
   if (code === 0) return 0;
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
   throw lastWords(words, signal ?? `exit code ${code}`);
+}
+
+function notOurs(): Fault {
+  return new Fault('invalid', 'CARREL_SOCKET names a daemon that others run', {
+    hint: 'For a daemon of your own, unset CARREL_SOCKET or name a home: carrel --home DIR up',
+  });
 }
 
 interface Ended {

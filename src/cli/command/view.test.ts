@@ -50,6 +50,14 @@ test('the list with sizes', () => {
   ]);
 });
 
+test('the list of all users', () => {
+  expect(listing([sandbox, { ...sandbox, user: 'v\n' }], out, now, true)).toEqual([
+    'USER  NAME  STATE   PROJECT  COMMAND            AGE  EXIT',
+    "u     a     failed  -        sh -c '\\u001b[2J'  3m   137 oom",
+    "v\\n   a     failed  -        sh -c '\\u001b[2J'  3m   137 oom",
+  ]);
+});
+
 test('the working copy is described', () => {
   const view: SandboxView = { ...sandbox, workspace: { kind: 'overlay', base: 'frozen' } };
   expect(description(view, out, now)).toContain('workspace  overlay, base frozen');

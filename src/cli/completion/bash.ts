@@ -1,27 +1,33 @@
-import type { CommandEntry, OptionEntry } from '../commands.ts';
-import { flagsOf, globalOptions, optionsOf, quoted } from './word.ts';
+import type { CommandEntry, GroupEntry, OptionEntry } from '../commands.ts';
+import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, optionsOf, quoted, valuedFlags } from './word.ts';
 
-export function bash(entries: readonly CommandEntry[]): string {
+export function bash(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+  const first = firstWords(entries, groups).map(({ name }) => name);
+  const group = `@(${groups.map(({ name }) => name).join('|')})`;
   return `# bash completion for carrel; load it with: source <(carrel completion bash)
 _carrel() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= operands=0 i
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= helping= operands=0 i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
       --) compopt -o default; return ;;
-      ${valued(entries)}) ((i++)) ;;
+      ${valuedFlags(entries).join(' | ')}) ((i++)) ;;
       -*) ;;
-      *) if [[ -z $command ]]; then command=\${COMP_WORDS[i]}; else ((++operands)); fi ;;
+      *) if [[ -z $command && -z $helping && \${COMP_WORDS[i]} == help ]]; then helping=1
+         elif [[ -z $command ]]; then command=\${COMP_WORDS[i]}
+         elif [[ $command == ${group} ]]; then command+=" \${COMP_WORDS[i]}"
+         else ((++operands)); fi ;;
     esac
   done
+  [[ $helping && $command && $command != ${group} ]] && return
   local options=${quoted(words(globalOptions))} arguments= kind=
   case $command in
-    '') arguments=${quoted(names(entries))} ;;
-    help) arguments=${quoted(names(entries))} ;;
-${entries.map(branch).join('\n')}
+    '') arguments=${quoted([...first, 'help'].join(' '))} ;;
+${[...groups.map((one) => groupBranch(one, entries)), ...entries.map(branch)].join('\n')}
   esac
   case $command:$prev in
     *:--home) compopt -o dirnames; return ;;
+    *:--user) COMPREPLY=($(compgen -W "$(${namesOf('users')})" -- "$cur")); return ;;
 ${entries.flatMap(values).join('\n')}
   esac
   if [[ $cur == -* ]]; then
@@ -30,8 +36,9 @@ ${entries.flatMap(values).join('\n')}
   fi
   [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
-    sandboxes | sandbox | sandbox-files) arguments=$(carrel __names 2>/dev/null) ;;
-    places) compopt -o default -o nospace; arguments=$(carrel __names 2>/dev/null | sed 's/$/:/') ;;
+    sandboxes | sandbox | sandbox-files) arguments=$(${namesOf('sandboxes')}) ;;
+    users | volumes | secrets) arguments=$(carrel __names $kind 2>/dev/null) ;;
+    places) compopt -o default -o nospace; arguments=$(${namesOf('sandboxes')} | sed 's/$/:/') ;;
     files) compopt -o default ;;
   esac
   COMPREPLY=($(compgen -W "$arguments" -- "$cur"))
@@ -40,20 +47,16 @@ complete -F _carrel carrel
 `;
 }
 
+function groupBranch(group: GroupEntry, entries: readonly CommandEntry[]): string {
+  const next = entries.filter((entry) => isIn(entry, group)).map(lastWord);
+  return `    ${group.name}) arguments=${quoted(next.join(' '))} ;;`;
+}
+
 function branch(entry: CommandEntry): string {
   const { name, completes } = entry;
   const fixed = typeof completes === 'object' ? `; arguments=${quoted(completes.join(' '))}` : '';
   const kind = typeof completes === 'string' ? `; kind=${completes}` : '';
-  return `    ${name}) options=${quoted(words(optionsOf(entry)))}${fixed}${kind} ;;`;
-}
-
-/** Flags with a value after them, which is no operand. None of them stands without one in another command. */
-function valued(entries: readonly CommandEntry[]): string {
-  const options = [...globalOptions, ...entries.flatMap(({ options: all = [] }) => all)].map(flagsOf);
-  const flags = options
-    .filter(({ takesValue }) => takesValue)
-    .flatMap(({ long, short }) => [long, ...(short ? [short] : [])]);
-  return [...new Set(flags)].join(' | ');
+  return `    ${pattern(name)}) options=${quoted(words(optionsOf(entry)))}${fixed}${kind} ;;`;
 }
 
 function values({ name, options = [] }: CommandEntry): string[] {
@@ -62,15 +65,18 @@ function values({ name, options = [] }: CommandEntry): string[] {
 
 function valueBranch(name: string, option: OptionEntry): string {
   const { long, short } = flagsOf(option);
-  const pattern = [long, ...(short ? [short] : [])].map((flag) => `${name}:${flag}`).join('|');
-  const reply = option.choices
-    ? `COMPREPLY=($(compgen -W ${quoted(option.choices.join(' '))} -- "$cur"))`
-    : 'compopt -o default';
-  return `    ${pattern}) ${reply}; return ;;`;
+  const patterns = [long, ...(short ? [short] : [])].map((flag) => `${pattern(name)}:${flag}`).join('|');
+  return `    ${patterns}) ${reply(option)}; return ;;`;
 }
 
-function names(entries: readonly CommandEntry[]): string {
-  return [...entries.map(({ name }) => name), 'help'].join(' ');
+function reply({ choices, completes }: OptionEntry): string {
+  if (choices) return `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$cur"))`;
+  if (completes) return `COMPREPLY=($(compgen -W "$(${namesOf(completes)})" -- "$cur"))`;
+  return 'compopt -o default';
+}
+
+function pattern(name: string): string {
+  return name.replaceAll(' ', '\\ ');
 }
 
 function words(options: readonly OptionEntry[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commands } from '../commands.ts';
+import { commands, groups } from '../commands.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { flagsOf } from './word.ts';
@@ -8,12 +8,12 @@ import { zsh } from './zsh.ts';
 const shown = commands.filter(({ hidden }) => !hidden);
 
 describe.each([
-  ['bash', bash(shown), (long: string) => long],
-  ['zsh', zsh(shown), (long: string) => long],
-  ['fish', fish(shown), (long: string) => `-l ${long.slice(2)}`],
+  ['bash', bash(shown, groups), (long: string) => long],
+  ['zsh', zsh(shown, groups), (long: string) => long],
+  ['fish', fish(shown, groups), (long: string) => `-l ${long.slice(2)}`],
 ])('%s', (_name, script, flag) => {
-  test.each(shown.map(({ name }) => name))('knows %s', (name) => {
-    expect(script).toMatch(new RegExp(`(^|[\\s'])${name}[\\s:)']`, 'm'));
+  test.each(shown.flatMap(({ name }) => name.split(' ')))('knows %s', (word) => {
+    expect(script).toMatch(new RegExp(`(^|[\\s'])${word}[\\s:)']`, 'm'));
   });
 
   test('knows every option, asks for names, and hides what is hidden', () => {
@@ -25,14 +25,33 @@ describe.each([
 });
 
 test('after the name of a sandbox come files, or nothing', () => {
-  expect(bash(shown)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
-  expect(zsh(shown)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
-  expect(zsh(shown)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
-  expect(fish(shown)).toContain(`'__fish_seen_subcommand_from diff' -F -a '(carrel __names 2>/dev/null)'`);
+  expect(bash(shown, groups)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
+  expect(zsh(shown, groups)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
+  expect(zsh(shown, groups)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
+  expect(fish(shown, groups)).toContain(`'__carrel_at diff' -F -a '(carrel __names 2>/dev/null)'`);
+});
+
+test('a command of two words has its own options, and what its second word may be is offered after the first', () => {
+  expect(bash(shown, groups)).toMatch(/^ {4}user\) arguments='add ls rm' ;;$/m);
+  expect(bash(shown, groups)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
+  expect(bash(shown, groups)).toMatch(/^ {4}''\) arguments='up .* volume secret user completion help' ;;$/m);
+  expect(zsh(shown, groups)).toMatch(/^_carrel_user\(\) \{$/m);
+  expect(zsh(shown, groups)).toMatch(/^ {4}add\) _arguments '--uid/m);
+  expect(fish(shown, groups)).toContain(`-n '__carrel_at user' -a add`);
+  expect(fish(shown, groups)).toContain(`-n '__carrel_at help user' -a add`);
+  expect(fish(shown, groups)).toContain(`-n '__carrel_at user add' -l uid -r -F`);
+});
+
+test('names of the kind that is meant are offered', () => {
+  expect(bash(shown, groups)).toMatch(/^ {4}secret\\ rm\) .*; kind=secrets ;;$/m);
+  expect(bash(shown, groups)).toMatch(/^ {4}run:--secret\) COMPREPLY=.*carrel __names secrets /m);
+  expect(zsh(shown, groups)).toMatch(/^ {4}run\) .*'\*--volume\[[^\]]*\]:value:_carrel_volumes'/m);
+  expect(fish(shown, groups)).toContain(`-n '__carrel_at user rm' -a '(carrel __names users 2>/dev/null)'`);
+  expect(fish(shown, groups)).toContain(`-l user -x -a '(carrel __names users 2>/dev/null)'`);
 });
 
 test('bash takes no value of an option for an operand, and no flag has one here and none there', () => {
-  expect(bash(shown)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
+  expect(bash(shown, groups)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
   const all = shown.flatMap(({ options = [] }) => options.map(flagsOf));
   for (const { long, short, takesValue } of all) {
     const same = all.filter((other) => other.long === long || (short !== null && other.short === short));

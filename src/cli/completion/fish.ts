@@ -1,42 +1,97 @@
-import type { CommandEntry, OptionEntry } from '../commands.ts';
-import { flagsOf, globalOptions } from './word.ts';
+import type { CommandEntry, GroupEntry, OptionEntry } from '../commands.ts';
+import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, valuedFlags } from './word.ts';
 
-export function fish(entries: readonly CommandEntry[]): string {
-  const names = entries.map(({ name }) => name).join(' ');
-  const fresh = `not __fish_seen_subcommand_from ${names} help`;
+export function fish(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+  const first = firstWords(entries, groups);
+  const names = first.map(({ name }) => name).join(' ');
   return [
     '# fish completion for carrel; load it with: carrel completion fish | source',
+    position(entries, groups),
     'complete -c carrel -f',
-    ...entries.map(({ name, summary }) => complete(fresh, `-a ${name}`, summary)),
-    complete(fresh, '-a help', 'explain a command'),
-    complete('__fish_seen_subcommand_from help', `-a ${text(names)}`, 'command'),
+    ...first.map(({ name, summary }) => complete(at(''), `-a ${name}`, summary)),
+    complete(at(''), '-a help', 'explain a command'),
+    complete(at('help'), `-a ${text(names)}`, 'command'),
     ...globalOptions.map((one) => complete(null, flags(one), one.summary)),
+    ...groups.flatMap((group) => nextWords(group, entries)),
     ...entries.flatMap((entry) => [...offered(entry), ...options(entry)]),
     '',
   ].join('\n');
 }
 
+/** Whether the words before the cursor, less options, begin with exactly this command. */
+function position(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+  return `function __carrel_at
+    set -l words
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case --
+                break
+            case ${valuedFlags(entries).join(' ')}
+                set skip 1
+            case '-*'
+            case '*'
+                set -a words $word
+        end
+    end
+    if contains -- "$words[1]" ${[...groups.map(({ name }) => name), 'help'].join(' ')}
+        test "$words[1..2]" = "$argv"
+    else
+        test "$words[1]" = "$argv"
+    end
+end`;
+}
+
+function nextWords(group: GroupEntry, entries: readonly CommandEntry[]): string[] {
+  const inside = entries.filter((entry) => isIn(entry, group));
+  return [at(group.name), at(`help ${group.name}`)].flatMap((here) =>
+    inside.map((entry) => complete(here, `-a ${lastWord(entry)}`, entry.summary)),
+  );
+}
+
 function offered({ name, completes }: CommandEntry): string[] {
-  const here = `__fish_seen_subcommand_from ${name}`;
+  const here = at(name);
   if (completes === undefined) return [];
   if (typeof completes === 'object') return [complete(here, `-a ${text(completes.join(' '))}`, name)];
-  if (completes === 'files') return [complete(here, '-F', 'file')];
-  if (completes === 'sandbox-files') return [complete(here, `-F -a '(carrel __names 2>/dev/null)'`, 'sandbox')];
-  if (completes === 'sandboxes' || completes === 'sandbox')
-    return [complete(here, `-a '(carrel __names 2>/dev/null)'`, 'sandbox')];
-  return [complete(here, `-F -a '(carrel __names 2>/dev/null | string replace -r "\\$" ":")'`, 'sandbox')];
+  const sandboxes = namesOf('sandboxes');
+  switch (completes) {
+    case 'files':
+      return [complete(here, '-F', 'file')];
+    case 'places':
+      return [complete(here, `-F -a '(${sandboxes} | string replace -r "\\$" ":")'`, 'sandbox')];
+    case 'sandbox-files':
+      return [complete(here, `-F -a '(${sandboxes})'`, 'sandbox')];
+    case 'sandbox':
+    case 'sandboxes':
+      return [complete(here, `-a '(${sandboxes})'`, 'sandbox')];
+    default:
+      return [complete(here, `-a '(${namesOf(completes)})'`, completes.slice(0, -1))];
+  }
 }
 
 function options({ name, options: all = [] }: CommandEntry): string[] {
   const shown = all.filter(({ hidden }) => !hidden);
-  return shown.map((one) => complete(`__fish_seen_subcommand_from ${name}`, flags(one), one.summary));
+  return shown.map((one) => complete(at(name), flags(one), one.summary));
 }
 
 function flags(option: OptionEntry): string {
-  const { long, short, takesValue } = flagsOf(option);
+  const { long, short } = flagsOf(option);
   const letters = short ? ` -s ${short.slice(1)}` : '';
-  const value = option.choices ? ` -x -a ${text(option.choices.join(' '))}` : takesValue ? ' -r -F' : '';
-  return `-l ${long.slice(2)}${letters}${value}`;
+  return `-l ${long.slice(2)}${letters}${value(option)}`;
+}
+
+function value(option: OptionEntry): string {
+  if (option.choices) return ` -x -a ${text(option.choices.join(' '))}`;
+  if (option.completes) return ` -x -a '(${namesOf(option.completes)})'`;
+  return flagsOf(option).takesValue ? ' -r -F' : '';
+}
+
+function at(command: string): string {
+  return `__carrel_at ${command === '' ? "''" : command}`;
 }
 
 function complete(condition: string | null, what: string, summary: string): string {

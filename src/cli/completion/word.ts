@@ -1,8 +1,9 @@
-import type { CommandEntry, OptionEntry } from '../commands.ts';
+import type { CommandEntry, GroupEntry, NameKind, OptionEntry } from '../commands.ts';
 
 /** Options that every command takes. */
 export const globalOptions: readonly OptionEntry[] = [
   { flags: '--home <DIR>', summary: 'the installation to use' },
+  { flags: '--user <NAME>', summary: 'act as this user', completes: 'users' },
   { flags: '--json', summary: 'print JSON' },
   { flags: '-h, --help', summary: 'print help' },
 ];
@@ -30,4 +31,34 @@ export function optionsOf(entry: CommandEntry): readonly OptionEntry[] {
 /** Text inside single quotes of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The command that prints names, one a line. */
+export function namesOf(kind: NameKind): string {
+  return `carrel __names${kind === 'sandboxes' ? '' : ` ${kind}`} 2>/dev/null`;
+}
+
+/** What the command line may begin with: commands of one word, and groups instead of theirs. */
+export function firstWords(
+  entries: readonly CommandEntry[],
+  groups: readonly GroupEntry[],
+): (CommandEntry | GroupEntry)[] {
+  const firsts = entries.map((entry) => groups.find((group) => isIn(entry, group)) ?? entry);
+  return [...new Set(firsts)];
+}
+
+export function isIn({ name }: CommandEntry, group: GroupEntry): boolean {
+  return name.startsWith(`${group.name} `);
+}
+
+/** The second word of a command of two, the only one of others. */
+export function lastWord({ name }: CommandEntry): string {
+  return name.split(' ').at(-1)!;
+}
+
+/** Flags with a value after them, which is no operand. None of them stands without one in another command. */
+export function valuedFlags(entries: readonly CommandEntry[]): string[] {
+  const options = [...globalOptions, ...entries.flatMap(({ options: all = [] }) => all)].map(flagsOf);
+  const valued = options.filter(({ takesValue }) => takesValue);
+  return [...new Set(valued.flatMap(({ long, short }) => [long, ...(short ? [short] : [])]))];
 }

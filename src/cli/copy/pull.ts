@@ -16,7 +16,8 @@ import { failedInside, listen, type Tar, unpackHere } from './tar.ts';
 
 export interface Order {
   readonly inside: Inside;
-  readonly home: string;
+  /** Null where the user has none on this machine. */
+  readonly home: string | null;
   readonly from: string;
   readonly to: string;
   /** Folders of the host that sandboxes can write. */

@@ -13,9 +13,9 @@ export interface Stage {
   dispose(): void;
 }
 
-export function openStage(home: string, target: Anchor): Stage {
+export function openStage(home: string | null, target: Anchor): Stage {
   try {
-    const path = chooseFolder(home, target);
+    const path = (home === null ? null : ownFolder(home, target)) ?? mkdtempSync(join(target.path, '.carrel-cp-'));
     const folder = Anchor.open(path);
     return {
       folder,
@@ -29,7 +29,8 @@ export function openStage(home: string, target: Anchor): Stage {
   }
 }
 
-function chooseFolder(home: string, target: Anchor): string {
+/** Null: nothing can be moved from there to the destination. */
+function ownFolder(home: string, target: Anchor): string | null {
   const own = mkdtempSync(join(home, 'cp-'));
   try {
     if (canMove(own, target)) return own;
@@ -38,7 +39,7 @@ function chooseFolder(home: string, target: Anchor): string {
     throw error;
   }
   discard(own);
-  return mkdtempSync(join(target.path, '.carrel-cp-'));
+  return null;
 }
 
 /** Only a rename tells whether one is possible: one filesystem may be mounted twice. */

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import type { UserView, VolumeStatusView } from '../../api/routes.ts';
+import { secretListing } from './secret-ls.ts';
+import { instructions } from './user-add.ts';
+import { userListing } from './user-ls.ts';
+import { cleaned, forecast } from './volume-clean.ts';
+import { volumeListing } from './volume-ls.ts';
+import { migrated } from './volume-migrate.ts';
+import { volumeUsage } from './volume-status.ts';
+
+const createdAt = '2026-01-01T00:00:00Z';
+const now = Date.parse('2026-01-01T02:00:00Z');
+const volume: VolumeStatusView = {
+  ...{ name: 'carrel-home-0123abcd', type: 'home', user: 'bob', createdAt, lastUsedAt: '2026-01-01T01:59:00Z' },
+  ...{ migratedFrom: null, sizeBytes: 3 * 1024 ** 2, mountedBy: ['a', 'eve/\u001b'], stale: false },
+};
+const shared: VolumeStatusView = {
+  ...{ ...volume, name: 'carrel-chromadb', type: 'chromadb', user: null, lastUsedAt: null },
+  ...{ sizeBytes: null, mountedBy: [], stale: true },
+};
+
+test('volumes', () => {
+  expect(volumeListing([volume, shared], now)).toEqual([
+    'NAME                  TYPE      OWNER   AGE  LAST USE',
+    'carrel-home-0123abcd  home      bob     2h   1m ago',
+    'carrel-chromadb       chromadb  shared  2h   never',
+  ]);
+});
+
+test('volumes with their sizes and who has them, stale ones marked', () => {
+  expect(volumeUsage([volume, shared], now)).toEqual([
+    'NAME                  TYPE      OWNER   SIZE  USED BY        LAST USE',
+    'carrel-home-0123abcd  home      bob     3.0M  a, eve/\\u001b  1m ago',
+    'carrel-chromadb       chromadb  shared  -     -              never (stale)',
+  ]);
+});
+
+test('what would go, what went and what stays', () => {
+  const kept = [{ name: 'c', mountedBy: ['x', 'y'] }];
+  const plan = { removed: [{ name: 'a', sizeBytes: 2048, backup: null }], kept };
+  expect(forecast(plan, true)).toEqual(['would remove a (2.0K) after a backup', 'kept c, in use: x, y']);
+  expect(forecast(plan, false)[0]).toBe('would remove a (2.0K) without a backup');
+  const removed = [
+    { name: 'a', sizeBytes: 2048, backup: '/b/a\n.tar' },
+    { name: 'b', sizeBytes: null, backup: null },
+  ];
+  expect(cleaned({ removed, kept })).toEqual([
+    'removed a (2.0K); backup in /b/a\\n.tar',
+    'removed b',
+    'kept c, in use: x, y',
+  ]);
+});
+
+test('what was brought over', () => {
+  expect(migrated({ migrated: [{ from: 'hal9000-home\n', to: 'carrel-home-1' }], left: [] })).toEqual([
+    'hal9000-home\\n → carrel-home-1',
+  ]);
+});
+
+test('users, the owner marked', () => {
+  const owner: UserView = { name: 'me', slot: 0, createdAt, uid: null, isOwner: true, sandboxes: 3 };
+  const bob: UserView = { ...owner, name: 'bob', slot: 12, uid: 1001, isOwner: false, sandboxes: 0 };
+  expect(userListing([owner, bob], now)).toEqual([
+    'NAME        SLOT  ACCOUNT  SANDBOXES  CREATED',
+    'me (owner)  0     -        3          2h ago',
+    'bob         12    1001     0          2h ago',
+  ]);
+});
+
+test('how somebody comes in', () => {
+  const text = instructions('bob', '/h').join('\n');
+  expect(text).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
+  expect(text).toContain('/h/config.yaml');
+});
+
+test('secrets', () => {
+  expect(secretListing([{ name: 'API_KEY', sizeBytes: 40, updatedAt: createdAt }], now)).toEqual([
+    'NAME     SIZE  CHANGED',
+    'API_KEY  40B   2h ago',
+  ]);
+});

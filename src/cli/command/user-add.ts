@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { checkUserName } from '../../model/user.ts';
+import { type AccountOptions, uidOf } from '../account.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { plain } from '../output/text.ts';
+
+export default async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
+  const name = checkUserName(invocation.args[0]!);
+  const uid = await uidOf(invocation.options);
+  const answer = await connect(context).call('addUser', { body: { name, ...(uid === null ? {} : { uid }) } });
+  if (context.json) return context.out.document(answer);
+  context.out.print(plain(answer.token));
+  for (const line of instructions(name, context.home)) context.out.say(line);
+}
+
+/** On stderr, so that `carrel user add NAME > FILE` keeps the token and nothing else. */
+export function instructions(name: string, home: string): string[] {
+  return [
+    `This is the token of ${name}, told this once. ${name} keeps it in a file that nobody else can read, and then:`,
+    '  export CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE',
+    `SOCKET is what share.socket in ${join(home, 'config.yaml')} names; without that nobody else can come in.`,
+  ];
+}

@@ -1,0 +1,126 @@
+/** The commands about volumes, secrets and users. */
+import type { CommandEntry, GroupEntry, OptionEntry } from './commands.ts';
+
+const area = 'Storage and people:';
+const allUsers: OptionEntry = { flags: '--all-users', summary: 'those of all users; for the owner' };
+
+export const storageGroups: readonly GroupEntry[] = [
+  { name: 'volume', area, summary: 'folders that outlive sandboxes' },
+  { name: 'secret', area, summary: 'what sandboxes may read and nothing else may tell' },
+  { name: 'user', area, summary: 'those who may come in' },
+];
+
+const volumeCommands: readonly CommandEntry[] = [
+  {
+    name: 'volume ls',
+    area,
+    summary: 'list volumes',
+    options: [allUsers],
+    load: () => import('./command/volume-ls.ts'),
+  },
+  {
+    name: 'volume init',
+    area,
+    summary: 'make your volumes; those that exist stay as they are',
+    load: () => import('./command/volume-init.ts'),
+  },
+  {
+    name: 'volume status',
+    area,
+    summary: 'show their sizes, who has them and when they were last used',
+    options: [allUsers],
+    load: () => import('./command/volume-status.ts'),
+  },
+  {
+    name: 'volume clean',
+    area,
+    summary: 'remove volumes that nothing uses, all of yours unless named; each is backed up first',
+    args: '[NAME...]',
+    options: [
+      { flags: '-y, --yes', summary: 'do not ask' },
+      { flags: '--no-backup', summary: 'make no backup: what goes is gone' },
+    ],
+    completes: 'volumes',
+    load: () => import('./command/volume-clean.ts'),
+  },
+  {
+    name: 'volume backup',
+    area,
+    summary: 'pack a volume into one archive and print where it is',
+    args: '<NAME>',
+    completes: 'volumes',
+    load: () => import('./command/volume-backup.ts'),
+  },
+  {
+    name: 'volume restore',
+    area,
+    summary: 'replace a volume by what an archive of it has',
+    args: '<FILE>',
+    completes: 'files',
+    load: () => import('./command/volume-restore.ts'),
+  },
+  {
+    name: 'volume migrate',
+    area,
+    summary: 'bring content over from a folder that has volumes of older names',
+    args: '<FOLDER>',
+    completes: 'files',
+    load: () => import('./command/volume-migrate.ts'),
+  },
+];
+
+const secretCommands: readonly CommandEntry[] = [
+  {
+    name: 'secret set',
+    area,
+    summary: 'keep a secret, or replace it; the value is typed unseen or read from stdin, less one newline at its end',
+    args: '<NAME>',
+    options: [{ flags: '--file <FILE>', summary: 'take the value from a file, every byte of it' }],
+    completes: 'secrets',
+    load: () => import('./command/secret-set.ts'),
+  },
+  {
+    name: 'secret ls',
+    area,
+    summary: 'list secrets, never their values',
+    load: () => import('./command/secret-ls.ts'),
+  },
+  {
+    name: 'secret rm',
+    area,
+    summary: 'forget a secret that no sandbox was given',
+    args: '<NAME>',
+    completes: 'secrets',
+    load: () => import('./command/secret-rm.ts'),
+  },
+];
+
+const userCommands: readonly CommandEntry[] = [
+  {
+    name: 'user add',
+    area,
+    summary: 'let somebody in and print their token, this once',
+    args: '<NAME>',
+    options: [
+      { flags: '--uid <UID>', summary: 'the account whose folders may be their projects' },
+      { flags: '--account <LOGIN>', summary: 'the same, by its login name' },
+    ],
+    load: () => import('./command/user-add.ts'),
+  },
+  {
+    name: 'user ls',
+    area,
+    summary: 'list those who may come in',
+    load: () => import('./command/user-ls.ts'),
+  },
+  {
+    name: 'user rm',
+    area,
+    summary: 'let somebody in no more; their sandboxes have to be gone',
+    args: '<NAME>',
+    completes: 'users',
+    load: () => import('./command/user-rm.ts'),
+  },
+];
+
+export const storageCommands: readonly CommandEntry[] = [...volumeCommands, ...secretCommands, ...userCommands];
