@@ -133,7 +133,7 @@ describe('said', () => {
   test('help of everything, a group and one of its commands', async () => {
     await parsed('help');
     expect(said.stdout).toMatch(
-      /^Storage and people:\n {2}volume COMMAND +folders [^]*\n {2}user COMMAND +.*: add, ls, rm$/m,
+      /^Storage and people:\n {2}volume COMMAND +folders [\s\S]*\n {2}user COMMAND +.*: add, ls, rm$/m,
     );
     expect(said.stdout.indexOf('Workspaces:')).toBeLessThan(said.stdout.indexOf('Storage and people:'));
     await parsed('help', 'user');
