@@ -171,6 +171,27 @@ describe('a restart of the Docker Engine', () => {
   });
 });
 
+it('with live-restore, sandboxes go on over a restart of the Docker Engine', async () => {
+  const other = await Dockerd.open(['--live-restore']);
+  const { engine, launch: launchOf, commands, shared, cleanup } = await dockerSetup(other);
+  try {
+    const launch = launchOf({ command: commands.tick('ticks') });
+    const { handle } = await engine.start(launch);
+    await other.stop();
+    const before = await shared.lines('ticks');
+    await until('it to go on', async () => ((await shared.lines('ticks')) > before ? true : null));
+    await other.start();
+    expect((await engine.inspect(launch.id, handle)).kind).toBe('running');
+    await engine.stop(launch.id, handle, 10_000);
+    expect((await engine.inspect(launch.id, null)).kind).toBe('exited');
+    await engine.remove(launch.id, handle);
+    await engine.dispose();
+  } finally {
+    await other.dispose();
+    await cleanup();
+  }
+});
+
 it('without a Docker Engine says so at once, with a cure', async () => {
   const folder = join(setup.folder, 'other');
   const socketPath = join(tmpdir(), 'no-such.sock');

@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readMark } from '../../src/lib/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
@@ -102,7 +103,8 @@ describe('a working copy', () => {
       writeFileSync(join(path, name), text, { mode: 0o600 });
       chownSync(join(path, name), owner, owner);
     }
-    chownSync(path, owner, owner);
+    mkdirSync(join(path, 'old'));
+    for (const folder of [path, join(path, 'old')]) chownSync(folder, owner, owner);
     return path;
   }
 
@@ -116,15 +118,16 @@ describe('a working copy', () => {
     const lower = project(ordinary);
     const mount = overlay(lower);
     const text = await script(
-      'cd /workspace; id -u; whoami; cat kept; echo after > changed; rm gone; echo new > new; mkdir sub; ls',
+      'cd /workspace; id -u; whoami; cat kept; echo after > changed; rm gone; echo new > new; rmdir old; mkdir old; ls',
       [mount],
     );
-    expect(text).toBe(`${ordinary}\nagent\nkeptchanged\nkept\nnew\nsub\n`);
+    expect(text).toBe(`${ordinary}\nagent\nkeptchanged\nkept\nnew\nold\n`);
     expect(readFileSync(join(lower, 'changed'), 'utf8')).toBe('before');
     const upper = (name: string) => join(mount.folder, 'upper', name);
     expect(readFileSync(upper('changed'), 'utf8')).toBe('after\n');
     expect(statSync(upper('new')).uid).toBe(ordinary);
     expect(statSync(upper('gone')).isCharacterDevice()).toBe(true);
+    expect(readMark(Buffer.from(upper('old')), 'trusted.overlay.opaque')?.toString()).toBe('y');
     expect(readFileSync(upper('new'), 'utf8')).toBe('new\n');
   });
 
