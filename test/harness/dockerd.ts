@@ -117,9 +117,19 @@ export class Dockerd {
     for (const pid of processesOf(this.folder)) process.kill(pid, 'SIGKILL');
     while (processesOf(this.folder).length > 0) await sleep(20);
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
-    for (const path of groupsNamed(basename(this.folder))) rmdirSync(path);
+    for (const path of groupsNamed(basename(this.folder))) await removeGroup(path);
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** With the containers in it that nobody was left to end. */
+async function removeGroup(path: string): Promise<void> {
+  const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of folders) await removeGroup(join(path, name));
+  const members = () => textOf(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
+  for (const pid of members()) process.kill(pid, 'SIGKILL');
+  while (members().length > 0) await sleep(20);
+  rmdirSync(path);
 }
 
 /** In every hierarchy, or in the one that there is. */
