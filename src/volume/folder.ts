@@ -126,9 +126,16 @@ export function takeBack(volumes: string): void {
   syncFolder(volumes);
 }
 
-/** What is still being written by somebody who outlived us goes the next time. */
+/**
+ * Whoever still fills one, having outlived us, does not find it under another name. What cannot be removed goes the next
+ * time.
+ */
 export async function removeStaged(volumes: string): Promise<void> {
-  for (const entry of left(volumes, '.new-')) await removeTree(join(volumes, entry)).catch(() => {});
+  for (const entry of left(volumes, '.new-')) {
+    const renamed = join(volumes, `.new-left-${randomBytes(4).toString('hex')}`);
+    renameSync(join(volumes, entry), renamed);
+    await removeTree(renamed).catch(() => {});
+  }
 }
 
 function left(volumes: string, prefix: string): string[] {

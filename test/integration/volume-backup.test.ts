@@ -177,9 +177,8 @@ describe('a restore', () => {
     bench.mounted.add(homeA);
     expect(await codeOf(restore())).toBe('conflict');
     bench.mounted.delete(homeA);
-    const restoring = restore();
-    bench.mounted.add(homeA);
-    expect(await codeOf(restoring)).toBe('conflict');
+    bench.mountAfterAsks(1);
+    expect(await codeOf(restore())).toBe('conflict');
     untouched();
   });
 
@@ -190,6 +189,12 @@ describe('a restore', () => {
     expect(await codeOf(restore(bob))).toBe('denied');
     forge({ type: 'base-plugins', owner: 'bob' });
     expect(await codeOf(restore(bob))).toBe('corrupt');
+    untouched();
+  });
+
+  it('refuses content that reads well but has another checksum', async () => {
+    forge({ payloadSha256: 'f'.repeat(64) });
+    expect(await codeOf(restore())).toBe('corrupt');
     untouched();
   });
 
