@@ -8,10 +8,12 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { removeTree } from '../lib/file.ts';
 import type { Apply } from '../model/apply.ts';
 import { toText } from '../model/byte-path.ts';
-import { asFault, Fault } from '../model/fault.ts';
+import { asFault, Fault, isFault } from '../model/fault.ts';
 import type { Row } from '../store/store.ts';
 import type { ApplyOptions } from '../workspace/apply/plan-apply.ts';
+import { listSnapshots, snapshotState } from '../workspace/snapshot/snapshot-list.ts';
 import type { Source, TakenOver } from '../workspace/take-over.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';
 import { makeScratch } from './home.ts';
@@ -44,13 +46,15 @@ export class Applies {
   async apply(request: ApplyRequest): Promise<ApplyView> {
     const opened = await this.#open(request.names);
     const project = opened[0]!.place.project;
-    return this.#parts.locks.run(`project:${project}`, async () => {
+    const { taken, apply, branch } = await this.#parts.locks.run(`project:${project}`, async () => {
+      await this.#finishEarlier(project);
       const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
-      const { taken, apply, branch } = await take.call(this, opened, project, request);
-      const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
-      const { paths, hiddenInGit } = taken;
-      return { apply, branch, blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit, ...fetched };
+      return take.call(this, opened, project, request);
     });
+    // Git inside may take its time, and nobody else who works on the project has to wait for it.
+    const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
+    const { paths, hiddenInGit } = taken;
+    return { apply, branch, blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit, ...fetched };
   }
 
   async #open(names: readonly string[]): Promise<Opened[]> {
@@ -156,7 +160,8 @@ export class Applies {
     const warnings: string[] = [];
     for (const { sandbox } of opened) {
       try {
-        commits.push(...(await fetchCommits(this.#parts, sandbox)));
+        const fetch = () => fetchCommits(this.#parts, sandbox);
+        commits.push(...(await this.#parts.locks.run(`commits:${sandbox.id}`, fetch)));
       } catch (error) {
         warnings.push(`the commits of ${sandbox.name} were not fetched: ${asFault(error).message}`);
       }
@@ -167,37 +172,54 @@ export class Applies {
   /** The last apply this sandbox took part in, and with it the others that did. */
   async undo(name: string): Promise<UndoView> {
     const { store, sandboxes, locks } = this.#parts;
-    const { id } = await sandboxes.current(name);
-    const last = () =>
+    const { id } = await sandboxes.current(name).catch((error: unknown) => {
+      throw isFault(error, 'not_found') ? outOfReach(name) : error;
+    });
+    const last = (...states: Apply['state'][]) =>
       store
         .list('apply')
-        .findLast(({ value }) => value.state === 'done' && value.sandboxes.some((sandbox) => sandbox.id === id));
-    const project = last()?.value.project;
+        .findLast(({ value }) => states.includes(value.state) && value.sandboxes.some((sandbox) => sandbox.id === id));
+    const project = last('done', ...unfinished)?.value.project;
     return locks.run(`project:${project}`, async () => {
-      const row = last();
+      if (project !== undefined) await this.#finishEarlier(project);
+      const row = last('done');
       if (!row) throw new Fault('not_found', `nothing of ${name} was applied`, { hint: 'carrel apply does that.' });
       const opened = await this.#stillThere(row.value);
-      return this.#still(opened, () => this.#takeBack(row, sourcesOf(opened)));
+      return this.#still(opened, () => this.#takeBack(row, opened));
     });
   }
 
-  async #takeBack(row: ApplyRow, sources: readonly Source[]): Promise<UndoView> {
+  async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<UndoView> {
     const { threads, home } = this.#parts;
     this.#mark(row, 'undoing');
-    const paths = await threads.run('takeBack', join(home.applies, row.id), sources).catch(async (error) => {
-      await this.#recoverOne(row);
+    const paths = await threads.run('undoApply', join(home.applies, row.id)).catch(async (error) => {
+      await this.#recoverOne(row, opened);
       throw error;
     });
+    crashPoint('undo:taken-back');
+    await this.#reopen(row, opened);
     this.#mark(row, 'undone');
     const names = row.value.sandboxes.map((sandbox) => sandbox.name);
     return { apply: row.id, sandboxes: names, paths: paths.map(shownPath) };
+  }
+
+  /** Whoever may remember that these changes were taken over hears that they are not: forks and snapshots too. */
+  async #reopen({ id, value }: ApplyRow, held: readonly Opened[]): Promise<void> {
+    const { store, home, threads, locks } = this.#parts;
+    for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
+      const place = workspacePlace(row.value, home);
+      if (place === null) continue;
+      const tell = () => threads.run('reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
+      if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
+      else await openFolder(this.#parts, row.id).then(() => locks.run(row.id, tell));
+    }
   }
 
   async #stillThere({ sandboxes }: Apply): Promise<Opened[]> {
     const { store, home } = this.#parts;
     const found = sandboxes.flatMap(({ id }) => {
       const sandbox = store.get('sandbox', id)?.value;
-      const place = sandbox && workspacePlace(sandbox, home);
+      const place = sandbox && sandbox.spec.desired !== 'removed' && workspacePlace(sandbox, home);
       return sandbox && place ? [{ sandbox, place }] : [];
     });
     for (const { sandbox } of found) await openFolder(this.#parts, sandbox.id);
@@ -206,8 +228,34 @@ export class Applies {
 
   /** What a crash left half done is finished or taken back before anybody asks. One that fails is tried again next time. */
   async recover(report: (id: string, fault: Fault) => void): Promise<void> {
-    const begun = this.#parts.store.list('apply').filter(({ value }) => ['begun', 'undoing'].includes(value.state));
-    for (const row of begun) await this.#recoverOne(row).catch((error: unknown) => report(row.id, asFault(error)));
+    for (const row of this.#unfinished())
+      await this.#recoverOne(row).catch((error: unknown) => report(row.id, asFault(error)));
+  }
+
+  #unfinished(): ApplyRow[] {
+    return this.#parts.store.list('apply').filter(({ value }) => unfinished.includes(value.state));
+  }
+
+  /** What could not be recovered when the daemon started comes first: later it would bring back what was undone. */
+  async #finishEarlier(project: string): Promise<void> {
+    for (const row of this.#unfinished().filter(({ value }) => value.project === project)) {
+      await this.#finishOne(row).catch((error: unknown) => {
+        throw new Fault('conflict', `an apply to ${project} was cut short, and cannot be finished`, {
+          hint: `Put right what stands in the way, then try again: ${asFault(error).message}`,
+          cause: error,
+        });
+      });
+    }
+  }
+
+  async #finishOne(row: ApplyRow): Promise<void> {
+    const { store, reconciler } = this.#parts;
+    for (const { id } of row.value.sandboxes) {
+      const sandbox = store.get('sandbox', id);
+      if (sandbox) await reconciler.refresh(sandbox);
+    }
+    const opened = await this.#stillThere(row.value);
+    await this.#still(opened, () => this.#recoverOne(row, opened));
   }
 
   /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
@@ -217,10 +265,24 @@ export class Applies {
     const { outcome, left } = await threads.run('recover', journal);
     const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
     if (outcome === 'done') await threads.run('settleAgain', journal, row.value.project, sources);
-    if (outcome === 'undone') await threads.run('restoreBases', journal, sources);
+    if (outcome === 'undone') await this.#reopen(row, opened ?? []);
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
     else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
   }
+}
+
+/** The working copies that snapshots keep. */
+function snapshotPlaces(sandboxFolder: string, place: WorkspacePlace): WorkspacePlace[] {
+  const folders = listSnapshots(sandboxFolder).map(({ id }) => snapshotState(sandboxFolder, id));
+  return folders.map((state) => ({ ...place, folder: join(state, 'workspace') }));
+}
+
+const unfinished: readonly Apply['state'][] = ['begun', 'undoing'];
+
+function outOfReach(name: string): Fault {
+  return new Fault('not_found', `no sandbox ${name}`, {
+    hint: 'What was applied can be undone for as long as one of the sandboxes it came from exists. carrel ls shows those there are.',
+  });
 }
 
 const carrel = { name: 'Carrel', email: 'carrel@localhost' };

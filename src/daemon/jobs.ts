@@ -1,25 +1,27 @@
 /** Everything that runs in a thread, by name. Arguments and results are plain data. */
 
-import { recover } from '../workspace/apply/commit.ts';
+import { recover, undoApply } from '../workspace/apply/commit.ts';
 import { keepBases } from '../workspace/change/bases.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
+import { readAgentTips } from '../workspace/git/agent-tips.ts';
 import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
-import { restoreBases, settleAgain, takeBack, takeOver } from '../workspace/take-over.ts';
+import { reopen, settleAgain, takeOver } from '../workspace/take-over.ts';
 import { takeToBranch } from '../workspace/take-to-branch.ts';
 
 export const jobs = {
   listChanges,
   keepBases,
+  readAgentTips,
   discardChanges,
   review,
   writeDiff,
   writePatch,
   takeOver,
   takeToBranch,
-  takeBack,
   settleAgain,
-  restoreBases,
+  reopen,
+  undoApply,
   recover,
 };
 

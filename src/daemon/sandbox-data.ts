@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { workspacePlace } from '../launch/workspace.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
 import { removeTree } from '../lib/file.ts';
+import { asFault, type Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 import type { SandboxData } from '../reconcile/reconcile.ts';
@@ -11,38 +12,40 @@ import type { Given } from '../secret/given.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Store } from '../store/store.ts';
 import { cloneRepository, copyTree } from '../workspace/base.ts';
+import { finishDiscard } from '../workspace/change/discard.ts';
 import { ensureDisk, openDisk, removeDisk } from '../workspace/snapshot/disk.ts';
 import { recoverRestore } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
+import { forgetApplies } from './apply-journal.ts';
 import { type BaseWatch, isUntouched } from './base-watch.ts';
 import type { Home } from './home.ts';
 import { giveSecrets } from './secrets.ts';
 import type { Threads } from './threads.ts';
+import { type Unapplied, unappliedIn } from './unapplied.ts';
 
 export interface DataParts {
   readonly home: Home;
   readonly store: Store;
-  readonly threads: Threads;
-  readonly watch: BaseWatch;
+  readonly threads: Pick<Threads, 'run'>;
+  readonly watch: Pick<BaseWatch, 'keep'>;
   readonly locks: Exclusive;
   readonly secrets: Secrets;
   readonly given: Given;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
+  readonly report: (id: string, fault: Fault) => void;
+  readonly now: () => string;
 }
 
 export function sandboxData(parts: DataParts): SandboxData & {
-  hasChanges(sandbox: Sandbox): Promise<boolean>;
+  unapplied(sandbox: Sandbox): Promise<Unapplied | null>;
 } {
-  const { home, threads, watch, locks } = parts;
-  const hasChanges = async (sandbox: Sandbox) => {
-    await openFolder(parts, sandbox.id);
-    const place = workspacePlace(sandbox, home);
-    if (place === null || isUntouched(place)) return false;
-    return (await threads.run('listChanges', place)).changes.length > 0;
-  };
+  const { home, locks } = parts;
   return {
-    hasChanges,
+    unapplied: async (sandbox) => {
+      await openFolder(parts, sandbox.id);
+      return unappliedIn(parts, sandbox);
+    },
     provide: async (sandbox) => {
       parts.useVolumes(sandbox);
       giveSecrets(sandbox, parts);
@@ -53,14 +56,11 @@ export function sandboxData(parts: DataParts): SandboxData & {
       if (place.kind === 'copy') await copyTree(place.base, join(place.folder, 'tree'));
       return held;
     },
-    conclude: async (sandbox) => {
-      if (sandbox.spec.secrets?.length) parts.given.takeBack(sandbox.id);
-      await openFolder(parts, sandbox.id);
-      const place = workspacePlace(sandbox, home);
-      if (place === null || isUntouched(place)) return false;
-      await watch.keep(sandbox);
-      return sandbox.spec.autoRemove && (await hasChanges(sandbox));
-    },
+    conclude: (sandbox) =>
+      conclude(sandbox, parts).catch((error: unknown) => {
+        parts.report(sandbox.id, asFault(error));
+        return sandbox.spec.autoRemove;
+      }),
     release: async ({ id, spec }) => {
       if (spec.secrets?.length) parts.given.takeBack(id);
       await locks.run(`base:${spec.base?.id ?? id}`, async () => {
@@ -68,8 +68,21 @@ export function sandboxData(parts: DataParts): SandboxData & {
         await removeTree(home.sandbox(id));
         if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
       });
+      await forgetApplies(parts, id);
     },
   };
+}
+
+/** An end is recorded whatever is found here, and what cannot be looked at is kept. What is to go needs no look. */
+async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
+  const { id, spec } = sandbox;
+  if (spec.secrets?.length) parts.given.takeBack(id);
+  if (spec.desired === 'removed') return false;
+  await openFolder(parts, id);
+  const place = workspacePlace(sandbox, parts.home);
+  if (place === null || isUntouched(place)) return false;
+  await parts.watch.keep(sandbox);
+  return spec.autoRemove && (await unappliedIn(parts, sandbox)) !== null;
 }
 
 /** A limit that was asked for is held where that can be done. */
@@ -92,6 +105,7 @@ export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, i
     if (!existsSync(folder)) return;
     await openDisk(folder);
     await recoverRestore(folder);
+    finishDiscard(join(home.state(id), 'workspace'));
   });
 }
 

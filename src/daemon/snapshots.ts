@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { DiscardView, RestoreView, SandboxView, SizeView, SnapshotView } from '../api/routes.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { removeTree } from '../lib/file.ts';
+import { type BytePath, isWithin, toText } from '../model/byte-path.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
 import { initialStatus, type Sandbox } from '../model/sandbox.ts';
@@ -17,6 +18,7 @@ import {
   sizeOf,
   takeSnapshot,
 } from '../workspace/snapshot/snapshot.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { openFolder } from './sandbox-data.ts';
 import { suggestName } from './suggest-name.ts';
 import { forkingMark } from './sweep.ts';
@@ -66,13 +68,28 @@ export class Snapshots {
     const { place } = await openWorkspace(this.#parts, name);
     const paths = bytePaths(asked);
     return whileEnded(this.#parts, row, async () => {
-      const { changes } = await threads.run('listChanges', place);
-      if (changes.length === 0) return { paths: [], snapshot: null };
+      if (!(await this.#hasChangesAt(place, paths))) return { paths: [], snapshot: null };
       const snapshot = await this.#take(row, 'before discard', true);
       const discarded = await threads.run('discardChanges', place, paths);
       this.#record(row, 'sandbox.discarded', { paths: discarded.length, snapshot: snapshot.id });
       return { paths: discarded.map(shownPath), snapshot };
     });
+  }
+
+  /** A path where nothing changed is a slip of the pen. */
+  async #hasChangesAt(place: WorkspacePlace, paths: readonly BytePath[]): Promise<boolean> {
+    try {
+      const { changes } = await this.#parts.threads.run('listChanges', place);
+      const idle = paths.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
+      if (idle.length > 0 && changes.length > 0) {
+        throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);
+      }
+      return changes.length > 0;
+    } catch (error) {
+      // Too many to be listed, which discarding is a cure for.
+      if (isFault(error, 'exhausted')) return true;
+      throw error;
+    }
   }
 
   async sizes(): Promise<SizeView[]> {

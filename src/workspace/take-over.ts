@@ -2,11 +2,13 @@
  * From the working copies of sandboxes into their project, and back: what an apply and an undo do besides changing files
  * is to remember what each agent's further changes are based on.
  */
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
-import { commitApply, readJournal, undoApply } from './apply/commit.ts';
+import { commitApply, readJournal } from './apply/commit.ts';
 import { type ApplyOptions, planApply } from './apply/plan-apply.ts';
-import { keepBases, readBaseRecords, restoreBaseRecords, type SavedBases, settleBases } from './change/bases.ts';
+import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
@@ -46,8 +48,10 @@ export function takeOver({ sources, project, options, journal }: TakeOver): Take
     place,
     changes: changesSettled(changes, sandbox, plan.paths),
   }));
-  if (changed) commitApply(plan, project, journal, { bases: settled.map(savedBases) });
-  if (journal !== null && !plan.blocked) for (const { place, changes } of settled) settleBases(place, changes);
+  if (changed) commitApply(plan, project, journal, { settled: settled.map(pathsSettled) } satisfies Meta);
+  if (journal !== null && !plan.blocked) {
+    for (const { place, changes } of settled) settleBases(place, changes, applyOf(journal));
+  }
   return { paths: plan.paths, blocked: plan.blocked, changed, hiddenInGit };
 }
 
@@ -57,51 +61,33 @@ function changesSettled(changes: readonly Change[], sandbox: string, paths: read
   return changes.filter(({ path }) => settled.has(path));
 }
 
+/** What a journal keeps for us: the paths that are decided, by sandbox. */
 interface Meta {
-  readonly bases: readonly Bases[];
+  readonly settled: readonly { readonly sandbox: string; readonly paths: readonly BytePath[] }[];
 }
 
-interface Bases {
-  readonly sandbox: string;
-  readonly saved: SavedBases;
+function pathsSettled({ sandbox, changes }: { sandbox: string; changes: readonly Change[] }) {
+  return { sandbox, paths: changes.map(({ path }) => path) };
 }
 
-function savedBases({ sandbox, place, changes }: Source & { changes: readonly Change[] }): Bases {
-  return {
-    sandbox,
-    saved: readBaseRecords(
-      place,
-      changes.map(({ path }) => path),
-    ),
-  };
+/** An apply is called as the folder of its journal is. */
+function applyOf(journal: string): string {
+  return basename(journal);
 }
 
 /** For an apply that a crash cut short after the project had all of it: what the project has by now is decided. */
 export function settleAgain(journal: string, project: string, sources: readonly Source[]): void {
-  const { bases } = readJournal(journal).meta as Meta;
+  const { settled } = readJournal(journal).meta as Meta;
   for (const { sandbox, place } of sources) {
-    const paths = new Set(bases.filter((one) => one.sandbox === sandbox).flatMap(({ saved }) => saved.map(pathOf)));
+    const paths = new Set(settled.filter((one) => one.sandbox === sandbox).flatMap((one) => one.paths));
     const changes = listChanges(place).changes.filter(({ path }) => paths.has(path));
     const plan = planApply([{ sandbox, changes }], project, { resolution: 'leave', allow: [] });
     const same = plan.paths.filter(({ outcome }) => outcome === 'same');
-    settleBases(place, changesSettled(changes, sandbox, same));
+    settleBases(place, changesSettled(changes, sandbox, same), applyOf(journal));
   }
 }
 
-const pathOf = ({ path }: { path: BytePath }) => path;
-
-/** Sandboxes that are gone meanwhile have no bases to put back. */
-export function takeBack(journal: string, sources: readonly Source[]): BytePath[] {
-  const paths = undoApply(journal);
-  restoreBases(journal, sources);
-  return paths;
-}
-
-/** For an undo that a crash cut short after the project was as before, too. */
-export function restoreBases(journal: string, sources: readonly Source[]): void {
-  const { bases } = readJournal(journal).meta as Meta;
-  for (const { sandbox, saved } of bases) {
-    const source = sources.find((one) => one.sandbox === sandbox);
-    if (source) restoreBaseRecords(source.place, saved);
-  }
+/** That apply was taken back: each of these, snapshots and forks included, has its changes again. */
+export function reopen(apply: string, places: readonly WorkspacePlace[]): void {
+  for (const place of places) if (existsSync(place.folder)) voidApply(place, apply);
 }

@@ -171,7 +171,7 @@ function settleCases(kind: WorkspaceKindUnderTest): void {
     execFileSync('rm', [join(inside, 'deleted')]);
     const { changes } = listChanges(place);
     expect(changes.map(({ path }) => path)).toEqual(['added', 'deleted', 'modified', 'other']);
-    settleBases(place, changes.slice(0, 3));
+    settleBases(place, changes.slice(0, 3), 'one');
     expect(listChanges(place).changes.map(({ path }) => path)).toEqual(['other']);
 
     writeFileSync(join(inside, 'modified'), 'again');

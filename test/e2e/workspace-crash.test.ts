@@ -59,7 +59,15 @@ async function goesOn(id: string): Promise<void> {
 const early = ['apply:staging-made', 'apply:staged'];
 const late = ['apply:ready', 'apply:step:0', 'apply:step:4', 'apply:steps-done', 'apply:old-kept', 'apply:done'];
 const applyPoints = [...['pause:held', 'apply:recorded', ...early], ...late, 'apply:cleaned'];
-const undoPoints = ['pause:held', 'apply:staged', 'apply:ready', 'apply:step:4', 'apply:old-kept', 'apply:cleaned'];
+const undoPoints = [
+  'pause:held',
+  'apply:staged',
+  'apply:ready',
+  'apply:step:4',
+  'apply:old-kept',
+  'apply:cleaned',
+  'undo:taken-back',
+];
 const few = ['apply:staged', 'apply:step:4', 'apply:old-kept'];
 
 describe.each(ways)('an apply, as %s', (way) => {
@@ -209,6 +217,22 @@ describe.each(ways)('what goes back to an earlier state, as %s', (way) => {
     await carrel.ok('restore', 'box', '0002');
     expect(await seen()).toBe(two);
   });
+
+  it.each(['discard:noted', 'discard:moved', 'discard:forgotten'])(
+    'a discard that dies at %s is done, and what was taken over before stays in the project',
+    async (point) => {
+      await prepare();
+      await carrel.ok('apply', 'box');
+      await carrel.ok('start', 'box');
+      await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo later > later; echo again >> f');
+      await carrel.ok('stop', '--grace', '0', 'box');
+      await crashDuring(point, 'discard', 'box', '--yes');
+      expect(await changesOf(carrel, 'box')).toEqual([]);
+      await carrel.ok('apply', 'box');
+      expect(readdirSync(project.path)).toContain('f');
+      expect(readdirSync(project.path)).not.toContain('later');
+    },
+  );
 
   if (way === 'root')
     describe('with a disk of its own', () => {

@@ -20,12 +20,17 @@ export default async function discard(context: Context, invocation: Invocation<{
       const { changes } = await during(out, `reading the changes of ${name}`, client.call('listChanges', input));
       if (changes.length === 0) return out.say(`${name} has no changes`);
       await agree(`Discard ${counted(changes.length, 'change')} of ${name}?`);
-    } else if (input.body.paths === undefined) throw unconfirmed(name);
+    } else if (input.body.paths?.every((path) => !isWhole(path)) !== true) throw unconfirmed(name);
   }
   const view = await during(out, `discarding changes of ${name}`, client.call('discardChanges', input));
   if (context.json) return out.document(view);
   if (view.paths.length === 0) return out.say(`${name} has no changes`);
   out.print(...discarded(name, view));
+}
+
+/** Another name for everything. */
+function isWhole(path: string): boolean {
+  return /^(?:\/workspace)?[./]*$/.test(path);
 }
 
 export function discarded(name: string, { paths, snapshot }: DiscardView): string[] {

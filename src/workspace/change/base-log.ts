@@ -41,9 +41,13 @@ export interface BaseRecord {
   readonly sha256: string | null;
   /** Where in the log the content is; null where it was not kept. */
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
+  /** Of what was applied: by which apply. */
+  readonly apply: string | null;
+  /** What counts again should that apply be taken back. */
+  readonly previous: BaseRecord | null;
 }
 
-interface Header extends Omit<BaseRecord, 'origin' | 'content'> {
+interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly path: BytePath;
   readonly origin: BaseOrigin | 'none';
   /** Null: none was kept. */
@@ -54,6 +58,13 @@ interface Header extends Omit<BaseRecord, 'origin' | 'content'> {
 interface Looked {
   readonly lookedNs: string;
 }
+
+/** That apply was taken back: what it settled is open again. */
+interface Voided {
+  readonly voidedApply: string;
+}
+
+type Line = Header | Looked | Voided;
 
 export interface BaseLog {
   readonly file: string;
@@ -113,28 +124,49 @@ function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseL
       [lookedNs, lookAt] = [BigInt(header.lookedNs), wholeBytes];
       continue;
     }
+    lookAt = null;
+    if ('voidedApply' in header) {
+      takeBack(records, header.voidedApply);
+      continue;
+    }
     const offset = reader.position;
     if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes, lookAt };
     keep(records, header, offset);
-    lookAt = null;
   }
 }
 
 function keep(records: Map<BytePath, BaseRecord>, header: Header, offset: number): void {
-  const { path, origin, entry, identity, sha256, lengthBytes } = header;
+  const { path, origin, entry, identity, sha256, lengthBytes, apply = null } = header;
   if (origin === 'none') records.delete(path);
   else {
     const content = lengthBytes === null ? null : { offset, lengthBytes };
-    records.set(path, { origin, entry, identity, sha256, content });
+    const previous = origin === 'applied' ? (records.get(path) ?? null) : null;
+    records.set(path, { origin, entry, identity, sha256, content, apply, previous });
   }
 }
 
-function parse(line: string | null): Header | Looked | null {
+function takeBack(records: Map<BytePath, BaseRecord>, apply: string): void {
+  for (const [path, record] of records) {
+    const left = withoutApply(record, apply);
+    if (left === null) records.delete(path);
+    else if (left !== record) records.set(path, left);
+  }
+}
+
+/** Another apply may have come after it. */
+export function withoutApply(record: BaseRecord, apply: string): BaseRecord | null {
+  const previous = record.previous && withoutApply(record.previous, apply);
+  if (record.apply === apply) return previous;
+  return previous === record.previous ? record : { ...record, previous };
+}
+
+function parse(line: string | null): Line | null {
   if (line === null) return null;
   try {
-    const header = JSON.parse(line) as Header | Looked;
-    const fine = 'lookedNs' in header ? /^\d+$/.test(header.lookedNs) : isHeader(header);
-    return fine ? header : null;
+    const header = JSON.parse(line) as Line;
+    if ('lookedNs' in header) return /^\d+$/.test(header.lookedNs) ? header : null;
+    if ('voidedApply' in header) return header;
+    return isHeader(header) ? header : null;
   } catch {
     return null;
   }
@@ -153,7 +185,7 @@ export function headerBefore(fd: number, offset: number): Pick<Header, 'sha256'>
     const newline = text.length < 2 ? -1 : text.lastIndexOf(10, text.length - 2);
     if (newline < 0 && start > 0) continue;
     const header = parse(text.toString('utf8', newline + 1, text.length - 1));
-    return header === null || 'lookedNs' in header ? null : header;
+    return header === null || !('path' in header) ? null : header;
   }
 }
 
@@ -201,8 +233,9 @@ class Lines {
 }
 
 /** What to write about one path; null: nothing is to be known about it any more. */
-export interface Kept extends Omit<BaseRecord, 'content' | 'sha256'> {
+export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'previous'> {
   readonly content: Buffer | null;
+  readonly apply?: string | null;
   /** Where the content itself is not kept. */
   readonly sha256?: string | null;
 }
@@ -230,12 +263,17 @@ export class BaseLogWriter {
   record(path: BytePath, kept: Kept): void {
     const { origin, entry, identity, content } = kept;
     const sha256 = content ? createHash('sha256').update(content).digest('hex') : (kept.sha256 ?? null);
-    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null });
+    const { apply = null } = kept;
+    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply });
     if (content !== null) this.push(content, newline);
   }
 
   forget(path: BytePath): void {
-    this.header({ path, origin: 'none', entry: null, identity: null, sha256: null, lengthBytes: null });
+    this.header({ path, origin: 'none', entry: null, identity: null, sha256: null, lengthBytes: null, apply: null });
+  }
+
+  takeBack(apply: string): void {
+    this.push(Buffer.from(`${JSON.stringify({ voidedApply: apply } satisfies Voided)}\n`));
   }
 
   /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */

@@ -18,6 +18,7 @@ import {
   sameBytes,
   using,
 } from '../tree/content.ts';
+import { Reader } from '../tree/reader.ts';
 import { entryAt, look } from '../tree/tree.ts';
 import type { Spot } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
@@ -26,10 +27,12 @@ import {
   BaseLogWriter,
   type BaseRecord,
   contentInLog,
+  type Identity,
   identityOf,
   isSame,
   type Kept,
   readBaseLog,
+  withoutApply,
 } from './base-log.ts';
 import { isHiddenInGit } from './changes.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
@@ -121,21 +124,26 @@ function readWhole({ before, beforeIn, name }: Spot): Buffer | null {
 }
 
 /**
- * The agent's version of these paths has been taken over into the project: from now on it is their base. Their content
- * is read again, so nothing may have changed it since.
+ * The agent's version of these paths has been taken over into the project by an apply: from now on it is their base. Their
+ * content is read again, so nothing may have changed it since.
  */
-export function settleBases(place: WorkspacePlace, changes: readonly Change[]): void {
-  withWriter(place, (writer) => {
-    for (const change of changes) writer.record(change.path, settled(place, change));
-  });
+export function settleBases(place: WorkspacePlace, changes: readonly Change[], apply: string): void {
+  const reader = new Reader();
+  try {
+    withWriter(place, (writer) => {
+      for (const change of changes) writer.record(change.path, { ...settled(place, change, reader), apply });
+    });
+  } finally {
+    reader.close();
+  }
 }
 
-function settled(place: WorkspacePlace, { path, after, afterContent }: Change): Kept {
+function settled(place: WorkspacePlace, { path, after, afterContent }: Change, reader: Reader): Kept {
   const none = { origin: 'applied', entry: after, identity: null, content: null } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
   if (after.sizeBytes > keptBytes) return { ...none, ...seenIn(place, path, afterContent) };
-  const content = readContent(afterContent, path, keptBytes);
-  return { ...none, content: content?.length === after.sizeBytes ? content : null };
+  const content = reader.read({ from: 'content', content: afterContent, path }, keptBytes);
+  return { ...none, content: content?.length === after.sizeBytes ? Buffer.from(content) : null };
 }
 
 /** Of a file too large to keep: what it was, and the project's file that is equal to it. */
@@ -148,33 +156,27 @@ function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<K
   return seen ?? { identity: null, sha256: null };
 }
 
-/** What was known of a path, as plain data: to be put back later. Null: nothing. */
-interface SavedBase {
-  readonly path: BytePath;
-  readonly record: BaseRecord | null;
-}
-
-export type SavedBases = readonly SavedBase[];
-
-/** Before an apply, after `keepBases`: what has no record by then cannot be known again once the project moved. */
-export function readBaseRecords(place: WorkspacePlace, paths: readonly BytePath[]): SavedBases {
-  const { records } = readBaseLog(place);
-  return paths.map((path) => ({ path, record: records.get(path) ?? null }));
-}
-
-export function restoreBaseRecords(place: WorkspacePlace, saved: SavedBases): void {
+/**
+ * That apply was taken back, and the project is as it was before: what it settled is a change again. Every log that knows
+ * of the apply has to hear it, those of forks and snapshots too.
+ */
+export function voidApply(place: WorkspacePlace, apply: string): void {
   withWriter(place, (writer, log) => {
-    for (const { path, record } of saved) {
-      if (record === null) writer.forget(path);
-      else writer.record(path, { ...record, ...putBack(place, path, record), content: keptContent(log, path, record) });
+    const settledByIt = [...log.records].filter(([, record]) => withoutApply(record, apply) !== record);
+    if (settledByIt.length === 0) return;
+    writer.takeBack(apply);
+    for (const [path, record] of settledByIt) {
+      const left = withoutApply(record, apply);
+      const identity = left?.identity && sameAgain(place, path, left.identity);
+      if (left && identity) writer.record(path, { ...left, identity, content: keptContent(log, path, left) });
     }
   });
 }
 
 /** A file that went and came back is the same file, though the kernel notes that its name changed. */
-function putBack(place: WorkspacePlace, path: BytePath, { identity }: BaseRecord): Pick<BaseRecord, 'identity'> {
-  const now = identity && projectIdentity(place, path);
-  return { identity: now && isSame({ ...identity, ctimeNs: now.ctimeNs }, now) ? now : identity };
+function sameAgain(place: WorkspacePlace, path: BytePath, identity: Identity): Identity | null {
+  const now = projectIdentity(place, path);
+  return now && !isSame(identity, now) && isSame({ ...identity, ctimeNs: now.ctimeNs }, now) ? now : null;
 }
 
 function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer | null {

@@ -2,8 +2,11 @@
  * Makes a working copy what its base is again, at some paths and below them. Only while nothing runs in it and nothing is
  * mounted on it. An overlay then shows the base as it is now, so what was known of the paths is forgotten.
  */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { readIfThere, writeWhole } from '../../lib/file.ts';
 import { writeMark } from '../../lib/sys.ts';
 import { type BytePath, isWithin, toBytes } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
@@ -12,7 +15,7 @@ import { entryAt, look } from '../tree/tree.ts';
 import type { Spot } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { readBaseLog } from './base-log.ts';
-import { forgetBases } from './bases.ts';
+import { forgetBases, keepBases } from './bases.ts';
 import { afterRoot, listChanges } from './changes.ts';
 import { baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
@@ -23,17 +26,51 @@ type Scope = (path: BytePath) => boolean;
 
 /** Every path when none is given. Returns what was listed as changed and is no more. */
 export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]): BytePath[] {
-  const tops = paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
-  const scope: Scope = (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
-  const listed = listedIn(place, scope) ?? [...tops];
+  const asked = paths.includes('') ? [] : paths;
+  const tops = asked.filter((path) => !asked.some((other) => other !== path && isWithin(path, other)));
+  const listed = listedIn(place, scopeOf(tops));
+  if (listed?.length === 0) return [];
+  writeWhole(noteFile(place.folder), JSON.stringify({ place, tops } satisfies Note));
+  crashPoint('discard:noted');
+  const more = carryOut({ place, tops });
+  return [...new Set([...(listed ?? tops), ...more])].sort((one, other) => (one < other ? -1 : 1));
+}
+
+/** What is being discarded: half of it gone and all of it remembered would read as if the agent had deleted it. */
+interface Note {
+  readonly place: WorkspacePlace;
+  readonly tops: readonly BytePath[];
+}
+
+function noteFile(folder: string): string {
+  return join(folder, 'discarding.json');
+}
+
+/** Completes what a crash cut short, before anybody reads the working copy or starts on it. */
+export function finishDiscard(folder: string): void {
+  const text = readIfThere(noteFile(folder));
+  if (text !== null) carryOut(JSON.parse(text) as Note);
+}
+
+function carryOut({ place, tops }: Note): BytePath[] {
+  const scope = scopeOf(tops);
   const aside = new Aside(join(place.folder, 'discarded'));
   try {
     const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);
+    crashPoint('discard:moved');
     forgetBases(place, (path) => scope(path) || more.includes(path));
-    return [...new Set([...listed, ...more])].sort((one, other) => (one < other ? -1 : 1));
+    // What was put back is as the project has it now, and remembers that.
+    keepBases(place);
+    crashPoint('discard:forgotten');
+    rmSync(noteFile(place.folder));
+    return more;
   } finally {
     aside.dispose();
   }
+}
+
+function scopeOf(tops: readonly BytePath[]): Scope {
+  return (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
 }
 
 /** Null: too many to be listed, which discarding is a cure for. */

@@ -65,7 +65,7 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
       const workspace = kind.open(fillFolder);
       writeFileSync(join(workspace.inside, 'folder/b'), 'agent');
       keepBases(workspace.place);
-      settleBases(workspace.place, listChanges(workspace.place).changes);
+      settleBases(workspace.place, listChanges(workspace.place).changes, 'one');
       writeFileSync(join(workspace.inside, 'folder/b'), 'again');
       expect(discarded(workspace, ['folder'])).toEqual(['folder/b']);
       expect(paths(workspace)).toEqual([]);

@@ -21,7 +21,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/change.ts';
-import { keepBases, readBaseRecords, restoreBaseRecords, settleBases } from '../../../src/workspace/change/bases.ts';
+import { keepBases, settleBases, voidApply } from '../../../src/workspace/change/bases.ts';
 import { listChanges } from '../../../src/workspace/change/changes.ts';
 import { readContent } from '../../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../../src/workspace/workspace.ts';
@@ -294,7 +294,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
 
       it('are settled by what they are', () => {
         execFileSync('cp', [agent('large'), project('large')]);
-        settleBases(place, [only('large')]);
+        settleBases(place, [only('large')], 'one');
         expect(list()).toEqual([]);
         appendFileSync(project('large'), 'owner');
         expect(list()).toEqual([]);
@@ -304,24 +304,37 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
     });
 
     describe('taken over and taken back', () => {
-      it('puts the records back as they were', () => {
+      it('has its changes again', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
-        const change = only('file');
-        const saved = JSON.parse(JSON.stringify(readBaseRecords(place, ['file', 'never'])));
         replace(project('file'), 'agent');
-        settleBases(place, [change]);
+        settleBases(place, [only('file')], 'one');
         expect(list()).toEqual([]);
         replace(project('file'), 'first file');
-        restoreBaseRecords(place, saved);
+        voidApply(place, 'another');
+        expect(list()).toEqual([]);
+        voidApply(place, 'one');
+        voidApply(place, 'one');
         expect(base('file')).toEqual({ known: true, content: 'first file' });
-        expect(readBaseRecords(place, ['never'])).toEqual([{ path: 'never', record: null }]);
+      });
+
+      it('has those of one apply again and not those of the next', () => {
+        writeFileSync(agent('file'), 'agent');
+        keepBases(place);
+        settleBases(place, list(), 'one');
+        writeFileSync(agent('file'), 'agent again');
+        settleBases(place, list(), 'two');
+        expect(list()).toEqual([]);
+        voidApply(place, 'one');
+        expect(list()).toEqual([]);
+        voidApply(place, 'two');
+        expect(base('file')).toEqual({ known: true, content: 'first file' });
       });
 
       it('merges further changes against what was taken over', () => {
         writeFileSync(agent('file'), 'agent');
         keepBases(place);
-        settleBases(place, list());
+        settleBases(place, list(), 'one');
         replace(project('file'), 'agent and owner');
         writeFileSync(agent('file'), 'agent again');
         keepBases(place);
@@ -330,7 +343,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
 
       it('added, taken over, deleted by the agent', () => {
         writeFileSync(agent('new'), 'agent');
-        settleBases(place, list());
+        settleBases(place, list(), 'one');
         writeFileSync(project('new'), 'agent');
         unlinkSync(agent('new'));
         expect(only('new')).toMatchObject({ before: { type: 'file' }, after: null, baseKnown: true });
