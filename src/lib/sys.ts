@@ -25,6 +25,7 @@ const c = {
     'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
   ),
   umount2: libc.func('int umount2(const char *target, int flags)'),
+  utimensat: libc.func('int utimensat(int folder, const void *name, const void *times, int flags)'),
   statx: libc.func('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
   openat: libc.func('int openat(int folder, const void *name, int flags)'),
   fgetxattr: libc.func('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
@@ -278,6 +279,19 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
   if (c.nameToHandle(AT_FDCWD, terminated(path), handle, [0], 0) !== 0) return null;
   return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
 }
+
+/** Of an open file, folder or link, to the nanosecond, which a number of seconds cannot hold. */
+export function setTimes(fd: number, accessedNs: bigint, changedNs: bigint): void {
+  const times = Buffer.alloc(32);
+  [accessedNs, changedNs].forEach((ns, at) => {
+    const withinSecond = ((ns % second) + second) % second;
+    times.writeBigInt64LE((ns - withinSecond) / second, at * 16);
+    times.writeBigInt64LE(withinSecond, at * 16 + 8);
+  });
+  checked('utimensat', c.utimensat(fd, Buffer.alloc(1), times, AT_EMPTY_PATH));
+}
+
+const second = 1_000_000_000n;
 
 export const statBytes = 256;
 

@@ -201,8 +201,16 @@ describe('gates', () => {
     const one = bench({}, {}, { 'package.json': file('{"name":"a"}') });
     const plan = planOf(one, { resolution: null, allow: [] });
     writeFileSync(join(one.root, 'theirs/package.json'), '{"bin":"x"}!');
-    commitApply(plan, one.project, one.journal, {});
-    expect(readFileSync(join(one.project, 'package.json'), 'utf8')).toBe('{"name":"a"}');
+    expect(faultOf(() => commitApply(plan, one.project, one.journal, {}))).toMatchObject({ code: 'conflict' });
+    expect(harvest(one.project)).toEqual({});
+  });
+
+  it('keep nothing of what they looked at in memory', () => {
+    const one = bench({}, {}, { config: file('\0'.repeat(1024)) });
+    const [step] = planOf(one).steps;
+    expect(step).toMatchObject({
+      make: { source: { from: 'content' }, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
   });
 
   it('look at what a merge makes of both sides', () => {

@@ -1,45 +1,32 @@
 /** Does the steps of a journal, or takes them back. Both may be repeated after a crash. */
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lchownSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
-import { type BytePath, toText } from '../../model/byte-path.ts';
+import { type BytePath, fromText, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { Folders, lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import { copyAs } from './copy-as.ts';
+import { give, holding, holdingNew, setMode, statsOf } from './held.ts';
 import type { Journal, JournalStep, Swap } from './journal.ts';
-import { copyAs } from './stage.ts';
 import { isIt } from './stamp.ts';
 import { Swapping } from './swap.ts';
 
 type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };
 
-const O_PATH = 0o10000000;
-
 export class CarryOut {
-  private readonly old: string;
+  private readonly old: Anchor;
   private readonly steps: readonly JournalStep[];
   private readonly folders: Folders;
   private readonly staging: Anchor;
 
   constructor(journalFolder: string, journal: Journal, staging: Anchor) {
-    this.old = join(journalFolder, 'old');
-    this.steps = journal.steps;
     this.folders = new Folders(journal.project);
+    this.old = openOr(join(journalFolder, 'old'), () => this.folders.close());
+    this.steps = journal.steps;
     this.staging = staging;
   }
 
@@ -68,29 +55,30 @@ export class CarryOut {
       const displaced = this.swapping(swap).displaced();
       if (displaced) keep(displaced, this.kept(swap), swap);
     }
-    syncFolderFilesystem(this.old);
+    syncFilesystem(this.old.fd);
   }
 
   /** Undoes `keepOld`, so that steps can be told apart again. */
   fetchOld(): void {
-    if (readdirSync(this.old).length === 0) return;
+    if (this.old.names().length === 0) return;
     for (const swap of this.swaps()) {
       if (this.swapping(swap).displaced() !== null) continue;
       const aside = this.staging.at(`${swap.slot}.old`);
-      ignoring(['ENOENT', 'EXDEV'], () => renameSync(this.kept(swap), aside));
+      ignoring(['ENOENT', 'EXDEV'], () => renameSync(pathOf(this.kept(swap)), aside));
     }
   }
 
   close(): void {
     this.folders.close();
+    this.old.close();
   }
 
   private swaps(): Swap[] {
     return this.steps.filter((step) => step.do === 'swap' && step.old !== null) as Swap[];
   }
 
-  private kept({ slot }: Swap): string {
-    return join(this.old, `${slot}`);
+  private kept({ slot }: Swap): Spot {
+    return { folder: this.old, name: fromText(`${slot}`) };
   }
 
   private swapping(swap: Swap): Swapping {
@@ -136,54 +124,42 @@ function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
 function restoreFolder({ old }: Rmdir, spot: Spot): boolean {
   const now = lookAt(spot);
   if (now !== null) return now.isDirectory();
-  const path = pathOf(spot);
-  mkdirSync(path, 0o700);
-  ignoring(['EPERM', 'EINVAL'], () => lchownSync(path, old.uid, old.gid));
-  chmodSync(path, old.mode);
+  mkdirSync(pathOf(spot), 0o700);
+  holdingNew(spot, 'folder', (fd) => {
+    give(fd, old);
+    setMode(fd, old.mode);
+  });
   return true;
 }
 
 /** Of that very thing. Where the mode is neither, somebody else has changed it. */
 function changeMode({ ino }: Chmod, spot: Spot, from: number, to: number): boolean {
-  const fd = tryOpen(pathOf(spot));
-  if (fd === null) return false;
-  try {
-    const stats = fstatSync(fd, { bigint: true });
+  const changed = holding(spot, (fd) => {
+    const stats = statsOf(fd);
     const mode = Number(stats.mode & 0o7777n);
     if (`${stats.ino}` !== ino || (mode !== from && mode !== to)) return false;
-    if (mode !== to) chmodSync(`/proc/self/fd/${fd}`, to);
+    if (mode !== to) setMode(fd, to);
     return true;
-  } finally {
-    closeSync(fd);
-  }
+  });
+  return changed ?? false;
 }
 
-function tryOpen(path: string | Buffer): number | null {
+function keep(from: Spot, to: Spot, swap: Swap): void {
   try {
-    return openSync(path, O_PATH | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
-}
-
-function keep(spot: Spot, to: string, swap: Swap): void {
-  const from = pathOf(spot);
-  try {
-    renameSync(from, to);
+    renameSync(pathOf(from), pathOf(to));
   } catch (error) {
     if (!isErrno(error, 'EXDEV')) throw error;
-    rmSync(to, { force: true });
+    rmSync(pathOf(to), { force: true });
     copyAs(from, to, swap.old!);
   }
 }
 
-function syncFolderFilesystem(path: string): void {
-  const folder = Anchor.reach(path);
+function openOr(path: string, clean: () => void): Anchor {
   try {
-    syncFilesystem(folder.fd);
-  } finally {
-    folder.close();
+    return Anchor.reach(path);
+  } catch (error) {
+    clean();
+    throw error;
   }
 }
 

@@ -1,13 +1,13 @@
 /**
  * Takes steps in a project, whole or not at all.
  *
- * Everything new is first prepared in a folder inside the project, on the same filesystem, that only its owner can enter.
+ * Everything new is first prepared in a folder of ours inside the project, on the same filesystem.
  * Then each file changes places with its predecessor in one rename, and what came out is compared with what the plan
  * expected; the first surprise takes everything back. `recover` completes what a crash interrupts.
  */
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { within } from '../../lib/anchor.ts';
+import { fstatSync } from 'node:fs';
+import { Anchor, within } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
@@ -31,8 +31,8 @@ export function commitSteps(steps: readonly Step[], project: string, folder: str
 function stage(folder: string, journal: Journal, steps: readonly Step[]): Journal {
   makeJournalFolder(folder);
   writeJournal(folder, journal);
-  const owner = statSync(journal.project);
-  makeStaging(journal, owner);
+  const owner = within(Anchor.reach(journal.project), ({ fd }) => fstatSync(fd));
+  makeStaging(journal);
   crashPoint('apply:staging-made');
   const reader = new Reader();
   try {

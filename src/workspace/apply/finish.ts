@@ -1,5 +1,5 @@
 /** Brings what a journal describes to its end: forwards, or back to where it began. */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { within } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -42,7 +42,8 @@ export function rollBack(folder: string, journal: Journal): readonly BytePath[] 
 
 /** Of a journal that is taken back and was not cleaned up. */
 export function completeRollBack(folder: string, journal: Journal): readonly BytePath[] {
-  const left = journal.steps.filter((step) => step.do === 'swap' && existsSync(join(folder, 'old', `${step.slot}`)));
+  const isKept = (slot: number) => lstatSync(join(folder, 'old', `${slot}`), { throwIfNoEntry: false }) !== undefined;
+  const left = journal.steps.filter((step) => step.do === 'swap' && isKept(step.slot));
   return forget(folder, { ...journal, left: left.map(({ path }) => path) });
 }
 

@@ -1,4 +1,5 @@
 /** The gates on one path. What a gate let through by its content is that content, whatever the agent writes meanwhile. */
+import { createHash } from 'node:crypto';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
 import type { Reader } from '../tree/reader.ts';
@@ -27,10 +28,12 @@ export function judge(reader: Reader, path: BytePath, before: Standing | null, a
       },
     },
   );
-  return { gates, after: after && pinned(after, after.source === before?.source ? null : read) };
+  return { gates, after: after && pinned(after, read) };
 }
 
+/** By a hash, which is small however many files there are: content that is another when it is taken is refused then. */
 function pinned(standing: Standing, bytes: Uint8Array | null): Standing {
   if (bytes === null) return standing;
-  return { ...standing, entry: { ...standing.entry, sizeBytes: bytes.length }, source: { from: 'bytes', bytes } };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { ...standing, entry: { ...standing.entry, sizeBytes: bytes.length }, sha256 };
 }

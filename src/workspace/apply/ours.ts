@@ -14,6 +14,8 @@ export interface Standing {
   readonly entry: Entry;
   /** Of files. */
   readonly source: Source | null;
+  /** Of the content, where a gate judged it. */
+  readonly sha256?: string;
   /** The sandbox it comes from; null: the project's own. */
   readonly from: string | null;
 }

@@ -28,6 +28,8 @@ export interface NewFile {
   readonly mode: number;
   readonly sizeBytes: number;
   readonly source: Source;
+  /** What was judged, where the content was; null: nobody looked inside. */
+  readonly sha256: string | null;
 }
 
 export interface NewFolder {

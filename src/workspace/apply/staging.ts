@@ -1,33 +1,32 @@
-/** The folder inside a project where what is new waits for its place, and what is old ends up. */
-import { chmodSync, lchownSync, mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
+/**
+ * The folder inside a project where what is new waits for its place, and what is old ends up. It is ours: the owner of the
+ * project, as whom an agent may be at work in it, cannot enter it unless that is who we are.
+ */
+import { mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import { fromText } from '../../model/byte-path.ts';
+import { pathOf } from '../tree/folders.ts';
+import { unlessGone } from '../tree/tree.ts';
+import { holdingNew, setMode, statsOf } from './held.ts';
 import type { Journal } from './journal.ts';
-import type { Owner } from './plan.ts';
 
 type Where = Pick<Journal, 'project' | 'staging'>;
 
-export function makeStaging({ project, staging }: Where, { uid, gid }: Owner): void {
-  within(Anchor.reach(project), (root) => {
-    const path = root.at(staging);
-    mkdirSync(path, 0o700);
-    chmodSync(path, 0o700);
-    try {
-      lchownSync(path, uid, gid);
-    } catch (error) {
-      if (!isErrno(error, 'EPERM') && !isErrno(error, 'EINVAL')) throw error;
-    }
+/** Whatever the umask and the project's folder would have made of its mode. */
+export function makeStaging({ project, staging }: Where): void {
+  within(Anchor.reach(project), (folder) => {
+    const spot = { folder, name: fromText(staging) };
+    mkdirSync(pathOf(spot), 0o700);
+    holdingNew(spot, 'folder', (fd) => {
+      if ((statsOf(fd).mode & 0o7777n) !== 0o700n) setMode(fd, 0o700);
+    });
   });
 }
 
-/** Null when it is not there. */
+/** Null when it is not there; a link in its place is not it. */
 export function openStaging({ project, staging }: Where): Anchor | null {
-  try {
-    return within(Anchor.reach(project), (root) => root.enter(staging));
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
+  return unlessGone(() => within(Anchor.reach(project), (root) => root.enter(staging)));
 }
 
 /** With files, links and empty folders in it. What somebody has put into one of those stays, and the folder with it. */

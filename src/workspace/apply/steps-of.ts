@@ -49,8 +49,13 @@ function isSameThing(real: Real, { entry, source }: Standing): boolean {
   return entry.type === 'folder' || source === real.source;
 }
 
-function make(path: BytePath, old: Real['stamp'] | null, { entry, source }: Standing): Step {
+function make(path: BytePath, old: Real['stamp'] | null, { entry, source, sha256 }: Standing): Step {
   if (entry.type === 'folder') return { do: 'mkdir', path, old, make: { mode: entry.mode, owner: null } };
   if (entry.type === 'link') return { do: 'link', path, old, target: entry.target! };
-  return { do: 'file', path, old, make: { mode: entry.mode, sizeBytes: entry.sizeBytes, source: source! } };
+  return {
+    do: 'file',
+    path,
+    old,
+    make: { mode: entry.mode, sizeBytes: entry.sizeBytes, source: source!, sha256: sha256 ?? null },
+  };
 }

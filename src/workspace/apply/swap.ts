@@ -2,10 +2,12 @@
  * One thing in the project and one in the staging folder change places; either may be nothing. How far that got can be
  * told by looking, so doing and taking back may both be repeated after a crash.
  */
-import { readdirSync, renameSync } from 'node:fs';
-import type { Anchor } from '../../lib/anchor.ts';
+import { renameSync } from 'node:fs';
+import { type Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import { toBytes } from '../../model/byte-path.ts';
 import { lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import { unlessGone } from '../tree/tree.ts';
 import type { Swap } from './journal.ts';
 import { exchange, move } from './move.ts';
 import { isIt, isUntouched } from './stamp.ts';
@@ -91,11 +93,15 @@ export class Swapping {
 
   /** A folder that somebody has put something into stays, even if that was just now. */
   private undoFolder(target: Spot): boolean {
-    if (readdirSync(pathOf(target)).length > 0 || !this.putBack(target)) return false;
-    if (readdirSync(pathOf(this.slot)).length === 0) return true;
+    if (!isEmpty(target) || !this.putBack(target)) return false;
+    if (isEmpty(this.slot)) return true;
     this.do();
     return false;
   }
+}
+
+function isEmpty({ folder, name }: Spot): boolean {
+  return unlessGone(() => within(folder.enter(toBytes(name)), (opened) => opened.names().length === 0)) ?? false;
 }
 
 function moved(from: Spot, to: Spot): boolean {

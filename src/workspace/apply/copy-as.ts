@@ -1,0 +1,36 @@
+/** A copy of a file or link that is equal in everything that is noted about it. */
+import { closeSync, constants, openSync, symlinkSync } from 'node:fs';
+import { toBytes, toText } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import { copyPart, openRegular, using } from '../tree/content.ts';
+import { pathOf, type Spot } from '../tree/folders.ts';
+import { give, holdingNew, setMode, setTime } from './held.ts';
+import type { Stamp } from './stamp.ts';
+
+export function copyAs(from: Spot, to: Spot, was: Stamp): void {
+  if (was.type === 'link') copyLink(to, was);
+  else if (was.type === 'file') copyFile(from, to, was);
+  else throw new Fault('unsupported', `a ${was.type} of the project cannot be kept on another filesystem`);
+}
+
+function copyLink(to: Spot, was: Stamp): void {
+  symlinkSync(toBytes(was.target!), pathOf(to));
+  holdingNew(to, 'link', (fd) => {
+    give(fd, was);
+    setTime(fd, BigInt(was.mtimeNs));
+  });
+}
+
+function copyFile(from: Spot, to: Spot, was: Stamp): void {
+  const fd = openSync(pathOf(to), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    const copied = using(openRegular(from.folder, from.name), (part) => copyPart(part, fd));
+    if (copied?.bytes !== was.sizeBytes)
+      throw new Fault('conflict', `${toText(from.name)} changed while it was being copied`, { hint: 'Try again.' });
+    give(fd, was);
+    setMode(fd, was.mode);
+    setTime(fd, BigInt(was.mtimeNs));
+  } finally {
+    closeSync(fd);
+  }
+}
