@@ -6,6 +6,7 @@ const needRoot = [
   'test/e2e/bad-input.test.ts',
   'test/e2e/cgroup-v2.test.ts',
   'test/e2e/doctor.test.ts',
+  'test/e2e/home-on-overlay.test.ts',
   'test/e2e/isolation-*.test.ts',
   'test/e2e/rootless.test.ts',
   'test/integration/disk.test.ts',

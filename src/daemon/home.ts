@@ -18,6 +18,7 @@ import { isErrno } from '../lib/file.ts';
 import { tryLock } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
 import { defaultVolumePrefix, volumeName } from '../model/volume.ts';
+import { overlayRefusal } from '../workspace/trial.ts';
 
 export interface Home extends Places {
   readonly database: string;
@@ -29,6 +30,12 @@ export interface Home extends Places {
   readonly backups: string;
   /** Emptied whenever a daemon starts. */
   readonly scratch: string;
+}
+
+/** Only tried where a sandbox could be mounted for, in a mount namespace of our own. */
+function canOverlay(home: string, rootless: boolean): boolean {
+  mkdirSync(join(home, 'volumes'), { recursive: true, mode: 0o700 });
+  return overlayRefusal(join(home, 'volumes'), home, rootless ? 'user' : 'trusted') === null;
 }
 
 /** A folder that goes at the latest when the next daemon starts. */
@@ -58,6 +65,7 @@ export function openHome(folder: string, rootless: boolean): Home {
     base: (id) => join(home, 'bases', id),
     applies: join(home, 'applies'),
     scratch: join(home, 'scratch'),
+    overlays: canOverlay(home, rootless),
     rootless,
   };
 }

@@ -1,26 +1,46 @@
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hook } from './launch.ts';
+import type { Mount } from '../model/mount.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Hook, Places } from './launch.ts';
 
 /** What persists as long as the sandbox does: its data, and its home, laid over that of its user. */
 export const folders: Hook = {
-  surroundings: ({ id, spec }, places) => ({
+  surroundings: (sandbox, places) => ({
     mounts: [
-      { kind: 'bind', source: join(places.state(id), 'data'), target: '/.data', readonly: false, own: true },
-      {
-        kind: 'overlay',
-        lower: places.userHome(spec.user),
-        folder: join(places.state(id), 'home'),
-        target: '/home/agent',
-        // Without root that would make agent the person, also where no project asks for it.
-        mapOwner: !places.rootless,
-      },
+      { kind: 'bind', source: join(places.state(sandbox.id), 'data'), target: '/.data', readonly: false, own: true },
+      places.overlays ? overHome(sandbox, places) : copiedHome(sandbox, places),
     ],
   }),
   prepare: ({ id, spec }, places) => {
     mkdirSync(places.userHome(spec.user), { recursive: true, mode: 0o700 });
-    for (const name of ['data', 'home/upper', 'home/work']) {
-      mkdirSync(join(places.state(id), name), { recursive: true, mode: 0o700 });
-    }
+    const names = places.overlays ? ['data', 'home/upper', 'home/work'] : ['data', 'home'];
+    for (const name of names) mkdirSync(join(places.state(id), name), { recursive: true, mode: 0o700 });
+    if (!places.overlays) copyHome(places.userHome(spec.user), join(places.state(id), 'home/tree'));
   },
 };
+
+function overHome({ id, spec }: Sandbox, places: Places): Mount {
+  return {
+    kind: 'overlay',
+    lower: places.userHome(spec.user),
+    folder: join(places.state(id), 'home'),
+    target: '/home/agent',
+    // Without root that would make agent the person, also where no project asks for it.
+    mapOwner: !places.rootless,
+  };
+}
+
+/** Where the kernel cannot lay one folder over another, as on an overlay. */
+function copiedHome({ id }: Sandbox, places: Places): Mount {
+  const source = join(places.state(id), 'home/tree');
+  return { kind: 'bind', source, target: '/home/agent', readonly: false, own: true };
+}
+
+function copyHome(from: string, to: string): void {
+  if (existsSync(to)) return;
+  rmSync(`${to}.new`, { recursive: true, force: true });
+  execFileSync('cp', ['-a', '--no-preserve=ownership', '--', from, `${to}.new`]);
+  renameSync(`${to}.new`, to);
+}

@@ -33,6 +33,8 @@ export interface Places {
   userHome(user: string): string;
   volume(name: string): string;
   base(id: string): string;
+  /** The kernel can lay folders over each other there. */
+  readonly overlays: boolean;
   /** We are root in a user namespace only. */
   readonly rootless: boolean;
   readonly images: string;

@@ -185,10 +185,28 @@ async function bindSource(one: BindMount, target: string, input: StageInput): Pr
     if (one.own) giveTo(agentId, fd);
     if (one.own && one.readonly && stat.isDirectory()) giveFilesTo(agentId, fd);
     const ownersFd = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
-    bindMount(fd, target, { readonly: one.readonly, ownersFd });
+    bindShifted(fd, target, one, ownersFd);
   } finally {
     closeSync(fd);
   }
+}
+
+/** What is only read need not be agent's, where the filesystem cannot shift owners. */
+function bindShifted(fd: number, target: string, { source, readonly }: BindMount, ownersFd: number | null): void {
+  try {
+    bindMount(fd, target, { readonly, ownersFd });
+  } catch (error) {
+    if (ownersFd === null || !(error instanceof SysError) || error.code !== 'EINVAL') throw error;
+    if (!readonly) throw cannotShift(source, error);
+    bindMount(fd, target, { readonly, ownersFd: null });
+  }
+}
+
+function cannotShift(source: string, cause: unknown): Fault {
+  return new Fault('unsupported', `the filesystem of ${source} cannot show its owner as agent`, {
+    hint: 'Put it on another one (ext4, xfs, btrfs, tmpfs), or run the daemon as its owner.',
+    cause,
+  });
 }
 
 function giveTo(id: number, fd: number): void {
