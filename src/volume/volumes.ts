@@ -10,6 +10,7 @@ import {
   checkVolumePrefix,
   isShared,
   isVolumeType,
+  type SharedVolumeType,
   type Volume,
   type VolumeRequest,
   type VolumeType,
@@ -156,7 +157,8 @@ export class Volumes {
   }
 
   /** A shared volume gets the content of a folder of the host, in place of what it has. */
-  fill(acting: Acting, type: VolumeType, source: string, at: string): Promise<Restored> {
+  fill(acting: Acting, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
+    refuseShared(acting, type);
     if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
     return this.#replace(acting, type, at, async (staged) => {
       await this.#context.copyFolder(source, staged);
