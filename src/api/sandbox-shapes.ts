@@ -38,7 +38,8 @@ export const secretName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
   user: z.string().min(1).max(64).optional(),
-  engine: z.enum(['local']).optional(),
+  engine: z.enum(['local', 'docker']).optional(),
+  image: z.string().min(1).max(512).optional(),
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
   project: z.string().min(1).max(4096).optional(),
   mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),

@@ -48,7 +48,7 @@ const env = { flags: '--env <K=V>', summary: 'set a variable inside; may be repe
 
 const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--name <NAME>', summary: 'its name; left out, one is made up' },
-  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: ['local'] },
+  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: ['local', 'docker'] },
   {
     flags: '--runtime <RUNTIME>',
     summary: 'the OCI runtime; left out, the first that is installed',
@@ -82,6 +82,7 @@ const sandboxOptions: readonly OptionEntry[] = [
     repeat: true,
     completes: 'volumes',
   },
+  { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },
   { flags: '--rm', summary: 'remove it when its command has ended' },

@@ -9,7 +9,8 @@ import { absolute } from './paths.ts';
 
 export interface SandboxOptions {
   readonly name?: string;
-  readonly engine?: 'local';
+  readonly engine?: 'local' | 'docker';
+  readonly image?: string;
   readonly runtime?: 'crun' | 'runc' | 'runsc' | 'sysbox-runc';
   readonly mode?: 'overlay' | 'bind' | 'clone' | 'none';
   readonly base?: 'live' | 'frozen';
@@ -32,7 +33,7 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, env, secret, volume, label, rootfs } = options;
+  const { name, engine, runtime, image, env, secret, volume, label, rootfs } = options;
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -45,6 +46,7 @@ export function sandboxRequest(
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     limits: askedLimits(options),
+    ...(image === undefined ? {} : { image }),
     ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
     ...(options.rm ? { autoRemove: true } : {}),

@@ -15,6 +15,9 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   logs: z.strictObject({ size }).optional(),
+  docker: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
+  /** Images that sandboxes may be made of. */
+  images: z.array(z.string().min(1).max(512)).max(1000).optional(),
   /** Where users with a token come in. */
   share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
@@ -24,6 +27,8 @@ export interface Config {
   readonly limits: Limits;
   readonly logMaxBytes: number | null;
   readonly sharedSocket: string | null;
+  readonly dockerSocket: string | null;
+  readonly images: readonly string[];
 }
 
 export function readConfig(path: string): Config {
@@ -42,6 +47,8 @@ export function readConfig(path: string): Config {
     limits: resolveLimits(limits, defaultLimits),
     logMaxBytes: given.logs ? bytes(given.logs.size, 'logs.size') : null,
     sharedSocket: given.share?.socket ?? null,
+    dockerSocket: given.docker?.socket ?? null,
+    images: given.images ?? [],
   };
 }
 

@@ -1,15 +1,20 @@
 /** The only place where parts are made and wired together. */
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import type { SandboxView } from '../api/routes.ts';
+import { openDockerEngine } from '../engine/docker/docker.ts';
+import type { Engine } from '../engine/engine.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
+import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { defaultVolumePrefix, userHash } from '../model/volume.ts';
 import { Loop } from '../reconcile/loop.ts';
+import { removeOrphans } from '../reconcile/orphans.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
 import { Given } from '../secret/given.ts';
 import { Secrets } from '../secret/secret.ts';
@@ -19,11 +24,12 @@ import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import { overlayRefusal } from '../workspace/trial.ts';
 import { Applies } from './applies.ts';
+import { forgetApplies } from './apply-journal.ts';
 import { BaseWatch } from './base-watch.ts';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { createDoctor } from './doctor.ts';
 import type { Served } from './handlers.ts';
-import { lockHome, openHome } from './home.ts';
+import { type Home, lockHome, openHome } from './home.ts';
 import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -36,9 +42,12 @@ import { Threads } from './threads.ts';
 import { Users } from './users.ts';
 import { readVersion } from './version.ts';
 import { mountedBy, VolumeDesk, volumeRecords, volumesOf } from './volumes.ts';
+import { Work } from './work.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
 const idleMs = 5000;
+/** And for what somebody waits for the end of: applies, snapshots, forks. */
+const workMs = 60_000;
 
 export interface Daemon {
   /** Sandboxes go on unless `all`. */
@@ -56,11 +65,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const config = readConfig(home.config);
   const store = openSqliteStore(home.database);
   const { logMaxBytes } = config;
-  const engine = openLocalEngine({
+  const local = openLocalEngine({
     folder: home.engine,
     installation: home.installation,
     ...(logMaxBytes ? { logMaxBytes } : {}),
   });
+  const docker = openDocker(home, config);
+  const engine = severalEngines({ local, docker }, (id) => store.get('sandbox', id)?.value.spec.engine ?? null);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
   const threads = new Threads();
@@ -83,7 +94,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     volumes.init(spec.user, now());
     for (const name of volumesOf(spec.user, spec.volumes, defaultVolumePrefix)) volumes.touch(name, now());
   };
-  const data = sandboxData({ home, store, threads, watch, locks, secrets, given, useVolumes });
+  const data = sandboxData({ home, store, threads, watch, locks, secrets, given, useVolumes, report, now });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });
@@ -100,7 +111,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       // Without root, agents on folders of the machine are the person who runs the daemon.
       account: actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null),
       overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
-      hasChanges: data.hasChanges,
+      unapplied: data.unapplied,
       volumeMounts: (asked) => volumeDesk.mounts(asked),
       checkSpec: (spec) => secretDesk.refuseIn(spec),
       wake: (id) => void loop.wake(id),
@@ -119,13 +130,18 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });
   given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
+  // Before anybody can start something where a visit that was cut short still is.
+  await removeOrphans(store, engine, report);
   await applies.recover(report);
+  await forgetApplies({ store, home, now });
 
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
     close = resolve;
   });
+  const work = new Work();
   const shutdown = async (all: boolean) => {
+    await Promise.race([work.close(), pause(workMs, undefined, { ref: false })]);
     const running = all ? (await sandboxes.list(true)).filter((view) => view.state === 'running') : [];
     const stopOne = ({ user, name }: SandboxView) => scopes.of(users.actorOf(user)).sandboxes.stop(name);
     const names = (await Promise.all(running.map(stopOne))).map(({ name }) => name);
@@ -152,8 +168,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     engine,
     users,
     scopes,
+    work,
     commandEnded: keepBases,
-    doctor: createDoctor(engine, { store, sandboxes, home }),
+    doctor: createDoctor(local, { store, sandboxes, home }),
     shutdown,
   };
   const servers = [await listen(served)];
@@ -163,6 +180,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   void loop.start();
   watch.start();
   return { shutdown, closed };
+}
+
+function openDocker({ home, installation }: Home, { dockerSocket }: Config): Engine {
+  const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
+  return lazyEngine('docker', () => openDockerEngine({ folder: join(home, 'engine-docker'), installation, ...socket }));
 }
 
 /** One that was never seen to end may be running. */

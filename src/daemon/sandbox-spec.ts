@@ -36,6 +36,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     env: request.env ?? {},
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
     demanded: Object.keys(limits) as (keyof Limits)[],
+    image: imageOf(request, config),
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],
@@ -78,6 +79,17 @@ function ownProject(path: string, { account, owner, home, open }: SpecParts): st
       account === null
         ? 'The owner of the installation can name your account: carrel user add NAME --uid UID'
         : 'Name a folder of your own.',
+  });
+}
+
+/** What runs inside is the owner's choice. */
+function imageOf({ image, engine }: SandboxRequest, { images }: Config): string | null {
+  if (image === undefined) return null;
+  if (engine !== 'docker')
+    throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
+  if (images.includes(image)) return image;
+  throw new Fault('denied', `${printable(image)} is not among the images of this installation`, {
+    hint: 'Its owner adds it to `images` in config.yaml.',
   });
 }
 

@@ -15,6 +15,7 @@ import { Sandboxes } from './sandboxes.ts';
 import { Scopes } from './scope.ts';
 import { createApp } from './server.ts';
 import { Users } from './users.ts';
+import { Work } from './work.ts';
 
 let home: string;
 let store: Store;
@@ -30,7 +31,14 @@ beforeEach(() => {
   store = createMemoryStore();
   engine = createFakeEngine();
   const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now });
-  const config = { runtime: null, limits: defaultLimits, logMaxBytes: null, sharedSocket: null };
+  const config = {
+    runtime: null,
+    limits: defaultLimits,
+    logMaxBytes: null,
+    sharedSocket: null,
+    dockerSocket: null,
+    images: [],
+  };
   const users = new Users({ store, owner: 'ann', now });
   const scopes = new Scopes((actor) => ({
     actor,
@@ -44,7 +52,7 @@ beforeEach(() => {
       account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
       now,
       overlayRefusal: () => null,
-      hasChanges: async () => false,
+      unapplied: async () => null,
       checkSpec: () => {},
       volumeMounts: () => [],
       wake: () => {},
@@ -56,6 +64,7 @@ beforeEach(() => {
     volumes: {} as never,
   }));
   const served = {
+    work: new Work(),
     version: '1.2.3',
     home,
     rootless: false,

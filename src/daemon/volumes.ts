@@ -1,5 +1,5 @@
 /** The volumes of one user, as the API has them. */
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import type {
   BackupView,
   CleanView,
@@ -10,6 +10,7 @@ import type {
   VolumeView,
 } from '../api/routes.ts';
 import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
 import type { VolumeMount } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { type Volume, volumeName } from '../model/volume.ts';
@@ -124,10 +125,25 @@ export class VolumeDesk {
       throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
     }
     return asked.map(({ volume, target, readonly = false }) => {
+      refuseReserved(target);
       const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
+      if (resolved.volume.type === 'home') {
+        throw new Fault('invalid', 'every sandbox has the home of its user, at /home/agent');
+      }
       return { name: resolved.volume.name, target, readonly: resolved.readonly };
     });
   }
+}
+
+/** Where sandboxes have what they are made of. */
+const reserved =
+  /^\/($|\.|(bin|dev|etc|lib|lib32|lib64|opt\/carrel|proc|run|sbin|sys|tmp|usr|workspace)(\/|$)|home\/agent$|home$|opt$)/;
+
+function refuseReserved(target: string): void {
+  if (!reserved.test(posix.normalize(target)) && posix.normalize(target) === target) return;
+  throw new Fault('invalid', `no volume can be mounted at ${printable(target)}`, {
+    hint: 'Choose a place of its own, such as /data/memory-bank.',
+  });
 }
 
 interface CleanOrder {

@@ -73,7 +73,7 @@ export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places
     hostname: sandbox.name,
     ...order,
     runtime: spec.runtime,
-    root: await prepareRoot(spec.rootfs, places),
+    root: spec.image ? { kind: 'image', reference: spec.image } : await prepareRoot(spec.rootfs, places),
     command: spec.command,
     limits: spec.limits,
     demanded: spec.demanded,

@@ -55,6 +55,8 @@ export interface SandboxSpec {
   readonly volumes?: readonly VolumeMount[];
   /** Names of secrets it is given. */
   readonly secrets?: readonly string[];
+  /** An image to use as root filesystem, on engines that have images. */
+  readonly image?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
   readonly labels: Readonly<Record<string, string>>;

@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
+import type { End, Inside } from '../engine/fake/process.ts';
+import { forever } from '../engine/fake/program.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
 import { Fault } from '../model/fault.ts';
-import { initialStatus, type SandboxSpec, type SandboxStatus, withSpec } from '../model/sandbox.ts';
+import { idPattern } from '../model/name.ts';
+import { initialStatus, type Sandbox, type SandboxSpec, type SandboxStatus, withSpec } from '../model/sandbox.ts';
 import { failing, type Knobs } from '../store/failing.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -21,11 +24,21 @@ let home: string;
 let store: Store & Knobs;
 let engine: FakeEngine;
 let reconciler: Reconciler;
+/** How often the stubborn program was asked to end. */
+let stubborn: number;
+
+function ignoreStop({ onSignal }: Inside): Promise<End> {
+  onSignal('SIGTERM', () => {
+    stubborn += 1;
+  });
+  return forever();
+}
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'carrel-reconcile-'));
   store = failing(createMemoryStore());
-  engine = createFakeEngine();
+  stubborn = 0;
+  engine = createFakeEngine({ programs: { stubborn: ignoreStop } });
   reconciler = open(engine);
 });
 afterEach(() => rmSync(home, { recursive: true }));
@@ -134,6 +147,86 @@ describe('settle', () => {
     expect(status().state).toBe('completed');
     await release();
     expect(store.get('sandbox', id)).toBeNull();
+  });
+});
+
+describe('a visit', () => {
+  async function ended(): Promise<Sandbox> {
+    insert();
+    await reconciler.settle(id);
+    engine.end(id, { exitCode: 0 });
+    await reconciler.settle(id);
+    return store.get('sandbox', id)!.value;
+  }
+
+  it('runs beside the sandbox under an id like any other, and is gone after it', async () => {
+    const sandbox = await ended();
+    const visitor = await reconciler.visit(sandbox, async (visit) => {
+      await removeOrphans(
+        store,
+        engine,
+        () => {},
+        (one) => reconciler.isVisit(one),
+      );
+      expect(await engine.list()).toContain(visit);
+      return visit;
+    });
+    expect(visitor).toMatch(idPattern);
+    expect(visitor).not.toBe(id);
+    expect(await engine.list()).toEqual([id]);
+  });
+
+  it('that a crash cut short is an orphan, and never taken for a new one', async () => {
+    const sandbox = await ended();
+    let cut = '';
+    void reconciler.visit(sandbox, (visit) => {
+      cut = visit;
+      return new Promise(() => {});
+    });
+    await vi.waitFor(() => expect(cut).not.toBe(''));
+    const [next, before] = [engine.reopen(), engine.begun.length];
+    await open(next).visit(sandbox, async () => {});
+    expect(engine.begun).toHaveLength(before + 1);
+    engine.leave({ ...engine.begun.at(-1)! }, 'running');
+    await removeOrphans(store, next, () => {});
+    expect(await next.list()).toEqual([id]);
+  });
+
+  it('that was left goes with its sandbox', async () => {
+    const sandbox = await ended();
+    await reconciler.visit(sandbox, async () => {});
+    engine.leave({ ...engine.begun.at(-1)! }, 'running');
+    ask({ desired: 'removed' });
+    await reconciler.settle(id);
+    expect(await engine.list()).toEqual([]);
+  });
+});
+
+describe('a stop that is to be quicker', () => {
+  it('hurries one that is under way', async () => {
+    insert({ command: ['stubborn'], graceMs: 3_600_000 });
+    await reconciler.settle(id);
+    ask({ desired: 'stopped' });
+    const settled = reconciler.settle(id);
+    await vi.waitFor(() => expect(stubborn).toBe(1));
+    await reconciler.hurry(store.get('sandbox', id)!, 0);
+    await settled;
+    expect(status().state).toBe('stopped');
+  });
+
+  it('leaves alone what is held still for something else', async () => {
+    insert();
+    await reconciler.settle(id);
+    const { handle } = status();
+    await reconciler.alone(id, async () => {
+      await engine.pause(id, handle);
+      ask({ desired: 'stopped' });
+      await reconciler.hurry(store.get('sandbox', id)!, 0);
+      expect(await engine.inspect(id, handle)).toMatchObject({ kind: 'running' });
+      await engine.resume(id, handle);
+    });
+    await reconciler.settle(id);
+    expect(status().state).toBe('stopped');
   });
 });
 

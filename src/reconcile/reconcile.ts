@@ -3,7 +3,8 @@
  * `plan` decide, do that one step, save, and begin again. All knowledge is in the store and the engine, so it may be cut
  * off anywhere and go on from there.
  */
-import type { Engine, Exit, Launch, Started } from '../engine/engine.ts';
+import { createHash } from 'node:crypto';
+import type { Engine, Exit, Launch, Observed, Started } from '../engine/engine.ts';
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -99,6 +100,15 @@ export class Reconciler {
     return this.#exclusive.run(id, task);
   }
 
+  /**
+   * Stops what is being stopped more quickly. While something else is done about the sandbox, which may hold it still for
+   * that, nothing is hurried: the turn that comes next stops it as it was last asked to.
+   */
+  async hurry({ id, value }: SandboxRow, graceMs: number): Promise<void> {
+    if (this.#busy.has(id) && value.status.handle !== null)
+      await this.#parts.engine.stop(id, value.status.handle, graceMs);
+  }
+
   /** Settles when no turn is under way. */
   idle(): Promise<void> {
     return this.#exclusive.idle();
@@ -129,8 +139,18 @@ export class Reconciler {
   }
 
   async #decide(row: SandboxRow): Promise<Step | null> {
-    const observed = await this.#parts.engine.inspect(row.id, row.value.status.handle);
+    const observed = await this.#observe(row);
     return plan(row.value, observed, this.#holds.has(row.id));
+  }
+
+  /** What never came to be on an engine that cannot be reached now is not there; should it be, it is an orphan. */
+  async #observe({ id, value }: SandboxRow): Promise<Observed> {
+    try {
+      return await this.#parts.engine.inspect(id, value.status.handle);
+    } catch (error) {
+      if (isFault(error, 'unavailable') && isGivenUp(value)) return { kind: 'absent' };
+      throw error;
+    }
   }
 
   #act(row: SandboxRow, step: Step): Promise<void> {
@@ -181,15 +201,16 @@ export class Reconciler {
    */
   async visit<T>(sandbox: Sandbox, task: (id: string, handle: unknown) => Promise<T>): Promise<T> {
     const { engine } = this.#parts;
-    const id = `${sandbox.id}-visit`;
+    const id = visitId(sandbox.id);
     this.#visits.add(id);
     try {
+      // One that a crash left has other surroundings.
+      await engine.remove(id, null);
       const launch = await this.#compose(withSpec(sandbox, { secrets: [] }));
       const { handle } = await engine.start({ ...launch, id, command: [], demanded: [], stdin: false, console: false });
       return await task(id, handle);
     } finally {
-      await engine.remove(id, null);
-      this.#visits.delete(id);
+      await engine.remove(id, null).finally(() => this.#visits.delete(id));
     }
   }
 
@@ -241,7 +262,10 @@ export class Reconciler {
   async #forget(row: SandboxRow): Promise<void> {
     const { store, engine, data, now } = this.#parts;
     // What was lost may have left something in the engine although it is absent.
-    await engine.remove(row.id, row.value.status.handle);
+    await engine.remove(row.id, row.value.status.handle).catch((error: unknown) => {
+      if (!isFault(error, 'unavailable') || !isGivenUp(row.value)) throw error;
+    });
+    await engine.remove(visitId(row.id), null);
     await data.release(row.value);
     crashPoint('forget:folder');
     store.remove(row, {
@@ -251,4 +275,14 @@ export class Reconciler {
       data: { name: row.name, user: row.owner },
     });
   }
+}
+
+/** An id like any other, so that an engine lists it, and known to whoever comes after a crash. */
+function visitId(id: string): string {
+  return createHash('sha256').update(`visit ${id}`).digest('hex').slice(0, 16);
+}
+
+/** Never launched, and nobody wants it. */
+function isGivenUp({ spec, status }: Sandbox): boolean {
+  return status.handle === null && spec.desired === 'removed';
 }
