@@ -25,6 +25,7 @@ const c = {
     'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
   ),
   umount2: libc.func('int umount2(const char *target, int flags)'),
+  lseek: libc.func('int64_t lseek(int fd, int64_t offset, int whence)'),
   utimensat: libc.func('int utimensat(int folder, const void *name, const void *times, int flags)'),
   statx: libc.func('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
   openat: libc.func('int openat(int folder, const void *name, int flags)'),
@@ -292,6 +293,16 @@ export function setTimes(fd: number, accessedNs: bigint, changedNs: bigint): voi
 }
 
 const second = 1_000_000_000n;
+
+/** Where the next bytes of an open file begin that are no hole, and where they end. Null: nothing else follows. */
+export function nextData(fd: number, from: number): { readonly start: number; readonly end: number } | null {
+  const SEEK_DATA = 3;
+  const SEEK_HOLE = 4;
+  const start = Number(c.lseek(fd, from, SEEK_DATA));
+  if (start < 0 && koffi.errno() === os.errno.ENXIO) return null;
+  checked('lseek', start);
+  return { start, end: checked('lseek', Number(c.lseek(fd, start, SEEK_HOLE))) };
+}
 
 export const statBytes = 256;
 

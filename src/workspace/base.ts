@@ -1,26 +1,26 @@
 /**
- * Bases that cannot move: a copy of the project, or a clone of its repository. Each is made under another name and then
- * renamed, so it is there whole or not at all, and making it again is harmless.
+ * Bases that cannot move: a copy of the project, or a clone of its repository. Each is made under another name, and
+ * renamed once it is on disk, so it is there whole or not at all, and making it again is harmless.
  */
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { removeTree } from '../lib/file.ts';
-import { run, spawnFault } from '../lib/run.ts';
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Anchor, within } from '../lib/anchor.ts';
+import { isErrno, removeTree, syncFolder } from '../lib/file.ts';
+import { syncFilesystem } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
+import { type Git, gitFault, runGit, startGit } from './git/git.ts';
+import { type ProjectGit, withProjectGit } from './git/project-git.ts';
+import { copyAll } from './tree/copy-tree.ts';
 
 /** Copying or cloning a large project takes its time. */
-const makeMs = 3_600_000;
+const timeoutMs = 3_600_000;
 
-/** Shares blocks with the original where the filesystem can. */
+/** Keeps its thread busy until it is done. */
 export function copyTree(source: string, target: string): Promise<void> {
   return made(target, async (temporary) => {
-    mkdirSync(temporary);
-    const { exitCode, stderr } = await run(
-      ['cp', '-a', '--reflink=auto', '--one-file-system', '--', `${source}/.`, temporary],
-      makeMs,
-    );
-    if (exitCode !== 0) throw failure(`cannot copy ${source}`, stderr);
+    mkdirSync(temporary, 0o700);
+    copyAll(source, temporary);
   });
 }
 
@@ -30,31 +30,59 @@ export function copyTree(source: string, target: string): Promise<void> {
  */
 export function cloneRepository(project: string, target: string, branch: string): Promise<void> {
   return made(target, async (temporary) => {
-    if (!existsSync(join(project, '.git'))) {
-      throw new Fault('invalid', `${project} is not a git repository, so it cannot be cloned`, {
-        hint: 'Use --mode overlay, or: git init',
-      });
-    }
     const bundle = `${temporary}.bundle`;
     try {
-      await writeBundle(project, bundle);
-      await git(null, ['clone', '--quiet', '--origin', 'project', '--', bundle, temporary]);
+      await withProjectGit(project, (git) => writeBundle(git, project, bundle));
+      await own(dirname(target), ['clone', '--quiet', '--origin', 'project', '--', bundle, temporary]);
     } finally {
       rmSync(bundle, { force: true });
     }
-    await git(null, ['-C', temporary, 'checkout', '--quiet', '-B', branch]);
-    await git(null, ['-C', temporary, 'remote', 'set-url', 'project', '/.workspace']);
+    await own(temporary, ['checkout', '--quiet', '-B', branch]);
+    await own(temporary, ['remote', 'set-url', 'project', '/.workspace']);
   });
 }
 
-async function writeBundle(project: string, path: string): Promise<void> {
-  const output = openSync(path, 'wx', 0o600);
-  try {
-    const args = ['-C', project, 'bundle', 'create', '--quiet', '-', '--branches', '--tags', 'HEAD'];
-    await git(statSync(project), args, output);
-  } finally {
-    closeSync(output);
-  }
+async function writeBundle(git: ProjectGit | null, project: string, path: string): Promise<void> {
+  if (git === null)
+    throw new Fault('invalid', `${project} is not a git repository, so it cannot be cloned`, {
+      hint: 'Use --mode overlay, or: git init',
+    });
+  const args = ['bundle', 'create', '--quiet', '-', '--branches', '--tags', 'HEAD'];
+  const child = startGit(git, args, { timeoutMs });
+  child.stdin.end();
+  const broken = await pipeline(child.stdout, createWriteStream(path, { flags: 'wx', mode: 0o600 })).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  if (broken) child.kill();
+  const { exitCode, stderr, fault } = await child.ended;
+  if (broken) throw writeFault(broken.error);
+  if (fault !== null) throw fault;
+  if (exitCode !== 0) throw cloneFault(args, stderr);
+}
+
+/** Reads a bundle of ours into a repository of ours, and takes a bundle for a file transport. */
+const readsFiles = { GIT_ALLOW_PROTOCOL: 'file' };
+const settings = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'gc.auto=0'];
+
+async function own(cwd: string, args: readonly string[]): Promise<void> {
+  const git: Git = { cwd, args: settings.flatMap((setting) => ['-c', setting]), env: readsFiles };
+  const { exitCode, stderr } = await runGit(git, args, { timeoutMs });
+  if (exitCode !== 0) throw cloneFault(args, stderr);
+}
+
+function cloneFault(args: readonly string[], stderr: string): Fault {
+  const code = /No space left|quota exceeded/.test(stderr) ? 'exhausted' : 'invalid';
+  const cause = gitFault(args, stderr, code);
+  return new Fault(code, `the project cannot be cloned: ${cause.message}`, { cause });
+}
+
+function writeFault(error: unknown): unknown {
+  if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'EDQUOT')) return error;
+  return new Fault('exhausted', 'the project cannot be cloned: no space left', {
+    cause: error,
+    hint: 'Free some disk space.',
+  });
 }
 
 async function made(target: string, make: (temporary: string) => Promise<void>): Promise<void> {
@@ -64,40 +92,11 @@ async function made(target: string, make: (temporary: string) => Promise<void>):
   await removeTree(temporary);
   try {
     await make(temporary);
+    within(Anchor.open(temporary), ({ fd }) => syncFilesystem(fd));
   } catch (error) {
     await removeTree(temporary);
     throw error;
   }
   renameSync(temporary, target);
-}
-
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** As the owner of what it reads, since git refuses the repositories of others; null is ourselves. */
-function git(owner: Owner | null, args: readonly string[], output: number | 'ignore' = 'ignore'): Promise<void> {
-  const env = {
-    PATH: process.env.PATH ?? '/usr/bin:/bin',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_TERMINAL_PROMPT: '0',
-  };
-  const safe = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'gc.auto=0'];
-  const who = owner === null ? {} : { uid: owner.uid, gid: owner.gid };
-  return new Promise((resolve, reject) => {
-    const child = spawn('git', [...safe, ...args], { ...who, env, cwd: '/', stdio: ['ignore', output, 'pipe'] });
-    let said = '';
-    child.stderr!.on('data', (chunk: Buffer) => {
-      said = `${said}${chunk.toString('utf8')}`.slice(-4096);
-    });
-    child.on('error', (error) => reject(spawnFault('git', error)));
-    child.on('close', (code) => (code === 0 ? resolve() : reject(failure('the project cannot be cloned', said))));
-  });
-}
-
-function failure(what: string, said: string): Fault {
-  const last = said.trim().split('\n').at(-1) ?? '';
-  return new Fault(/No space left/.test(said) ? 'exhausted' : 'invalid', `${what}: ${last}`);
+  syncFolder(dirname(target));
 }

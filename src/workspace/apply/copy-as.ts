@@ -1,10 +1,11 @@
 /** A copy of a file or link that is equal in everything that is noted about it. */
 import { closeSync, constants, openSync, symlinkSync } from 'node:fs';
+import { setTimes } from '../../lib/sys.ts';
 import { toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { copyPart, openRegular, using } from '../tree/content.ts';
 import { pathOf, type Spot } from '../tree/folders.ts';
-import { give, holdingNew, setMode, setTime } from './held.ts';
+import { give, holdingNew, setMode } from '../tree/held.ts';
 import type { Stamp } from './stamp.ts';
 
 export function copyAs(from: Spot, to: Spot, was: Stamp): void {
@@ -17,7 +18,7 @@ function copyLink(to: Spot, was: Stamp): void {
   symlinkSync(toBytes(was.target!), pathOf(to));
   holdingNew(to, 'link', (fd) => {
     give(fd, was);
-    setTime(fd, BigInt(was.mtimeNs));
+    setTimes(fd, BigInt(was.mtimeNs), BigInt(was.mtimeNs));
   });
 }
 
@@ -29,7 +30,7 @@ function copyFile(from: Spot, to: Spot, was: Stamp): void {
       throw new Fault('conflict', `${toText(from.name)} changed while it was being copied`, { hint: 'Try again.' });
     give(fd, was);
     setMode(fd, was.mode);
-    setTime(fd, BigInt(was.mtimeNs));
+    setTimes(fd, BigInt(was.mtimeNs), BigInt(was.mtimeNs));
   } finally {
     closeSync(fd);
   }

@@ -4,10 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { spawnFault } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
+import { scratchFolder } from '../scratch.ts';
 
 export const maxMergeBytes = 4 * 1024 * 1024;
 const mergeMs = 60_000;
@@ -32,7 +32,7 @@ export function isBinary(bytes: Uint8Array): boolean {
 }
 
 export function mergeFile(input: MergeInput): Merged {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-merge-'));
+  const folder = mkdtempSync(join(scratchFolder(), 'carrel-merge-'));
   try {
     writeFileSync(join(folder, 'ours'), input.ours, { mode: 0o600 });
     writeFileSync(join(folder, 'base'), input.base, { mode: 0o600 });

@@ -1,6 +1,7 @@
 /** What an apply does, as data: decided once, shown to its owner, and then done exactly so or not at all. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { PlannedPath } from '../../model/change.ts';
+import type { Owner } from '../tree/held.ts';
 import type { Source } from '../tree/reader.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -36,11 +37,6 @@ export interface NewFolder {
   readonly mode: number;
   /** Null: as the project itself. */
   readonly owner: Owner | null;
-}
-
-export interface Owner {
-  readonly uid: number;
-  readonly gid: number;
 }
 
 export interface Plan {

@@ -6,11 +6,11 @@ import { isErrno } from '../../lib/file.ts';
 import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { pathOf, type Spot } from '../tree/folders.ts';
+import { give, holding, holdingNew, interfered, type Owner, setMode, statsOf } from '../tree/held.ts';
 import type { Reader } from '../tree/reader.ts';
 import { copyAs } from './copy-as.ts';
-import { give, holding, holdingNew, interfered, setMode, statsOf } from './held.ts';
 import type { JournalStep, Swap } from './journal.ts';
-import type { Owner, Step } from './plan.ts';
+import type { Step } from './plan.ts';
 import { type Stamp, stampOf } from './stamp.ts';
 
 export class Stage {

@@ -7,8 +7,8 @@ import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { fromText } from '../../model/byte-path.ts';
 import { pathOf } from '../tree/folders.ts';
+import { holdingNew, setMode, statsOf } from '../tree/held.ts';
 import { unlessGone } from '../tree/tree.ts';
-import { holdingNew, setMode, statsOf } from './held.ts';
 import type { Journal } from './journal.ts';
 
 type Where = Pick<Journal, 'project' | 'staging'>;

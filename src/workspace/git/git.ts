@@ -47,6 +47,8 @@ const cleanEnv: Readonly<Record<string, string>> = {
   GIT_ASKPASS: 'true',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
+  // No transport at all, which no configuration of a repository can allow again, as it can where `protocol.allow` forbids.
+  GIT_ALLOW_PROTOCOL: '',
   GIT_NO_REPLACE_OBJECTS: '1',
 };
 

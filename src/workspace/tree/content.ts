@@ -138,7 +138,7 @@ export function readChunk({ fd, offset, lengthBytes }: Part, position: number, i
   }
 }
 
-function writeFully(fd: number, bytes: Buffer, position: number): void {
+export function writeFully(fd: number, bytes: Buffer, position: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
   }

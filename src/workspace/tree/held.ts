@@ -13,13 +13,11 @@ import {
   readdirSync,
 } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
-import { setTimes } from '../../lib/sys.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
-import { pathOf, type Spot } from '../tree/folders.ts';
-import { typeOf } from '../tree/tree.ts';
-import type { Owner } from './plan.ts';
+import { pathOf, type Spot } from './folders.ts';
+import { typeOf } from './tree.ts';
 
 /** Opens whatever it is, a link itself included, without any permission on it. */
 const O_PATH = 0o10000000;
@@ -60,6 +58,11 @@ export function statsOf(fd: number): BigIntStats {
   return fstatSync(fd, { bigint: true });
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Who is not root makes everything in his own name. */
 export function give(fd: number, { uid, gid }: Owner): void {
   const stats = statsOf(fd);
@@ -74,10 +77,6 @@ export function give(fd: number, { uid, gid }: Owner): void {
 /** Not of a link, which has none. */
 export function setMode(fd: number, mode: number): void {
   chmodSync(byDescriptor(fd), mode);
-}
-
-export function setTime(fd: number, mtimeNs: bigint): void {
-  setTimes(fd, mtimeNs, mtimeNs);
 }
 
 /** Leads to the open thing itself, even if that is a link. */

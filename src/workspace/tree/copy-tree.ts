@@ -1,0 +1,213 @@
+/**
+ * A second tree with what is in the first: files with their holes, folders, links, and their modes, owners and times.
+ * Others may be changing the first meanwhile; it is walked by open folders, so nothing they do leads out of it. What
+ * vanishes on the way is left out, and so are FIFOs, sockets and devices. Files that are linked become two. Blocks are
+ * shared where the filesystem can. Blocks the thread it runs in.
+ */
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+} from 'node:fs';
+import type { Anchor } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import type { Stat } from '../../lib/stat.ts';
+import { nextData, setTimes } from '../../lib/sys.ts';
+import { type BytePath, toText } from '../../model/byte-path.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
+import { pathOf } from './folders.ts';
+import { give, holdingNew, setMode } from './held.ts';
+import { Cursor, entryAt, look, typeOf } from './tree.ts';
+
+/** What is something else each time it is opened is being changed on purpose. */
+const maxTries = 100;
+
+/** The target is an empty folder that nobody else can reach. */
+export function copyAll(source: string, target: string): void {
+  const [from, to] = openBoth(source, target);
+  const copy = new TreeCopy(from, to);
+  try {
+    copy.run();
+  } catch (error) {
+    throw isFault(error) ? error : copyFault(error, `${source}/${toText(copy.path)}`);
+  } finally {
+    from.close();
+    to.close();
+  }
+}
+
+function openBoth(source: string, target: string): [Cursor, Cursor] {
+  const to = new Cursor(target);
+  try {
+    return [new Cursor(source), to];
+  } catch (error) {
+    to.close();
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].some((code) => isErrno(error, code))) throw copyFault(error, source);
+    throw new Fault('invalid', `${source} is no folder, or a link leads there`, { cause: error });
+  }
+}
+
+/** A folder that is being copied. */
+interface Frame {
+  readonly name: BytePath;
+  readonly stat: Stat;
+  readonly names: readonly BytePath[];
+  next: number;
+}
+
+class TreeCopy {
+  private readonly from: Cursor;
+  private readonly to: Cursor;
+  private readonly device: bigint;
+  private readonly stack: Frame[];
+  private sharesBlocks = true;
+
+  constructor(from: Cursor, to: Cursor) {
+    this.from = from;
+    this.to = to;
+    const stat = fstatSync(from.here!.fd, { bigint: true });
+    this.device = stat.dev;
+    this.stack = [{ name: '', stat, names: from.here!.list(), next: 0 }];
+  }
+
+  /** Where it is. */
+  get path(): BytePath {
+    const folders = this.stack.slice(1).map(({ name }) => name);
+    const top = this.stack.at(-1);
+    return [...folders, top?.names[top.next - 1] ?? ''].join('/');
+  }
+
+  run(): void {
+    for (let top = this.stack.at(-1); top !== undefined; top = this.stack.at(-1)) {
+      const name = top.names[top.next++];
+      if (name === undefined) this.leave(top);
+      else this.copy(name);
+    }
+  }
+
+  /** A folder gets its mode last: it might forbid to fill it. */
+  private leave({ stat }: Frame): void {
+    settle(this.to.here!.fd, stat);
+    this.stack.pop();
+    if (this.stack.length === 0) return;
+    this.from.up();
+    this.to.up();
+  }
+
+  private copy(name: BytePath): void {
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const folder = this.from.here;
+      if (folder === null) throw this.changing();
+      const stat = look(folder, name);
+      if (stat === null || this.copyAs(typeOf(stat), name, folder, stat)) return;
+    }
+    throw this.changing();
+  }
+
+  /** False: it is no longer that. */
+  private copyAs(type: ReturnType<typeof typeOf>, name: BytePath, folder: Anchor, stat: Stat): boolean {
+    if (type === 'folder') return this.enter(name);
+    if (type === 'link') return this.copyLink(name, folder, stat);
+    return type !== 'file' || (using(openRegular(folder, name), (part) => this.copyFile(name, part)) ?? false);
+  }
+
+  /** Of another filesystem nothing but the folder it is mounted on. */
+  private enter(name: BytePath): boolean {
+    if (!this.from.down(name)) return false;
+    const folder = this.from.here!;
+    const stat = fstatSync(folder.fd, { bigint: true });
+    const names = stat.dev === this.device ? folder.list() : [];
+    mkdirSync(pathOf(this.spot(name)), 0o700);
+    if (!this.to.down(name)) throw new Fault('internal', 'a folder that was just made is gone');
+    this.stack.push({ name, stat, names, next: 0 });
+    return true;
+  }
+
+  private copyLink(name: BytePath, folder: Anchor, stat: Stat): boolean {
+    const entry = entryAt(folder, name, stat);
+    if (entry === null) return false;
+    symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.spot(name)));
+    holdingNew(this.spot(name), 'link', (fd) => settle(fd, stat));
+    return true;
+  }
+
+  private copyFile(name: BytePath, part: Part): true {
+    const stat = fstatSync(part.fd, { bigint: true });
+    if (this.share(name, part)) {
+      holdingNew(this.spot(name), 'file', (fd) => settle(fd, stat));
+      return true;
+    }
+    const fd = openSync(pathOf(this.spot(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      copyData(part, fd);
+      settle(fd, stat);
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  }
+
+  /** All or nothing; Node's own copy instead never ends when the file shrinks under it. */
+  private share(name: BytePath, { fd }: Part): boolean {
+    if (!this.sharesBlocks) return false;
+    try {
+      const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE;
+      copyFileSync(`/proc/self/fd/${fd}`, pathOf(this.spot(name)), flags);
+      return true;
+    } catch (error) {
+      if (!cannotShare.some((code) => isErrno(error, code))) throw error;
+      this.sharesBlocks = false;
+      return false;
+    }
+  }
+
+  private changing(): Fault {
+    return new Fault('conflict', `${toText(this.path)} is being changed all the time, so it cannot be copied`, {
+      hint: 'Stop what works on it, and try again.',
+    });
+  }
+
+  private spot(name: BytePath) {
+    return { folder: this.to.here!, name };
+  }
+}
+
+const cannotShare = ['EOPNOTSUPP', 'ENOTSUP', 'ENOTTY', 'ENOSYS', 'EXDEV', 'EINVAL'];
+
+const chunk = Buffer.alloc(1024 * 1024);
+
+/** As long as it was when it was opened, with the same holes; what it lost since is a hole too. */
+function copyData(part: Part, toFd: number): void {
+  const { lengthBytes } = part;
+  for (let at = nextData(part.fd, 0); at !== null && at.start < lengthBytes; at = nextData(part.fd, at.end)) {
+    const { start } = at;
+    const extent = { ...part, offset: start, lengthBytes: Math.min(at.end, lengthBytes) - start };
+    for (let done = 0, bytes = 1; bytes > 0; done += bytes) {
+      bytes = readChunk(extent, done, chunk);
+      writeFully(toFd, chunk.subarray(0, bytes), start + done);
+    }
+  }
+  ftruncateSync(toFd, lengthBytes);
+}
+
+function settle(fd: number, stat: Stat): void {
+  give(fd, { uid: Number(stat.uid), gid: Number(stat.gid) });
+  if (!stat.isSymbolicLink()) setMode(fd, Number(stat.mode & 0o7777n));
+  setTimes(fd, stat.atimeMs * 1_000_000n, stat.mtimeNs);
+}
+
+function copyFault(error: unknown, path: string): Fault {
+  const words = `cannot copy ${path.replace(/\/$/, '')}`;
+  const { message } = error as Error;
+  if (['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code)))
+    return new Fault('exhausted', `${words}: no space left`, { cause: error, hint: 'Free some disk space.' });
+  if (['EACCES', 'EPERM'].some((code) => isErrno(error, code)))
+    return new Fault('denied', `${words}: it may not be read`, { cause: error });
+  return new Fault('internal', `${words}: ${message}`, { cause: error });
+}
