@@ -3,17 +3,19 @@
  * taken for the project, so that everything is decided as in any apply; the result is committed, and the owner's
  * checkout is never touched. What the project's repository ignores stays out.
  */
-import { chmodSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
 import { commitApply } from './apply/commit.ts';
 import { planApply } from './apply/plan-apply.ts';
+import { entryOf, stampOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
 import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
 import { type BranchEntry, branchEntries } from './git/branch-tree.ts';
 import { gitFault, runGit } from './git/git.ts';
 import type { TakeOver } from './take-over.ts';
+import { Folders, lookAt } from './tree/folders.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
   readonly branch: string;
@@ -93,19 +95,24 @@ function putEntry(at: Buffer, { entry, content }: BranchEntry, likely: number | 
   chmodSync(at, isSame ? likely : entry.mode);
 }
 
+/** Found by open folders: where an agent has put a link in the place of a folder, nothing is behind it. */
 function committed(tree: string, paths: readonly BytePath[]): BranchChange[] {
-  return [...new Set(paths)].flatMap((path): BranchChange[] => {
-    const at = below(tree, path);
-    const stat = lstatSync(at, { throwIfNoEntry: false });
-    if (stat === undefined) return [{ path, entry: null, content: null }];
-    if (stat.isSymbolicLink()) {
-      const target = fromBytes(readlinkSync(at, { encoding: 'buffer' }));
-      return [{ path, entry: { type: 'link', mode: 0, sizeBytes: 0, target }, content: null }];
-    }
-    if (!stat.isFile()) return [];
-    const entry = { type: 'file', mode: stat.mode & 0o777, sizeBytes: stat.size, target: null } as const;
-    return [{ path, entry, content: { from: 'content', content: { at: 'tree', root: tree }, path } }];
-  });
+  const folders = new Folders(tree);
+  try {
+    return [...new Set(paths)].flatMap((path) => committedAt(folders, tree, path));
+  } finally {
+    folders.close();
+  }
+}
+
+function committedAt(folders: Folders, tree: string, path: BytePath): BranchChange[] {
+  const spot = folders.spot(path);
+  const stats = spot && lookAt(spot);
+  if (!stats) return [{ path, entry: null, content: null }];
+  const entry = entryOf(stampOf(stats, spot));
+  if (entry.type === 'link') return [{ path, entry, content: null }];
+  if (entry.type !== 'file') return [];
+  return [{ path, entry, content: { from: 'content', content: { at: 'tree', root: tree }, path } }];
 }
 
 function below(tree: string, path: BytePath): Buffer {

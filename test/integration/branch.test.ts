@@ -1,15 +1,30 @@
 /** Commits onto branches of real repositories. */
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fromText } from '../../src/model/byte-path.ts';
-import type { Entry } from '../../src/model/change.ts';
+import { type Entry, gateKinds } from '../../src/model/change.ts';
 import { type BranchChange, commitToBranch, openBranch } from '../../src/workspace/git/branch.ts';
 import { branchEntries } from '../../src/workspace/git/branch-tree.ts';
+import { withFolder, withOwnerFolder } from '../../src/workspace/git/project-git.ts';
+import { ownersScratch, setScratch, sweepScratch } from '../../src/workspace/scratch.ts';
+import { takeToBranch } from '../../src/workspace/take-to-branch.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'carrel-branch-'));
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-branch-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 // The owner of a project has to get there.
 chmodSync(root, 0o755);
@@ -176,4 +191,64 @@ it('tells what the branch has', async () => {
   expect((await branchEntries(await openBranch(project.path, 'new'), ['a'], 50)).get('a')?.content?.toString()).toBe(
     'a\n',
   );
+});
+
+describe('changes of an agent that has made a folder a link', () => {
+  async function treeAfter(files: Record<string, string>, act: (tree: string) => void): Promise<string[]> {
+    const project = new Repository(root, files);
+    const folder = mkdtempSync(join(root, 'workspace-'));
+    cpSync(project.path, join(folder, 'tree'), { recursive: true });
+    act(join(folder, 'tree'));
+    const { commit } = await takeToBranch({
+      sources: [
+        {
+          sandbox: 'ada',
+          place: { kind: 'copy', project: project.path, base: project.path, live: false, marks: 'user', folder },
+        },
+      ],
+      project: project.path,
+      options: { resolution: null, allow: [...gateKinds] },
+      branch: 'topic',
+      message,
+      author,
+      scratch: mkdtempSync(join(root, 'scratch-')),
+      dryRun: false,
+    });
+    const listed = project.git('ls-tree', '-r', commit!).split('\n');
+    return listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`);
+  }
+
+  it('in the project, to where it has moved it', async () => {
+    const tree = await treeAfter({ 'lib/x': 'x\n', 'lib/y': 'y\n' }, (at) => {
+      renameSync(join(at, 'lib'), join(at, 'lib2'));
+      symlinkSync('lib2', join(at, 'lib'));
+    });
+    expect(tree).toEqual(['120000 lib', '100644 lib2/x', '100644 lib2/y']);
+  });
+
+  it('out of the project, where files have the same names', async () => {
+    const outside = mkdtempSync(join(root, 'outside-'));
+    writeFileSync(join(outside, 'passwd'), 'of the host');
+    const tree = await treeAfter({ 'lib/passwd': 'x\n' }, (at) => {
+      rmSync(join(at, 'lib'), { recursive: true });
+      symlinkSync(outside, join(at, 'lib'));
+    });
+    expect(tree).toEqual(['120000 lib']);
+  });
+});
+
+describe('folders for the time of one call', () => {
+  it('are where they are told to be, and what a crash left of them is found again', async () => {
+    const own = mkdtempSync(join(root, 'own-'));
+    setScratch(own, 'abc123');
+    await withFolder(async (folder) => expect(dirname(folder)).toBe(own));
+    const git = { cwd: '/', args: [], env: {} };
+    await withOwnerFolder(git, async (folder) => expect(folder.startsWith(ownersScratch())).toBe(true));
+    const left = mkdtempSync(ownersScratch());
+    mkdirSync(join(left, 'objects'));
+    const other = mkdtempSync(join(tmpdir(), 'carrel-git-other-'));
+    await sweepScratch('abc123');
+    expect([existsSync(left), existsSync(other)]).toEqual([false, true]);
+    rmSync(other, { recursive: true });
+  });
 });
