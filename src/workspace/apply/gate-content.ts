@@ -12,6 +12,16 @@ const scriptKeys = [
   'pre-commit',
   'pre-push',
   'gitHooks',
+  'packageManager',
+  'pnpm',
+];
+const dependencyKeys = [
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+  'peerDependencies',
+  'overrides',
+  'resolutions',
 ];
 
 /** Of package.json. One that cannot be read as the package managers do counts as different. */
@@ -27,7 +37,23 @@ function scriptsOf(bytes: Bytes): string {
   if (bytes === null) return scriptsOf(Buffer.from('{}'));
   const parsed: unknown = JSON.parse(text(bytes));
   if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
-  return JSON.stringify(scriptKeys.map((key) => (parsed as Record<string, unknown>)[key] ?? null));
+  const keys = parsed as Record<string, unknown>;
+  return JSON.stringify([
+    ...scriptKeys.map((key) => keys[key] ?? null),
+    ...dependencyKeys.map((key) => fromElsewhere(keys[key])),
+  ]);
+}
+
+/** What comes from a registry is a range of versions, a tag, or another name for such. */
+const fromRegistry = /^(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|workspace:[^:/]*|catalog:[^:/]*|[^:/]*)$/;
+
+/** Dependencies that are fetched from where they say, and may run something when they are installed; at any depth. */
+function fromElsewhere(value: unknown): unknown {
+  if (typeof value === 'string') return fromRegistry.test(value) ? null : value;
+  if (typeof value !== 'object' || value === null) return null;
+  const found = Object.entries(value).map(([name, inner]) => [name, fromElsewhere(inner)] as const);
+  const kept = found.filter(([, inner]) => inner !== null);
+  return kept.length === 0 ? null : kept;
 }
 
 const driver = /(?:^|\s)(?:filter|diff|merge)=(?!(?:set|unset|text|binary|union|ours)(?:\s|$))\S/;

@@ -20,8 +20,27 @@ const byName: Record<string, readonly string[]> = {
     '.githooks/a',
     '.husky/pre-push',
     '.git/modules/m/hooks/x',
+    '.huskyrc.json',
+    'lefthook.yml',
+    'lefthook-local.yaml',
+    '.lefthook/pre-commit/x',
+    '.lefthook.toml',
+    '.overcommit.yml',
+    '.lintstagedrc',
+    'a/.lintstagedrc.mjs',
+    'lint-staged.config.js',
   ],
-  'git-config': ['.git/config', '.git/config.worktree', '.git', 'sub/.git', '.gitmodules', '.git/modules/m/config'],
+  'git-config': [
+    '.git/config',
+    '.git/config.worktree',
+    '.git',
+    'sub/.git',
+    '.gitmodules',
+    '.git/modules/m/config',
+    '.hg/hgrc',
+    '.lfsconfig',
+    '.gitconfig',
+  ],
   env: [
     '.envrc',
     'a/.envrc',
@@ -42,6 +61,10 @@ const byName: Record<string, readonly string[]> = {
     '.dir-locals.el',
     'x.code-workspace',
     '.zed/s',
+    '.helix/languages.toml',
+    'x.sublime-project',
+    '.gdbinit',
+    'a/.lldbinit',
   ],
   agent: [
     '.claude/settings.json',
@@ -51,9 +74,28 @@ const byName: Record<string, readonly string[]> = {
     '.cursorrules',
     '.aider.conf.yml',
     'carrel.yaml',
+    '.kiro/hooks/x',
+    '.github/instructions/a.md',
+    '.github/prompts/a.md',
+    '.github/chatmodes/a.md',
   ],
   ci: ['.github/workflows/x.yml', '.gitlab-ci.yml', 'Jenkinsfile', '.circleci/config.yml', '.woodpecker.yml'],
-  scripts: ['.npmrc', '.yarnrc.yml', '.yarn/releases/yarn.cjs', 'binding.gyp', 'setup.py', 'crates/a/build.rs'],
+  scripts: [
+    '.npmrc',
+    '.yarnrc.yml',
+    '.yarn/releases/yarn.cjs',
+    'binding.gyp',
+    'setup.py',
+    'crates/a/build.rs',
+    '.cargo/config',
+    'a/.cargo/config.toml',
+    '.mvn/extensions.xml',
+    '.bazelrc',
+    'pnpm-workspace.yaml',
+    'flake.nix',
+    'shell.nix',
+    'a/default.nix',
+  ],
 };
 
 describe('paths that can run something', () => {
@@ -88,6 +130,11 @@ describe('paths that can run something', () => {
     'docs/agents.txt',
     'vscode/x',
     'x.npmrc',
+    '.hg/store/data',
+    'cargo/config.toml',
+    'lib/default.nixos',
+    'my-lefthook.yml',
+    '.github/ISSUE_TEMPLATE/a.md',
   ])('%s is nothing of the kind', (path) => expect(gates(path, null, plain)).toEqual([]));
 
   it('folders run nothing themselves', () => {
@@ -104,10 +151,36 @@ describe('what content decides', () => {
     ['a script', scripts, '{"scripts":{"test":"y"}}', ['scripts']],
     ['a new bin', scripts, '{"scripts":{"test":"x"},"bin":"a"}', ['scripts']],
     ['hooks', scripts, '{"scripts":{"test":"x"},"simple-git-hooks":{}}', ['scripts']],
+    ['a package manager', scripts, '{"scripts":{"test":"x"},"packageManager":"pnpm@9"}', ['scripts']],
+    ['whose builds run', scripts, '{"scripts":{"test":"x"},"pnpm":{"onlyBuiltDependencies":["x"]}}', ['scripts']],
     ['no JSON', scripts, '{', ['scripts']],
     ['no object', scripts, '3', ['scripts']],
   ])('package.json: %s', (_, old, now, expected) => {
     expect(gates('a/package.json', plain, plain, old, now)).toEqual(expected);
+  });
+
+  it.each([
+    ['1.2.3', []],
+    ['^1.0.0 || >=2 <3', []],
+    ['latest', []],
+    ['npm:@scope/other@^1', []],
+    ['workspace:*', []],
+    ['git+ssh://git@host/x.git', ['scripts']],
+    ['https://host/x.tgz', ['scripts']],
+    ['file:../x', ['scripts']],
+    ['link:../x', ['scripts']],
+    ['owner/name', ['scripts']],
+    ['github:owner/name#main', ['scripts']],
+    ['./x', ['scripts']],
+    ['patch:x@1#./p', ['scripts']],
+    ['exec:./x.js', ['scripts']],
+  ])('package.json: a dependency on %s', (range, expected) => {
+    const now = (key: string, value: unknown) => JSON.stringify({ ...JSON.parse(scripts), [key]: value });
+    for (const key of ['dependencies', 'devDependencies', 'optionalDependencies', 'resolutions'])
+      expect(gates('package.json', plain, plain, scripts, now(key, { x: range }))).toEqual(expected);
+    expect(gates('package.json', plain, plain, scripts, now('overrides', { a: { x: range } }))).toEqual(expected);
+    const old = now('dependencies', { x: range });
+    expect(gates('package.json', plain, plain, old, now('dependencies', { x: range, y: '1' }))).toEqual([]);
   });
 
   it('package.json that comes or goes with scripts, or cannot be read', () => {

@@ -41,15 +41,25 @@ function rule(kind: GateKind, names: string, judge = always): Rule {
 }
 
 const rules: readonly Rule[] = [
-  rule('git-hooks', String.raw`\.git/(?:.*/)?hooks|\.githooks|\.husky`),
-  rule('git-config', String.raw`\.git(?!/(?:info/attributes$|(?:.*/)?hooks/))|\.gitmodules`),
+  rule('git-hooks', String.raw`\.git/(?:.*/)?hooks|\.githooks|\.husky|\.huskyrc[^/]*`),
+  rule('git-hooks', String.raw`\.?lefthook(?:-local)?(?:\.[^/]+)?|\.lefthook[^/]*|\.overcommit\.yml`),
+  rule('git-hooks', String.raw`\.lintstagedrc[^/]*|lint-staged\.config\.[^/]+`),
+  rule(
+    'git-config',
+    String.raw`\.git(?!/(?:info/attributes$|(?:.*/)?hooks/))|\.gitmodules|\.gitconfig|\.lfsconfig|\.hg/hgrc[^/]*`,
+  ),
   rule('git-config', String.raw`(?:head|config|config\.worktree)$`, byContent(isRepositoryPart)),
   rule('attributes', String.raw`\.gitattributes|\.git/(?:.*/)?info/attributes`, byContent(attributesDiffer)),
   rule('env', String.raw`\.envrc|\.env(?:\.(?!example|sample|template)[^/]*)?|\.tool-versions|\.direnv`),
   rule('env', String.raw`\.?mise(?:\.[^/]+)?\.toml|\.?mise|\.rtx\.toml|\.autoenv[^/]*`),
-  rule('editor', String.raw`\.(?:vscode|idea|vim|nvim|exrc|nvimrc|vimrc|dir-locals(?:-2)?\.el|devcontainer|zed|fleet)`),
-  rule('editor', String.raw`\.devcontainer\.json|\.nvim\.lua|\.lvimrc|[^/]*\.code-workspace`),
-  rule('agent', String.raw`\.(?:claude|cursor|gemini|codex|opencode|continue|windsurf|roo|carrel)`),
+  rule(
+    'editor',
+    String.raw`\.(?:vscode|idea|vim|nvim|exrc|nvimrc|vimrc|dir-locals(?:-2)?\.el|devcontainer|zed|fleet|helix)`,
+  ),
+  rule('editor', String.raw`\.devcontainer\.json|\.nvim\.lua|\.lvimrc|[^/]*\.code-workspace|[^/]*\.sublime-project`),
+  rule('editor', String.raw`\.gdbinit|\.lldbinit`),
+  rule('agent', String.raw`\.(?:claude|cursor|gemini|codex|opencode|continue|windsurf|roo|kiro|carrel)`),
+  rule('agent', String.raw`\.github/(?:instructions|prompts|chatmodes)`),
   rule('agent', String.raw`\.aider[^/]*|\.mcp\.json|\.clinerules[^/]*|\.(?:cursor|windsurf)rules|carrel\.ya?ml`),
   rule(
     'agent',
@@ -64,6 +74,8 @@ const rules: readonly Rule[] = [
     String.raw`\.npmrc|\.yarnrc(?:\.yml)?|\.yarn/(?:releases|plugins)|\.pnp\.[^/]*js|\.pnpmfile\.[cm]?js`,
   ),
   rule('scripts', String.raw`binding\.gyp|setup\.py|build\.rs|composer\.json|bunfig\.toml`),
+  rule('scripts', String.raw`\.cargo/config(?:\.toml)?|\.mvn|\.bazelrc|pnpm-workspace\.yaml`),
+  rule('scripts', String.raw`(?:flake|shell|default)\.nix`),
 ];
 
 export function gatesOf(change: Changed, content: GateContent): GateKind[] {
