@@ -9,6 +9,7 @@ const needRoot = [
   'test/e2e/doctor.test.ts',
   'test/e2e/home-on-overlay.test.ts',
   'test/e2e/isolation-*.test.ts',
+  'test/e2e/people.test.ts',
   'test/e2e/rootless.test.ts',
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',

@@ -124,6 +124,7 @@ export class VolumeDesk {
     if (asked.length > 0 && this.#parts.home.rootless && !this.#actor.isOwner) {
       throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
     }
+    if (asked.length > 0) this.init();
     return asked.map(({ volume, target, readonly = false }) => {
       refuseReserved(target);
       const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });

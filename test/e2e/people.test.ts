@@ -1,0 +1,243 @@
+/** Several people on one machine: tokens, ranges of ids, secrets and volumes of their own. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installation, type Outcome } from '../harness/installation.ts';
+
+describe('another user', () => {
+  let carrel: Installation;
+  let asBob: (args: readonly string[], input?: string) => Promise<Outcome>;
+  let project: string;
+
+  beforeAll(async () => {
+    carrel = new Installation();
+    const socket = join(carrel.folder('shared'), 'carrel.sock');
+    writeFileSync(join(carrel.home, 'config.yaml'), `share: {socket: ${socket}}\n`);
+    project = carrel.folder('project');
+    writeFileSync(join(project, 'file'), 'of ann\n');
+    const token = (await carrel.ok('user', 'add', 'bob')).trim();
+    const file = join(carrel.folder('bob'), 'token');
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    const env = { CARREL_SOCKET: socket, CARREL_TOKEN_FILE: file };
+    asBob = (args, input = '') => carrel.run(args, { env, input });
+    await carrel.ok('create', '--name', 'box', project);
+    await carrel.run(['secret', 'set', 'KEY'], { input: 'of ann' });
+  });
+  afterAll(() => carrel.dispose());
+
+  it('comes with a token, sees nothing of the first and has names of their own', async () => {
+    expect(JSON.parse((await asBob(['--json', 'ls'])).stdout)).toEqual([]);
+    for (const args of [
+      ['show', 'box'],
+      ['exec', 'box', '--', 'true'],
+      ['attach', 'box'],
+      ['logs', 'box'],
+      ['stop', 'box'],
+      ['start', 'box'],
+      ['rm', '--force', 'box'],
+      ['diff', 'box'],
+      ['apply', 'box'],
+      ['undo', 'box'],
+      ['discard', 'box', '--yes'],
+      ['snapshot', 'box'],
+      ['snapshots', 'box'],
+      ['restore', 'box', '0001'],
+      ['fork', 'box'],
+      ['patch', 'box'],
+      ['secret', 'rm', 'KEY'],
+      ['cp', 'box:/etc/hostname', '/dev/null'],
+    ])
+      expect([args, (await asBob(args)).exitCode]).toEqual([args, 5]);
+    for (const args of [
+      ['doctor'],
+      ['down'],
+      ['user', 'add', 'eve'],
+      ['ls', '--all-users'],
+      ['run', project, '--', 'true'],
+    ])
+      expect([args, (await asBob(args)).exitCode]).toEqual([args, 4]);
+    expect((await asBob(['secret', 'ls'])).stdout).not.toContain('KEY');
+    expect((await asBob(['create', '--name', 'box'])).exitCode).toBe(0);
+    expect((await asBob(['exec', 'box', '--', 'ls', '/workspace'])).exitCode).not.toBe(0);
+    expect(await carrel.ok('exec', 'box', '--', 'cat', 'file')).toBe('of ann\n');
+    const all = await carrel.json<{ user: string; name: string }[]>('ls', '--all-users');
+    expect(all.map(({ user }) => user)).toHaveLength(2);
+    await carrel.ok('--user', 'bob', 'rm', '--force', 'box');
+    expect((await carrel.show('box')).state).toBe('running');
+  });
+
+  it('runs on ids of their own, which nothing of the first is open to', async () => {
+    await asBob(['create', '--name', 'own']);
+    const idOf = async (ask: (args: string[]) => Promise<Outcome>, name: string) => {
+      const map = (await ask(['exec', name, '--', 'cat', '/proc/self/uid_map'])).stdout.trim().split(/\s+/).map(Number);
+      return { from: map[1]!, to: map[1]! + map[2]! };
+    };
+    const [ann, bob] = [await idOf((args) => carrel.run(args), 'box'), await idOf(asBob, 'own')];
+    expect(ann.to <= bob.from || bob.to <= ann.from).toBe(true);
+    // Whoever got out of bob's sandbox as its root would have these ids on the host.
+    const escaped = (path: string) =>
+      execFileSync('setpriv', [`--reuid=${bob.from}`, `--regid=${bob.from}`, '--clear-groups', '--', 'cat', path]);
+    for (const path of ['carrel.db', 'users', 'volumes'])
+      expect(() => escaped(join(carrel.home, path))).toThrow(/Permission denied/);
+    await asBob(['rm', '--force', 'own']);
+  });
+
+  it('cannot come in any more once removed', async () => {
+    await carrel.ok('user', 'rm', 'bob');
+    expect((await asBob(['ls'])).exitCode).toBe(4);
+  });
+});
+
+describe('a secret', () => {
+  let carrel: Installation;
+  const values = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')] as const;
+  const told: string[] = [];
+
+  beforeAll(() => {
+    carrel = new Installation();
+  });
+  afterAll(() => carrel.dispose());
+
+  const forms = values.flatMap((value) => [
+    value,
+    Buffer.from(value).toString('base64').replace(/=+$/, ''),
+    Buffer.from(value).toString('hex'),
+  ]);
+  const hasValue = (text: string) => forms.some((form) => text.includes(form));
+  const tell = async (...args: string[]) => {
+    const { stdout, stderr } = await carrel.run(args);
+    told.push(stdout, stderr);
+    return stdout;
+  };
+
+  it('is a file in memory for those who were granted it, and has its new value at once', async () => {
+    const set = (value: string) => carrel.run(['secret', 'set', 'API_KEY'], { input: value });
+    told.push((await set(values[0])).stdout);
+    const project = carrel.folder('project');
+    writeFileSync(join(project, 'file'), 'x\n');
+    await tell('create', '--name', 'box', '--secret', 'API_KEY', project);
+    await tell('create', '--name', 'other');
+    const read = async () => carrel.ok('exec', 'box', '--', 'cat', '/run/secrets/API_KEY');
+    expect(await read()).toBe(values[0]);
+    expect(await tell('exec', 'box', '--', 'stat', '-f', '-c', '%T', '/run/secrets')).toBe('tmpfs\n');
+    expect(await tell('exec', 'box', '--', 'stat', '-c', '%a %u', '/run/secrets/API_KEY')).toBe('400 1000\n');
+    expect((await carrel.run(['exec', 'other', '--', 'ls', '/run/secrets'])).exitCode).not.toBe(0);
+    told.push((await set(values[1])).stdout);
+    expect(await read()).toBe(values[1]);
+    await carrel.killDaemon();
+    expect(await read()).toBe(values[1]);
+  });
+
+  it('is refused in the environment, the command and labels', async () => {
+    for (const args of [
+      ['run', '--env', `A=x${values[1]}x`, '--', 'true'],
+      ['run', '--label', `a=${values[1]}`, '--', 'true'],
+      ['run', '--', 'echo', values[1]],
+      ['exec', '--env', `A=${values[1]}`, 'other', '--', 'true'],
+    ]) {
+      const { exitCode, stderr } = await carrel.run(args);
+      expect([exitCode, stderr]).toEqual([4, expect.stringContaining('--secret API_KEY')]);
+      told.push(stderr);
+    }
+  });
+
+  it('is nowhere else: not told, not kept, not in any process', async () => {
+    await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo work >> file; echo log');
+    for (const args of [
+      ['show', 'box'],
+      ['ls'],
+      ['diff', 'box'],
+      ['patch', 'box'],
+      ['logs', 'box'],
+      ['events', '--after', '0'],
+      ['secret', 'ls'],
+      ['volume', 'status'],
+      ['snapshot', 'box'],
+      ['snapshots', 'box'],
+      ['fork', 'box', 'fork'],
+      ['volume', 'backup', 'memory-bank'],
+    ])
+      await tell('--json', ...args);
+    expect(told.filter(hasValue)).toEqual([]);
+    expect(filesWithValue(carrel.home)).toEqual([expect.stringMatching(/\/users\/[0-9a-f]{8}\/secrets\/API_KEY$/)]);
+    expect(processesWithValue()).toEqual([]);
+  });
+
+  it('is gone with the sandbox', async () => {
+    const shm = () => readdirSync('/dev/shm').filter((name) => statSync(join('/dev/shm', name)).isDirectory());
+    const before = shm();
+    await carrel.ok('rm', '--force', 'box', 'fork');
+    expect(before.length - shm().length).toBe(1);
+    expect((await carrel.run(['secret', 'rm', 'API_KEY'])).exitCode).toBe(0);
+    expect(filesWithValue(carrel.home)).toEqual([]);
+  });
+
+  function filesWithValue(folder: string): string[] {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => existsSync(path) && hasValue(readFileSync(path, 'latin1')));
+  }
+
+  function processesWithValue(): string[] {
+    const read = (path: string) => {
+      try {
+        return readFileSync(path, 'latin1');
+      } catch {
+        return '';
+      }
+    };
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+    return pids.filter((pid) =>
+      ['environ', 'cmdline', 'mountinfo'].some((file) => hasValue(read(`/proc/${pid}/${file}`))),
+    );
+  }
+});
+
+describe('volumes', () => {
+  let carrel: Installation;
+
+  beforeAll(() => {
+    carrel = new Installation();
+  });
+  afterAll(() => carrel.dispose());
+
+  it('outlive sandboxes, are backed up, cleaned and restored', async () => {
+    const mount = ['--volume', 'memory-bank:/data/memory-bank'];
+    await carrel.ok('run', '--rm', ...mount, '--', 'sh', '-c', 'echo remembered > /data/memory-bank/note');
+    const again = ['run', '--rm', ...mount, '--', 'cat', '/data/memory-bank/note'];
+    expect(await carrel.ok(...again)).toBe('remembered\n');
+    expect((await carrel.run(['run', '--volume', 'memory-bank:/data:ro', '--', 'touch', '/data/x'])).exitCode).not.toBe(
+      0,
+    );
+    for (const bad of [
+      'home:/data',
+      'memory-bank:/usr/x',
+      'memory-bank:/run/secrets',
+      'chromadb:/data',
+      'nosuch:/data',
+    ])
+      expect([bad, (await carrel.run(['run', '--volume', bad, '--', 'true'])).exitCode]).not.toEqual([bad, 0]);
+    const { file } = await carrel.json<{ file: string }>('volume', 'backup', 'memory-bank');
+    const names = (await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name);
+    if (names.length > 0) await carrel.ok('rm', '--force', ...names);
+    await carrel.ok('volume', 'clean', '--yes');
+    expect((await carrel.run(again)).exitCode).not.toBe(0);
+    await carrel.ok('volume', 'restore', file);
+    expect(await carrel.ok(...again)).toBe('remembered\n');
+  });
+
+  it('of older names are brought over, and stay where they were', async () => {
+    const old = carrel.folder('old');
+    mkdirSync(join(old, 'hal9000-coordinator-state'));
+    chmodSync(join(old, 'hal9000-coordinator-state'), 0o700);
+    writeFileSync(join(old, 'hal9000-coordinator-state/state'), 'old\n');
+    await carrel.ok('volume', 'migrate', old);
+    await carrel.ok('volume', 'migrate', old);
+    const args = ['run', '--rm', '--volume', 'coordinator-state:/data', '--', 'cat', '/data/state'];
+    expect(await carrel.ok(...args)).toBe('old\n');
+    expect(readFileSync(join(old, 'hal9000-coordinator-state/state'), 'utf8')).toBe('old\n');
+  });
+});
