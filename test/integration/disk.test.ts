@@ -9,6 +9,7 @@ import {
   copyState,
   listSnapshots,
   recoverRestore,
+  removeSnapshot,
   restoreSnapshot,
   sizeOf,
   takeSnapshot,
@@ -164,6 +165,33 @@ describe('on a disk', () => {
     const { id } = await takeSnapshot(folder, { label: null, at, auto: false });
     expect(fingerprint(join(folder, 'snapshots', id, 'state/workspace/upper'))).toEqual(upper);
   });
+
+  it('the oldest automatic snapshot can be restored, though it is the next to give way', async () => {
+    await enforced();
+    layers.inside(work);
+    const seen = layers.seen();
+    const oldest = await takeSnapshot(folder, { label: null, at, auto: true });
+    layers.inside('rm file; echo two > two');
+    for (let count = 1; count < 10; count += 1) await takeSnapshot(folder, { label: null, at, auto: true });
+    await restoreSnapshot(folder, oldest.id, at);
+    expect(layers.seen()).toBe(seen);
+  });
+
+  it.each(['noted', 'emptied'])(
+    'a restore cut short at "%s" whose snapshot is gone is given up, once',
+    async (point) => {
+      await enforced();
+      layers.inside(work);
+      const { id } = await takeSnapshot(folder, { label: null, at, auto: false });
+      layers.inside('rm file; echo two > two');
+      const seen = layers.seen();
+      crash(`restore:${point}`, `await snapshot.restoreSnapshot(${JSON.stringify(folder)}, '${id}', '${at}')`);
+      await removeSnapshot(folder, id);
+      await expect(recoverRestore(folder)).rejects.toMatchObject({ code: 'corrupt' });
+      await recoverRestore(folder);
+      expect(layers.seen()).toBe(seen);
+    },
+  );
 
   for (const point of ['noted', 'emptied', 'filled']) {
     it(`a restore that ends by SIGKILL after "${point}" is finished`, async () => {

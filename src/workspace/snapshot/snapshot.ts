@@ -34,6 +34,8 @@ export interface SnapshotRequest {
   readonly label: string | null;
   readonly at: string;
   readonly auto: boolean;
+  /** A snapshot that is needed, so that it does not give way to this one. */
+  readonly spared?: string;
 }
 
 const labelPattern = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/;
@@ -49,7 +51,8 @@ export async function takeSnapshot(sandboxFolder: string, request: SnapshotReque
   try {
     await fillState(state, join(folder, 'state'));
     crashPoint('snapshot:copied');
-    return await kept(sandboxFolder, { id, label: request.label, createdAt: request.at, auto: request.auto });
+    const { label, at: createdAt, auto, spared } = request;
+    return await kept(sandboxFolder, { id, label, createdAt, auto }, spared);
   } catch (error) {
     await removeTree(folder);
     throw error;
@@ -67,10 +70,10 @@ function check(sandboxFolder: string, { label, auto }: SnapshotRequest): void {
   throw new Fault('exhausted', `there are ${asked.length} snapshots of this sandbox already`);
 }
 
-async function kept(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>): Promise<Snapshot> {
+async function kept(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>, spared?: string): Promise<Snapshot> {
   const snapshot = await finish(sandboxFolder, facts);
   const automatic = listSnapshots(sandboxFolder).filter(({ auto }) => auto);
-  for (const { id } of automatic.slice(0, -maxAutomatic)) await removeSnapshot(sandboxFolder, id);
+  for (const { id } of automatic.slice(0, -maxAutomatic)) if (id !== spared) await removeSnapshot(sandboxFolder, id);
   return snapshot;
 }
 
@@ -95,7 +98,7 @@ export async function restoreSnapshot(sandboxFolder: string, id: string, at: str
   const label = `before restore of ${snapshot}`;
   await openState(sandboxFolder);
   if (hasDisk(sandboxFolder)) {
-    const before = await takeSnapshot(sandboxFolder, { label, at, auto: true });
+    const before = await takeSnapshot(sandboxFolder, { label, at, auto: true, spared: snapshot });
     return resolveRestore(sandboxFolder, note(sandboxFolder, { snapshot, before }));
   }
   await copyAside(snapshotState(sandboxFolder, snapshot), newStatePath(sandboxFolder));
@@ -130,11 +133,25 @@ export async function recoverRestore(sandboxFolder: string): Promise<void> {
 
 /** From the journal on there is only forward. */
 async function resolveRestore(sandboxFolder: string, journal: Journal): Promise<Snapshot> {
-  if (hasDisk(sandboxFolder)) await refill(sandboxFolder, journal.snapshot);
+  if (hasDisk(sandboxFolder)) await refillFrom(sandboxFolder, journal);
   else await swap(sandboxFolder, journal.before);
+  endRestore(sandboxFolder);
+  return findSnapshot(sandboxFolder, journal.before.id);
+}
+
+function endRestore(sandboxFolder: string): void {
   rmSync(journalPath(sandboxFolder));
   syncFolder(sandboxFolder);
-  return findSnapshot(sandboxFolder, journal.before.id);
+}
+
+/** Where there is nothing left to restore, what was there before comes back; that is said once. */
+async function refillFrom(sandboxFolder: string, { snapshot, before }: Journal): Promise<void> {
+  if (existsSync(snapshotState(sandboxFolder, snapshot))) return refill(sandboxFolder, snapshot);
+  if (existsSync(snapshotState(sandboxFolder, before.id))) await refill(sandboxFolder, before.id);
+  endRestore(sandboxFolder);
+  throw new Fault('corrupt', `snapshot ${snapshot} went away while it was being restored`, {
+    hint: 'The sandbox is as it was before, as far as that is still there.',
+  });
 }
 
 /** What was there becomes a snapshot by its name alone. */
