@@ -1,22 +1,26 @@
 /**
  * The commits an agent made, brought into the project's repository. Git runs inside the sandbox, where whatever the
- * agent configured can do no harm; only a bundle comes out, and it is checked before it is let in.
+ * agent configured can do no harm; only a bundle comes out, and it is checked before it is let in. An agent can keep git
+ * waiting for ever, so there is a limit to that, and a sandbox that runs can be stopped and removed meanwhile.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ApplyView } from '../api/routes.ts';
 import type { Process } from '../engine/engine.ts';
 import { removeTree } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
-import type { Sandbox } from '../model/sandbox.ts';
+import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/git/bundle.ts';
 import { makeScratch } from './home.ts';
-import type { WorkspaceParts } from './workspaces.ts';
+import { present, type WorkspaceParts } from './workspaces.ts';
 
 type Commit = ApplyView['commits'][number];
 
 const maxBundleBytes = 2 * 1024 ** 3;
 const maxSaidBytes = 64 * 1024;
+const bundleMs = 60_000;
 
 export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Promise<Commit[]> {
   const project = sandbox.spec.project!;
@@ -24,8 +28,11 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
   if (tips === null) return [];
   const scratch = makeScratch(parts.home);
   const bundle = join(scratch, 'bundle');
+  const spec = { command: bundleCommand(tips), env: {}, cwd: '/workspace', stdin: false, terminal: null };
   try {
-    const wrote = await inside(parts, sandbox, (id, handle) => writeBundle(parts, id, handle, tips, bundle));
+    const wrote = await inside(parts, sandbox, async (id, handle) =>
+      saveBundle(await parts.engine.exec(id, handle, spec), bundle),
+    );
     if (!wrote) return [];
     const taken = await takeBundle({ project, name: sandbox.name, bundle });
     return taken.map((commit) => ({ sandbox: sandbox.name, ...commit }));
@@ -34,57 +41,70 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
   }
 }
 
-/** In the sandbox itself while it runs, else in one like it. */
+/** In the sandbox itself while it runs, else in one like it, which keeps it from starting. */
 function inside<T>(
-  { store, reconciler }: WorkspaceParts,
-  { id }: Sandbox,
+  parts: WorkspaceParts,
+  sandbox: Sandbox,
   task: (id: string, handle: unknown) => Promise<T>,
 ): Promise<T> {
-  return reconciler.alone(id, () => {
-    const sandbox = store.get('sandbox', id)?.value;
-    if (!sandbox) throw new Fault('not_found', 'the sandbox was removed meanwhile');
-    const { state, handle } = sandbox.status;
-    return state === 'running' ? task(id, handle) : reconciler.visit(sandbox, task);
+  const { id, status } = present(parts, sandbox);
+  if (status.state === 'running') return task(id, status.handle);
+  return parts.reconciler.alone(id, async () => {
+    const current = present(parts, sandbox);
+    if (!hasEnded(current.status)) throw new Fault('conflict', 'it was started meanwhile');
+    return parts.reconciler.visit(current, task);
   });
 }
 
-/** False when there is nothing that the project does not have. */
-async function writeBundle(
-  { engine }: WorkspaceParts,
-  id: string,
-  handle: unknown,
-  tips: readonly string[],
-  path: string,
-): Promise<boolean> {
-  const command = bundleCommand(tips);
-  const spec = { command, env: {}, cwd: '/workspace', stdin: false, terminal: null };
-  const process = await engine.exec(id, handle, spec);
-  process.stdin.end();
-  const [said] = await Promise.all([lastWords(process), save(process, path)]);
-  const { exitCode } = await process.exited;
-  if (exitCode === 0) return true;
-  if (isEmptyBundle(said)) return false;
-  throw new Fault('invalid', `git could not bundle its commits: ${said.trim().split('\n').at(-1) ?? exitCode}`);
+/** What git writes, into a file. False when there is nothing that the project does not have. */
+export async function saveBundle(git: Process, path: string, withinMs = bundleMs): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const fault = new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
+    timer = setTimeout(() => reject(fault), withinMs);
+  });
+  try {
+    return await Promise.race([late, written(git, path)]);
+  } catch (error) {
+    await end(git);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function lastWords({ stderr }: Process): Promise<string> {
+/** It may have left others behind that hold its output, so nobody waits for that. */
+async function end(git: Process): Promise<void> {
+  await git.signal('SIGKILL').catch(() => {});
+  git.stdout.destroy();
+  git.stderr.destroy();
+}
+
+async function written(git: Process, path: string): Promise<boolean> {
+  git.stdin.end();
+  const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
+  const [said] = await Promise.all([lastWords(git.stderr), pipeline(git.stdout, atMost(maxBundleBytes), file)]);
+  const { exitCode } = await git.exited;
+  if (exitCode === 0) return true;
+  if (isEmptyBundle(said)) return false;
+  const reason = said.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
+  throw new Fault('invalid', `git could not bundle its commits: ${reason}`);
+}
+
+async function lastWords(stderr: Readable): Promise<string> {
   let said = '';
   for await (const chunk of stderr) said = (said + (chunk as Buffer).toString('utf8')).slice(-maxSaidBytes);
   return said;
 }
 
 /** An agent may write without end. */
-async function save(process: Process, path: string): Promise<void> {
-  const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
+function atMost(maxBytes: number): Transform {
   let bytes = 0;
-  for await (const chunk of process.stdout) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxBundleBytes) {
-      await process.signal('SIGKILL').catch(() => {});
-      file.destroy();
-      throw new Fault('exhausted', `its commits take more than ${maxBundleBytes} bytes`);
-    }
-    if (!file.write(chunk)) await new Promise<void>((resolve) => file.once('drain', () => resolve()));
-  }
-  await new Promise<void>((resolve, reject) => file.once('error', reject).end(() => resolve()));
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done(new Fault('exhausted', `its commits take more than ${maxBytes} bytes`));
+      else done(null, chunk);
+    },
+  });
 }

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { Doctor } from './doctor.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
 import type { Users } from './users.ts';
+import type { Work } from './work.ts';
 
 export interface Served {
   readonly version: string;
@@ -24,6 +25,8 @@ export interface Served {
   readonly engine: Engine;
   readonly users: Users;
   readonly scopes: Scopes;
+  /** What must not be broken off. */
+  readonly work: Work;
   /** Looks after a sandbox that may have changed something just now. */
   commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;
@@ -50,7 +53,7 @@ export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<A
 const maxEvents = 1000;
 
 export function handlers(served: Served): Handlers {
-  const { store, users } = served;
+  const { store, users, work } = served;
   const uptimeSeconds = () => Math.round((Date.now() - served.startedAtMs) / 1000);
   return {
     health: async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
@@ -119,13 +122,13 @@ export function handlers(served: Served): Handlers {
       const order = { paths: body.paths ?? [], message: body.message };
       return outputFrames((warn) => scope.reviews.patch(name, order, warn), context);
     },
-    apply: ({ scope, body }) => scope.applies.apply(body),
-    undoApply: ({ scope, name }) => scope.applies.undo(name),
-    discardChanges: ({ scope, name, body }) => scope.snapshots.discard(name, body.paths),
+    apply: ({ scope, body }) => work.run(() => scope.applies.apply(body)),
+    undoApply: ({ scope, name }) => work.run(() => scope.applies.undo(name)),
+    discardChanges: ({ scope, name, body }) => work.run(() => scope.snapshots.discard(name, body.paths)),
     listSnapshots: ({ scope, name }) => scope.snapshots.list(name),
-    takeSnapshot: ({ scope, name, body }) => scope.snapshots.take(name, body.label ?? null),
-    restoreSnapshot: ({ scope, name, body }) => scope.snapshots.restore(name, body.snapshot),
-    forkSandbox: ({ scope, name, body }) => scope.snapshots.fork(name, body.names),
+    takeSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.take(name, body.label ?? null)),
+    restoreSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.restore(name, body.snapshot)),
+    forkSandbox: ({ scope, name, body }) => work.run(() => scope.snapshots.fork(name, body.names)),
   };
 }
 

@@ -20,6 +20,7 @@ import type { Config } from './config.ts';
 import { composeSpec } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import { suggestName } from './suggest-name.ts';
+import type { Unapplied } from './unapplied.ts';
 
 export interface SandboxParts {
   readonly store: Store;
@@ -34,8 +35,8 @@ export interface SandboxParts {
   readonly now: () => string;
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
-  /** Whether it holds changes that nobody has taken over. */
-  readonly hasChanges: (sandbox: Sandbox) => Promise<boolean>;
+  /** What of it nobody has taken over. */
+  readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>) => void;
@@ -196,14 +197,14 @@ export class Sandboxes {
   }
 
   async remove(name: string, force: boolean): Promise<SandboxView> {
-    const { hasChanges } = this.#parts;
     const row = await this.current(name);
     if (!hasEnded(row.value.status) && !force) {
       throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
         hint: `Stop it first, or: carrel rm --force ${name}`,
       });
     }
-    if (!force && (await hasChanges(row.value))) throw unapplied(name);
+    const lost = force ? null : await this.#parts.unapplied(row.value);
+    if (lost !== null) throw wouldLose(name, lost);
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
     if (force) await this.#hurry(row, 0);
     return this.settled(row);
@@ -211,9 +212,8 @@ export class Sandboxes {
 
   /** A stop that is under way already does not wait longer than the newer one asks for. */
   async #hurry(row: SandboxRow, graceMs: number): Promise<void> {
-    const { spec, status } = row.value;
-    if (spec.desired === 'running' || graceMs >= spec.graceMs || status.handle === null) return;
-    await this.#parts.engine.stop(row.id, status.handle, graceMs);
+    const { spec } = row.value;
+    if (spec.desired !== 'running' && graceMs < spec.graceMs) await this.#parts.reconciler.hurry(row, graceMs);
   }
 
   #ask(row: SandboxRow, change: Partial<SandboxSpec>, type: string): void {
@@ -272,10 +272,15 @@ export class Sandboxes {
   }
 }
 
-function unapplied(name: string): Fault {
-  return new Fault('conflict', `${name} has changes that nobody has taken over`, {
-    hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — or give them up: carrel rm --force ${name}`,
-  });
+function wouldLose(name: string, lost: Unapplied): Fault {
+  const give = `or give them up: carrel rm --force ${name}`;
+  return lost === 'commits'
+    ? new Fault('conflict', `${name} has commits that nobody has fetched`, {
+        hint: `Fetch them with: carrel apply ${name} — ${give}`,
+      })
+    : new Fault('conflict', `${name} has changes that nobody has taken over`, {
+        hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
+      });
 }
 
 async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Promise<StatsView | null> {

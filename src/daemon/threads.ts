@@ -12,6 +12,8 @@ export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
 
 export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
+/** Short, and somebody waits for them: the end of a sandbox, say. They never wait for a long one. */
+const short: readonly JobName[] = ['keepBases', 'listChanges', 'readAgentTips'];
 const maxThreads = 2;
 const idleMs = 20_000;
 
@@ -21,6 +23,19 @@ interface Thread {
 }
 
 export class Threads {
+  readonly #forShort = new Pool();
+  readonly #forLong = new Pool();
+
+  run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
+    return (short.includes(name) ? this.#forShort : this.#forLong).run(name, ...args);
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([this.#forShort.dispose(), this.#forLong.dispose()]);
+  }
+}
+
+class Pool {
   readonly #idle: Thread[] = [];
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #count = 0;

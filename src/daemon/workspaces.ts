@@ -74,8 +74,7 @@ function noWorkspace({ name, spec }: Sandbox): Fault {
 /** Holds a sandbox that has ended, so that it stays so. */
 export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   return parts.reconciler.alone(row.id, async () => {
-    const current = parts.store.get('sandbox', row.id)?.value;
-    if (!current) throw new Fault('not_found', `no sandbox ${row.name}`);
+    const current = present(parts, row);
     if (!hasEnded(current.status) || current.spec.attempt > current.status.attempt) {
       throw new Fault('conflict', `${row.name} is ${current.status.state}`, {
         hint: `Stop it first: carrel stop ${row.name}`,
@@ -87,18 +86,26 @@ export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
 
 /** Holds what a sandbox is made of; a running one stands still meanwhile. */
 export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
-  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row.id, task)));
+  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row, task)));
 }
 
-async function still<T>({ store, engine }: WorkspaceParts, id: string, task: () => Promise<T>): Promise<T> {
-  const current = store.get('sandbox', id)?.value;
-  if (current?.status.state !== 'running') return task();
-  await engine.pause(id, current.status.handle);
+async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  const { engine } = parts;
+  const { id, status } = present(parts, row);
+  if (status.state !== 'running') return task();
+  await engine.pause(id, status.handle);
   try {
     return await task();
   } finally {
-    await engine.resume(id, current.status.handle);
+    await engine.resume(id, status.handle);
   }
+}
+
+/** As it is now: it may have gone, or be about to go, since it was found by its name. */
+export function present({ store }: WorkspaceParts, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
+  const current = store.get('sandbox', id)?.value;
+  if (current && current.spec.desired !== 'removed') return current;
+  throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);
 }
 
 /** As users name them: relative to the workspace, or absolute as seen inside. */

@@ -1,0 +1,63 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Launch, Process } from '../engine/engine.ts';
+import type { Inside } from '../engine/fake/process.ts';
+import { forever, say } from '../engine/fake/program.ts';
+import { createFakeEngine } from '../engine/fake.ts';
+import { defaultLimits } from '../model/limits.ts';
+import { saveBundle } from './commits.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-commits-'));
+  path = join(folder, 'bundle');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const programs = {
+  bundle: ({ stdout }: Inside) => say(stdout, 'a bundle'),
+  begins: ({ stdout }: Inside) => {
+    say(stdout, 'a part');
+    return forever();
+  },
+};
+
+const launch: Launch = {
+  ...{ id: '0123456789abcdef', hostname: 'box', slot: 0, runtime: null, root: { kind: 'host' }, mounts: [] },
+  ...{ command: [], env: {}, cwd: '/', limits: defaultLimits, demanded: [], held: [], stdin: false, console: false },
+};
+
+/** What git inside does. */
+async function git(...command: string[]): Promise<Process> {
+  const engine = createFakeEngine({ programs });
+  const { handle } = await engine.start(launch);
+  return engine.exec(launch.id, handle, { command, env: {}, cwd: '/', stdin: false, terminal: null });
+}
+
+describe('a bundle', () => {
+  it('is written whole', async () => {
+    expect(await saveBundle(await git('bundle'), path)).toBe(true);
+    expect(readFileSync(path, 'utf8')).toBe('a bundle');
+  });
+
+  it('that never ends is given up, and git with it', async () => {
+    const process = await git('begins');
+    await expect(saveBundle(process, path, 20)).rejects.toMatchObject({ code: 'timeout' });
+    expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
+  });
+
+  it('for which there is no room is a fault like any other', async () => {
+    await expect(saveBundle(await git('bundle'), '/dev/full')).rejects.toMatchObject({ code: 'ENOSPC' });
+  });
+
+  it.each([
+    [['false'], 'git could not bundle its commits: it ended with 1'],
+    [['no-git'], 'git could not bundle its commits: no-git: command not found'],
+  ])('that %j cannot make is refused with a reason', async (command, message) => {
+    await expect(saveBundle(await git(...command), path)).rejects.toMatchObject({ code: 'invalid', message });
+  });
+});

@@ -1,0 +1,33 @@
+/** What would be lost with a sandbox: the work of its agent that nobody has taken over. */
+import { existsSync } from 'node:fs';
+import { workspacePlace } from '../launch/workspace.ts';
+import { Fault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import { lacksTips } from '../workspace/git/agent-tips.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
+import { isUntouched } from './base-watch.ts';
+import type { Home } from './home.ts';
+import type { Threads } from './threads.ts';
+
+export type Unapplied = 'changes' | 'commits';
+
+export interface UnappliedParts {
+  readonly home: Home;
+  readonly threads: Pick<Threads, 'run'>;
+}
+
+/** Its folder has been opened. */
+export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sandbox): Promise<Unapplied | null> {
+  const place = workspacePlace(sandbox, home);
+  if (place === null || isUntouched(place)) return null;
+  if (!existsSync(place.base)) throw cannotCompare(sandbox, place);
+  if ((await threads.run('listChanges', place)).changes.length > 0) return 'changes';
+  const tips = await threads.run('readAgentTips', place);
+  return (await lacksTips(place.project, tips)) ? 'commits' : null;
+}
+
+function cannotCompare({ name }: Sandbox, { project }: WorkspacePlace): Fault {
+  return new Fault('conflict', `${project} is gone, so what ${name} has changed cannot be told`, {
+    hint: `Put it back, copy what ${name} has: carrel cp ${name}:/workspace DIR — or give it up: carrel rm --force ${name}`,
+  });
+}

@@ -1,0 +1,221 @@
+/**
+ * What people do at the same time, or in the middle of what an agent keeps waiting: nobody waits for ever, nothing is
+ * lost, and nothing comes back that was undone.
+ */
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ApplyView } from '../../src/api/routes.ts';
+import { Installation, isRunning, type Outcome, until } from '../harness/installation.ts';
+import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts';
+
+const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
+/** A commit that its checkout does not have. */
+const hiddenCommit = `${asAgent} git checkout -qb work; echo c > c; git add c; git commit -qm hidden; git checkout -q main`;
+/** Git waits for ever for somebody to write. */
+const trap = 'rm .git/HEAD; mkfifo .git/HEAD';
+
+let carrel: Installation;
+let project: Project;
+let count = 0;
+
+beforeAll(() => {
+  carrel = new Installation();
+});
+afterAll(() => carrel.dispose());
+
+beforeEach(() => {
+  count += 1;
+  project = new Project(carrel.folder(`project-${count}`), { a: 'a\n', b: 'b\n' });
+  project.git('init', '-q');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'first');
+});
+afterEach(async () => {
+  const names = (await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name);
+  if (names.length > 0) await carrel.ok('rm', '--force', ...names);
+});
+
+const stop = (name: string) => carrel.ok('stop', '--grace', '0', name);
+const applies = () => {
+  const folder = join(carrel.home, 'applies');
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
+const inEngine = () => readdirSync(join(carrel.home, 'engine/run'));
+
+async function crashDuring(point: string, ...args: string[]): Promise<void> {
+  await carrel.ok('down');
+  await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
+  const pid = carrel.daemonPid;
+  await carrel.run(args);
+  await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+}
+
+describe('an agent that keeps git waiting', () => {
+  const view = ({ stdout }: Outcome) => JSON.parse(stdout) as ApplyView;
+
+  /** An apply that waits for git inside. */
+  async function trapped(): Promise<Promise<Outcome>> {
+    await carrel.ok('create', '--name', 'trap', project.path);
+    await agent(carrel, 'trap', `echo t > t; ${trap}`);
+    return carrel.run(['--json', 'apply', 'trap']);
+  }
+  const waits = () =>
+    until(
+      async () => (await agent(carrel, 'trap', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).includes('bundle create'),
+      'git to be waiting',
+    );
+
+  it('keeps nobody else from the project, nor the sandbox from being removed', async () => {
+    await carrel.ok('create', '--name', 'other', project.path);
+    await agent(carrel, 'other', 'echo o > o');
+    const waiting = trapped();
+    await until(async () => existsSync(project.at('t')), 'the files to be taken over');
+    await waits();
+    expect(outcomes(await apply(carrel, 'other'))).toEqual(['take o']);
+    await carrel.ok('rm', '--force', 'trap');
+    const done = await waiting;
+    expect(done.exitCode).toBe(0);
+    expect(view(done).warnings).toEqual([expect.stringContaining('the commits of trap were not fetched: ')]);
+    expect(view(done).warnings[0]).not.toMatch(/: $/);
+  });
+
+  it('keeps the daemon up until the apply is over, and nothing new begins meanwhile', async () => {
+    const waiting = trapped();
+    await until(async () => existsSync(project.at('t')), 'the files to be taken over');
+    await waits();
+    const down = carrel.run(['down']);
+    await until(async () => (await carrel.run(['snapshot', 'trap'])).exitCode === 75, 'new work to be refused');
+    // The daemon may be gone before it has said how this ended.
+    await carrel.run(['exec', 'trap', '--', 'pkill', '-KILL', 'git']);
+    const done = await waiting;
+    expect([done.exitCode, view(done).warnings]).toEqual([0, [expect.stringContaining('were not fetched')]]);
+    expect((await down).exitCode).toBe(0);
+  });
+
+  it('leaves nothing behind when the daemon dies while it looks into a sandbox that has ended', async () => {
+    await carrel.ok('create', '--name', 'trap', project.path);
+    await agent(carrel, 'trap', trap);
+    await stop('trap');
+    const id = (await carrel.show('trap')).id;
+    const waiting = carrel.run(['apply', 'trap']);
+    const visits = () => inEngine().filter((name) => name !== id);
+    await until(() => visits().length > 0, 'the visit to begin');
+    await carrel.killDaemon();
+    await waiting;
+    await carrel.ok('ls');
+    await until(() => visits().length === 0, 'the visit to be removed');
+  });
+});
+
+describe('an apply that was cut short while its project was away', () => {
+  const elsewhere = () => `${project.path}-away`;
+
+  beforeEach(async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(carrel, 'box', 'echo agent > a; rm b; echo n > n');
+    await crashDuring('apply:step:0', 'apply', 'box');
+    renameSync(project.path, elsewhere());
+    await carrel.ok('ls');
+    renameSync(elsewhere(), project.path);
+  });
+
+  it('is finished before the next one, and does not come back after an undo', async () => {
+    expect((await apply(carrel, 'box')).blocked).toBeNull();
+    expect([project.read('a'), project.names()]).toEqual(['agent\n', ['.git', 'a', 'n']]);
+    await carrel.ok('undo', 'box');
+    const before = stateOf(project.path);
+    expect(project.names()).toEqual(['.git', 'a', 'b']);
+    await carrel.ok('down');
+    await carrel.ok('ls');
+    expect(stateOf(project.path)).toBe(before);
+  });
+
+  it('is finished before an undo', async () => {
+    await carrel.ok('undo', 'box');
+    expect([project.read('a'), project.names()]).toEqual(['a\n', ['.git', 'a', 'b']]);
+  });
+
+  it('that cannot be finished stands in the way of others, with a cure', async () => {
+    const journal = join(carrel.home, 'applies', applies()[0]!, 'journal.json');
+    expect(existsSync(journal)).toBe(true);
+    writeFileSync(journal, 'no journal');
+    const { exitCode, stderr } = await carrel.run(['apply', 'box']);
+    expect(stderr).toContain('was cut short, and cannot be finished');
+    expect(exitCode).toBe(6);
+    rmSync(join(carrel.home, 'applies', applies()[0]!), { recursive: true });
+  });
+});
+
+describe('what a sandbox has that nobody has taken', () => {
+  it('commits that no file shows are not removed until they are fetched', async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(carrel, 'box', hiddenCommit);
+    await stop('box');
+    const { exitCode, stderr } = await carrel.run(['rm', 'box']);
+    expect(stderr).toContain('box has commits that nobody has fetched');
+    expect(stderr).toContain('carrel apply box');
+    expect(exitCode).toBe(6);
+    expect((await apply(carrel, 'box')).commits).toMatchObject([{ subject: 'hidden' }]);
+    await carrel.ok('rm', 'box');
+    expect(project.git('show', 'refs/carrel/box/heads/work:c')).toBe('c');
+  });
+
+  it('commits keep a sandbox that would remove itself', async () => {
+    await carrel.ok('create', '--rm', '--name', 'box', project.path, '--', 'sh', '-ec', hiddenCommit);
+    await carrel.run(['wait', 'box']);
+    expect((await carrel.show('box')).state).toBe('completed');
+  });
+
+  it('a look by git, a branch and what was only added are no commits', async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(
+      carrel,
+      'box',
+      'touch a; git status; git checkout -qb other; echo x > x; git add x; git reset -q; rm x',
+    );
+    await stop('box');
+    await carrel.ok('rm', 'box');
+  });
+
+  it('refs that are no files, or too many, are commits as far as we know, and never read', async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    const plant = 'mkdir -p .git/refs/heads/x; mkfifo .git/refs/heads/x/pipe; ln -s /etc/passwd .git/refs/heads/link';
+    await agent(carrel, 'box', `${plant}; rm .git/HEAD; mkfifo .git/HEAD; truncate -s 1G .git/packed-refs`);
+    await stop('box');
+    const { exitCode, stderr } = await carrel.run(['rm', 'box']);
+    expect(stderr).toContain('commits that nobody has fetched');
+    expect(exitCode).toBe(6);
+  });
+
+  it('cannot be told when the project is gone, and can be given up', async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(carrel, 'box', 'echo x > x');
+    await stop('box');
+    rmSync(project.path, { recursive: true });
+    const { exitCode, stderr } = await carrel.run(['rm', 'box']);
+    expect(stderr).toContain('is gone');
+    expect(stderr).toContain('carrel rm --force box');
+    expect(exitCode).toBe(6);
+    await carrel.ok('rm', '--force', 'box');
+  });
+});
+
+it('what was applied is undone by way of any of its sandboxes, and forgotten with the last of them', async () => {
+  for (const name of ['one', 'two']) {
+    await carrel.ok('create', '--name', name, project.path);
+    await agent(carrel, name, `echo ${name} > ${name}`);
+  }
+  await carrel.ok('merge', 'one', 'two');
+  expect(applies()).toHaveLength(1);
+  await carrel.ok('rm', '--force', 'one');
+  expect(applies()).toHaveLength(1);
+  await carrel.ok('undo', 'two');
+  await carrel.ok('apply', 'two');
+  await carrel.ok('rm', '--force', 'two');
+  expect(applies()).toEqual([]);
+  const { exitCode, stderr } = await carrel.run(['undo', 'two']);
+  expect(stderr).toContain('as long as one of the sandboxes');
+  expect(exitCode).toBe(5);
+  expect(project.read('two')).toBe('two\n');
+});
