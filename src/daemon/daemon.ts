@@ -10,7 +10,7 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { keepDescriptors } from '../lib/sys.ts';
-import { type Fault, isFault } from '../model/fault.ts';
+import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { defaultVolumePrefix, userHash } from '../model/volume.ts';
 import { Loop } from '../reconcile/loop.ts';
@@ -131,7 +131,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   // Before anybody can start something where a visit that was cut short still is.
-  await removeOrphans(store, engine, report);
+  await removeOrphans(store, engine, report).catch((error: unknown) => report('sweep', asFault(error)));
   await applies.recover(report);
   await forgetApplies({ store, home, now });
 
