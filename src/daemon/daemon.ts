@@ -21,6 +21,7 @@ import { Secrets } from '../secret/secret.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { Volumes } from '../volume/volumes.ts';
+import { setScratch, sweepScratch } from '../workspace/scratch.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import { overlayRefusal } from '../workspace/trial.ts';
 import { Applies } from './applies.ts';
@@ -74,7 +75,8 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const engine = severalEngines({ local, docker }, (id) => store.get('sandbox', id)?.value.spec.engine ?? null);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
-  const threads = new Threads();
+  const threads = new Threads(home);
+  setScratch(home.scratch, home.installation);
   const locks = new Exclusive();
   const report = (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile'));
   const watch = new BaseWatch({ store, home, threads, locks, report });
@@ -129,6 +131,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   });
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });
   given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
+  await sweepScratch(home.installation);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   // Before anybody can start something where a visit that was cut short still is.
   await removeOrphans(store, engine, report).catch((error: unknown) => report('sweep', asFault(error)));

@@ -11,7 +11,6 @@ import type { SandboxData } from '../reconcile/reconcile.ts';
 import type { Given } from '../secret/given.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Store } from '../store/store.ts';
-import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { finishDiscard } from '../workspace/change/discard.ts';
 import { ensureDisk, openDisk, removeDisk } from '../workspace/snapshot/disk.ts';
 import { recoverRestore } from '../workspace/snapshot/snapshot.ts';
@@ -52,8 +51,8 @@ export function sandboxData(parts: DataParts): SandboxData & {
       const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
-      await provideBase(sandbox, place);
-      if (place.kind === 'copy') await copyTree(place.base, join(place.folder, 'tree'));
+      await provideBase(sandbox, place, parts.threads);
+      if (place.kind === 'copy') await parts.threads.run('copyTree', place.base, join(place.folder, 'tree'));
       return held;
     },
     conclude: (sandbox) =>
@@ -110,9 +109,13 @@ export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, i
   });
 }
 
-async function provideBase({ name, spec }: Sandbox, place: WorkspacePlace): Promise<void> {
-  if (spec.base?.from === 'copy') await copyTree(place.project, place.base);
-  if (spec.base?.from === 'clone') await cloneRepository(place.project, place.base, `carrel/${name}`);
+async function provideBase(
+  { name, spec }: Sandbox,
+  place: WorkspacePlace,
+  threads: DataParts['threads'],
+): Promise<void> {
+  if (spec.base?.from === 'copy') await threads.run('copyTree', place.project, place.base);
+  if (spec.base?.from === 'clone') await threads.run('cloneRepository', place.project, place.base, `carrel/${name}`);
 }
 
 /** A fork, or what it was forked from, still works on the same base. Of several that go at once the last takes it along. */

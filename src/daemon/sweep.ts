@@ -2,7 +2,7 @@
  * What a crash may have left on disk unfinished. Only what is marked as such: a folder that merely has no record may be
  * all that is left of somebody's work.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../lib/file.ts';
 import type { Home } from './home.ts';
@@ -13,6 +13,7 @@ export const forkingMark = 'forking';
 /** Before anybody can ask for something new. */
 export async function sweepFolders(home: Home, isRecorded: (id: string) => boolean): Promise<void> {
   await removeTree(home.scratch);
+  mkdirSync(home.scratch, { mode: 0o700 });
   const sandboxes = dirname(home.sandbox('any'));
   await removeThose(sandboxes, (name) => existsSync(join(sandboxes, name, forkingMark)) && !isRecorded(name));
   await removeThose(dirname(home.base('any')), (name) => name.includes('.new'));

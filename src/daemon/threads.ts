@@ -10,6 +10,12 @@ export type JobName = keyof Jobs;
 export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
 export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
 
+/** What every thread is told when it begins. */
+export interface ThreadData {
+  readonly scratch: string;
+  readonly installation: string;
+}
+
 export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
 /** Short, and somebody waits for them: the end of a sandbox, say. They never wait for a long one. */
@@ -23,8 +29,13 @@ interface Thread {
 }
 
 export class Threads {
-  readonly #forShort = new Pool();
-  readonly #forLong = new Pool();
+  readonly #forShort: Pool;
+  readonly #forLong: Pool;
+
+  constructor(data: ThreadData) {
+    this.#forShort = new Pool(data);
+    this.#forLong = new Pool(data);
+  }
 
   run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
     return (short.includes(name) ? this.#forShort : this.#forLong).run(name, ...args);
@@ -36,9 +47,14 @@ export class Threads {
 }
 
 class Pool {
+  readonly #data: ThreadData;
   readonly #idle: Thread[] = [];
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #count = 0;
+
+  constructor(data: ThreadData) {
+    this.#data = data;
+  }
 
   async run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
     const thread = await this.#take();
@@ -64,7 +80,10 @@ class Pool {
     if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#count += 1;
     // Descriptors of our own system calls are no concern of Node's.
-    const worker = new Worker(new URL('./job-thread.js', import.meta.url), { trackUnmanagedFds: false });
+    const worker = new Worker(new URL('./job-thread.js', import.meta.url), {
+      trackUnmanagedFds: false,
+      workerData: this.#data,
+    });
     worker.unref();
     return { worker, timer: undefined };
   }
