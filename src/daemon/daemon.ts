@@ -75,7 +75,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const engine = severalEngines({ local, docker }, (id) => store.get('sandbox', id)?.value.spec.engine ?? null);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
-  const threads = new Threads(home);
+  const threads = new Threads({ scratch: home.scratch, installation: home.installation });
   setScratch(home.scratch, home.installation);
   const locks = new Exclusive();
   const report = (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile'));

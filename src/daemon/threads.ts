@@ -78,13 +78,13 @@ class Pool {
       return idle;
     }
     if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#count += 1;
     // Descriptors of our own system calls are no concern of Node's.
     const worker = new Worker(new URL('./job-thread.js', import.meta.url), {
       trackUnmanagedFds: false,
       workerData: this.#data,
     });
     worker.unref();
+    this.#count += 1;
     return { worker, timer: undefined };
   }
 
