@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiscardView, RestoreView, SandboxView, SizeView, SnapshotView } from '../api/routes.ts';
 import { crashPoint } from '../lib/crash-point.ts';
+import { diskUsage } from '../lib/disk.ts';
 import { removeTree } from '../lib/file.ts';
 import { type BytePath, isWithin, toText } from '../model/byte-path.ts';
 import { Fault, isFault } from '../model/fault.ts';
@@ -15,7 +16,6 @@ import {
   findSnapshot,
   listSnapshots,
   restoreSnapshot,
-  sizeOf,
   takeSnapshot,
 } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
@@ -95,7 +95,7 @@ export class Snapshots {
   async sizes(): Promise<SizeView[]> {
     const { sandboxes, home } = this.#parts;
     const rows = sandboxes.rows().filter(({ id }) => existsSync(home.sandbox(id)));
-    return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await sizeOf(home.sandbox(id)) })));
+    return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await diskUsage(home.sandbox(id)) })));
   }
 
   /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */

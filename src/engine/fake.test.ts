@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Commands, type EngineSetup, flooded, type SharedFolder } from '../../test/conformance/engine/setup.ts';
 import { engineConformance } from '../../test/conformance/engine.ts';
+import { sampleLaunch } from '../../test/fixtures/launch.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { defaultLimits } from '../model/limits.ts';
-import type { Launch } from './engine.ts';
 import type { Inside, Program, Programs } from './fake/process.ts';
 import { pour } from './fake/process.ts';
 import { forever, say } from './fake/program.ts';
@@ -24,28 +23,7 @@ function fakeSetup(): EngineSetup {
   };
 }
 
-let launched = 0;
-
-function launch(overrides: Partial<Launch>): Launch {
-  launched += 1;
-  return {
-    id: launched.toString(16).padStart(16, '0'),
-    hostname: 'box',
-    slot: 0,
-    runtime: null,
-    root: { kind: 'host' },
-    mounts: [],
-    command: [],
-    env: {},
-    cwd: '/',
-    limits: defaultLimits,
-    demanded: [],
-    held: [],
-    stdin: false,
-    console: false,
-    ...overrides,
-  };
-}
+const launch = sampleLaunch;
 
 class SharedMemory implements SharedFolder {
   readonly #lines = new Map<string, number>();

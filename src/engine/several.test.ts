@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { sampleLaunch } from '../../test/fixtures/launch.ts';
 import { Fault } from '../model/fault.ts';
-import { defaultLimits } from '../model/limits.ts';
 import type { EngineName } from '../model/sandbox.ts';
-import type { Engine, Launch } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { createFakeEngine } from './fake.ts';
 import { lazyEngine, severalEngines } from './several.ts';
 
-const launch = (id: string): Launch => ({
-  id,
-  hostname: 'box',
-  slot: 0,
-  runtime: null,
-  root: { kind: 'host' },
-  mounts: [],
-  command: [],
-  env: {},
-  cwd: '/',
-  limits: defaultLimits,
-  demanded: [],
-  held: [],
-  stdin: false,
-  console: false,
-});
+const launch = (id: string) => sampleLaunch({ id });
 const [one, two] = ['1'.repeat(16), '2'.repeat(16)];
 
 function setUp(docker: Engine = createFakeEngine()) {

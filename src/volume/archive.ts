@@ -151,10 +151,10 @@ async function openFile(file: string): Promise<FileHandle> {
 async function readManifest(handle: FileHandle): Promise<Manifest> {
   const { size } = await handle.stat();
   const head = Buffer.alloc(payloadStart);
-  if (size < payloadStart) throw new Fault('corrupt', 'this is not a backup of a volume, or not all of it');
+  if (size < payloadStart) throw new Fault('invalid', 'this is not a backup of a volume, or not all of it');
   await handle.read(head, 0, head.length, 0);
   if (head.toString('latin1', 0, 14) !== 'manifest.json\0')
-    throw new Fault('corrupt', 'this is not a backup of a volume');
+    throw new Fault('invalid', 'this is not a backup of a volume');
   const manifest = parseManifest(head.subarray(blockBytes, blockBytes + manifestBytes));
   if (size !== sizeFor(manifest.payloadBytes)) throw damaged('it is not as long as it was');
   return manifest;

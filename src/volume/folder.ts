@@ -10,6 +10,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:
 import { basename, join } from 'node:path';
 import { Anchor, within } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
+import { diskUsage } from '../lib/disk.ts';
 import { isErrno, removeTree, syncFolder } from '../lib/file.ts';
 import { run } from '../lib/run.ts';
 import { renameExchange, SysError } from '../lib/sys.ts';
@@ -37,13 +38,9 @@ export function isEmptyFolder(path: string): boolean {
   return within(Anchor.reach(path), (folder) => folder.names().length === 0);
 }
 
-/** What a folder takes on disk; null where there is none. What vanishes while it is measured is left out. */
+/** What a folder takes on disk; null where there is none. */
 export async function sizeOf(path: string): Promise<number | null> {
-  if (!isPlainFolder(path)) return null;
-  const { stdout, stderr } = await run(['du', '-s', '--block-size=1', '--one-file-system', '--', path], longMs);
-  const bytes = Number.parseInt(stdout, 10);
-  if (Number.isNaN(bytes)) throw new Fault('internal', `cannot measure ${path}: ${stderr.trim()}`);
-  return bytes;
+  return isPlainFolder(path) ? diskUsage(path) : null;
 }
 
 /**
@@ -66,12 +63,6 @@ export async function removeDevices(path: string): Promise<void> {
   const devices = ['(', '-type', 'b', '-o', '-type', 'c', ')'] as const;
   const { exitCode, stderr } = await run(['find', path, '-xdev', ...devices, '-delete'], longMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot look through ${path}: ${stderr.trim().split('\n')[0]}`);
-}
-
-/** Returns once everything on the filesystem of this path is safe on disk. */
-export async function syncAround(path: string): Promise<void> {
-  const { exitCode, stderr } = await run(['sync', '-f', '--', path], longMs);
-  if (exitCode !== 0) throw new Fault('internal', `cannot write ${path} to disk: ${stderr.trim()}`);
 }
 
 /** What was staged becomes the volume, and the other way round. Durable on return. */

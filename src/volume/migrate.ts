@@ -7,10 +7,11 @@
 import { chmodSync, chownSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
+import { syncAround } from '../lib/disk.ts';
 import { readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
-import { isEmptyFolder, isPlainFolder, removeDevices, swap, syncAround, withStaged } from './folder.ts';
+import { isEmptyFolder, isPlainFolder, removeDevices, swap, withStaged } from './folder.ts';
 import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
 import type { Acting, VolumeContext } from './volume.ts';
 

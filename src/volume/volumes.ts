@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
+import { syncAround } from '../lib/disk.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
@@ -182,7 +183,7 @@ export class Volumes {
         this.#refuseMounted(name);
         const notes = await make(staged);
         crashPoint('replace:staged');
-        await folders.syncAround(staged);
+        await syncAround(staged);
         this.#refuseMounted(name);
         folders.swap(folder, staged, name);
         crashPoint('replace:swapped');

@@ -8,6 +8,7 @@ import type { Engine, Launch } from '../../src/engine/engine.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import type { EngineSetup } from '../conformance/engine/setup.ts';
 import { shellCommands } from '../conformance/engine/shell-commands.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
 import { type Dockerd, image } from './dockerd.ts';
 
 const shared = '/shared';
@@ -39,22 +40,12 @@ export async function dockerSetup({ socketPath }: Pick<Dockerd, 'socketPath'>): 
 }
 
 function launchIn(folder: string): Launch {
-  return {
-    id: randomBytes(8).toString('hex'),
-    hostname: 'box',
-    slot: 0,
-    runtime: null,
+  return sampleLaunch({
     root: { kind: 'image', reference: image },
     mounts: [{ kind: 'bind', source: join(folder, 'shared'), target: shared, readonly: false, own: true }],
-    command: [],
     env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
     limits: { ...defaultLimits, memoryBytes: 256 * 1024 ** 2 },
-    demanded: [],
-    held: [],
-    stdin: false,
-    console: false,
-  };
+  });
 }
 
 /** Runs a command to its end in a sandbox of its own, and says what it wrote. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diskUsage } from '../../src/lib/disk.ts';
 import { ensureDisk, hasDisk, releaseDisk, removeDisk } from '../../src/workspace/snapshot/disk.ts';
 import {
   copyState,
@@ -11,7 +12,6 @@ import {
   recoverRestore,
   removeSnapshot,
   restoreSnapshot,
-  sizeOf,
   takeSnapshot,
 } from '../../src/workspace/snapshot/snapshot.ts';
 import { until } from '../conformance/engine/wait.ts';
@@ -154,7 +154,7 @@ describe('on a disk', () => {
     expect(layers.seen()).toBe(seen);
     await restoreSnapshot(folder, before.id, at);
     expect(layers.inside('cat two')).toBe('two\n');
-    expect(await sizeOf(folder)).toBeGreaterThan(90_000_000);
+    expect(await diskUsage(folder)).toBeGreaterThan(90_000_000);
   });
 
   it('a snapshot finds what is on a disk that nobody has mounted yet', async () => {

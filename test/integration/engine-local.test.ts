@@ -8,6 +8,7 @@ import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { type Commands, type EngineSetup, floodLine } from '../conformance/engine/setup.ts';
 import { engineConformance, mountConformance } from '../conformance/engine.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
 
 const shared = '/shared';
 
@@ -37,22 +38,12 @@ async function setup(runtime: string): Promise<EngineSetup> {
 }
 
 function launch(folder: string, runtime: string): Launch {
-  return {
-    id: randomBytes(8).toString('hex'),
-    hostname: 'box',
-    slot: 0,
+  return sampleLaunch({
     runtime,
-    root: { kind: 'host' },
     mounts: [{ kind: 'bind', source: join(folder, 'shared'), target: shared, readonly: false, own: true }],
-    command: [],
     env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
     limits: { ...defaultLimits, memoryBytes: 256 * 1024 ** 2 },
-    demanded: [],
-    held: [],
-    stdin: false,
-    console: false,
-  };
+  });
 }
 
 function sh(script: string, ...args: string[]): string[] {

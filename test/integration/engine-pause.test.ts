@@ -4,13 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Engine, Launch } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import type { LocalHandle } from '../../src/engine/local/handle.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { hasStopped, processesInside, stillness } from '../../src/engine/local/stopped.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
 
 let folder: string;
 let engine: Engine;
@@ -66,22 +67,13 @@ it('leaves stopped what had stopped by itself', async () => {
 });
 
 async function start(script: string): Promise<LocalHandle> {
-  const launch: Launch = {
+  const launch = sampleLaunch({
     id,
-    hostname: 'box',
-    slot: 0,
     runtime: 'crun',
-    root: { kind: 'host' },
-    mounts: [],
     command: ['/bin/sh', '-c', script],
     env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
     limits: { ...defaultLimits, pids: 64 },
-    demanded: [],
-    held: [],
-    stdin: false,
-    console: false,
-  };
+  });
   return (await engine.start(launch)).handle as LocalHandle;
 }
 

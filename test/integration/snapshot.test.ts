@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Anchor, within } from '../../src/lib/anchor.ts';
+import { diskUsage } from '../../src/lib/disk.ts';
 import { ensureDisk } from '../../src/workspace/snapshot/disk.ts';
 import {
   copyState,
@@ -13,7 +14,6 @@ import {
   removeSnapshot,
   restoreSnapshot,
   type Snapshot,
-  sizeOf,
   takeSnapshot,
 } from '../../src/workspace/snapshot/snapshot.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
@@ -133,7 +133,7 @@ describe('a snapshot', () => {
     const before = fingerprint(join(state(), 'data'));
     const { id } = await take();
     expect(fingerprint(join(folder, 'snapshots', id, 'state/data'))).toEqual(before);
-    expect(await sizeOf(folder)).toBeLessThan(200_000);
+    expect(await diskUsage(folder)).toBeLessThan(200_000);
     await restoreSnapshot(folder, id, at);
     expect(fingerprint(join(state(), 'data'))).toEqual(before);
     expect(readdirSync(outside)).toEqual(['secret', 'work']);

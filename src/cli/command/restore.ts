@@ -1,4 +1,5 @@
 import type { RestoreView, SnapshotView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
@@ -7,6 +8,7 @@ import { plain } from '../output/text.ts';
 
 export default async function restore(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
+  if (args[1] === '') throw new Fault('invalid', 'SNAPSHOT: the name is empty', { hint: `carrel snapshots ${name}` });
   const asked = connect(context).call('restoreSnapshot', { path: { name }, body: { snapshot: args[1]! } });
   const view = await during(context.out, `restoring ${name}`, asked);
   if (context.json) return context.out.document(view);

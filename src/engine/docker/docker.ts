@@ -19,6 +19,7 @@ import type {
   Started,
   Stats,
 } from '../engine.ts';
+import { HeldConsoles } from '../held-console.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
@@ -35,9 +36,6 @@ import { probe } from './probe.ts';
 import { create } from './start.ts';
 import { readStats } from './stats.ts';
 
-/** How long a console that was asked for at the start waits for its client. */
-const heldConsoleMs = 10_000;
-
 export function openDockerEngine(options: DockerOptions): Engine {
   return new DockerEngine(new Context(options));
 }
@@ -47,7 +45,7 @@ class DockerEngine implements Engine {
   readonly #context: Context;
   readonly #events: Events;
   readonly #pauses: Pauses;
-  readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #held = new HeldConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
 
   constructor(context: Context) {
@@ -73,7 +71,7 @@ class DockerEngine implements Engine {
       }
       if (found.kind === 'created') return await this.#begin(launch);
     } catch (error) {
-      this.#release(id);
+      this.#held.release(id);
       // Without an answer nobody knows whether it has begun, and then it may not begin again.
       if (isAnswered(error)) await removeEverything(this.#context, id);
       throw error;
@@ -85,7 +83,7 @@ class DockerEngine implements Engine {
     const { connection } = this.#context;
     const name = this.#context.name(id);
     const life = new Life(connection, name);
-    if (held) this.#hold(id, await attachConsole(connection, name, life));
+    if (held) this.#held.hold(id, await attachConsole(connection, name, life));
     try {
       await connection.ask((docker) => docker.getContainer(name).start());
     } catch (error) {
@@ -102,19 +100,6 @@ class DockerEngine implements Engine {
     const container = await this.#find(id);
     if (container === null) throw new Fault('not_ready', 'the sandbox was removed meanwhile');
     return container;
-  }
-
-  #hold(id: string, console: Console): void {
-    this.#release(id);
-    const timer = setTimeout(() => this.#release(id), heldConsoleMs);
-    this.#held.set(id, { console, timer });
-  }
-
-  #release(id: string): void {
-    const held = this.#held.get(id);
-    this.#held.delete(id);
-    clearTimeout(held?.timer);
-    held?.console.detach();
   }
 
   #find(id: string) {
@@ -156,14 +141,14 @@ class DockerEngine implements Engine {
     if (found.kind === 'absent' || found.kind === 'exited') return;
     if (found.kind === 'created') return removeEverything(this.#context, id);
     // A client that does not read would keep the end from being recorded.
-    this.#release(id);
+    this.#held.release(id);
     // What is paused gets no signal.
     await this.resume(id);
     await stopContainer(this.#context, this.#context.name(id), graceMs);
   }
 
   async remove(id: string): Promise<void> {
-    this.#release(id);
+    this.#held.release(id);
     await this.resume(id);
     await removeEverything(this.#context, id);
   }
@@ -192,12 +177,8 @@ class DockerEngine implements Engine {
   }
 
   async attach(id: string, handle: Handle): Promise<Console> {
-    const held = this.#held.get(id);
-    if (held) {
-      this.#held.delete(id);
-      clearTimeout(held.timer);
-      return held.console;
-    }
+    const held = this.#held.take(id);
+    if (held) return held;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw notRunning();
     const { connection } = this.#context;
@@ -220,7 +201,7 @@ class DockerEngine implements Engine {
 
   async dispose(): Promise<void> {
     for (const id of this.#pauses.ids()) await this.resume(id);
-    for (const id of [...this.#held.keys()]) this.#release(id);
+    this.#held.releaseAll();
     await this.#events.close();
   }
 }

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../model/limits.ts';
-import type { Launch } from '../engine.ts';
+import { sampleLaunch } from '../../../test/fixtures/launch.ts';
 import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
 import { keepEarlier, parseRecord, readLog } from './log-file.ts';
 import { runtimeSpec } from './spec.ts';
@@ -36,22 +35,7 @@ describe('ids', () => {
 });
 
 describe('the runtime spec', () => {
-  const launch: Launch = {
-    id: '0123456789abcdef',
-    hostname: 'box',
-    slot: 0,
-    runtime: null,
-    root: { kind: 'host' },
-    mounts: [],
-    command: ['ls'],
-    env: { A: '1' },
-    cwd: '/',
-    limits: defaultLimits,
-    demanded: [],
-    held: [],
-    stdin: false,
-    console: false,
-  };
+  const launch = sampleLaunch({ id: '0123456789abcdef', command: ['ls'], env: { A: '1' } });
   const spec = (cgroupsPath: string | null) =>
     runtimeSpec({
       launch,

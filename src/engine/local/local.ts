@@ -21,6 +21,7 @@ import type {
   Started,
   Stats,
 } from '../engine.ts';
+import { HeldConsoles } from '../held-console.ts';
 import { groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
@@ -34,9 +35,6 @@ import { probe } from './probe.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create } from './start.ts';
 
-/** How long a console that was asked for at the start waits for its client. */
-const heldConsoleMs = 10_000;
-
 export function openLocalEngine(options: LocalOptions): Engine {
   openStage();
   return new LocalEngine(openContext(options));
@@ -46,7 +44,7 @@ class LocalEngine implements Engine {
   readonly name = 'local';
   readonly #context: Context;
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
+  readonly #held = new HeldConsoles();
   readonly #pauses: Pauses;
   readonly #exits: ReturnType<typeof watch>;
 
@@ -94,22 +92,9 @@ class LocalEngine implements Engine {
   #connect({ id, stdin, console: held }: Launch): void {
     if (stdin && !held) return;
     const console = attachConsole(this.#context.layout.run(id));
-    if (held) this.#hold(id, console);
+    if (held) this.#held.hold(id, console);
     if (!stdin) console.stdin.end();
     if (!held) console.stdin.on('finish', () => console.detach());
-  }
-
-  #hold(id: string, console: Console): void {
-    this.#release(id);
-    const timer = setTimeout(() => this.#release(id), heldConsoleMs);
-    this.#held.set(id, { console, timer });
-  }
-
-  #release(id: string): void {
-    const held = this.#held.get(id);
-    this.#held.delete(id);
-    clearTimeout(held?.timer);
-    held?.console.detach();
   }
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
@@ -148,7 +133,7 @@ class LocalEngine implements Engine {
     if (found.kind === 'exited') return freeEnded(this.#context, id);
     if (found.kind === 'created') return removeEverything(this.#context, id);
     // A client that does not read would keep the end from being recorded.
-    this.#release(id);
+    this.#held.release(id);
     // What is paused gets no signal; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
@@ -172,7 +157,7 @@ class LocalEngine implements Engine {
   }
 
   async remove(id: string): Promise<void> {
-    this.#release(id);
+    this.#held.release(id);
     await this.resume(id);
     await removeEverything(this.#context, id);
     dropPlace(id);
@@ -194,12 +179,8 @@ class LocalEngine implements Engine {
   }
 
   async attach(id: string, handle: Handle): Promise<Console> {
-    const held = this.#held.get(id);
-    if (held) {
-      this.#held.delete(id);
-      clearTimeout(held.timer);
-      return held.console;
-    }
+    const held = this.#held.take(id);
+    if (held) return held;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw notRunning();
     return attachConsole(this.#context.layout.run(id));
@@ -225,7 +206,7 @@ class LocalEngine implements Engine {
   async dispose(): Promise<void> {
     this.#exits.close();
     for (const id of this.#pauses.ids()) await this.resume(id);
-    for (const id of this.#held.keys()) this.#release(id);
+    this.#held.releaseAll();
     removeParent(this.#context.cgroups);
   }
 }

@@ -1,9 +1,9 @@
 /** Which snapshots a sandbox has: `snapshots/<id>`, each whole, with a `snapshot.json` beside its `state`. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { diskUsage, syncAround } from '../../lib/disk.ts';
 import { readIfThere, removeTree, syncFolder, writeWhole } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
-import { sizeOf, syncAround } from './state.ts';
 
 export interface Snapshot {
   /** Counts up; later ones sort behind. */
@@ -77,7 +77,7 @@ export function nextId(sandboxFolder: string): string {
 /** A folder under another name, whole, becomes the snapshot. */
 export async function finish(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>): Promise<Snapshot> {
   const folder = unfinishedPath(sandboxFolder, facts.id);
-  const snapshot = { ...facts, sizeBytes: await sizeOf(join(folder, 'state')) };
+  const snapshot = { ...facts, sizeBytes: await diskUsage(join(folder, 'state')) };
   writeWhole(join(folder, 'snapshot.json'), JSON.stringify(snapshot));
   await syncAround(folder);
   renameSync(folder, join(snapshotsPath(sandboxFolder), facts.id));

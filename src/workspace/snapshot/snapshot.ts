@@ -10,6 +10,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { syncAround } from '../../lib/disk.ts';
 import { readIfThere, removeTree, syncFolder, writeWhole } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasDisk } from './disk.ts';
@@ -25,10 +26,10 @@ import {
   snapshotState,
   unfinishedPath,
 } from './snapshot-list.ts';
-import { fillState, openState, renewWork, statePath, syncAround } from './state.ts';
+import { fillState, openState, renewWork, statePath } from './state.ts';
 
 export { findSnapshot, listSnapshots, removeSnapshot, type Snapshot } from './snapshot-list.ts';
-export { copyState, sizeOf } from './state.ts';
+export { copyState } from './state.ts';
 
 export interface SnapshotRequest {
   readonly label: string | null;

@@ -5,8 +5,8 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { syncAround } from '../../lib/disk.ts';
 import { removeTree, syncFolder } from '../../lib/file.ts';
-import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { copyFolder } from './copy-folder.ts';
 import { fillDisk, hasDisk, openDisk } from './disk.ts';
@@ -48,12 +48,6 @@ function likeOriginal(source: string, target: string): void {
   chmodSync(target, mode & 0o7777);
 }
 
-/** Returns once everything on the filesystem of this path is safe on disk. */
-export async function syncAround(path: string): Promise<void> {
-  const { exitCode, stderr } = await run(['sync', '-f', '--', path], 600_000);
-  if (exitCode !== 0) throw new Fault('internal', `cannot write ${path} to disk: ${stderr.trim()}`);
-}
-
 /** The state of one sandbox becomes that of another, which has none yet: whole or not at all. */
 export async function copyState(fromSandboxFolder: string, toSandboxFolder: string): Promise<void> {
   const source = await openState(fromSandboxFolder);
@@ -77,12 +71,4 @@ export async function copyState(fromSandboxFolder: string, toSandboxFolder: stri
     await removeTree(temporary);
     throw error;
   }
-}
-
-/** What a folder takes on disk. Something that vanishes while it is measured is left out. */
-export async function sizeOf(folder: string): Promise<number> {
-  const { stdout, stderr } = await run(['du', '-s', '--block-size=1', '--one-file-system', '--', folder], 600_000);
-  const bytes = Number.parseInt(stdout, 10);
-  if (Number.isNaN(bytes)) throw new Fault('internal', `cannot measure ${folder}: ${stderr.trim()}`);
-  return bytes;
 }
