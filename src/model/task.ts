@@ -1,0 +1,228 @@
+/**
+ * A task file: stories for one agent on one branch, in schema 3.0. It is a file of the project, so it is checked whenever it
+ * is read; fields that are not known are kept and have no meaning.
+ *
+ * A story's life:
+ *
+ *   pending → in_progress | skipped
+ *   in_progress → completed | failed
+ *   failed → in_progress
+ *
+ * A story is ready when it is pending and all it depends on is completed or skipped. Whoever skips a story skips what is
+ * pending behind it. One that is in progress while nobody works on it is an orphan, and has failed.
+ */
+import { Fault } from './fault.ts';
+import { list, Misfit, oneOf, open, orNull, type Shaped, text, whole } from './shape.ts';
+import { branchName, type StoryStatus, storyIdPattern, storyStatuses } from './swarm-message.ts';
+
+export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
+export const taskFileNamePattern = /^\d{4}-\d{2}-\d{2}-[A-Za-z0-9][A-Za-z0-9._-]{0,149}-tasks\.json$/;
+export const maxTaskFileBytes = 4 * 1024 ** 2;
+export const defaultConcurrency = 4;
+
+const storyId = text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' });
+const time = text({
+  max: 40,
+  pattern: /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/,
+  says: 'a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
+});
+
+const metadata = open(
+  {
+    title: text({ min: 1, max: 200 }),
+    type: oneOf('feat', 'ref', 'bug', 'chore'),
+    branchName,
+    createdAt: time,
+  },
+  {
+    planPath: orNull(text({ max: 4096 })),
+    brainstormPath: orNull(text({ max: 4096 })),
+    maxConcurrency: whole(1, 64),
+  },
+);
+
+const story = open(
+  {
+    id: storyId,
+    title: text({ min: 1, max: 200 }),
+    description: text({ max: 500 }),
+    acceptanceCriteria: list(text({ max: 300 }), 200),
+    priority: whole(0, 1_000_000),
+    status: oneOf(...storyStatuses),
+    dependsOn: list(storyId, 1000),
+  },
+  { notes: orNull(text({ max: 10_000 })) },
+);
+
+const file = open({
+  schemaVersion: oneOf('3.0'),
+  metadata,
+  userStories: (value, path) => list((one) => one, 1000)(value, path),
+});
+
+export type Story = Shaped<typeof story>;
+export type TaskMetadata = Shaped<typeof metadata>;
+
+export interface TaskFile {
+  readonly schemaVersion: '3.0';
+  readonly metadata: TaskMetadata;
+  readonly userStories: readonly Story[];
+}
+
+export type TaskCheck = { readonly file: TaskFile } | { readonly problems: readonly Misfit[] };
+
+/** The task file in a parsed JSON value, or all that is wrong with it: first its form, then what the stories say of each other. */
+export function checkTaskFile(value: unknown): TaskCheck {
+  const outer = attempt(() => file(value, []));
+  if (outer instanceof Misfit) return { problems: [outer] };
+  const stories = outer.userStories.map((one, index) => attempt(() => story(one, ['userStories', index])));
+  const misfits = stories.filter((one) => one instanceof Misfit);
+  if (misfits.length > 0) return { problems: misfits };
+  const sound = { ...outer, userStories: stories as readonly Story[] };
+  const problems = graphProblems(sound.userStories);
+  return problems.length > 0 ? { problems } : { file: sound };
+}
+
+function attempt<T>(work: () => T): T | Misfit {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Misfit) return error;
+    throw error;
+  }
+}
+
+function graphProblems(stories: readonly Story[]): Misfit[] {
+  const problems = [...repeated(stories, 'id'), ...repeated(stories, 'priority'), ...unknown(stories)];
+  return problems.length > 0 ? problems : circles(stories);
+}
+
+function repeated(stories: readonly Story[], field: 'id' | 'priority'): Misfit[] {
+  return stories.flatMap((one, index) => {
+    const first = stories.findIndex((other) => other[field] === one[field]);
+    if (first === index) return [];
+    return [new Misfit(['userStories', index, field], `${one[field]} is also the ${field} of userStories[${first}]`)];
+  });
+}
+
+function unknown(stories: readonly Story[]): Misfit[] {
+  const known = new Set(stories.map(({ id }) => id));
+  return stories.flatMap((one, index) =>
+    one.dependsOn.flatMap((id, position) => {
+      const path = ['userStories', index, 'dependsOn', position];
+      if (id === one.id) return [new Misfit(path, `${id} depends on itself`)];
+      return known.has(id) ? [] : [new Misfit(path, `there is no story ${id}`)];
+    }),
+  );
+}
+
+/** Each circle that a walk along the dependencies closes, told from the story in it that comes first. */
+function circles(stories: readonly Story[]): Misfit[] {
+  const position = new Map(stories.map(({ id }, index) => [id, index]));
+  const walked = new Set<string>();
+  const above = new Set<string>();
+  const found: Misfit[] = [];
+  for (const { id } of stories) walk(id);
+  return found;
+
+  function walk(id: string): void {
+    if (walked.has(id)) return;
+    walked.add(id);
+    above.add(id);
+    for (const next of stories[position.get(id)!]!.dependsOn) {
+      if (above.has(next)) found.push(circle([...above].slice([...above].indexOf(next))));
+      else walk(next);
+    }
+    above.delete(id);
+  }
+
+  function circle(ids: readonly string[]): Misfit {
+    const first = ids.reduce((least, id, index) => (position.get(id)! < position.get(ids[least]!)! ? index : least), 0);
+    const turned = [...ids.slice(first), ...ids.slice(0, first)];
+    const path = ['userStories', position.get(turned[0]!)!, 'dependsOn'];
+    return new Misfit(path, `circular: ${[...turned, turned[0]].join(' → ')}`);
+  }
+}
+
+const legal: { readonly [status in StoryStatus]: readonly StoryStatus[] } = {
+  pending: ['in_progress', 'skipped'],
+  in_progress: ['completed', 'failed'],
+  completed: [],
+  failed: ['in_progress'],
+  skipped: [],
+};
+
+/** Refused unless a story of that status may become the other. */
+export function checkStoryTransition(id: string, from: StoryStatus, to: StoryStatus): void {
+  if (legal[from].includes(to)) return;
+  const next =
+    legal[from].length === 0 ? `${from} is an end` : `from ${from} it can become ${legal[from].join(' or ')}`;
+  throw new Fault('conflict', `story ${id} is ${from} and cannot become ${to}`, { hint: `For a story ${next}.` });
+}
+
+type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;
+
+/** Pending stories that nothing holds up, the most urgent first. */
+export function readyStories<S extends Story>(stories: readonly S[]): readonly S[] {
+  return byPriority(stories.filter((one) => one.status === 'pending' && !isHeldUp(one, stories)));
+}
+
+/** Failed stories that could be tried again now, the most urgent first. */
+export function retryStories<S extends Story>(stories: readonly S[]): readonly S[] {
+  return byPriority(stories.filter((one) => one.status === 'failed' && !isHeldUp(one, stories)));
+}
+
+function byPriority<S extends Story>(stories: readonly S[]): readonly S[] {
+  return [...stories].sort((a, b) => a.priority - b.priority);
+}
+
+/** The ids of stories a story waits for. */
+export function heldUpBy(story: Node, stories: readonly Node[]): readonly string[] {
+  const free = new Set(
+    stories.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id),
+  );
+  return story.dependsOn.filter((id) => !free.has(id));
+}
+
+function isHeldUp(story: Node, stories: readonly Node[]): boolean {
+  return heldUpBy(story, stories).length > 0;
+}
+
+/** A story and everything pending behind it: what becomes skipped with it. */
+export function skippedWith(id: string, stories: readonly Node[]): readonly string[] {
+  const behind = new Map<string, string[]>(stories.map((one) => [one.id, []]));
+  for (const { id: dependent, dependsOn } of stories.filter(({ status }) => status === 'pending')) {
+    for (const one of dependsOn) behind.get(one)?.push(dependent);
+  }
+  const skipped = new Set([id]);
+  for (const one of skipped) for (const dependent of behind.get(one) ?? []) skipped.add(dependent);
+  return [...skipped];
+}
+
+/** Stories in progress that nobody works on. */
+export function orphanedStories(stories: readonly Node[], worked: ReadonlySet<string>): readonly string[] {
+  return stories.filter(({ id, status }) => status === 'in_progress' && !worked.has(id)).map(({ id }) => id);
+}
+
+export interface StoryProgress {
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly inProgress: number;
+  readonly pending: number;
+  readonly skipped: number;
+}
+
+export function progressOf(stories: readonly Pick<Story, 'status'>[]): StoryProgress {
+  const count = (status: StoryStatus) => stories.filter((one) => one.status === status).length;
+  return {
+    total: stories.length,
+    completed: count('completed'),
+    failed: count('failed'),
+    inProgress: count('in_progress'),
+    pending: count('pending'),
+    skipped: count('skipped'),
+  };
+}
+
+export const noProgress: StoryProgress = progressOf([]);
