@@ -1,0 +1,176 @@
+/**
+ * What a sandbox may reach: a list of rules, each HOST or HOST:PORT. HOST is a name, a name with wildcard labels (`*`
+ * stands for exactly one label), or an address; without a port a rule is for the web, 80 and 443. What no rule allows
+ * is refused.
+ *
+ * A connection is decided twice: by the name that was asked for, before anybody looks that name up, and by the address
+ * it turns out to have. An address that is not of the public Internet, or is the host's own, is refused unless a rule
+ * names that very address; no name opens it, since names belong to whoever answers for them.
+ */
+import { type AddressClass, addressClass } from './address.ts';
+import { Fault } from './fault.ts';
+import { type Endpoint, endpointText, type Host, hostText, parseHost, parseName, splitPort } from './host.ts';
+import { printable } from './name.ts';
+
+/** What a sandbox was given of the network. All of it is written by the API alone. */
+export interface NetworkSpec {
+  /** Rules as `canonicalRule` writes them. */
+  readonly allow: readonly string[];
+  readonly ports: readonly PortForward[];
+}
+
+/** A server inside that is reachable from outside. */
+export interface PortForward {
+  readonly port: number;
+  readonly hostPort: number;
+  /** Where it listens: an address of this machine. */
+  readonly hostAddress: string;
+}
+
+export const noNetwork: NetworkSpec = { allow: [], ports: [] };
+
+export interface NetworkLimits {
+  /** At once; more of them wait. */
+  readonly connections: number;
+  /** Both ways together; null: as fast as it goes. */
+  readonly bytesPerSecond: number | null;
+  /** Both ways together, over the life of the sandbox; null: no end. */
+  readonly totalBytes: number | null;
+  /** For a request, a name and a handshake each. */
+  readonly connectMs: number;
+  /** Without a byte either way. */
+  readonly idleMs: number;
+}
+
+export const defaultNetworkLimits: NetworkLimits = {
+  connections: 1024,
+  bytesPerSecond: null,
+  totalBytes: null,
+  connectMs: 15_000,
+  idleMs: 15 * 60_000,
+};
+
+export const maxRules = 500;
+export const webPorts: readonly number[] = [443, 80];
+
+export type Refusal =
+  | 'not_allowed'
+  | 'port_not_allowed'
+  | AddressClass
+  | 'own_address'
+  | 'unknown_name'
+  | 'server_name'
+  | 'bad_request'
+  | 'limit'
+  | 'unreachable'
+  | 'timeout';
+
+export type Decision =
+  | { readonly allowed: true; readonly rule: string }
+  | {
+      readonly allowed: false;
+      readonly rule: string | null;
+      readonly refusal: Refusal;
+      /** A sentence for people. */
+      readonly reason: string;
+    };
+
+interface Rule {
+  readonly text: string;
+  readonly host: Host | { readonly kind: 'pattern'; readonly labels: readonly string[] };
+  readonly port: number | null;
+}
+
+/** One spelling for each rule; what cannot be one is refused. */
+export function canonicalRule(text: string): string {
+  return parseRule(text).text;
+}
+
+/** The class of the address that a rule names, where that is not a public one. */
+export function ruleClass(text: string): AddressClass | null {
+  const { host } = parseRule(text);
+  return host.kind === 'address' ? addressClass(host.text, host.family) : null;
+}
+
+function parseRule(text: string): Rule {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    throw new Fault('invalid', `${printable(text)} is a URL`, { hint: 'Write the host alone: HOST or HOST:PORT.' });
+  }
+  const { host: name, port } = splitPort(text);
+  const host = name.includes('*') ? parsePattern(name) : parseHost(name);
+  const written = host.kind === 'pattern' ? host.labels.join('.') : hostText(host);
+  return { text: port === null ? written : `${written}:${port}`, host, port };
+}
+
+const literalLabels = 2;
+
+/** The end is literal, so that no rule is for everybody's names. */
+function parsePattern(text: string): { kind: 'pattern'; labels: string[] } {
+  const labels = text.replace(/\.$/, '').split('.');
+  if (labels.length <= literalLabels || labels.slice(-literalLabels).some((label) => label.includes('*'))) {
+    throw new Fault('invalid', `${printable(text)} would be for too many hosts`, {
+      hint: 'A wildcard stands for one label, before at least two that are written out: *.example.com',
+    });
+  }
+  if (labels.some((label) => label !== '*' && label.includes('*'))) {
+    throw new Fault('invalid', `${printable(text)} has a wildcard in the middle of a label`, {
+      hint: 'A wildcard stands for a whole label: *.example.com',
+    });
+  }
+  // Any label stands in for the wildcards while the rest is brought into its one spelling.
+  const name = parseName(labels.map((label) => (label === '*' ? 'x' : label)).join('.')).split('.');
+  if (name.length !== labels.length) throw new Fault('invalid', `${printable(text)} is not a pattern of host names`);
+  return { kind: 'pattern', labels: labels.map((label, at) => (label === '*' ? label : name[at]!)) };
+}
+
+export class NetworkPolicy {
+  readonly #rules: readonly Rule[];
+
+  constructor(rules: readonly string[]) {
+    this.#rules = rules.map(parseRule);
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  /** Whether that may be asked for at all. Says nothing yet about the address a name will have. */
+  decide(asked: Endpoint): Decision {
+    const hosts = this.#rules.filter((rule) => matches(rule, asked.host));
+    const rule = hosts.find((one) => opens(one, asked.port));
+    if (rule) return { allowed: true, rule: rule.text };
+    const near = hosts[0];
+    return near
+      ? refuse('port_not_allowed', `the rule ${near.text} is not for port ${asked.port}`, near.text)
+      : refuse('not_allowed', `no rule allows ${endpointText(asked)}`);
+  }
+
+  /** Whether that very address may be dialled. `own` are the addresses of this machine. */
+  decideAddress(address: Host & { kind: 'address' }, port: number, own: ReadonlySet<string>): Decision | null {
+    const kind = addressClass(address.text, address.family);
+    const isOwn = own.has(address.text);
+    if (kind === null && !isOwn) return null;
+    const named = this.#rules.find(
+      (rule) => rule.host.kind === 'address' && matches(rule, address) && opens(rule, port),
+    );
+    if (named) return { allowed: true, rule: named.text };
+    const what = isOwn && kind !== 'loopback' ? 'an address of this machine' : `a ${kind} address`;
+    const reason = `${hostText(address)} is ${what}, which has to be named exactly: ${hostText(address)}:${port}`;
+    return refuse(isOwn && kind !== 'loopback' ? 'own_address' : kind!, reason);
+  }
+}
+
+function refuse(refusal: Refusal, reason: string, rule: string | null = null): Decision {
+  return { allowed: false, rule, refusal, reason };
+}
+
+function opens({ port }: Rule, asked: number): boolean {
+  return port === null ? webPorts.includes(asked) : port === asked;
+}
+
+function matches({ host }: Rule, asked: Host): boolean {
+  if (host.kind !== 'pattern') return host.kind === asked.kind && host.text === asked.text;
+  if (asked.kind !== 'name') return false;
+  const labels = asked.text.split('.');
+  return labels.length === host.labels.length && host.labels.every((one, at) => one === '*' || one === labels[at]);
+}
