@@ -29,7 +29,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 const above = ['launch', 'reconcile'];
 
 const owners: Readonly<Record<string, string>> = {
-  koffi: 'src/lib/sys.ts',
+  koffi: 'src/lib/libc.ts',
   'better-sqlite3': 'src/store/sqlite.ts',
   dockerode: 'src/engine/docker/connection.ts',
 };

@@ -1,69 +1,41 @@
 /**
- * The system calls that Node does not offer, through FFI, in this one file. Each either returns or throws a SysError with
- * its errno name. Linux only; struct layouts and constants here are the same on x86-64 and arm64.
+ * The system calls that Node does not offer, through FFI; those about mounts are in sys-mount.ts. Each either returns or throws
+ * a SysError with its errno name. Linux only; struct layouts and constants here are the same on x86-64 and arm64.
  */
 
 import { Socket } from 'node:net';
 import { constants as os } from 'node:os';
-import koffi from 'koffi';
+import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
 
-const libc = koffi.load(null);
+export { SysError };
+
 const c = {
-  socket: libc.func('int socket(int domain, int type, int protocol)'),
-  socketpair: libc.func('int socketpair(int domain, int type, int protocol, _Out_ int *pair)'),
-  connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
-  dup2: libc.func('int dup2(int from, int to)'),
-  close: libc.func('int close(int fd)'),
-  pipe2: libc.func('int pipe2(_Out_ int *pair, int flags)'),
-  recv: libc.func('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
-  flock: libc.func('int flock(int fd, int operation)'),
-  syncfs: libc.func('int syncfs(int fd)'),
-  renameat2: libc.func(
+  socket: libc('int socket(int domain, int type, int protocol)'),
+  socketpair: libc('int socketpair(int domain, int type, int protocol, _Out_ int *pair)'),
+  connect: libc('int connect(int fd, const void *address, uint32_t length)'),
+  dup2: libc('int dup2(int from, int to)'),
+  close: libc('int close(int fd)'),
+  pipe2: libc('int pipe2(_Out_ int *pair, int flags)'),
+  getsockopt: libc('int getsockopt(int fd, int level, int name, _Out_ void *value, _Inout_ uint32_t *length)'),
+  recv: libc('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
+  flock: libc('int flock(int fd, int operation)'),
+  syncfs: libc('int syncfs(int fd)'),
+  renameat2: libc(
     'long syscall(long number, int fromFolder, const void *from, int toFolder, const void *to, uint32_t flags)',
   ),
-  mount: libc.func(
-    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
-  ),
-  umount2: libc.func('int umount2(const char *target, int flags)'),
-  lseek: libc.func('int64_t lseek(int fd, int64_t offset, int whence)'),
-  utimensat: libc.func('int utimensat(int folder, const void *name, const void *times, int flags)'),
-  statx: libc.func('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
-  openat: libc.func('int openat(int folder, const void *name, int flags)'),
-  fgetxattr: libc.func('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
-  lgetxattr: libc.func('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
-  lsetxattr: libc.func('int lsetxattr(const void *path, const char *name, const void *value, size_t size, int flags)'),
-  nameToHandle: libc.func(
+  lseek: libc('int64_t lseek(int fd, int64_t offset, int whence)'),
+  utimensat: libc('int utimensat(int folder, const void *name, const void *times, int flags)'),
+  statx: libc('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
+  openat: libc('int openat(int folder, const void *name, int flags)'),
+  fgetxattr: libc('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
+  lgetxattr: libc('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
+  lsetxattr: libc('int lsetxattr(const void *path, const char *name, const void *value, size_t size, int flags)'),
+  nameToHandle: libc(
     'int name_to_handle_at(int folder, const void *path, _Inout_ void *handle, _Out_ int *mount, int flags)',
   ),
-  openTree: libc.func('long syscall(long number, int folder, const char *path, uint32_t flags)'),
-  closeRange: libc.func('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
-  openat2: libc.func('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
-  mountSetattr: libc.func(
-    'long syscall(long number, int folder, const char *path, uint32_t flags, const void *attributes, size_t size)',
-  ),
-  moveMount: libc.func(
-    'long syscall(long number, int fromFolder, const char *from, int toFolder, const char *to, uint32_t flags)',
-  ),
+  closeRange: libc('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
+  openat2: libc('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
 };
-
-export class SysError extends Error {
-  readonly code: string;
-  constructor(call: string, errno: number) {
-    const code = errnoName(errno);
-    super(`${call}: ${code}`);
-    this.code = code;
-  }
-}
-
-function errnoName(errno: number): string {
-  const found = Object.entries(os.errno).find(([, value]) => value === errno);
-  return found ? found[0] : `E${errno}`;
-}
-
-function checked(call: string, result: number): number {
-  if (result < 0) throw new SysError(call, koffi.errno());
-  return result;
-}
 
 const AF_UNIX = 1;
 const SOCK_STREAM = 1;
@@ -85,15 +57,8 @@ export interface PacketSocket {
  * also takes a hang-up after a short read for the end, as it would be on a stream; packets queued by then are in `rest`.
  */
 export function connectSeqpacket(path: string): PacketSocket {
-  const length = Buffer.byteLength(path);
-  if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
-  const address = Buffer.alloc(2 + length + 1);
-  address.writeUInt16LE(AF_UNIX, 0);
-  address.write(path, 2);
-  // Never waits: who keeps the other side busy must not keep us.
-  const fd = checked('socket', c.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const fd = connected(path, SOCK_SEQPACKET);
   try {
-    checked('connect', c.connect(fd, address, address.length));
     const pair = [0, 0];
     checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
     const [ours, other] = pair as [number, number];
@@ -102,6 +67,37 @@ export function connectSeqpacket(path: string): PacketSocket {
     checked('dup2', c.dup2(fd, ours));
     c.close(other);
     return { socket, rest: () => queuedPackets(ours) };
+  } finally {
+    c.close(fd);
+  }
+}
+
+/** A unix socket of that type. */
+function connected(path: string, type: number): number {
+  const length = Buffer.byteLength(path);
+  if (length > maxSocketPath) throw new SysError('connect', os.errno.ENAMETOOLONG);
+  const address = Buffer.alloc(2 + length + 1);
+  address.writeUInt16LE(AF_UNIX, 0);
+  address.write(path, 2);
+  // Never waits: who keeps the other side busy must not keep us.
+  const fd = checked('socket', c.socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  try {
+    checked('connect', c.connect(fd, address, address.length));
+    return fd;
+  } catch (error) {
+    c.close(fd);
+    throw error;
+  }
+}
+
+/** Who listens on a unix socket: the pid of the process that began to; 0 for one that cannot be seen from here. */
+export function listenerOf(path: string): number {
+  const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
+  const fd = connected(path, SOCK_STREAM);
+  try {
+    const credentials = Buffer.alloc(12);
+    checked('getsockopt', c.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [credentials.length]));
+    return credentials.readInt32LE(0);
   } finally {
     c.close(fd);
   }
@@ -139,9 +135,9 @@ export function tryLock(fd: number): boolean {
   const LOCK_EX = 2;
   const LOCK_NB = 4;
   if (c.flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
-  const errno = koffi.errno();
-  if (errno === os.errno.EWOULDBLOCK || errno === os.errno.EINTR) return false;
-  throw new SysError('flock', errno);
+  const found = errno();
+  if (found === os.errno.EWOULDBLOCK || found === os.errno.EINTR) return false;
+  throw new SysError('flock', found);
 }
 
 /** Returns once everything written so far to the filesystem of this file is on disk. */
@@ -178,26 +174,8 @@ function terminated(name: Uint8Array): Buffer {
   return Buffer.concat([name, Buffer.alloc(1)]);
 }
 
-export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4 } as const;
-
-export function mount(source: string, target: string, type: string, flags: number, data = ''): void {
-  checked(`mount ${type} on ${target}`, c.mount(source, target, type, flags, data));
-}
-
-/** Takes a mount and all below it out of the tree at once; what still uses it keeps it. False when nothing is mounted there. */
-export function detachMount(target: string): boolean {
-  const MNT_DETACH = 2;
-  const UMOUNT_NOFOLLOW = 8;
-  if (c.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0) return true;
-  const errno = koffi.errno();
-  if (errno === os.errno.EINVAL || errno === os.errno.ENOENT) return false;
-  throw new SysError(`umount ${target}`, errno);
-}
-
 /** Numbers of calls that libc has no names for yet; one number on every architecture since Linux 5.2. */
-const numbers = { openTree: 428, moveMount: 429, closeRange: 436, openat2: 437, mountSetattr: 442 } as const;
-const AT_FDCWD = -100;
-const AT_EMPTY_PATH = 0x1000;
+const numbers = { closeRange: 436, openat2: 437 } as const;
 
 /** Opens a path for mounting from it, and refuses (ELOOP) to pass through any symbolic link. */
 export function openWithoutLinks(path: string): number {
@@ -209,41 +187,6 @@ export function openWithoutLinks(path: string): number {
   how.writeBigUInt64LE(O_PATH | O_CLOEXEC, 0);
   how.writeBigUInt64LE(RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS, 16);
   return checked(`open ${path}`, c.openat2(numbers.openat2, AT_FDCWD, path, how, how.length));
-}
-
-export interface BindOptions {
-  readonly readonly: boolean;
-  /**
-   * A user namespace, to shift owners by: an id on disk that the namespace maps appears as the id it is mapped to, and
-   * what is written under that id is stored under the first.
-   */
-  readonly ownersFd: number | null;
-}
-
-/** Binds an open file or folder on `target`, without devices and setuid programs. What the source forbids stays forbidden. */
-export function bindMount(sourceFd: number, target: string, options: BindOptions): void {
-  const OPEN_TREE_CLONE = 1;
-  const OPEN_TREE_CLOEXEC = 0o2000000;
-  const MOVE_MOUNT_F_EMPTY_PATH = 4;
-  const treeFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
-  const tree = checked('open_tree', c.openTree(numbers.openTree, sourceFd, '', treeFlags));
-  try {
-    const attributes = mountAttributes(options);
-    const size = attributes.length;
-    checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, size));
-    checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
-  } finally {
-    c.close(tree);
-  }
-}
-
-/** struct mount_attr: what to set, what to clear, propagation, the user namespace. */
-function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
-  const [RDONLY, NOSUID, NODEV, IDMAP] = [1n, 2n, 4n, 0x00100000n];
-  const attributes = Buffer.alloc(32);
-  attributes.writeBigUInt64LE(NOSUID | NODEV | (readonly ? RDONLY : 0n) | (ownersFd === null ? 0n : IDMAP), 0);
-  attributes.writeBigUInt64LE(BigInt(ownersFd ?? 0), 24);
-  return attributes;
 }
 
 const maxMarkBytes = 256;
@@ -260,10 +203,10 @@ export function readMark(of: number | Uint8Array, name: string): Buffer | null {
       : c.lgetxattr(terminated(of), name, markBuffer, maxMarkBytes),
   );
   if (bytes >= 0) return Buffer.from(markBuffer.subarray(0, bytes));
-  const errno = koffi.errno();
+  const found = errno();
   const none = [os.errno.ENODATA, os.errno.EOPNOTSUPP, os.errno.ENOENT, os.errno.ENOTDIR, os.errno.ELOOP];
-  if (none.includes(errno)) return null;
-  throw new SysError(`getxattr ${name}`, errno);
+  if (none.includes(found)) return null;
+  throw new SysError(`getxattr ${name}`, found);
 }
 
 export function writeMark(path: Uint8Array, name: string, value: string): void {
@@ -299,7 +242,7 @@ export function nextData(fd: number, from: number): { readonly start: number; re
   const SEEK_DATA = 3;
   const SEEK_HOLE = 4;
   const start = Number(c.lseek(fd, from, SEEK_DATA));
-  if (start < 0 && koffi.errno() === os.errno.ENXIO) return null;
+  if (start < 0 && errno() === os.errno.ENXIO) return null;
   checked('lseek', start);
   return { start, end: checked('lseek', Number(c.lseek(fd, start, SEEK_HOLE))) };
 }
@@ -311,9 +254,9 @@ export function statAt({ folderFd, name }: Place, into: Buffer): boolean {
   const AT_SYMLINK_NOFOLLOW = 0x100;
   const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
   if (c.statx(folderFd, terminated(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS_AND_BIRTH, into) === 0) return true;
-  const errno = koffi.errno();
-  if (errno === os.errno.ENOENT || errno === os.errno.ENOTDIR) return false;
-  throw new SysError('statx', errno);
+  const found = errno();
+  if (found === os.errno.ENOENT || found === os.errno.ENOTDIR) return false;
+  throw new SysError('statx', found);
 }
 
 /** Node opens by paths only, and the way to an open folder through /proc costs more than the opening. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { detachMount, mount, mountFlags } from '../lib/sys.ts';
+import { detachMount, mount, mountFlags } from '../lib/sys-mount.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 /**

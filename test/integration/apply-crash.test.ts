@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { asFault } from '../../src/model/fault.ts';
 import { commitApply, readJournal, recover, undoApply } from '../../src/workspace/apply/commit.ts';
 import {

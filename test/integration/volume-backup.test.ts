@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detachMount, mount, readMark } from '../../src/lib/sys.ts';
+import { readMark } from '../../src/lib/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { userHash } from '../../src/model/volume.ts';
 import { type Manifest, manifestBytes, parseManifest, printManifest } from '../../src/volume/manifest.ts';
 import { blockBytes, makeHeader, padded } from '../../src/volume/member.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import { detachMount, mount } from '../../src/lib/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { treeAt } from '../conformance/workspace/cases.ts';
 import { liveBaseSuite } from '../conformance/workspace/live.ts';

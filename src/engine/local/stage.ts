@@ -17,7 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { bindMount, detachMount, mount, mountFlags, openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';

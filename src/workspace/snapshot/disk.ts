@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { removeTree, syncFolder } from '../../lib/file.ts';
 import { type Ran, run } from '../../lib/run.ts';
-import { detachMount } from '../../lib/sys.ts';
+import { detachMount } from '../../lib/sys-mount.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 
 export type DiskLimit =

@@ -1,0 +1,129 @@
+/** The system calls about mounts, as those in sys.ts. */
+import { closeSync, openSync } from 'node:fs';
+import { constants as os } from 'node:os';
+import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
+
+const c = {
+  mount: libc(
+    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
+  ),
+  umount2: libc('int umount2(const char *target, int flags)'),
+  openTree: libc('long syscall(long number, int folder, const char *path, uint32_t flags)'),
+  mountSetattr: libc(
+    'long syscall(long number, int folder, const char *path, uint32_t flags, const void *attributes, size_t size)',
+  ),
+  moveMount: libc(
+    'long syscall(long number, int fromFolder, const char *from, int toFolder, const char *to, uint32_t flags)',
+  ),
+  unshare: libc('int unshare(int flags)'),
+  setns: libc('int setns(int fd, int kind)'),
+  fchdir: libc('int fchdir(int fd)'),
+  chroot: libc('int chroot(const char *path)'),
+};
+
+/** One number on every architecture since Linux 5.2. */
+const numbers = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const;
+
+export const mountFlags = { readonly: 1, nosuid: 2, nodev: 4 } as const;
+
+export function mount(source: string, target: string, type: string, flags: number, data = ''): void {
+  checked(`mount ${type} on ${target}`, c.mount(source, target, type, flags, data));
+}
+
+/** Takes a mount and all below it out of the tree at once; what still uses it keeps it. False when nothing is mounted there. */
+export function detachMount(target: string): boolean {
+  const MNT_DETACH = 2;
+  const UMOUNT_NOFOLLOW = 8;
+  if (c.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0) return true;
+  const found = errno();
+  if (found === os.errno.EINVAL || found === os.errno.ENOENT) return false;
+  throw new SysError(`umount ${target}`, found);
+}
+
+export interface BindOptions {
+  readonly readonly: boolean;
+  /**
+   * A user namespace, to shift owners by: an id on disk that the namespace maps appears as the id it is mapped to, and
+   * what is written under that id is stored under the first.
+   */
+  readonly ownersFd: number | null;
+}
+
+const OPEN_TREE_CLONE = 1;
+const OPEN_TREE_CLOEXEC = 0o2000000;
+const AT_RECURSIVE = 0x8000;
+
+/** Binds an open file or folder on `target`, without devices and setuid programs. What the source forbids stays forbidden. */
+export function bindMount(sourceFd: number, target: string, options: BindOptions): void {
+  const treeFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+  const tree = checked('open_tree', c.openTree(numbers.openTree, sourceFd, '', treeFlags));
+  try {
+    const attributes = mountAttributes(options);
+    const size = attributes.length;
+    checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, size));
+    attach(tree, target);
+  } finally {
+    closeSync(tree);
+  }
+}
+
+function attach(tree: number, target: string): void {
+  const MOVE_MOUNT_F_EMPTY_PATH = 4;
+  checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
+}
+
+/** struct mount_attr: what to set, what to clear, propagation, the user namespace. */
+function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
+  const [RDONLY, NOSUID, NODEV, IDMAP] = [1n, 2n, 4n, 0x00100000n];
+  const attributes = Buffer.alloc(32);
+  attributes.writeBigUInt64LE(NOSUID | NODEV | (readonly ? RDONLY : 0n) | (ownersFd === null ? 0n : IDMAP), 0);
+  attributes.writeBigUInt64LE(BigInt(ownersFd ?? 0), 24);
+  return attributes;
+}
+
+/** Copies what is mounted at `source` and below to `target` in the mount namespace of another process. */
+export function bindTreeInto(pid: number, source: string, target: string): void {
+  const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+  const tree = checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
+  try {
+    inMountNamespaceOf(pid, () => attach(tree, target));
+  } finally {
+    closeSync(tree);
+  }
+}
+
+/** As `detachMount`, in the mount namespace of another process. */
+export function detachMountFrom(pid: number, target: string): boolean {
+  return inMountNamespaceOf(pid, () => detachMount(target));
+}
+
+const CLONE_FS = 0x200;
+const CLONE_NEWNS = 0x20000;
+let isApart = false;
+
+/** Whatever happens, this thread is back when it returns; nothing else runs on it meanwhile. */
+function inMountNamespaceOf<T>(pid: number, work: () => T): T {
+  const there = openSync(`/proc/${pid}/ns/mnt`, 'r');
+  const [here, root, folder] = ['/proc/thread-self/ns/mnt', '/', '.'].map((path) => openSync(path, 'r')) as Three;
+  try {
+    // Only a thread that shares its root and working folder with no other may change namespaces.
+    if (!isApart) checked('unshare', c.unshare(CLONE_FS));
+    isApart = true;
+    checked('setns', c.setns(there, CLONE_NEWNS));
+    try {
+      return work();
+    } finally {
+      comeBack(here, root, folder);
+    }
+  } finally {
+    for (const fd of [there, here, root, folder]) closeSync(fd);
+  }
+}
+
+type Three = [number, number, number];
+
+/** In the wrong namespace every path would mean something else: then it is better to end here. */
+function comeBack(here: number, root: number, folder: number): void {
+  const steps = [() => c.setns(here, CLONE_NEWNS), () => c.fchdir(root), () => c.chroot('.'), () => c.fchdir(folder)];
+  if (steps.some((step) => step() !== 0)) process.abort();
+}
