@@ -6,6 +6,7 @@
  * with their path. Two routes, `attach` and `exec`, answer with an upgrade to the framed stream of `stream.ts`.
  */
 import { z } from 'zod';
+import * as credential from './credential-shapes.ts';
 import { type Path, paths } from './paths.ts';
 import * as shape from './sandbox-shapes.ts';
 import * as volume from './volume-shapes.ts';
@@ -77,6 +78,22 @@ export const routes = {
     ...paths.removeSecret,
     summary: 'Forget a secret that no sandbox is granted',
     answer: shape.secretView,
+  },
+  listCredentials: {
+    ...paths.listCredentials,
+    summary: 'Credentials: where they go and which secrets they carry, never the values',
+    answer: z.array(credential.credentialView),
+  },
+  addCredential: {
+    ...paths.addCredential,
+    summary: 'Have a secret added to requests for a service, outside of sandboxes',
+    body: credential.credentialRequest,
+    answer: credential.credentialView,
+  },
+  removeCredential: {
+    ...paths.removeCredential,
+    summary: 'Forget a credential that no sandbox was given',
+    answer: credential.credentialView,
   },
   listVolumes: {
     ...paths.listVolumes,
@@ -236,6 +253,7 @@ export type CleanView = z.output<typeof volume.cleanView>;
 export type BackupView = z.output<typeof volume.backupView>;
 export type MigrateView = z.output<typeof volume.migrateView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
+export type CredentialView = z.output<typeof credential.credentialView>;
 export type SecretView = z.output<typeof shape.secretView>;
 export type UserView = z.output<typeof shape.userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;

@@ -50,6 +50,8 @@ export const sandboxRequest = z.strictObject({
   limits: limits.partial().optional(),
   rootfs: z.string().min(1).max(4096).optional(),
   secrets: z.array(secretName).max(100).optional(),
+  /** Names of credentials: what they stand for is added outside. */
+  credentials: z.array(z.string().min(1).max(63)).max(20).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
   labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */

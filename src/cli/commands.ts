@@ -1,12 +1,13 @@
 /** Every command, as data. The parser, the help and the completion scripts are made from this table. */
 import type { Perform } from './context.ts';
+import { networkCommands, networkGroups } from './network-commands.ts';
 import { storageCommands, storageGroups } from './storage-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
 /** What `carrel __names` tells the names of. */
-export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets';
+export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets' | 'credentials';
 
-export type Area = 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'Storage and people:' | 'First contact:';
+export type Area = 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'Storage and people:' | 'Network:' | 'First contact:';
 
 export interface OptionEntry {
   /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
@@ -77,6 +78,12 @@ const sandboxOptions: readonly OptionEntry[] = [
     completes: 'secrets',
   },
   {
+    flags: '--credential <NAME>',
+    summary: 'have a credential added to its requests, outside; may be repeated',
+    repeat: true,
+    completes: 'credentials',
+  },
+  {
     flags: '--volume <NAME:PATH>',
     summary: 'show a volume, by type or name, at PATH inside, read-only with :ro at the end; may be repeated',
     repeat: true,
@@ -88,7 +95,7 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--rm', summary: 'remove it when its command has ended' },
 ];
 
-export const groups: readonly GroupEntry[] = storageGroups;
+export const groups: readonly GroupEntry[] = [...storageGroups, ...networkGroups];
 
 const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
 
@@ -261,6 +268,7 @@ export const commands: readonly CommandEntry[] = [
   },
   ...workspaceCommands,
   ...storageCommands,
+  ...networkCommands,
   {
     name: 'completion',
     area: 'First contact:',

@@ -1,5 +1,6 @@
 /** The options of `run` and `create` → what the daemon is asked for. */
 import type { SandboxRequest } from '../api/routes.ts';
+import { checkCredentialName } from '../model/credential.ts';
 import { checkSandboxName } from '../model/name.ts';
 import { checkSecretName } from '../model/secret.ts';
 import { parseSize } from '../model/size.ts';
@@ -21,6 +22,7 @@ export interface SandboxOptions {
   readonly disk?: string;
   readonly env?: readonly string[];
   readonly secret?: readonly string[];
+  readonly credential?: readonly string[];
   readonly volume?: readonly string[];
   readonly rootfs?: string;
   readonly label?: readonly string[];
@@ -33,7 +35,7 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, env, secret, volume, label, rootfs } = options;
+  const { name, engine, runtime, image, env, secret, credential, volume, label, rootfs } = options;
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -44,6 +46,7 @@ export function sandboxRequest(
     command: [...command],
     ...(env === undefined ? {} : { env: parseEnv(env) }),
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
+    ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     limits: askedLimits(options),
     ...(image === undefined ? {} : { image }),

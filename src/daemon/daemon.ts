@@ -28,6 +28,7 @@ import { Applies } from './applies.ts';
 import { forgetApplies } from './apply-journal.ts';
 import { BaseWatch } from './base-watch.ts';
 import { type Config, readConfig } from './config.ts';
+import { CredentialDesk } from './credentials.ts';
 import { createDoctor } from './doctor.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
@@ -104,6 +105,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const scopes = new Scopes((actor) => {
     const secretDesk = new SecretDesk(actor.name, { store, secrets, given, now });
+    const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
     const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
     const sandboxes = new Sandboxes({
       ...common,
@@ -115,6 +117,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
       unapplied: data.unapplied,
       volumeMounts: (asked) => volumeDesk.mounts(asked),
+      credentialGrants: (names) => credentialDesk.grants(names),
       checkSpec: (spec) => secretDesk.refuseIn(spec),
       wake: (id) => void loop.wake(id),
     });
@@ -126,6 +129,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       applies: new Applies(parts),
       snapshots: new Snapshots(parts),
       secrets: secretDesk,
+      credentials: credentialDesk,
       volumes: volumeDesk,
     };
   });

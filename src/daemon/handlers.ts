@@ -99,6 +99,9 @@ export function handlers(served: Served): Handlers {
     listSecrets: async ({ scope }) => scope.secrets.list(),
     setSecret: async ({ scope, body }) => scope.secrets.set(body.name, Buffer.from(body.valueBase64, 'base64')),
     removeSecret: async ({ scope, name }) => scope.secrets.remove(name),
+    listCredentials: async ({ scope }) => scope.credentials.list(),
+    addCredential: async ({ scope, body }) => scope.credentials.add(body),
+    removeCredential: async ({ scope, name }) => scope.credentials.remove(name),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
+import type { CredentialGrant } from '../model/credential.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
@@ -16,6 +17,7 @@ export interface SpecParts {
   readonly account: number | null | 'any';
   readonly home: string;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Folders of the host that sandboxes can write. */
   readonly open: readonly string[];
   /** Why no working copy can be laid over a folder; null when it can. */
@@ -40,6 +42,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],
+    credentials: parts.credentialGrants(request.credentials ?? []),
     volumes: parts.volumeMounts(request.volumes),
     stdin: request.stdin ?? false,
     autoRemove: request.autoRemove ?? false,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
 import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
+import type { CredentialGrant } from '../model/credential.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
 import {
@@ -38,6 +39,7 @@ export interface SandboxParts {
   /** What of it nobody has taken over. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>) => void;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
@@ -107,7 +109,7 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest): SandboxSpec {
-    const { config, owner, account, places, overlayRefusal, volumeMounts } = this.#parts;
+    const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants } = this.#parts;
     const open = this.#openFolders();
     const spec = composeSpec(request, {
       config,
@@ -117,6 +119,7 @@ export class Sandboxes {
       open,
       overlayRefusal,
       volumeMounts,
+      credentialGrants,
     });
     this.#parts.checkSpec(spec);
     return spec;

@@ -2,6 +2,7 @@
 import { Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Applies } from './applies.ts';
+import type { CredentialDesk } from './credentials.ts';
 import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -15,6 +16,7 @@ export interface Scope {
   readonly applies: Applies;
   readonly snapshots: Snapshots;
   readonly secrets: SecretDesk;
+  readonly credentials: CredentialDesk;
   readonly volumes: VolumeDesk;
 }
 

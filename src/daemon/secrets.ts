@@ -1,10 +1,12 @@
 /** The secrets of users, and the sandboxes that were given some. */
 import type { SecretView } from '../api/routes.ts';
+import { type Credential, headerValue } from '../model/credential.ts';
 import { Fault } from '../model/fault.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 import type { Given } from '../secret/given.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Store } from '../store/store.ts';
+import { credentialsOf } from './credentials.ts';
 
 export interface SecretParts {
   readonly store: Store;
@@ -29,6 +31,8 @@ export class SecretDesk {
   /** Sandboxes that run have the new value at once. */
   set(name: string, value: Buffer): SecretView {
     const { secrets, given } = this.#parts;
+    for (const { services } of this.#credentials(name))
+      for (const service of services) headerValue(service, name, value);
     secrets.set(this.#user, name, value);
     for (const { id, value: sandbox } of this.#holders(name)) {
       if (sandbox.status.state === 'running') given.rotate(id, name, value);
@@ -42,6 +46,12 @@ export class SecretDesk {
     if (holders.length > 0) {
       throw new Fault('conflict', `${name} is granted to ${holders.join(', ')}`, { hint: 'Remove those first.' });
     }
+    const used = this.#credentials(name).map((credential) => credential.name);
+    if (used.length > 0) {
+      throw new Fault('conflict', `${name} is what the credential ${used.join(', ')} carries`, {
+        hint: `Remove that first: carrel credential rm ${used[0]}`,
+      });
+    }
     this.#parts.secrets.remove(this.#user, name);
     return view;
   }
@@ -50,6 +60,10 @@ export class SecretDesk {
     const view = this.list().find((secret) => secret.name === name);
     if (!view) throw new Fault('not_found', `no secret ${name}`, { hint: 'carrel secret ls shows those there are.' });
     return view;
+  }
+
+  #credentials(name: string): Credential[] {
+    return credentialsOf(this.#parts.store, this.#user).filter(({ secret }) => secret === name);
   }
 
   #holders(name: string) {

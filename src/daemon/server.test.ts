@@ -55,12 +55,14 @@ beforeEach(() => {
       unapplied: async () => null,
       checkSpec: () => {},
       volumeMounts: () => [],
+      credentialGrants: () => [],
       wake: () => {},
     }),
     reviews: {} as never,
     applies: {} as never,
     snapshots: {} as never,
     secrets: {} as never,
+    credentials: {} as never,
     volumes: {} as never,
   }));
   const served = {

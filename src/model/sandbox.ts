@@ -9,6 +9,7 @@
  *
  * An end state never changes until somebody says `start`.
  */
+import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
 
@@ -55,6 +56,8 @@ export interface SandboxSpec {
   readonly volumes?: readonly VolumeMount[];
   /** Names of secrets it is given. */
   readonly secrets?: readonly string[];
+  /** What is added for it outside, never inside. */
+  readonly credentials?: readonly CredentialGrant[];
   /** An image to use as root filesystem, on engines that have images. */
   readonly image?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */

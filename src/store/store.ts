@@ -15,6 +15,7 @@
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
 import type { Apply } from '../model/apply.ts';
+import type { Credential } from '../model/credential.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { User } from '../model/user.ts';
@@ -26,6 +27,7 @@ export interface Kinds {
   user: User;
   apply: Apply;
   volume: Volume;
+  credential: Credential;
 }
 
 export type Kind = keyof Kinds;

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { credentialNamePattern } from '../../model/credential.ts';
 import { sandboxNamePattern } from '../../model/name.ts';
 import { secretNamePattern } from '../../model/secret.ts';
 import type { NameKind } from '../commands.ts';
@@ -14,6 +15,7 @@ const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSign
   users: (client, signal) => client.call('listUsers', { signal }),
   volumes: (client, signal) => client.call('listVolumes', { signal }),
   secrets: (client, signal) => client.call('listSecrets', { signal }),
+  credentials: (client, signal) => client.call('listCredentials', { signal }),
 };
 
 // A shell takes these words apart, so nothing but a name may be among them.
@@ -22,6 +24,7 @@ const patterns: { readonly [kind in NameKind]: RegExp } = {
   users: /^[a-z_][a-z0-9_.-]*$/,
   volumes: /^[a-z0-9][a-z0-9-]*$/,
   secrets: secretNamePattern,
+  credentials: credentialNamePattern,
 };
 
 /** For completion scripts: quick, silent when anything is amiss, and never the reason that a daemon starts. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UserView, VolumeStatusView } from '../../api/routes.ts';
+import { credentialListing } from './credential-ls.ts';
 import { secretListing } from './secret-ls.ts';
 import { instructions } from './user-add.ts';
 import { userListing } from './user-ls.ts';
@@ -71,6 +72,16 @@ test('how somebody comes in', () => {
   const text = instructions('bob', '/h').join('\n');
   expect(text).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
   expect(text).toContain('/h/config.yaml');
+});
+
+test('credentials, a line for each host', () => {
+  const service = { host: 'api.github.com', port: 443, header: 'authorization', format: 'Bearer {}' };
+  const services = [service, { ...service, host: '::1', port: 8443, format: '\u001b{}' }];
+  expect(credentialListing([{ name: 'gh', preset: 'github', secret: 'KEY', services, createdAt }], now)).toEqual([
+    'NAME  HOST            HEADER                    SECRET  ADDED',
+    'gh    api.github.com  authorization: Bearer {}  KEY     2h ago',
+    'gh    [::1]:8443      authorization: \\u001b{}   KEY     2h ago',
+  ]);
 });
 
 test('secrets', () => {

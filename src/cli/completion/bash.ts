@@ -37,7 +37,7 @@ ${entries.flatMap(values).join('\n')}
   [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
     sandboxes | sandbox | sandbox-files) arguments=$(${namesOf('sandboxes')}) ;;
-    users | volumes | secrets) arguments=$(carrel __names $kind 2>/dev/null) ;;
+    users | volumes | secrets | credentials) arguments=$(carrel __names $kind 2>/dev/null) ;;
     places) compopt -o default -o nospace; arguments=$(${namesOf('sandboxes')} | sed 's/$/:/') ;;
     files) compopt -o default ;;
   esac

@@ -5,7 +5,7 @@ export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntr
   const alone = entries.filter((entry) => !groups.some((group) => isIn(entry, group)));
   return `#compdef carrel
 # zsh completion for carrel; load it with: source <(carrel completion zsh)
-${(['sandboxes', 'users', 'volumes', 'secrets'] as const).map(namesFunction).join('\n')}
+${(['sandboxes', 'users', 'volumes', 'secrets', 'credentials'] as const).map(namesFunction).join('\n')}
 _carrel_places() {
   local -a names
   names=(\${(f)"$(${namesOf('sandboxes')})"})

@@ -1,0 +1,25 @@
+/** What is said about credentials. */
+import { z } from 'zod';
+import { presetNames } from '../model/credential.ts';
+import { secretName } from './sandbox-shapes.ts';
+
+const preset = z.enum(presetNames);
+
+export const credentialRequest = z.strictObject({
+  name: z.string().min(1).max(63),
+  secret: secretName,
+  preset: preset.optional(),
+  host: z.string().min(1).max(300).optional(),
+  header: z.string().min(1).max(64).optional(),
+  /** The value of the header, with one `{}` where the secret goes. */
+  format: z.string().min(2).max(256).optional(),
+});
+
+export const credentialView = z.strictObject({
+  name: z.string(),
+  preset: preset.nullable(),
+  /** The name of the secret, never its value. */
+  secret: z.string(),
+  services: z.array(z.strictObject({ host: z.string(), port: z.int(), header: z.string(), format: z.string() })),
+  createdAt: z.string(),
+});
