@@ -19,7 +19,13 @@ export type Content =
   /** At the change's own path below this folder; read by descriptors, never through a link. */
   | { readonly at: 'tree'; readonly root: string }
   /** A part of a file that only we write. */
-  | { readonly at: 'log'; readonly file: string; readonly offset: number; readonly lengthBytes: number }
+  | {
+      readonly at: 'log';
+      readonly file: string;
+      readonly offset: number;
+      readonly lengthBytes: number;
+      readonly sha256: string;
+    }
   /** Nowhere any more: too large to keep, and the project has moved on. */
   | { readonly at: 'lost' };
 

@@ -90,7 +90,8 @@ export function isSame(one: Identity, other: Identity): boolean {
 }
 
 export function contentInLog(file: string, record: BaseRecord): Content | null {
-  return record.content && { at: 'log', file, ...record.content };
+  // A header without the hash of its content was never ours.
+  return record.content && { at: 'log', file, ...record.content, sha256: record.sha256 ?? '' };
 }
 
 export function readBaseLog(place: WorkspacePlace): BaseLog {
@@ -174,19 +175,6 @@ function parse(line: string | null): Line | null {
 
 function isHeader({ path, origin, lengthBytes }: Header): boolean {
   return typeof path === 'string' && typeof origin === 'string' && (lengthBytes === null || lengthBytes >= 0);
-}
-
-/** The header of the content that begins there. */
-export function headerBefore(fd: number, offset: number): Pick<Header, 'sha256'> | null {
-  for (let bytes = 4096; ; bytes *= 16) {
-    const start = Math.max(0, offset - bytes);
-    const text = Buffer.alloc(offset - start);
-    readSync(fd, text, 0, text.length, start);
-    const newline = text.length < 2 ? -1 : text.lastIndexOf(10, text.length - 2);
-    if (newline < 0 && start > 0) continue;
-    const header = parse(text.toString('utf8', newline + 1, text.length - 1));
-    return header === null || !('path' in header) ? null : header;
-  }
 }
 
 /** Lines with bytes between them, read in large pieces. */

@@ -13,12 +13,12 @@ import { factLine, notes, octal } from './review-notes.ts';
 export interface ChangeSummary {
   readonly path: string;
   /** The exact name, where it is not text. */
-  readonly pathBase64?: string;
+  readonly pathBase64: string | undefined;
   /** Added, modified (content or mode), deleted, renamed, of another type. */
   readonly status: 'A' | 'M' | 'D' | 'R' | 'T';
   /** Where a renamed file was. */
-  readonly from?: string;
-  readonly fromBase64?: string;
+  readonly from: string | undefined;
+  readonly fromBase64: string | undefined;
   /** Octal; null where there is none. */
   readonly oldMode: string | null;
   readonly newMode: string | null;
@@ -30,8 +30,8 @@ export interface ChangeSummary {
   readonly insertions: number | null;
   readonly deletions: number | null;
   /** Of binary and large files only. */
-  readonly oldSha256?: string;
-  readonly newSha256?: string;
+  readonly oldSha256: string | undefined;
+  readonly newSha256: string | undefined;
   readonly baseKnown: boolean;
 }
 
@@ -102,10 +102,13 @@ function summarised(
   const { path, after } = change;
   // What a renamed file replaces is not a file: then it is a change of type first.
   const before = change.before ?? source?.before ?? null;
+  // One shape for all of them: there may be tens of thousands.
   return {
-    ...named(path),
+    path: toText(path),
+    pathBase64: base64(path),
     status: statusOf(change, source),
-    ...(source === undefined ? {} : namedFrom(source.path)),
+    from: source && toText(source.path),
+    fromBase64: source && base64(source.path),
     oldMode: modeOf(before),
     newMode: modeOf(after),
     oldType: before?.type ?? null,
@@ -114,7 +117,8 @@ function summarised(
     newSize: after?.sizeBytes ?? null,
     insertions: facts ? null : count.insertions,
     deletions: facts ? null : count.deletions,
-    ...hashes(facts),
+    oldSha256: facts?.before?.sha256 ?? undefined,
+    newSha256: facts?.after?.sha256 ?? undefined,
     baseKnown: change.baseKnown && (source?.baseKnown ?? true),
   };
 }
@@ -129,15 +133,6 @@ function modeOf(entry: Entry | null): string | null {
   return entry === null || entry.type === 'link' ? null : octal(entry.mode);
 }
 
-function hashes(facts: Facts | undefined): Pick<ChangeSummary, 'oldSha256' | 'newSha256'> {
-  const [before, after] = [facts?.before?.sha256, facts?.after?.sha256];
-  return { ...(before ? { oldSha256: before } : {}), ...(after ? { newSha256: after } : {}) };
-}
-
-function named(path: BytePath): { path: string; pathBase64?: string } {
-  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
-}
-
-function namedFrom(path: BytePath): { from: string; fromBase64?: string } {
-  return { from: toText(path), ...(isText(path) ? {} : { fromBase64: toBytes(path).toString('base64') }) };
+function base64(path: BytePath): string | undefined {
+  return isText(path) ? undefined : toBytes(path).toString('base64');
 }

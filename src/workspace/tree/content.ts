@@ -6,7 +6,6 @@ import { openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
-import { headerBefore } from '../change/base-log.ts';
 import { unlessGone } from './tree.ts';
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -17,7 +16,7 @@ const [chunk, otherChunk] = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)]
 export function readContent(content: Content, path: BytePath, maxBytes: number): Buffer | null {
   return using(openContent(content, path), (part) => {
     if (part.lengthBytes > maxBytes) return null;
-    const bytes = Buffer.alloc(part.lengthBytes);
+    const bytes = Buffer.allocUnsafe(part.lengthBytes);
     return bytes.subarray(0, readChunk(part, 0, bytes));
   });
 }
@@ -107,14 +106,22 @@ export function openContent(content: Content, path: BytePath): Part | null {
   if (content.at === 'lost') return null;
   if (content.at === 'tree') return openBelow(content.root, path);
   const part = { ...content, fd: openSync(content.file, 'r') };
-  checkKept(part, content.file);
-  return part;
+  if (hashOf(part).sha256 === content.sha256) return part;
+  closeSync(part.fd);
+  throw damaged(content);
 }
 
-function checkKept(part: Part, file: string): void {
-  if (headerBefore(part.fd, part.offset)?.sha256 === hashOf(part).sha256) return;
-  closeSync(part.fd);
-  throw new Fault('corrupt', `what ${file} keeps at ${part.offset} is not what was written there`);
+/** The same of an open file, whole. */
+export function readKept(fd: number, content: Content & { at: 'log' }): Buffer {
+  const bytes = Buffer.allocUnsafe(content.lengthBytes);
+  const length = readChunk({ ...content, fd }, 0, bytes);
+  const sha256 = createHash('sha256').update(bytes.subarray(0, length)).digest('hex');
+  if (sha256 !== content.sha256) throw damaged(content);
+  return bytes;
+}
+
+function damaged({ file, offset }: Content & { at: 'log' }): Fault {
+  return new Fault('corrupt', `what ${file} keeps at ${offset} is not what was written there`);
 }
 
 function eachChunk(part: Part, work: (bytes: Buffer, position: number) => void): Copied {

@@ -1,7 +1,7 @@
 /** Reads the content of many files, keeping the folders they are in open in between. */
 
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
@@ -13,6 +13,7 @@ import {
   openRegular,
   type Part,
   readChunk,
+  readKept,
   sameBytes,
   using,
 } from './content.ts';
@@ -26,13 +27,16 @@ type Elsewhere = Source & { from: 'content' };
 
 export class Reader {
   private readonly trees = new Map<string, Folders>();
+  private readonly logs = new Map<string, number>();
 
   /** Null where it is longer, not a file (any more), or nowhere. */
   read(source: Source, maxBytes: number): Uint8Array | null {
     if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
+    const { content } = source;
+    if (content.at === 'log') return content.lengthBytes > maxBytes ? null : readKept(this.log(content.file), content);
     return using(this.open(source), (part) => {
       if (part.lengthBytes > maxBytes) return null;
-      const bytes = Buffer.alloc(part.lengthBytes);
+      const bytes = Buffer.allocUnsafe(part.lengthBytes);
       return bytes.subarray(0, readChunk(part, 0, bytes));
     });
   }
@@ -58,12 +62,20 @@ export class Reader {
 
   close(): void {
     for (const tree of this.trees.values()) tree.close();
+    for (const fd of this.logs.values()) closeSync(fd);
     this.trees.clear();
+    this.logs.clear();
   }
 
   private sameAs(bytes: Uint8Array, other: Source): boolean {
     const read = this.read(other, bytes.length);
     return read !== null && Buffer.compare(read, bytes) === 0;
+  }
+
+  private log(file: string): number {
+    const fd = this.logs.get(file) ?? openSync(file, 'r');
+    this.logs.set(file, fd);
+    return fd;
   }
 
   private open({ content, path }: Elsewhere): Part | null {
