@@ -22,6 +22,11 @@ export class Anchor {
     return new Anchor(openSync(path, constants.O_RDONLY | constants.O_DIRECTORY));
   }
 
+  /** An open folder, to be closed with the anchor. */
+  static of(fd: number): Anchor {
+    return new Anchor(fd);
+  }
+
   /** By its real path: a link anywhere on the way is refused with ELOOP or ENOTDIR. */
   static reach(path: string): Anchor {
     let folder = Anchor.open('/');

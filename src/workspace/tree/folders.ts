@@ -5,7 +5,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
-import { unlessGone } from './tree.ts';
+import { enter } from './tree.ts';
 
 /** Well below the usual limit of 1024 descriptors. */
 const maxOpen = 256;
@@ -76,8 +76,4 @@ export function parentOf(path: BytePath): BytePath {
 
 export function nameOf(path: BytePath): BytePath {
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function enter(parent: Anchor, name: BytePath): Anchor | null {
-  return unlessGone(() => parent.enter(toBytes(name)));
 }

@@ -3,10 +3,11 @@
  * folders stay open, so trees may be deeper than we may have descriptors. Going back up to one that was closed goes
  * through `..`, if that is still the folder we came from, and otherwise once more from the root, name by name.
  */
-import { fstatSync, readlinkSync } from 'node:fs';
+import { constants, fstatSync, readlinkSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type Stat, statIn } from '../../lib/stat.ts';
+import { openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry, EntryType } from '../../model/change.ts';
 
@@ -14,7 +15,8 @@ const openAtMost = 16;
 
 interface Level {
   readonly name: BytePath;
-  readonly identity: string;
+  /** Null as long as it is open. */
+  identity: string | null;
 }
 
 export class Cursor {
@@ -38,10 +40,16 @@ export class Cursor {
   down(name: BytePath): boolean {
     const folder = this.here === null ? null : this.enter(this.here, name);
     if (folder === null) return false;
-    this.levels.push({ name, identity: identityOf(folder) });
+    this.levels.push({ name, identity: null });
     this.opened.push(folder);
-    if (this.opened.length > openAtMost) this.opened.shift()?.close();
+    if (this.opened.length > openAtMost) this.leave(this.opened.shift()!);
     return true;
+  }
+
+  private leave(folder: Anchor | null): void {
+    if (folder === null) return;
+    this.levels.at(-openAtMost - 1)!.identity = identityOf(folder);
+    folder.close();
   }
 
   up(): void {
@@ -70,7 +78,7 @@ export class Cursor {
   }
 
   private enter(from: Anchor, name: BytePath): Anchor | null {
-    const folder = unlessGone(() => from.enter(toBytes(name)));
+    const folder = enter(from, name);
     if (folder === null) this.lostTrack = true;
     return folder;
   }
@@ -79,6 +87,13 @@ export class Cursor {
     for (const folder of this.opened) folder?.close();
     this.root.close();
   }
+}
+
+const folderOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Null where that is no folder, or none any more. As `Anchor.enter`, in half the time. */
+export function enter(from: Anchor, name: BytePath): Anchor | null {
+  return unlessGone(() => Anchor.of(openAt({ folderFd: from.fd, name: toBytes(name) }, folderOnly)));
 }
 
 function identityOf({ fd }: Anchor): string {
