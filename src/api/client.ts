@@ -77,8 +77,13 @@ export class Client {
 
   /** Events after a sequence number, then as they happen. */
   async *follow(after: number, signal?: AbortSignal): AsyncGenerator<Event> {
-    const response = await this.#answer('followEvents', { query: { after }, ...(signal ? { signal } : {}) });
-    for await (const data of readServerSent(response)) yield parseJson(data) as Event;
+    yield* this.sent<'followEvents', Event>('followEvents', { query: { after }, ...(signal ? { signal } : {}) });
+  }
+
+  /** What server-sent events carry. */
+  async *sent<K extends 'followEvents' | 'readAudit', T>(route: K, input: Input<K>): AsyncGenerator<T> {
+    const response = await this.#answer(route, input);
+    for await (const data of readServerSent(response)) yield parseJson(data) as T;
   }
 
   async #answer<K extends RouteName>(route: K, input: Input<K>): Promise<IncomingMessage> {

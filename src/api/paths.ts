@@ -17,6 +17,7 @@ export const paths = {
   shutdown: { method: 'POST', path: '/v1/shutdown' },
   events: { method: 'GET', path: '/v1/events' },
   followEvents: { method: 'GET', path: '/v1/events/stream' },
+  readAudit: { method: 'GET', path: '/v1/audit' },
   listUsers: { method: 'GET', path: '/v1/users' },
   addUser: { method: 'POST', path: '/v1/users' },
   removeUser: { method: 'DELETE', path: '/v1/users/{name}' },

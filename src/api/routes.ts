@@ -51,6 +51,12 @@ export const routes = {
     query: z.strictObject({ after: count.optional() }),
     answer: 'sse',
   },
+  readAudit: {
+    ...paths.readAudit,
+    summary: 'Who did what, as server-sent events: all of it for the owner, for others what they did themselves',
+    query: z.strictObject({ after: count.optional(), follow: flag.optional() }),
+    answer: 'sse',
+  },
   listUsers: {
     ...paths.listUsers,
     summary: 'Those who may come in; all of them for the owner',

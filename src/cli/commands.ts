@@ -98,6 +98,7 @@ const sandboxOptions: readonly OptionEntry[] = [
 export const groups: readonly GroupEntry[] = [...storageGroups, ...networkGroups];
 
 const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
+const after: OptionEntry = { flags: '--after <SEQ>', summary: 'only what came after this sequence number' };
 
 export const commands: readonly CommandEntry[] = [
   {
@@ -130,11 +131,15 @@ export const commands: readonly CommandEntry[] = [
     name: 'events',
     area: 'Daemon:',
     summary: 'show what happened',
-    options: [
-      follow('go on with what happens'),
-      { flags: '--after <SEQ>', summary: 'only what came after this sequence number' },
-    ],
+    options: [follow('go on with what happens'), after],
     load: () => import('./command/events.ts'),
+  },
+  {
+    name: 'audit',
+    area: 'Daemon:',
+    summary: 'show who did what; everything for the owner, for others what they did themselves',
+    options: [follow('go on with what is done'), after],
+    load: () => import('./command/audit.ts'),
   },
   {
     name: 'run',

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import type { SandboxView } from '../api/routes.ts';
+import { openAudit } from '../audit/audit-log.ts';
+import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { Exclusive } from '../lib/exclusive.ts';
+import { logBytes, logFiles } from '../lib/rotate.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
@@ -76,6 +79,17 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const engine = severalEngines({ local, docker }, (id) => store.get('sandbox', id)?.value.spec.engine ?? null);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
+  const audit = fairAudit({
+    audit: openAudit({
+      folder: home.audit,
+      maxBytes: logBytes,
+      files: logFiles,
+      now,
+      report: (fault) => tolerant(() => log.error(fault.toJSON(), 'audit')),
+    }),
+    owner,
+    clock: () => performance.now(),
+  });
   const threads = new Threads({ scratch: home.scratch, installation: home.installation });
   setScratch(home.scratch, home.installation);
   const locks = new Exclusive();
@@ -162,6 +176,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     await engine.dispose();
     await threads.dispose();
     store.close();
+    audit.flush();
     log.info('down');
     setImmediate(close);
     return names;
@@ -172,6 +187,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     rootless,
     startedAtMs: Date.now(),
     store,
+    audit,
     engine,
     users,
     scopes,

@@ -5,12 +5,14 @@ import type { z } from 'zod';
 import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Event } from '../model/event.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
+import { auditStream } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
 import type { Users } from './users.ts';
@@ -22,6 +24,7 @@ export interface Served {
   readonly rootless: boolean;
   readonly startedAtMs: number;
   readonly store: Store;
+  readonly audit: Audit;
   readonly engine: Engine;
   readonly users: Users;
   readonly scopes: Scopes;
@@ -80,6 +83,7 @@ export function handlers(served: Served): Handlers {
         .events(query.after ?? 0, Math.min(query.limit ?? maxEvents, maxEvents))
         .filter((event) => maySee(actor, event)) as AnswerOf<'events'>,
     followEvents: async ({ actor, query, context }) => followEvents(store, actor, query.after, context),
+    readAudit: async ({ actor, query, context }) => auditStream(served.audit, actor, query, context),
     listUsers: async ({ actor }) => users.list(actor),
     addUser: async ({ actor, body }) => {
       requireOwner(actor);

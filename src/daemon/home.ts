@@ -28,6 +28,7 @@ export interface Home extends Places {
   readonly applies: string;
   readonly volumes: string;
   readonly backups: string;
+  readonly audit: string;
   /** Emptied whenever a daemon starts. */
   readonly scratch: string;
 }
@@ -62,6 +63,7 @@ export function openHome(folder: string, rootless: boolean): Home {
     volume: (name) => join(home, 'volumes', name),
     volumes: join(home, 'volumes'),
     backups: join(home, 'backups'),
+    audit: join(home, 'audit'),
     base: (id) => join(home, 'bases', id),
     applies: join(home, 'applies'),
     scratch: join(home, 'scratch'),

@@ -1,6 +1,7 @@
 /** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
 import { chmodSync, constants, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
@@ -8,11 +9,12 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { actAsHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
+import type { Peer } from '../audit/audit.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
+import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
 import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
 import { serveUpgrades } from './streams.ts';
-import type { Users } from './users.ts';
 
 const maxBodyBytes = 8 * 1024 * 1024;
 export const socketName = 'carrel.sock';
@@ -22,8 +24,10 @@ export function createApp(served: Served, ownersDoor = true): Hono {
   for (const [name, handle] of Object.entries(handlers(served))) {
     const route: Route = routes[name as HandledRoute];
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
-      const answer = await (handle as (request: unknown) => Promise<object>)(
-        await check(route, context, served, ownersDoor),
+      const peer = peerOfSocket(incoming(context));
+      const request = await check(route, context, served, { peer, ownersDoor });
+      const answer = await audited(served, name as HandledRoute, request, peer, () =>
+        (handle as (request: unknown) => Promise<object>)(request),
       );
       return answer instanceof Response ? answer : context.json(answer);
     });
@@ -38,18 +42,24 @@ export function createApp(served: Served, ownersDoor = true): Hono {
 async function check(
   route: Route,
   context: HonoContext,
-  { users, scopes }: Served,
-  ownersDoor: boolean,
+  served: Served,
+  visit: { readonly peer: Peer | null; readonly ownersDoor: boolean },
 ): Promise<Checked<HandledRoute>> {
-  const actor = isOpen(route) ? stranger : actorOf(context.req.raw.headers, users, ownersDoor);
+  const { peer, ownersDoor } = visit;
+  const actor = isOpen(route) ? stranger : admit(served, visitOf(context.req.raw.headers, ownersDoor), peer);
   return {
     actor,
-    scope: scopes.of(actor),
+    scope: served.scopes.of(actor),
     name: context.req.param('name') ?? '',
     query: (route.query ? validated(route.query, context.req.query(), 'query') : {}) as never,
     body: (route.body ? validated(route.body, await readBody(context), 'body') : undefined) as never,
     context,
   };
+}
+
+/** None where a request did not come over a socket. */
+function incoming({ env }: HonoContext): Socket | undefined {
+  return (env as { readonly incoming?: http.IncomingMessage } | undefined)?.incoming?.socket;
 }
 
 /** Nobody in particular. */
@@ -59,10 +69,9 @@ function isOpen({ path }: Route): boolean {
   return path === paths.health.path || path === paths.openapi.path;
 }
 
-/** The owner may come as anybody. */
-export function actorOf(headers: Headers, users: Users, ownersDoor: boolean): Actor {
-  const actor = users.actor(headers.get('authorization') ?? undefined, ownersDoor);
-  return users.actAs(actor, headers.get(actAsHeader) ?? undefined);
+export function visitOf(headers: Headers, ownersDoor: boolean): Visit {
+  const as = headers.get(actAsHeader) ?? undefined;
+  return { authorization: headers.get('authorization') ?? undefined, as, ownersDoor };
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {

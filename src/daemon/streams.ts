@@ -14,12 +14,14 @@ import {
   type FrameType,
   streamProtocol,
 } from '../api/stream.ts';
+import type { Begun } from '../audit/audit.ts';
 import type { Console, ExecSpec, Process } from '../engine/engine.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
 import type { Served } from './handlers.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { actorOf, validated } from './server.ts';
+import { validated, visitOf } from './server.ts';
 
 /** Of a sandbox whose end nobody saw. */
 const unknownExit = 255;
@@ -56,23 +58,40 @@ async function serve(
 ): Promise<void> {
   const target = matchRoute(request);
   const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-  const { sandboxes } = served.scopes.of(actorOf(headers, served.users, ownersDoor));
+  const peer = peerOfSocket(request.socket);
+  const actor = admit(served, visitOf(headers, ownersDoor), peer);
   if (target === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
-  const row = await sandboxes.current(target.name);
-  if (hasEnded(row.value.status) && target.route === 'execSandbox') {
-    throw new Fault('not_ready', `${target.name} is not running`, {
-      hint: `Start it with: carrel start ${target.name}`,
-    });
+  const begun = beginAct(served, target.route, { actor, name: target.name }, peer);
+  try {
+    await open(target, { socket, head, begun }, served, served.scopes.of(actor).sandboxes);
+  } catch (error) {
+    endWith(begun, error);
+    throw error;
+  }
+}
+
+interface Door {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly begun: Begun;
+}
+
+async function open({ route, name }: Target, door: Door, served: Served, sandboxes: Sandboxes): Promise<void> {
+  const { socket, head, begun } = door;
+  const row = await sandboxes.current(name);
+  if (hasEnded(row.value.status) && route === 'execSandbox') {
+    throw new Fault('not_ready', `${name} is not running`, { hint: `Start it with: carrel start ${name}` });
   }
   const accept = () =>
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
-  if (target.route === 'execSandbox') {
+  if (route === 'execSandbox') {
     accept();
-    return serveExec(new Peer(socket, head), served, sandboxes, row.value);
+    return serveExec(new Peer(socket, head), begun, served, sandboxes, row.value);
   }
   const release = sandboxes.hold(row.id);
   try {
     const console = await served.engine.attach(row.id, row.value.status.handle);
+    begun.end('ok');
     accept();
     await serveConsole(new Peer(socket, head), console, (signal) => exitOf(sandboxes, row.value, signal));
   } finally {
@@ -80,7 +99,12 @@ async function serve(
   }
 }
 
-function matchRoute(request: http.IncomingMessage): { route: 'attachSandbox' | 'execSandbox'; name: string } | null {
+interface Target {
+  readonly route: 'attachSandbox' | 'execSandbox';
+  readonly name: string;
+}
+
+function matchRoute(request: http.IncomingMessage): Target | null {
   const url = new URL(request.url ?? '/', 'http://carrel');
   for (const route of ['attachSandbox', 'execSandbox'] as const) {
     const { method, path } = paths[route];
@@ -197,7 +221,13 @@ async function serveConsole(
   }
 }
 
-async function serveExec(peer: Peer, served: Served, sandboxes: Sandboxes, sandbox: Sandbox): Promise<void> {
+async function serveExec(
+  peer: Peer,
+  begun: Begun,
+  served: Served,
+  sandboxes: Sandboxes,
+  sandbox: Sandbox,
+): Promise<void> {
   try {
     const request = validated(execRequest, decodeJson(await peer.first()), 'request');
     sandboxes.checkCommand(request.env ?? {}, request.command);
@@ -206,6 +236,7 @@ async function serveExec(peer: Peer, served: Served, sandboxes: Sandboxes, sandb
       sandbox.status.handle,
       execSpec(request, sandboxes.cwd(sandbox)),
     );
+    begun.end('ok', { detail: { program: request.command[0] ?? '' } });
     if (!request.stdin) process.stdin.end();
     peer.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);
     if (peer.gone) peer.onGone();
@@ -215,6 +246,7 @@ async function serveExec(peer: Peer, served: Served, sandboxes: Sandboxes, sandb
     await served.commandEnded(sandbox);
     peer.finish('exit', exit);
   } catch (error) {
+    endWith(begun, error);
     peer.finish('fault', asFault(error));
   }
 }

@@ -34,7 +34,7 @@ export class Users {
   actAs(actor: Actor, name: string | undefined): Actor {
     if (name === undefined || name === actor.name) return actor;
     if (!actor.isOwner || !this.find(name)) throw noUser(name);
-    return this.actorOf(name);
+    return { ...this.actorOf(name), by: actor.name };
   }
 
   actorOf(name: string): Actor {

@@ -1,5 +1,15 @@
 /** Files written whole or not at all, and trees removed whatever is in them. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../model/fault.ts';
 import { run } from './run.ts';
@@ -38,6 +48,26 @@ export function readIfThere(path: string): string | null {
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || isErrno(error, 'ESRCH')) return null;
     throw error;
+  }
+}
+
+const endBytes = 64 * 1024;
+
+/** The end of a file; empty where there is none. */
+export function lastText(path: string): string {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    const end = Buffer.alloc(Math.min(size, endBytes));
+    return end.toString('utf8', 0, readSync(fd, end, 0, end.length, size - end.length));
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -92,15 +92,20 @@ function connected(path: string, type: number): number {
 
 /** Who listens on a unix socket: the pid of the process that began to; 0 for one that cannot be seen from here. */
 export function listenerOf(path: string): number {
-  const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
   const fd = connected(path, SOCK_STREAM);
   try {
-    const credentials = Buffer.alloc(12);
-    checked('getsockopt', c.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [credentials.length]));
-    return credentials.readInt32LE(0);
+    return peerOf(fd).pid;
   } finally {
     c.close(fd);
   }
+}
+
+/** Who is at the other end of a unix socket, as the kernel knew them when they connected or listened. */
+export function peerOf(fd: number): { readonly pid: number; readonly uid: number } {
+  const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
+  const credentials = Buffer.alloc(12);
+  checked('getsockopt', c.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, [credentials.length]));
+  return { pid: credentials.readInt32LE(0), uid: credentials.readUInt32LE(4) };
 }
 
 /** No program we start gets a descriptor that we were started with, or any but those it is handed. */

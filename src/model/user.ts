@@ -30,4 +30,6 @@ export interface Actor {
   readonly name: string;
   /** Of the installation: sees and may do everything. */
   readonly isOwner: boolean;
+  /** The owner, who came as somebody else. */
+  readonly by?: string;
 }

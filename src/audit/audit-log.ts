@@ -1,0 +1,193 @@
+/** The audit log in a folder: `audit.log`, the ones before it, and `unfinished`. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppendFile } from '../lib/append-file.ts';
+import { Changes } from '../lib/changes.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { lastText, readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
+import { Generations } from '../lib/generations.ts';
+import { generationNames, rotate } from '../lib/rotate.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import type { Act, Audit, Begun, Detail, Entry, ReadOptions } from './audit.ts';
+import { decodeLine, encodeLine } from './entry.ts';
+
+export interface AuditOptions {
+  readonly folder: string;
+  readonly maxBytes: number;
+  readonly files: number;
+  readonly now: () => string;
+  readonly report: (fault: Fault) => void;
+}
+
+/** How long a power cut may reach back. */
+const syncMs = 1000;
+/** Lines that wait for room. */
+const maxOwed = 1000;
+const maxUnfinishedBytes = 1024 * 1024;
+const logName = 'audit.log';
+const unfinishedName = 'unfinished';
+
+type Unfinished = Act & Pick<Entry, 'id' | 'at'>;
+
+export function openAudit(options: AuditOptions): Audit {
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  return new AuditLog(options);
+}
+
+class AuditLog implements Audit {
+  readonly #options: AuditOptions;
+  readonly #names: readonly string[];
+  readonly #open = new Map<string, Unfinished>();
+  #unfinished: AppendFile;
+  #log: AppendFile;
+  #seq: number;
+  #owed: Omit<Entry, 'seq'>[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: AuditOptions) {
+    const { folder, files } = options;
+    this.#options = options;
+    this.#names = generationNames(logName, files);
+    this.#log = new AppendFile(join(folder, logName));
+    this.#seq = this.#lastSeq();
+    const unfinished = this.#leftUnfinished();
+    this.#unfinished = new AppendFile(join(folder, unfinishedName));
+    for (const act of unfinished) this.#write({ ...act, outcome: 'cut_short' });
+    if (this.#owed.length === 0) this.#unfinished.clear();
+  }
+
+  begin(act: Act, frees = false): Begun {
+    const begun: Unfinished = { id: randomBytes(8).toString('hex'), at: this.#options.now(), ...act };
+    this.#note(begun, frees);
+    crashPoint('audit:begun');
+    return {
+      end: (outcome, { targets = act.targets, detail } = {}) => {
+        if (!this.#open.has(begun.id)) return;
+        crashPoint('audit:done');
+        this.#write({ ...begun, at: this.#options.now(), targets, outcome, ...detailOf(detail) });
+        crashPoint('audit:written');
+        this.#forget(begun.id);
+      },
+    };
+  }
+
+  #note(begun: Unfinished, frees: boolean): void {
+    this.#open.set(begun.id, begun);
+    try {
+      if (this.#unfinished.size > maxUnfinishedBytes) this.#rewriteUnfinished();
+      else this.#unfinished.append(encodeLine(begun));
+    } catch (error) {
+      if (frees) return;
+      this.#open.delete(begun.id);
+      throw new Fault('exhausted', `the audit log cannot be written: ${asFault(error).message}`, {
+        cause: error,
+        hint: 'Free some disk space; stopping and removing works meanwhile.',
+      });
+    }
+  }
+
+  /** Something takes long, and all that has ended since has a line. */
+  #rewriteUnfinished(): void {
+    const path = join(this.#options.folder, unfinishedName);
+    writeWhole(path, [...this.#open.values()].map(encodeLine).join(''));
+    this.#unfinished.close();
+    this.#unfinished = new AppendFile(path);
+  }
+
+  /** While a line is owed, the note of its act is all there is of it on disk. */
+  #forget(id: string): void {
+    this.#open.delete(id);
+    if (this.#open.size === 0 && this.#owed.length === 0 && this.#unfinished.size > 0) this.#unfinished.clear();
+  }
+
+  #write(entry: Omit<Entry, 'seq'>): void {
+    this.#owed.push(entry);
+    try {
+      for (let next = this.#owed[0]; next; next = this.#owed[0]) {
+        this.#append({ seq: this.#seq + 1, ...next });
+        this.#owed.shift();
+        this.#seq += 1;
+      }
+    } catch (error) {
+      this.#owed = this.#owed.slice(-maxOwed);
+      this.#options.report(asFault(error));
+    }
+  }
+
+  #append(entry: Entry): void {
+    const line = encodeLine(entry);
+    if (this.#log.size > 0 && this.#log.size + line.length > this.#options.maxBytes) this.#rotate();
+    this.#log.append(line);
+    this.#timer ??= setTimeout(() => this.#syncNow(), syncMs).unref();
+  }
+
+  #syncNow(): void {
+    this.#timer = null;
+    this.#log.sync();
+  }
+
+  #rotate(): void {
+    const { folder, files } = this.#options;
+    this.#log.close();
+    try {
+      rotate(join(folder, logName), files);
+    } finally {
+      this.#log = new AppendFile(join(folder, logName));
+    }
+    syncFolder(folder);
+  }
+
+  flush(): void {
+    this.#log.flush();
+  }
+
+  async *read({ after, follow, signal }: ReadOptions): AsyncGenerator<Entry> {
+    const lines = new Generations(this.#options.folder, this.#names);
+    const changes = follow ? new Changes(this.#options.folder, signal) : null;
+    let last = after;
+    try {
+      while (!signal?.aborted) {
+        for await (const line of lines.rest()) {
+          const entry = decodeLine(line);
+          if (entry === null || entry.seq <= last) continue;
+          last = entry.seq;
+          yield entry;
+          if (signal?.aborted) return;
+        }
+        if (changes === null) return;
+        await changes.next();
+      }
+    } finally {
+      changes?.close();
+    }
+  }
+
+  /** Of the newest file that has any. */
+  #lastSeq(): number {
+    for (const path of this.#paths()) {
+      const seq = linesOf(lastText(path)).at(-1)?.seq;
+      if (seq !== undefined) return seq;
+    }
+    return 0;
+  }
+
+  #leftUnfinished(): Unfinished[] {
+    const left = linesOf<Unfinished>(readIfThere(join(this.#options.folder, unfinishedName)) ?? '');
+    if (left.length === 0) return [];
+    const written = new Set(this.#paths().flatMap((path) => linesOf(readIfThere(path) ?? '').map(({ id }) => id)));
+    return left.filter(({ id }) => !written.has(id));
+  }
+
+  #paths(): string[] {
+    return this.#names.map((name) => join(this.#options.folder, name));
+  }
+}
+
+function detailOf(detail: Detail = {}): Pick<Entry, 'detail'> {
+  return Object.keys(detail).length === 0 ? {} : { detail };
+}
+
+function linesOf<T = Entry>(text: string): T[] {
+  return text.split('\n').flatMap((line) => decodeLine<T>(line) ?? []);
+}

@@ -1,0 +1,69 @@
+/**
+ * The audit log says who did what to which sandbox, volume, secret, user: one line of JSON an act, never changed later.
+ *
+ * Life of an entry: `begin` notes the act in a file of unfinished ones before anything happens; `end` writes its line before
+ * anybody is answered. What a crash cut short in between gets its line, `cut_short`, when the log is opened next. An act
+ * has one line, whatever happens.
+ *
+ * Promises:
+ * - A line that was written is there after `kill -9`; after a power cut the last second may be missing.
+ * - Lines are plain ASCII without control characters: nothing in a name can end a line, forge another or speak to a terminal.
+ * - There is no value of a secret, no variable, no argument of a command: an act says whom it concerns and little else.
+ * - An act that cannot be noted is refused (`exhausted`), unless it frees something: its line then waits in memory.
+ * - When the file is full the next one begins; the oldest goes when there are too many. `seq` has no gaps but at the front.
+ */
+import type { FaultCode } from '../model/fault.ts';
+
+/** The process at the other end of the socket, as the kernel knew it when it connected. */
+export interface Peer {
+  readonly uid: number;
+  readonly pid: number;
+}
+
+export interface Target {
+  readonly name: string;
+  readonly id?: string;
+}
+
+export type Detail = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+export interface Act {
+  /** Who came in; null: nobody who could say. */
+  readonly user: string | null;
+  /** The user that the owner acted as. */
+  readonly as: string | null;
+  /** `noun.verb`, such as `sandbox.stop`. */
+  readonly verb: string;
+  readonly targets: readonly Target[];
+  readonly peer: Peer | null;
+}
+
+export type Outcome = 'ok' | 'cut_short' | FaultCode;
+
+export interface Entry extends Act {
+  readonly seq: number;
+  readonly at: string;
+  /** Tells this act from all others. */
+  readonly id: string;
+  readonly outcome: Outcome;
+  readonly detail?: Detail;
+}
+
+export interface Begun {
+  /** Repeat-safe: the first end counts. */
+  end(outcome: Outcome, found?: { readonly targets?: readonly Target[]; readonly detail?: Detail }): void;
+}
+
+export interface ReadOptions {
+  /** Entries of a greater `seq` only. */
+  readonly after: number;
+  readonly follow: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Audit {
+  begin(act: Act, frees?: boolean): Begun;
+  read(options: ReadOptions): AsyncIterable<Entry>;
+  /** Everything is on disk when this returns; acts may still end. */
+  flush(): void;
+}

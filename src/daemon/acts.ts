@@ -1,0 +1,137 @@
+/**
+ * Which requests are acts, and what the audit log says of them. The compiler checks that no route is forgotten. Named here
+ * is all that gets into the log: never a value, a variable or an argument.
+ */
+import type { AnswerOf, RouteName } from '../api/routes.ts';
+import type { Detail, Target } from '../audit/audit.ts';
+import type { Checked } from './handlers.ts';
+
+export interface Described {
+  readonly verb: string;
+  /** What it is done to. */
+  readonly names: readonly string[];
+  /** Told only of what was done. */
+  readonly detail?: Detail;
+  /** Whom it is done for, where the request itself says so. */
+  readonly as?: string | undefined;
+  /** Goes on although nothing can be written: it makes room. */
+  readonly frees?: boolean;
+}
+
+type Asked<K extends RouteName> = Pick<Checked<K>, 'name' | 'query' | 'body'>;
+/** Null: nothing is done. */
+type Describe<K extends RouteName> = (asked: Asked<K>) => Described | null;
+
+const named =
+  (verb: string, frees = false) =>
+  ({ name }: { readonly name: string }): Described => ({ verb, names: [name], frees });
+
+export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
+  health: null,
+  openapi: null,
+  status: null,
+  events: null,
+  followEvents: null,
+  readAudit: null,
+  doctor: () => ({ verb: 'daemon.examine', names: [] }),
+  shutdown: ({ body }) => ({ verb: 'daemon.end', names: [], detail: { all: body.all ?? false }, frees: true }),
+  listUsers: null,
+  addUser: ({ body }) => ({
+    verb: 'user.add',
+    names: [body.name],
+    ...(body.uid === undefined ? {} : { detail: { uid: body.uid } }),
+  }),
+  removeUser: named('user.remove', true),
+  listSecrets: null,
+  setSecret: ({ body }) => ({ verb: 'secret.set', names: [body.name] }),
+  removeSecret: named('secret.remove', true),
+  listVolumes: null,
+  volumeStatus: null,
+  initVolumes: () => ({ verb: 'volume.init', names: [] }),
+  cleanVolumes: ({ body: { names = [], backup = true, dryRun } }) =>
+    dryRun ? null : { verb: 'volume.clean', names, detail: { backup }, frees: true },
+  migrateVolumes: ({ body }) => ({ verb: 'volume.migrate', names: [], detail: { folder: body.folder } }),
+  backupVolume: named('volume.backup'),
+  restoreVolume: ({ body }) => ({ verb: 'volume.restore', names: [], detail: { file: body.file } }),
+  listSandboxes: null,
+  createSandbox: ({ body }) => ({
+    verb: 'sandbox.create',
+    names: body.name === undefined ? [] : [body.name],
+    detail: surroundings(body),
+    as: body.user,
+  }),
+  showSandbox: null,
+  removeSandbox: ({ name, query }) => ({
+    verb: 'sandbox.remove',
+    names: [name],
+    detail: { force: query.force ?? false },
+    frees: true,
+  }),
+  startSandbox: named('sandbox.start'),
+  stopSandbox: named('sandbox.stop', true),
+  waitSandbox: null,
+  sandboxLogs: null,
+  sandboxStats: null,
+  sandboxSizes: null,
+  listChanges: null,
+  diffSandbox: null,
+  patchSandbox: null,
+  apply: ({ body }) =>
+    body.dryRun
+      ? null
+      : {
+          verb: 'sandbox.apply',
+          names: body.names,
+        },
+  undoApply: named('sandbox.undo'),
+  discardChanges: named('sandbox.discard'),
+  listSnapshots: null,
+  takeSnapshot: named('sandbox.snapshot'),
+  restoreSnapshot: ({ name, body }) => ({
+    verb: 'sandbox.restore',
+    names: [name],
+    detail: { snapshot: body.snapshot },
+  }),
+  forkSandbox: named('sandbox.fork'),
+  attachSandbox: named('sandbox.attach'),
+  execSandbox: named('sandbox.exec'),
+};
+
+export interface Done {
+  /** Instead of what was named beforehand. */
+  readonly targets?: readonly Target[];
+  readonly detail?: Detail;
+}
+
+/** What only the answer tells. */
+export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done } = {
+  shutdown: ({ stopped }) => ({ targets: stopped.map((name) => ({ name })) }),
+  initVolumes: (volumes) => ({ targets: volumes.map(({ name }) => ({ name })) }),
+  cleanVolumes: ({ removed }) => ({ targets: removed.map(({ name }) => ({ name })) }),
+  migrateVolumes: ({ migrated }) => ({ targets: migrated.map(({ to }) => ({ name: to })) }),
+  restoreVolume: ({ volume }) => ({ targets: [{ name: volume.name }] }),
+  createSandbox: ({ name, id }) => ({ targets: [{ name, id }] }),
+  apply: ({ apply, blocked, branch }) => ({
+    detail: {
+      ...(apply === null ? {} : { apply }),
+      ...(blocked === null ? {} : { blocked }),
+      ...(branch === null ? {} : { branch: branch.name, commit: branch.commit }),
+    },
+  }),
+  undoApply: ({ apply }) => ({ detail: { apply } }),
+  takeSnapshot: ({ id }) => ({ detail: { snapshot: id } }),
+  forkSandbox: (forks) => ({ detail: { forks: forks.map(({ name }) => name) } }),
+};
+
+function surroundings(body: Asked<'createSandbox'>['body']): Detail {
+  const { engine = 'local', image, project, mode, rootfs, secrets = [], volumes = [] } = body;
+  return {
+    engine,
+    ...(image === undefined ? {} : { image }),
+    ...(rootfs === undefined ? {} : { rootfs }),
+    ...(project === undefined ? {} : { project }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(secrets.length === 0 ? {} : { secrets }),
+    ...(volumes.length === 0 ? {} : { volumes: volumes.map(({ volume }) => volume) }),
+  };
+}

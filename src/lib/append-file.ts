@@ -1,0 +1,75 @@
+/** A file that only grows, by whole lines. Its one writer holds it open. */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { Fault } from '../model/fault.ts';
+
+const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+const newline = 0x0a;
+
+export class AppendFile {
+  readonly #fd: number;
+  #size: number;
+
+  /** Never through a link. What a crash left of a last line is ended, so that the next one begins on its own. */
+  constructor(path: string) {
+    this.#fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    const stat = fstatSync(this.#fd);
+    if (!stat.isFile() || stat.nlink !== 1) {
+      closeSync(this.#fd);
+      throw new Fault('denied', `${path} is not a file of its own`, { hint: 'Move it away.' });
+    }
+    if ((stat.mode & 0o077) !== 0) chmodSync(`/proc/self/fd/${this.#fd}`, 0o600);
+    this.#size = stat.size;
+    if (this.#isTorn()) this.append('\n');
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** All of it is in the file when this returns, or nothing of it. */
+  append(text: string): void {
+    const bytes = Buffer.from(text);
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#size);
+      throw error;
+    }
+    this.#size += bytes.length;
+  }
+
+  clear(): void {
+    ftruncateSync(this.#fd, 0);
+    this.#size = 0;
+  }
+
+  /** From then on no power cut takes it back. One that fails is tried again with the next, ignoring. */
+  sync(): void {
+    fdatasync(this.#fd, () => {});
+  }
+
+  flush(): void {
+    fsyncSync(this.#fd);
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.#fd);
+  }
+
+  #isTorn(): boolean {
+    const last = Buffer.alloc(1);
+    return this.#size > 0 && readSync(this.#fd, last, 0, 1, this.#size - 1) === 1 && last[0] !== newline;
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Reads lines from files that are replaced when they are full, oldest first, while they are written and replaced. A file
+ * is known by its inode and the time it was made, since a number comes back when its file has gone: its name changes.
+ */
+import { type Stats, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno } from './file.ts';
+
+interface Position {
+  readonly file: string;
+  readonly offset: number;
+}
+
+const chunkBytes = 64 * 1024;
+
+export class Generations {
+  readonly #folder: string;
+  readonly #names: readonly string[];
+  #position: Position | null = null;
+
+  /** Names from the newest to the oldest; a file that has two of them is read once. */
+  constructor(folder: string, names: readonly string[]) {
+    this.#folder = folder;
+    this.#names = names;
+  }
+
+  /** Every line that was not read before, without its newline; one that is still being written waits. */
+  async *rest(): AsyncGenerator<Buffer> {
+    for (const known of this.#later()) {
+      const file = await this.#open(known);
+      if (file === null) continue;
+      try {
+        yield* this.#read(file, known);
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  /** The file that was being read and those after it; all when it is no longer kept. */
+  #later(): string[] {
+    const files = this.#files();
+    const index = files.indexOf(this.#position?.file ?? '');
+    return index < 0 ? files : files.slice(index);
+  }
+
+  #files(): string[] {
+    const newestFirst = this.#names.map((name) => this.#fileAt(name)).filter((file) => file !== null);
+    return [...new Set(newestFirst)].reverse();
+  }
+
+  #fileAt(name: string): string | null {
+    const stat = statSync(join(this.#folder, name), { throwIfNoEntry: false });
+    return stat ? identity(stat) : null;
+  }
+
+  /** Under whatever name it has by now; null when it went. */
+  async #open(known: string): Promise<FileHandle | null> {
+    for (const name of this.#names.filter((one) => this.#fileAt(one) === known)) {
+      const file = await openIfThere(join(this.#folder, name));
+      if (file && identity(await file.stat()) === known) return file;
+      await file?.close();
+    }
+    return null;
+  }
+
+  async *#read(file: FileHandle, known: string): AsyncGenerator<Buffer> {
+    let offset = this.#position?.file === known ? this.#position.offset : 0;
+    let held = Buffer.alloc(0);
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, offset + held.length);
+      this.#position = { file: known, offset };
+      if (bytesRead === 0) return;
+      held = Buffer.concat([held, chunk.subarray(0, bytesRead)]);
+      for (let end = held.indexOf(0x0a); end >= 0; end = held.indexOf(0x0a)) {
+        const line = held.subarray(0, end);
+        held = held.subarray(end + 1);
+        offset += end + 1;
+        this.#position = { file: known, offset };
+        yield line;
+      }
+    }
+  }
+}
+
+function identity({ ino, birthtimeMs }: Stats): string {
+  return `${ino} ${birthtimeMs}`;
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Generations } from './generations.ts';
+import { generationNames, rotate } from './rotate.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-rotate-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const content = () =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .sort()
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { flag: 'a' });
+const path = () => join(folder, 'log');
+
+it('keeps so many files, the newest first', () => {
+  for (const text of ['a', 'b', 'c', 'd']) {
+    write('log', text);
+    rotate(path(), 3);
+  }
+  expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c' });
+});
+
+it('loses nothing to a crash between two steps', () => {
+  for (const [name, text] of Object.entries({ log: 'd', 'log.1': 'c', 'log.3': 'a' })) write(name, text);
+  rotate(path(), 4);
+  expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c', 'log.3': 'a' });
+  rotate(path(), 4);
+  expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c', 'log.3': 'a' });
+});
+
+it('with one file, begins it anew', () => {
+  write('log', 'a');
+  rotate(path(), 1);
+  expect(content()).toEqual({});
+});
+
+async function rest(reader: Generations): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of reader.rest()) lines.push(line.toString());
+  return lines;
+}
+
+it('is read across, each line once and in order, unfinished ones later', async () => {
+  const reader = new Generations(folder, generationNames('log', 4));
+  expect(await rest(reader)).toEqual([]);
+  write('log', 'one\ntw');
+  expect(await rest(reader)).toEqual(['one']);
+  write('log', 'o\n');
+  rotate(path(), 4);
+  write('log', 'three\n');
+  rotate(path(), 4);
+  write('log', 'four\n');
+  expect(await rest(reader)).toEqual(['two', 'three', 'four']);
+  expect(await rest(reader)).toEqual([]);
+});
+
+it('is read across while files move from name to name under the reader', async () => {
+  for (const text of ['one\n', 'two\n', 'three\n']) {
+    rotate(path(), 9);
+    write('log', text);
+  }
+  const reader = new Generations(folder, generationNames('log', 9));
+  const lines: string[] = [];
+  for await (const line of reader.rest()) {
+    lines.push(line.toString());
+    rotate(path(), 9);
+    write('log', `after ${line}\n`);
+  }
+  expect(lines).toEqual(['one', 'two', 'three']);
+  expect(await rest(reader)).toEqual(['after one', 'after two', 'after three']);
+});
+
+it('goes on with what is there when the file it was reading is gone', async () => {
+  const reader = new Generations(folder, generationNames('log', 2));
+  write('log', 'one\n');
+  expect(await rest(reader)).toEqual(['one']);
+  for (const text of ['two\n', 'three\n', 'four\n']) {
+    rotate(path(), 2);
+    write('log', text);
+  }
+  expect(await rest(reader)).toEqual(['three', 'four']);
+});
