@@ -36,15 +36,14 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   doctor: () => ({ verb: 'daemon.examine', names: [] }),
   shutdown: ({ body }) => ({ verb: 'daemon.end', names: [], detail: { all: body.all ?? false }, frees: true }),
   listUsers: null,
-  addUser: ({ body }) => ({
-    verb: 'user.add',
-    names: [body.name],
-    ...(body.uid === undefined ? {} : { detail: { uid: body.uid } }),
-  }),
+  addUser: ({ body }) => ({ verb: 'user.add', names: [body.name], detail: given({ uid: body.uid }) }),
   removeUser: named('user.remove', true),
   listSecrets: null,
   setSecret: ({ body }) => ({ verb: 'secret.set', names: [body.name] }),
   removeSecret: named('secret.remove', true),
+  listCredentials: null,
+  addCredential: ({ body }) => ({ verb: 'credential.add', names: [body.name], detail: given({ host: body.host }) }),
+  removeCredential: named('credential.remove', true),
   listVolumes: null,
   volumeStatus: null,
   initVolumes: () => ({ verb: 'volume.init', names: [] }),
@@ -112,11 +111,7 @@ export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done }
   restoreVolume: ({ volume }) => ({ targets: [{ name: volume.name }] }),
   createSandbox: ({ name, id }) => ({ targets: [{ name, id }] }),
   apply: ({ apply, blocked, branch }) => ({
-    detail: {
-      ...(apply === null ? {} : { apply }),
-      ...(blocked === null ? {} : { blocked }),
-      ...(branch === null ? {} : { branch: branch.name, commit: branch.commit }),
-    },
+    detail: given({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
   }),
   undoApply: ({ apply }) => ({ detail: { apply } }),
   takeSnapshot: ({ id }) => ({ detail: { snapshot: id } }),
@@ -124,14 +119,13 @@ export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done }
 };
 
 function surroundings(body: Asked<'createSandbox'>['body']): Detail {
-  const { engine = 'local', image, project, mode, rootfs, secrets = [], volumes = [] } = body;
-  return {
-    engine,
-    ...(image === undefined ? {} : { image }),
-    ...(rootfs === undefined ? {} : { rootfs }),
-    ...(project === undefined ? {} : { project }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(secrets.length === 0 ? {} : { secrets }),
-    ...(volumes.length === 0 ? {} : { volumes: volumes.map(({ volume }) => volume) }),
-  };
+  const { engine = 'local', image, project, mode, rootfs, secrets, credentials, volumes } = body;
+  const mounted = volumes?.map(({ volume }) => volume);
+  return given({ engine, image, rootfs, project, mode, secrets, credentials, volumes: mounted });
+}
+
+/** Without what was not said. */
+function given(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
+  const said = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(said) as Detail;
 }
