@@ -99,16 +99,14 @@ export function detachMountFrom(pid: number, target: string): boolean {
 
 const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
-let isApart = false;
 
 /** Whatever happens, this thread is back when it returns; nothing else runs on it meanwhile. */
 function inMountNamespaceOf<T>(pid: number, work: () => T): T {
   const there = openSync(`/proc/${pid}/ns/mnt`, 'r');
   const [here, root, folder] = ['/proc/thread-self/ns/mnt', '/', '.'].map((path) => openSync(path, 'r')) as Three;
   try {
-    // Only a thread that shares its root and working folder with no other may change namespaces.
-    if (!isApart) checked('unshare', c.unshare(CLONE_FS));
-    isApart = true;
+    // Only a thread that shares its root and working folder with no other may change namespaces. New threads share ours.
+    checked('unshare', c.unshare(CLONE_FS));
     checked('setns', c.setns(there, CLONE_NEWNS));
     try {
       return work();

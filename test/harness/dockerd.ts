@@ -101,6 +101,10 @@ export class Dockerd {
     for (const name of ['pid', 'exec/containerd/containerd.pid']) rmSync(join(this.folder, name), { force: true });
   }
 
+  get pid(): number {
+    return this.#daemon!.pid!;
+  }
+
   async docker(...args: string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await this.#run(...args);
     if (exitCode !== 0) throw new Error(`docker ${args.join(' ')}: ${stderr}`);

@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const id of await setup.engine.list()) await setup.engine.remove(id, null);
   expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
-  expect(readdirSync(join(setup.folder, 'engine', 'run'))).toEqual([]);
+  for (const name of ['run', 'stage']) expect(readdirSync(join(setup.folder, 'engine', name))).toEqual([]);
   expect(readdirSync(join(setup.folder, 'engine', 'paused'))).toEqual([]);
   await setup.engine.dispose();
   await setup.cleanup();

@@ -1,5 +1,5 @@
 /** What the docker engine's sandboxes are held to, as seen from inside and as the Docker Engine was told. */
-import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe('a process inside', () => {
   it('is agent, without any privilege or a way to one, and filtered', async () => {
     const text = await script('id -u; id -g; whoami; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status');
     const [uid, gid, name, ...status] = text.trim().split('\n');
-    expect([uid, gid, name]).toEqual(['1000', '1000', 'agent']);
+    expect([uid, gid, name]).toEqual([`${agentOf(0)}`, `${agentOf(0)}`, 'agent']);
     for (const line of status.filter((one) => one.startsWith('Cap'))) expect(line).toMatch(/:\s+0+$/);
     expect(status).toContain('NoNewPrivs:\t1');
     expect(status).toContain('Seccomp:\t2');
@@ -44,10 +44,11 @@ describe('a process inside', () => {
   it('can write nowhere but where it was told, and reaches no network', async () => {
     const text = await script(
       'for path in / /bin /etc /var /run; do touch $path/x 2>/dev/null && echo "wrote to $path"; done; ' +
-        'touch /tmp/x && echo ok; ls /sys/class/net; ls /var/run/docker.sock /run/docker.sock 2>/dev/null',
+        'touch /tmp/x && echo ok; grep : /proc/net/dev; ls /sys/* /var/run/docker.sock /run/docker.sock 2>/dev/null',
       [{ kind: 'tmpfs', target: '/tmp', sizeBytes: 1024 ** 2, mode: 0o1777 }],
     );
-    expect(text).toBe('ok\nlo\n');
+    expect(text).toMatch(/^ok\n +lo:[ 0]+\n/);
+    expect(text).not.toMatch(/docker.sock|:.*eth/);
   });
 
   it('is held to its limits', async () => {
@@ -82,7 +83,7 @@ describe('a process inside', () => {
       UsernsMode: '',
       CgroupnsMode: 'private',
       ReadonlyRootfs: true,
-      SecurityOpt: ['no-new-privileges:true'],
+      SecurityOpt: ['no-new-privileges:true', expect.stringMatching(/^seccomp={"defaultAction":"SCMP_ACT_ERRNO",/)],
       Init: true,
       RestartPolicy: { Name: 'no' },
       Ulimits: [{ Name: 'core', Hard: 0, Soft: 0 }],
@@ -114,18 +115,18 @@ describe('a working copy', () => {
     return { kind: 'overlay', lower, folder, target: '/workspace', mapOwner: true };
   }
 
-  it('is an overlay whose changes land in its upper layer, as the owner of the project', async () => {
+  it('is an overlay whose changes land in its upper layer, as those of agent', async () => {
     const lower = project(ordinary);
     const mount = overlay(lower);
     const text = await script(
       'cd /workspace; id -u; whoami; cat kept; echo after > changed; rm gone; echo new > new; rmdir old; mkdir old; ls',
       [mount],
     );
-    expect(text).toBe(`${ordinary}\nagent\nkeptchanged\nkept\nnew\nold\n`);
+    expect(text).toBe(`${agentOf(0)}\nagent\nkeptchanged\nkept\nnew\nold\n`);
     expect(readFileSync(join(lower, 'changed'), 'utf8')).toBe('before');
     const upper = (name: string) => join(mount.folder, 'upper', name);
     expect(readFileSync(upper('changed'), 'utf8')).toBe('after\n');
-    expect(statSync(upper('new')).uid).toBe(ordinary);
+    expect(statSync(upper('new')).uid).toBe(agentOf(0));
     expect(statSync(upper('gone')).isCharacterDevice()).toBe(true);
     expect(readMark(Buffer.from(upper('old')), 'trusted.overlay.opaque')?.toString()).toBe('y');
     expect(readFileSync(upper('new'), 'utf8')).toBe('new\n');
@@ -143,28 +144,33 @@ describe('a working copy', () => {
     expect(await script('cd /workspace && echo mine > file && cat file', [overlay(lower)])).toBe('mine\n');
   });
 
-  it('or the real folder of root is refused, with a cure', async () => {
-    const lower = project(0);
-    for (const mount of [
-      overlay(lower),
-      { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const,
-    ]) {
-      const launch = setup.launch({ mounts: [mount] });
-      await expect(setup.engine.start(launch)).rejects.toMatchObject({
-        code: 'unsupported',
-        message: expect.stringContaining('belongs to root'),
-        hint: expect.stringContaining('--engine local'),
-      });
-      expect(await setup.engine.list()).toEqual([]);
-    }
+  it.each([0, ordinary])("or the real folder of uid %i is agent's, and theirs outside", async (owner) => {
+    const lower = project(owner);
+    const bound = { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const;
+    const read = 'cd /workspace; stat -c %U . kept; cat kept; echo; touch made; chmod u+s made && echo set';
+    expect(await script(read, [overlay(lower)])).toMatch(/^agent\nagent\nkept\nchmod: .*not permitted\n$/);
+    expect(await script(read, [bound])).toMatch(/^agent\nagent\nkept\nchmod: .*not permitted\n$/);
+    expect(statSync(join(lower, 'made'))).toMatchObject({ uid: owner, gid: owner });
   });
 
-  it('of folders of different people is refused', async () => {
+  it('may be of folders of different people', async () => {
     const [one, other] = [project(ordinary), join(setup.folder, 'other')];
-    mkdirSync(other);
+    mkdirSync(other, { mode: 0o700 });
     chownSync(other, ordinary + 1, ordinary + 1);
     const bound = { kind: 'bind', source: other, target: '/other', readonly: false, mapOwner: true } as const;
-    expect(await codeOf(setup.engine.start(setup.launch({ mounts: [overlay(one), bound] })))).toBe('unsupported');
+    expect(await script('cat /workspace/kept; echo x > /other/x', [overlay(one), bound])).toBe('kept');
+    expect(statSync(join(other, 'x')).uid).toBe(ordinary + 1);
+  });
+
+  it('leaves no mount in the namespace of the Docker Engine, whose folder is not removed with it', async () => {
+    const lower = project(ordinary);
+    const { id } = setup.launch({});
+    await setup.engine.start(setup.launch({ id, mounts: [overlay(lower)] }));
+    expect(readdirSync(join(setup.folder, 'engine', 'stage'))).toEqual([]);
+    await setup.engine.remove(id, null);
+    expect(readFileSync(join(lower, 'kept'), 'utf8')).toBe('kept');
+    const mounts = readFileSync(`/proc/${dockerd.pid}/mountinfo`, 'utf8');
+    expect(mounts).not.toContain(setup.folder);
   });
 });
 
@@ -246,6 +252,11 @@ describe('the log', () => {
     expect(await read(1)).toBe('end\n');
   });
 });
+
+/** The number of a user's agent, inside and outside. */
+function agentOf(slot: number): number {
+  return 0x7000_0000 + slot * 65_536 + 1000;
+}
 
 function container(id: string): string {
   return `carrel-${setup.installation}-${id}`;

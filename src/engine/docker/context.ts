@@ -8,6 +8,7 @@ import { hostId, type Owner } from './identity.ts';
 import { containerName } from './naming.ts';
 import { findSocket } from './socket.ts';
 import { type IdMaps, readIdMaps } from './source.ts';
+import { Stage } from './stage.ts';
 
 export interface DockerOptions {
   /** Where the engine keeps its files. */
@@ -28,6 +29,7 @@ export class Context {
   /** We are root in a user namespace only. */
   readonly rootless = readIdSpace().rootless;
   readonly folder: string;
+  readonly stage: Stage;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
 
   constructor(options: DockerOptions) {
@@ -35,6 +37,7 @@ export class Context {
     this.installation = options.installation;
     this.connection = new Connection(options.socketPath ?? findSocket(process.env));
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
+    this.stage = new Stage(this.connection.socketPath, join(this.folder, 'stage'));
   }
 
   get runs(): string {

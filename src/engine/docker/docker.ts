@@ -60,16 +60,16 @@ class DockerEngine implements Engine {
 
   async start(launch: Launch): Promise<Started> {
     const { id } = launch;
-    let found = await this.inspect(id, null);
+    const found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
     try {
-      if (found.kind === 'absent') {
+      // What somebody else created, a crash has taken the mounts from.
+      if (found.kind === 'absent' || found.kind === 'created') {
         await removeEverything(this.#context, id);
         await create(this.#context, launch);
         crashPoint('start:created');
-        found = { kind: 'created' };
+        return await this.#begin(launch);
       }
-      if (found.kind === 'created') return await this.#begin(launch);
     } catch (error) {
       this.#held.release(id);
       // Without an answer nobody knows whether it has begun, and then it may not begin again.
@@ -91,6 +91,7 @@ class DockerEngine implements Engine {
       if (statusOf(error) !== 304) throw error;
     }
     crashPoint('start:begun');
+    this.#context.stage.hide(id);
     const container = await this.#present(id);
     life.settle(container.State.Pid);
     return startedOf(handleOf(container));
@@ -110,6 +111,8 @@ class DockerEngine implements Engine {
     if (this.#pauses.isAbandoned(id)) await this.#pauses.end(id, this.#context.name(id));
     const container = await this.#find(id);
     const found = observed(container, handle);
+    // Left by a crash; who runs has what it needs.
+    if (found.kind === 'running' && this.#context.stage.isShown(id)) this.#context.stage.hide(id);
     if (found.kind !== 'paused' || container === null || this.#pauses.over(id) === null) return found;
     return { kind: 'running', started: startedOf(handleOf(container)) };
   }

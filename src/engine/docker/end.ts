@@ -56,6 +56,7 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   await patiently(() => removeContainer(context, context.name(id)));
   crashPoint('remove:container');
   for (const name of await volumesOf(context, id)) await patiently(() => removeVolume(context, name));
+  context.stage.hide(id);
   rmSync(context.run(id), { recursive: true, force: true });
 }
 

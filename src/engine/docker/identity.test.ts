@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../model/fault.ts';
-import { hostId, identityFor, ownId } from './identity.ts';
+import { hostId, type IdentityInput, identityFor, ownId, ownIdentity } from './identity.ts';
 
 const plain = { shift: null, rootless: false };
+const input = (overrides: Partial<IdentityInput> = {}): IdentityInput => ({
+  slot: 0,
+  facts: plain,
+  self: null,
+  ...overrides,
+});
+const first = 0x7000_0000 + 1000;
 const folder = (uid: number, gid = uid, path = `/home/${uid}`) => ({ path, owner: { uid, gid } });
 
 function refused(work: () => unknown): Fault {
@@ -16,15 +23,17 @@ function refused(work: () => unknown): Fault {
 }
 
 describe('agent', () => {
-  it('is 1000 where no folder says otherwise', () => {
-    expect(identityFor([], plain, null)).toEqual({
-      inside: { uid: 1000, gid: 1000 },
-      outside: { uid: 1000, gid: 1000 },
-    });
+  it.each([
+    [0, first],
+    [1, first + 65_536],
+  ])('of user number %i is %i where no folder says otherwise, as in the embedded engine', (slot, id) => {
+    const agent = { uid: id, gid: id };
+    expect(identityFor([], input({ slot }))).toEqual({ inside: agent, outside: agent });
+    expect(ownIdentity(input({ slot }))).toEqual({ inside: agent, outside: agent });
   });
 
   it('is the owner of the folders', () => {
-    const { inside, outside } = identityFor([folder(1234, 55), folder(1234, 66)], plain, null);
+    const { inside, outside } = identityFor([folder(1234, 55), folder(1234, 66)], input());
     expect([inside, outside]).toEqual([
       { uid: 1234, gid: 55 },
       { uid: 1234, gid: 55 },
@@ -32,8 +41,8 @@ describe('agent', () => {
   });
 
   it('is never root, nor of its group', () => {
-    expect(identityFor([folder(1234, 0)], plain, null).inside).toEqual({ uid: 1234, gid: 1234 });
-    const fault = refused(() => identityFor([folder(1234), folder(0, 0, '/srv/root')], plain, null));
+    expect(identityFor([folder(1234, 0)], input()).inside).toEqual({ uid: 1234, gid: 1234 });
+    const fault = refused(() => identityFor([folder(1234), folder(0, 0, '/srv/root')], input()));
     expect([fault.code, fault.message, fault.hint]).toEqual([
       'unsupported',
       expect.stringContaining('/srv/root'),
@@ -42,25 +51,29 @@ describe('agent', () => {
   });
 
   it('cannot be two people', () => {
-    expect(refused(() => identityFor([folder(1), folder(2)], plain, null)).code).toBe('unsupported');
+    expect(refused(() => identityFor([folder(1), folder(2)], input())).code).toBe('unsupported');
   });
 
   it('is the person who runs us without privileges', () => {
     const self = { uid: 1500, gid: 1500 };
-    expect(identityFor([], plain, self).inside).toEqual(self);
+    expect(identityFor([], input({ self })).inside).toEqual(self);
   });
 
   it('cannot be anybody in an engine without privileges', () => {
-    expect(refused(() => identityFor([], { ...plain, rootless: true }, null)).code).toBe('unsupported');
+    expect(refused(() => identityFor([], input({ facts: { ...plain, rootless: true } }))).code).toBe('unsupported');
   });
 
   it('is shifted by an engine that does so, and then only folders of that number are its own', () => {
     const shift = { uid: 100_000, gid: 200_000 };
-    expect(identityFor([folder(101_000)], { ...plain, shift }, null)).toEqual({
+    expect(identityFor([folder(101_000)], input({ facts: { ...plain, shift } }))).toEqual({
       inside: { uid: 1000, gid: 1000 },
       outside: { uid: 101_000, gid: 201_000 },
     });
-    expect(refused(() => identityFor([folder(1000)], { ...plain, shift }, null)).code).toBe('unsupported');
+    expect(ownIdentity(input({ slot: 2, facts: { ...plain, shift } }))).toEqual({
+      inside: { uid: 1002, gid: 1002 },
+      outside: { uid: 101_002, gid: 201_002 },
+    });
+    expect(refused(() => identityFor([folder(1000)], input({ facts: { ...plain, shift } }))).code).toBe('unsupported');
   });
 });
 

@@ -1,10 +1,11 @@
 /**
- * Who agent is. Containers of a plain Docker Engine have the ids of the host, and the engine cannot shift the owners of a
- * mount. So where a sandbox works on somebody's folder, agent is that person by number: the only one who may write there.
- * Root is nobody's agent: without a user namespace it would be the host's root, and its folders are refused.
+ * Who agent is. Containers of a plain Docker Engine have the ids of the host, so agent is one that no account has: the user's
+ * own, as in the embedded engine. Folders of others are shown as agent's by mounts of ours. Where we cannot make those, and a
+ * sandbox works on somebody's folder, agent is that person by number: the only one who may write there. Root is then nobody's
+ * agent: it would be the host's root, and its folders are refused.
  */
 import { Fault } from '../../model/fault.ts';
-import { agentId } from '../local/ids.ts';
+import { agentId, identityOf, rootSpace } from '../local/ids.ts';
 import type { Facts } from './facts.ts';
 
 /** As numbers of the host. */
@@ -26,21 +27,39 @@ export interface Owned {
 
 const localCure = 'Use the embedded engine, which shifts owners: --engine local.';
 
-/** `self` is who we are when we are not root: then nothing can be given to anybody else. */
-export function identityFor(
-  folders: readonly Owned[],
-  facts: Pick<Facts, 'shift' | 'rootless'>,
-  self: Owner | null,
-): Identity {
+export interface IdentityInput {
+  /** Numbers the user. */
+  readonly slot: number;
+  readonly facts: Pick<Facts, 'shift' | 'rootless'>;
+  /** Who we are when we are not root: then nothing can be given to anybody else. */
+  readonly self: Owner | null;
+}
+
+/** Where owners are shown as agent: the same as in the embedded engine, an id without an account that is the user's alone. */
+export function ownIdentity({ slot, facts }: IdentityInput): Identity {
   if (facts.rootless) throw withoutPrivileges();
-  const agent = { uid: agentId, gid: agentId };
-  if (facts.shift) return shifted(folders, facts.shift, agent);
+  if (facts.shift) return shiftedBy(facts.shift, slot);
+  const id = identityOf(slot, rootSpace).agentId;
+  const outside = { uid: id, gid: id };
+  return { inside: outside, outside };
+}
+
+/** Within the one range that such an engine has. */
+function shiftedBy(shift: Owner, slot: number): Identity {
+  const inside = { uid: agentId + slot, gid: agentId + slot };
+  return { inside, outside: { uid: shift.uid + inside.uid, gid: shift.gid + inside.gid } };
+}
+
+/** Where they cannot be shown as anybody else. */
+export function identityFor(folders: readonly Owned[], input: IdentityInput): Identity {
+  const own = ownIdentity(input);
+  if (input.facts.shift) return shifted(folders, own);
   const roots = folders.find(({ owner }) => owner.uid === 0);
   if (roots) throw ofRoot(roots.path);
   const [first, ...rest] = folders;
   const other = rest.find(({ owner }) => owner.uid !== first?.owner.uid);
   if (first && other) throw different(first.path, other.path);
-  const outside = first ? withoutRootsGroup(first.owner) : (self ?? agent);
+  const outside = first ? withoutRootsGroup(first.owner) : (input.self ?? own.outside);
   return { inside: outside, outside };
 }
 
@@ -48,12 +67,11 @@ function withoutRootsGroup({ uid, gid }: Owner): Owner {
   return { uid, gid: gid === 0 ? uid : gid };
 }
 
-function shifted(folders: readonly Owned[], shift: Owner, agent: Owner): Identity {
-  const outside = { uid: shift.uid + agent.uid, gid: shift.gid + agent.gid };
-  const foreign = folders.find(({ owner }) => owner.uid !== outside.uid);
-  if (!foreign) return { inside: agent, outside };
+function shifted(folders: readonly Owned[], own: Identity): Identity {
+  const foreign = folders.find(({ owner }) => owner.uid !== own.outside.uid);
+  if (!foreign) return own;
   throw new Fault('unsupported', `${foreign.path} belongs to nobody whom this Docker Engine's containers can be`, {
-    hint: `${localCure} Or give the folder to uid ${outside.uid}, or run dockerd without userns-remap.`,
+    hint: `${localCure} Or give the folder to uid ${own.outside.uid}, or run dockerd without userns-remap.`,
   });
 }
 

@@ -22,6 +22,8 @@ export interface MountPlan {
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
   readonly labels: Readonly<Record<string, string>>;
+  /** By the number of a mount, where the engine finds it or what it lies on: checked, given to agent and shown as agent's. */
+  readonly shown: ReadonlyMap<number, string>;
 }
 
 export interface DockerMounts {
@@ -45,7 +47,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs') return [];
-    return mount.kind === 'bind' ? bind(mount, identity, plan) : overlay(mount, index, identity, plan);
+    return mount.kind === 'bind' ? bind(mount, index, identity, plan) : overlay(mount, index, identity, plan);
   });
   return {
     mounts: [...accountFiles(identity, plan), ...others],
@@ -57,7 +59,9 @@ function tmpfsOptions({ mode, sizeBytes }: TmpfsMount): string {
   return `rw,exec,nosuid,nodev,mode=${mode.toString(8)},size=${sizeBytes}`;
 }
 
-function bind(mount: BindMount, { outside }: Identity, { maps }: MountPlan): MountSettings {
+function bind(mount: BindMount, index: number, { outside }: Identity, { maps, shown }: MountPlan): MountSettings {
+  const source = shown.get(index);
+  if (source !== undefined) return bindSettings(source, mount.target, mount.readonly);
   checkSource(mount.source);
   if (mount.own) giveTo(mount.source, outside, maps);
   if (mount.own && mount.readonly) giveFilesTo(mount.source, outside, maps);
@@ -70,7 +74,7 @@ function bindSettings(source: string, target: string, readonly: boolean): MountS
 }
 
 function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan: MountPlan): MountSettings {
-  checkSource(mount.lower);
+  if (!plan.shown.has(index)) checkSource(mount.lower);
   giveTo(join(mount.folder, 'upper'), outside, plan.maps);
   return {
     Type: 'volume',
@@ -98,7 +102,7 @@ function overlayOptions(mount: OverlayMount, index: number, plan: MountPlan): st
     return plainPath(path);
   };
   const layers = [
-    `lowerdir=${link('lower', mount.lower)}`,
+    `lowerdir=${link('lower', plan.shown.get(index) ?? mount.lower)}`,
     `upperdir=${link('upper', join(mount.folder, 'upper'))}`,
     `workdir=${link('work', join(mount.folder, 'work'))}`,
   ];

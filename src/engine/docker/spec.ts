@@ -4,6 +4,8 @@
  */
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Launch } from '../engine.ts';
+import { seccompProfile } from '../local/seccomp.ts';
+import { maskedPaths } from '../local/spec.ts';
 import type { Facts } from './facts.ts';
 import type { Identity } from './identity.ts';
 import type { DockerMounts } from './mounts.ts';
@@ -57,7 +59,9 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     Runtime: input.runtime,
     Init: true,
     CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges:true'],
+    SecurityOpt: ['no-new-privileges:true', ...filter(input.runtime)],
+    MaskedPaths: [...maskedPaths, ...maskedSystem],
+    ReadonlyPaths: readonlyPaths,
     ReadonlyRootfs: true,
     NetworkMode: 'none',
     IpcMode: 'private',
@@ -72,6 +76,22 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     ...resources(input),
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }
+
+/** Narrower than the engine's own; sysbox-runc makes its own of that one. */
+function filter(runtime: string): string[] {
+  return runtime === 'sysbox-runc' ? [] : [`seccomp=${JSON.stringify(seccompProfile(process.arch))}`];
+}
+
+/** The engine shows all of /sys, read-only. */
+const maskedSystem = [
+  '/sys/class',
+  '/sys/dev/block',
+  '/sys/devices/virtual/powercap',
+  '/sys/firmware',
+  '/sys/fs',
+  '/sys/kernel',
+];
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 function logOptions(driver: Facts['logDriver']): Record<string, string> {
   return driver === 'local' ? { ...logSize, compress: 'false' } : logSize;

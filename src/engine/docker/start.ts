@@ -7,7 +7,7 @@ import { runtimeNames } from '../local/runtime.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import type { Facts } from './facts.ts';
-import { identityFor } from './identity.ts';
+import { identityFor, ownIdentity } from './identity.ts';
 import { ownedFolders, prepareMounts } from './mounts.ts';
 import { labels, version, volumeName } from './naming.ts';
 import { advisoryLabel } from './observe.ts';
@@ -20,10 +20,14 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime, facts);
   const advisory = advisoryLimits(facts, launch);
   const { connection, maps, installation } = context;
-  const identity = identityFor(ownedFolders(launch.mounts, maps), facts, context.self);
   const root = await rootOf(launch.root, connection, context.folder);
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
-  const mounts = prepareMounts([...root.mounts, ...launch.mounts], identity, {
+  const all = [...root.mounts, ...launch.mounts];
+  const input = { slot: launch.slot, facts, self: context.self };
+  const shows = context.stage.isPossible;
+  const identity = shows ? ownIdentity(input) : identityFor(ownedFolders(launch.mounts, maps), input);
+  const mounts = prepareMounts(all, identity, {
+    shown: shows ? await context.stage.show(launch.id, all, identity.outside) : new Map(),
     folder: context.run(launch.id),
     maps,
     userMarks: context.rootless,

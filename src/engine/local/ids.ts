@@ -28,7 +28,7 @@ export interface IdSpace {
 }
 
 /** Above the ranges that systemd gives to containers, below those that are not safe everywhere. */
-const rootSpace: IdSpace = { base: 0x7000_0000, count: 4094 * 65536, perUser: 65536, rootless: false };
+export const rootSpace: IdSpace = { base: 0x7000_0000, count: 4094 * 65536, perUser: 65536, rootless: false };
 
 /** Enough for root and agent; other ids appear as nobody. Small, since a subordinate range usually has 65536 in all. */
 const perUserRootless = 4096;

@@ -10,23 +10,28 @@ import { Fault } from '../../model/fault.ts';
 
 const kept = new Map<string, Promise<number>>();
 
-export function ownerNamespace(uid: number, gid: number, agentId: number): Promise<number> {
-  const key = `${uid}:${gid}:${agentId}`;
-  const made = kept.get(key) ?? makeNamespace(uid, gid, agentId);
+export interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export function ownerNamespace(owner: Ids, agent: Ids): Promise<number> {
+  const key = [owner.uid, owner.gid, agent.uid, agent.gid].join(':');
+  const made = kept.get(key) ?? makeNamespace(owner, agent);
   kept.set(key, made);
   made.catch(() => kept.delete(key));
   return made;
 }
 
-async function makeNamespace(uid: number, gid: number, agentId: number): Promise<number> {
+async function makeNamespace(owner: Ids, agent: Ids): Promise<number> {
   const holder = spawn('unshare', ['--user', '--', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
   holder.on('error', () => {});
   try {
     // An echo proves that the namespace is there: `cat` runs after `unshare` has made it.
     holder.stdin.write('.');
     await Promise.race([once(holder.stdout, 'data'), failed(holder)]);
-    writeFileSync(`/proc/${holder.pid}/uid_map`, `${uid} ${agentId} 1\n`);
-    writeFileSync(`/proc/${holder.pid}/gid_map`, `${gid} ${agentId} 1\n`);
+    writeFileSync(`/proc/${holder.pid}/uid_map`, `${owner.uid} ${agent.uid} 1\n`);
+    writeFileSync(`/proc/${holder.pid}/gid_map`, `${owner.gid} ${agent.gid} 1\n`);
     return openSync(`/proc/${holder.pid}/ns/user`, 'r');
   } finally {
     holder.kill('SIGKILL');

@@ -49,7 +49,10 @@ async function ownersRow(folder: string): Promise<ProbeRow> {
   const fd = openSync(source, 'r');
   try {
     const { uid, gid } = statSync(source);
-    bindMount(fd, target, { readonly: false, ownersFd: await ownerNamespace(uid, gid, shiftedId) });
+    bindMount(fd, target, {
+      readonly: false,
+      ownersFd: await ownerNamespace({ uid, gid }, { uid: shiftedId, gid: shiftedId }),
+    });
     if (statSync(target).uid !== shiftedId) return noOwners('the owner stayed the same');
     return ok('idmapped-mounts', 'owners of a bound project are shifted');
   } catch (error) {

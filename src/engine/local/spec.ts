@@ -26,7 +26,7 @@ export const initPath = '/opt/carrel/bin/init';
 
 const namespaces = ['user', 'pid', 'mount', 'ipc', 'uts', 'network', 'cgroup'] as const;
 
-const maskedPaths = [
+export const maskedPaths = [
   '/proc/acpi',
   '/proc/asound',
   '/proc/interrupts',

@@ -24,6 +24,7 @@ import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
 import type { Identity } from './ids.ts';
+import type { Ids } from './owner-namespace.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import type { SpecMount } from './spec.ts';
 
@@ -53,15 +54,20 @@ export interface Staged {
   release(): void;
 }
 
-export interface StageInput {
+export interface StageInput extends Omit<Owners, 'agent'> {
   readonly id: string;
   readonly hostname: string;
   readonly root: Root;
   readonly mounts: readonly Mount[];
   readonly identity: Identity;
-  /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
-  readonly ownerNamespace: (ownerUid: number, ownerGid: number) => Promise<number | null>;
   readonly rootless: boolean;
+}
+
+export interface Owners {
+  /** What agent is outside. */
+  readonly agent: Ids;
+  /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
+  readonly ownerNamespace: (owner: Ids, agent: Ids) => Promise<number | null>;
 }
 
 /** Opens without any permission on what is opened; Node has no name for it. */
@@ -113,21 +119,29 @@ export function dropPlace(id: string): void {
 }
 
 export async function stage(input: StageInput): Promise<Staged> {
-  const folder = join(stageFolder, input.id);
-  const release = () => void detachMount(folder);
-  release();
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
-  mount('carrel', folder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=4m,nr_inodes=4096');
+  const { folder, release } = setStage(input.id);
   try {
     const mounts = input.root.kind === 'host' ? [...hostProgramMounts(), ...input.mounts] : input.mounts;
     const rootPath = makeRoot(folder, input, mounts);
     const specMounts: SpecMount[] = [];
-    for (const [index, one] of mounts.entries()) specMounts.push(await stageMount(folder, index, one, input));
+    const agent = { uid: input.identity.agentId, gid: input.identity.agentId };
+    const staging = { ...input, agent };
+    for (const [index, one] of mounts.entries()) specMounts.push(await stageMount(folder, index, one, staging));
     return { rootPath, mounts: specMounts, release };
   } catch (error) {
     release();
     throw error;
   }
+}
+
+/** An empty place of its own. */
+export function setStage(name: string): { readonly folder: string; readonly release: () => void } {
+  const folder = join(stageFolder, name);
+  const release = () => void detachMount(folder);
+  release();
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  mount('carrel', folder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=4m,nr_inodes=4096');
+  return { folder, release };
 }
 
 function makeRoot(folder: string, input: StageInput, mounts: readonly Mount[]): string {
@@ -161,7 +175,9 @@ function bindFolder(source: string, target: string): void {
   }
 }
 
-async function stageMount(folder: string, index: number, one: Mount, input: StageInput): Promise<SpecMount> {
+type Staging = StageInput & Owners;
+
+async function stageMount(folder: string, index: number, one: Mount, input: Staging): Promise<SpecMount> {
   if (one.kind === 'tmpfs') return tmpfsMount(one);
   const source = join(folder, String(index));
   if (one.kind === 'bind') await bindSource(one, source, input);
@@ -176,16 +192,15 @@ function tmpfsMount(one: TmpfsMount): SpecMount {
 }
 
 /** Opened once and mounted by descriptor, so that the path cannot come to mean something else in between. */
-async function bindSource(one: BindMount, target: string, input: StageInput): Promise<void> {
+export async function bindSource(one: BindMount, target: string, { agent, ownerNamespace }: Owners): Promise<void> {
   const fd = openSource(one.source);
   try {
     const stat = fstatSync(fd);
     if (stat.isDirectory()) mkdirSync(target);
     else writeFileSync(target, '');
-    const { agentId } = input.identity;
-    if (one.own) giveTo(agentId, fd);
-    if (one.own && one.readonly && stat.isDirectory()) giveFilesTo(agentId, fd);
-    const ownersFd = one.mapOwner ? await input.ownerNamespace(stat.uid, stat.gid) : null;
+    if (one.own) giveTo(agent, fd);
+    if (one.own && one.readonly && stat.isDirectory()) giveFilesTo(agent, fd);
+    const ownersFd = one.mapOwner ? await ownerNamespace(stat, agent) : null;
     bindShifted(fd, target, one, ownersFd);
   } finally {
     closeSync(fd);
@@ -210,18 +225,18 @@ function cannotShift(source: string, cause: unknown): Fault {
   });
 }
 
-function giveTo(id: number, fd: number): void {
+function giveTo(agent: Ids, fd: number): void {
   const { uid, gid } = fstatSync(fd);
-  if (uid !== id || gid !== id) chownSync(`/proc/self/fd/${fd}`, id, id);
+  if (uid !== agent.uid || gid !== agent.gid) chownSync(`/proc/self/fd/${fd}`, agent.uid, agent.gid);
 }
 
 /** Each opened first and then looked at, so that it is the same that is given. A file with a second name may be another's. */
-function giveFilesTo(id: number, folderFd: number): void {
+function giveFilesTo(agent: Ids, folderFd: number): void {
   for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
     const fd = openAt({ folderFd, name }, O_PATH | constants.O_NOFOLLOW);
     try {
       const stat = fstatSync(fd);
-      if (stat.isFile() && stat.nlink === 1) giveTo(id, fd);
+      if (stat.isFile() && stat.nlink === 1) giveTo(agent, fd);
     } finally {
       closeSync(fd);
     }
@@ -232,13 +247,12 @@ function giveFilesTo(id: number, folderFd: number): void {
  * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
  * would make the changes depend on more than names: the base may be edited meanwhile, and we read them without a mount.
  */
-async function overlaySource(one: OverlayMount, target: string, input: StageInput): Promise<void> {
+async function overlaySource(one: OverlayMount, target: string, input: Staging): Promise<void> {
   const [lower, folder] = [`${target}-lower`, `${target}-changes`];
   const { lower: source, mapOwner = false } = one;
   await bindSource({ kind: 'bind', source, target: '', readonly: true, mapOwner }, lower, input);
   await bindSource({ kind: 'bind', source: one.folder, target: '', readonly: false }, folder, input);
-  const { agentId } = input.identity;
-  chownSync(join(folder, 'upper'), agentId, agentId);
+  chownSync(join(folder, 'upper'), input.agent.uid, input.agent.gid);
   mkdirSync(target);
   const marks = input.rootless ? 'userxattr' : 'index=off,metacopy=off,redirect_dir=off';
   const layers = `lowerdir=${lower},upperdir=${folder}/upper,workdir=${folder}/work`;

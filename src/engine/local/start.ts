@@ -42,7 +42,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     ...launch,
     identity,
     mounts: [...launch.mounts, toolsMount(context)],
-    ownerNamespace: async (uid, gid) => (context.space.rootless ? null : ownerNamespace(uid, gid, identity.agentId)),
+    ownerNamespace: async (owner, agent) => (context.space.rootless ? null : ownerNamespace(owner, agent)),
     rootless: context.space.rootless,
   });
   try {

@@ -13,7 +13,7 @@ export function ownedFolders(it: Case): void {
       const source = freshFolder();
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
       const made = await t.idle({ mounts: [owned(source, true)] });
-      expect(await owners(t, made, ['.', 'key'])).toEqual(['1000 1000 700', '1000 1000 400']);
+      expect(await owners(t, made, ['.', 'key'])).toEqual(['agent agent 700', 'agent agent 400']);
       expect((await t.run(made, ['cat', `${target}/key`])).stdout.toString()).toBe('value');
     });
 
@@ -22,7 +22,7 @@ export function ownedFolders(it: Case): void {
       writeFileSync(join(source, 'key'), 'value', { mode: 0o400 });
       const before = statSync(join(source, 'key')).uid;
       const made = await t.idle({ mounts: [owned(source, false)] });
-      expect(await owners(t, made, ['.'])).toEqual(['1000 1000 700']);
+      expect(await owners(t, made, ['.'])).toEqual(['agent agent 700']);
       expect(statSync(join(source, 'key')).uid).toBe(before);
     });
 
@@ -56,6 +56,6 @@ function owned(source: string, readonly: boolean): Mount {
 /** User, group and mode as agent sees them. */
 async function owners(t: Trial, made: Made, names: readonly string[]): Promise<string[]> {
   const paths = names.map((name) => `${target}/${name}`);
-  const { stdout } = await t.run(made, ['stat', '-c', '%u %g %a', ...paths]);
+  const { stdout } = await t.run(made, ['stat', '-c', '%U %G %a', ...paths]);
   return stdout.toString().trimEnd().split('\n');
 }
