@@ -103,6 +103,12 @@ describe('a task file', () => {
     ]);
   });
 
+  test('with more circles than anybody wants to read is refused with some', () => {
+    const ids = Array.from({ length: 600 }, (_, n) => `US-${String(n).padStart(3, '0')}`);
+    const stories = ids.map((id, n) => story(n, { dependsOn: ids.filter((other) => other !== id) }));
+    expect(problems(file(stories))).toHaveLength(20);
+  });
+
   test('with a thousand stories that depend on all before them is checked at once', () => {
     const stories = Array.from({ length: 1000 }, (_, n) =>
       story(n, { dependsOn: Array.from({ length: Math.min(n, 450) }, (_, m) => `US-${String(m).padStart(3, '0')}`) }),

@@ -19,6 +19,8 @@ export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
 export const taskFileNamePattern = /^\d{4}-\d{2}-\d{2}-[A-Za-z0-9][A-Za-z0-9._-]{0,149}-tasks\.json$/;
 export const maxTaskFileBytes = 4 * 1024 ** 2;
 export const defaultConcurrency = 4;
+/** More than these help nobody, and a file can be made to have very many. */
+const maxCircles = 20;
 
 const storyId = text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' });
 const time = text({
@@ -126,10 +128,11 @@ function circles(stories: readonly Story[]): Misfit[] {
   return found;
 
   function walk(id: string): void {
-    if (walked.has(id)) return;
+    if (walked.has(id) || found.length >= maxCircles) return;
     walked.add(id);
     above.add(id);
     for (const next of stories[position.get(id)!]!.dependsOn) {
+      if (found.length >= maxCircles) break;
       if (above.has(next)) found.push(circle([...above].slice([...above].indexOf(next))));
       else walk(next);
     }

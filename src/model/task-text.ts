@@ -1,0 +1,90 @@
+/** The text of a task file: what is wrong with it, line by line, and how stories in it are changed so that a diff shows just that. */
+import { Fault } from './fault.ts';
+import {
+  applyEdits,
+  type Edit,
+  JsonError,
+  type JsonNode,
+  lineOf,
+  nearestNode,
+  nodeAt,
+  parseJsonText,
+  setMember,
+} from './json-text.ts';
+import { type Misfit, pathText } from './shape.ts';
+import type { StoryStatus } from './swarm-message.ts';
+import { checkTaskFile, type TaskFile } from './task.ts';
+
+export interface TaskProblem {
+  readonly line: number;
+  /** Such as `userStories[2].id`; empty for the whole. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface TaskText {
+  readonly text: string;
+  readonly root: JsonNode;
+  readonly file: TaskFile;
+}
+
+export type TaskReading = TaskText | { readonly problems: readonly TaskProblem[] };
+
+/** More than these help nobody. */
+const maxProblems = 50;
+
+export function readTaskText(text: string): TaskReading {
+  const root = parse(text);
+  if ('problems' in root) return root;
+  const checked = checkTaskFile(root.value);
+  if ('file' in checked) return { text, root, file: checked.file };
+  return { problems: checked.problems.slice(0, maxProblems).map((misfit) => problemOf(misfit, text, root)) };
+}
+
+function parse(text: string): JsonNode | { readonly problems: readonly TaskProblem[] } {
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const at = Math.min(error.offset, text.trimEnd().length);
+    return { problems: [{ line: lineOf(text, at), path: '', reason: `not JSON: ${error.message}` }] };
+  }
+}
+
+function problemOf({ path, reason }: Misfit, text: string, root: JsonNode): TaskProblem {
+  return { line: lineOf(text, nearestNode(root, path).start), path: pathText(path), reason };
+}
+
+/** All that is wrong, a line each, with the name of the file. */
+export function taskRefusal(name: string, problems: readonly TaskProblem[]): Fault {
+  const lines = problems.map((one) => problemLine(name, one));
+  return new Fault('invalid', lines.join('\n'), {
+    hint: `Correct the file, then look again: carrel task validate ${name}`,
+    data: { file: name, problems },
+  });
+}
+
+export function problemLine(name: string, { line, path, reason }: TaskProblem): string {
+  return [`${name}:${line}`, ...(path === '' ? [] : [path]), reason].join(': ');
+}
+
+export interface StoryChange {
+  readonly id: string;
+  readonly status: StoryStatus;
+  /** Left out: notes stay as they are. */
+  readonly notes?: string | undefined;
+}
+
+/** The text with these stories changed and every other character as it was. */
+export function withStories({ text, root, file }: TaskText, changes: readonly StoryChange[]): string {
+  const edits = changes.flatMap(({ id, status, notes }): Edit[] => {
+    const index = file.userStories.findIndex((story) => story.id === id);
+    const node = nodeAt(root, ['userStories', index]);
+    if (!node) throw new Fault('not_found', `there is no story ${id}`);
+    return [
+      setMember(text, node, 'status', status),
+      ...(notes === undefined ? [] : [setMember(text, node, 'notes', notes)]),
+    ];
+  });
+  return applyEdits(text, edits);
+}

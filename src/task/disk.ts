@@ -1,0 +1,222 @@
+/** Task files as bytes: found, read and exchanged by open folders. */
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { Anchor, within } from '../lib/anchor.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { isErrno } from '../lib/file.ts';
+import { renameExchange, SysError } from '../lib/sys.ts';
+import { Fault } from '../model/fault.ts';
+import { maxTaskFileBytes, taskFileNamePattern, taskFolders } from '../model/task.ts';
+import { type Account, type TaskPlace, taskPath } from './task.ts';
+
+const maxFilesPerFolder = 1000;
+
+export function findTasks(project: string): TaskPlace[] {
+  return taskFolders.flatMap((folder) => {
+    const anchor = openFolder(project, folder);
+    if (anchor === null) return [];
+    const names = within(anchor, () => anchor.list().filter((name) => taskFileNamePattern.test(name)));
+    return names
+      .sort()
+      .slice(0, maxFilesPerFolder)
+      .map((name) => ({ project, folder, name }));
+  });
+}
+
+/** Null: there is none. */
+export function openFolder(project: string, folder: TaskPlace['folder']): Anchor | null {
+  const [outer, inner] = folder.split('/') as [string, string];
+  try {
+    return within(Anchor.reach(project), (root) => within(root.enter(outer), (above) => above.enter(inner)));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR'))
+      throw new Fault('denied', `${folder} in ${project} is a link, or no folder`, {
+        hint: 'Task files are not read through links.',
+      });
+    if (isErrno(error, 'EACCES'))
+      throw new Fault('denied', `${folder} in ${project} may not be entered`, { cause: error });
+    throw error;
+  }
+}
+
+export interface Content {
+  readonly bytes: Buffer;
+  readonly stat: Stats;
+}
+
+export function readContent(folder: Anchor, place: TaskPlace, account: Account): Content {
+  const content = readEntry(folder, place.name, taskPath(place));
+  if (account === null || content.stat.uid === account) return content;
+  throw new Fault('denied', `${taskPath(place)} belongs to somebody else`);
+}
+
+function readEntry(folder: Anchor, name: string, shown: string): Content {
+  const fd = openEntry(folder, name, shown);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Fault('denied', `${shown} is not an ordinary file`);
+    if (stat.size > maxTaskFileBytes) throw new Fault('invalid', `${shown} is larger than ${maxTaskFileBytes} bytes`);
+    return { bytes: readUpTo(fd, maxTaskFileBytes), stat };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openEntry(folder: Anchor, name: string, shown: string): number {
+  try {
+    return openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) {
+      throw new Fault('not_found', `there is no task file ${shown}`, {
+        hint: 'carrel task list shows those there are.',
+      });
+    }
+    if (isErrno(error, 'ELOOP')) {
+      throw new Fault('denied', `${shown} is a link`, { hint: 'Task files are not read through links.' });
+    }
+    if (isErrno(error, 'EACCES') || isErrno(error, 'ENXIO')) {
+      throw new Fault('denied', `${shown} cannot be read`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function readUpTo(fd: number, most: number): Buffer {
+  const buffer = Buffer.alloc(most);
+  let bytes = 0;
+  for (let more = -1; more !== 0 && bytes < most; bytes += more) more = readSync(fd, buffer, bytes, most - bytes, null);
+  return Buffer.from(buffer.subarray(0, bytes));
+}
+
+/**
+ * Puts new content in the place of old. False: it was not the old content any more, and everything is as it was.
+ */
+export function replaceContent(folder: Anchor, name: string, old: Content, bytes: Buffer): boolean {
+  const staged = stage(folder, old, bytes);
+  crashPoint('task:staged');
+  try {
+    if (!exchange(folder, staged, name)) return replaceByRename(folder, staged, name, old);
+  } catch (error) {
+    rmSync(folder.at(staged), { force: true });
+    if (isErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+  crashPoint('task:exchanged');
+  const kept = holds(folder, staged, old.bytes);
+  // What came out is somebody's: it goes back, and what is ours comes out.
+  if (!kept) exchange(folder, staged, name);
+  crashPoint('task:checked');
+  if (kept || holds(folder, staged, bytes)) unlinkSync(folder.at(staged));
+  fsyncSync(folder.fd);
+  return kept;
+}
+
+/** Under a name that nobody can mistake until it is whole, then under the one it is exchanged by. */
+function stage(folder: Anchor, old: Content, bytes: Buffer): string {
+  const unique = randomBytes(4).toString('hex');
+  const begun = `${beginning}${unique}`;
+  const staged = `.carrel-task-${digest(old.bytes)}-${digest(bytes)}-${unique}`;
+  try {
+    write(folder, begun, old.stat, bytes);
+    crashPoint('task:written');
+    renameSync(folder.at(begun), folder.at(staged));
+    return staged;
+  } catch (error) {
+    rmSync(folder.at(begun), { force: true });
+    throw isErrno(error, 'EPERM') ? notOurs(error) : error;
+  }
+}
+
+function write(folder: Anchor, name: string, { uid, gid, mode }: Stats, bytes: Buffer): void {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const fd = openSync(folder.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    const made = fstatSync(fd);
+    if (made.uid !== uid || made.gid !== gid) fchownSync(fd, uid, gid);
+    fchmodSync(fd, mode & 0o777);
+    crashPoint('task:begun');
+    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function notOurs(error: unknown): Fault {
+  return new Fault('denied', 'the task file belongs to somebody else and would become ours', {
+    cause: error,
+    hint: 'Let the file belong to the person who runs the daemon.',
+  });
+}
+
+/** False where the filesystem cannot. */
+function exchange(folder: Anchor, one: string, other: string): boolean {
+  try {
+    renameExchange(placeIn(folder, one), placeIn(folder, other));
+    return true;
+  } catch (error) {
+    if (error instanceof SysError && (error.code === 'EINVAL' || error.code === 'ENOSYS')) return false;
+    throw error;
+  }
+}
+
+function placeIn({ fd }: Anchor, name: string) {
+  return { folderFd: fd, name: Buffer.from(name) };
+}
+
+/** Who saves the file in the moment between the two is not seen; better is not to be had there. */
+function replaceByRename(folder: Anchor, staged: string, name: string, old: Content): boolean {
+  const same = holds(folder, name, old.bytes);
+  if (same) renameSync(folder.at(staged), folder.at(name));
+  else unlinkSync(folder.at(staged));
+  fsyncSync(folder.fd);
+  return same;
+}
+
+/** Whether it is an ordinary file with just these bytes. */
+function holds(folder: Anchor, name: string, bytes: Buffer): boolean {
+  try {
+    return readEntry(folder, name, name).bytes.equals(bytes);
+  } catch {
+    return false;
+  }
+}
+
+const beginning = '.carrel-task-begun-';
+/** Says what it was made from and what it is, so that after a crash nobody takes another's work for ours. */
+const stagedPattern = /^\.carrel-task-([0-9a-f]{16})-([0-9a-f]{16})-[0-9a-f]{8}$/;
+
+function digest(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
+/** Removes what a crash left; for whoever holds the lock of the folder. */
+export function sweepStaged(folder: Anchor): void {
+  for (const name of folder.list()) {
+    const [, ...digests] = stagedPattern.exec(name) ?? [];
+    if (name.startsWith(beginning) || isOneOf(folder, name, digests)) rmSync(folder.at(name), { force: true });
+  }
+}
+
+function isOneOf(folder: Anchor, name: string, digests: readonly string[]): boolean {
+  try {
+    return digests.length > 0 && digests.includes(digest(readEntry(folder, name, name).bytes));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,125 @@
+/** Reading and changing task files. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Anchor, within } from '../lib/anchor.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import { tryLock } from '../lib/sys.ts';
+import { Fault } from '../model/fault.ts';
+import {
+  readTaskText,
+  type StoryChange,
+  type TaskReading,
+  type TaskText,
+  taskRefusal,
+  withStories,
+} from '../model/task-text.ts';
+import { type Content, findTasks, openFolder, readContent, replaceContent, sweepStaged } from './disk.ts';
+import { type Account, type TaskPlace, taskPath } from './task.ts';
+
+const lockMs = 2000;
+const lockPollMs = 20;
+/** Somebody who saves the file again and again is told so in the end. */
+const maxTries = 10;
+
+export class Tasks {
+  readonly #locks = new Exclusive();
+
+  find(project: string): TaskPlace[] {
+    return findTasks(project);
+  }
+
+  /** What the file says, or what is wrong with it. */
+  look(place: TaskPlace, account: Account = null): TaskReading {
+    return inFolder(place, (folder) => decode(readContent(folder, place, account)));
+  }
+
+  /** What the file says; `invalid` when something is wrong with it. */
+  read(place: TaskPlace, account: Account = null): TaskText {
+    return sound(place, this.look(place, account));
+  }
+
+  /**
+   * Makes the changes that are found right for what the file says now; it may be asked again when somebody else was
+   * quicker. Without any, nothing is written.
+   */
+  change(
+    place: TaskPlace,
+    find: (task: TaskText) => readonly StoryChange[],
+    account: Account = null,
+  ): Promise<TaskText> {
+    return this.#locks.run(`${place.project}\0${place.folder}`, async () => {
+      const folder = open(place);
+      try {
+        await lock(folder, place);
+        sweepStaged(folder);
+        return changeIn(folder, place, find, account);
+      } finally {
+        folder.close();
+      }
+    });
+  }
+}
+
+function changeIn(
+  folder: Anchor,
+  place: TaskPlace,
+  find: (task: TaskText) => readonly StoryChange[],
+  account: Account,
+): TaskText {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const old = readContent(folder, place, account);
+    const task = sound(place, decode(old));
+    const changes = find(task);
+    if (changes.length === 0) return task;
+    const text = withStories(task, changes);
+    const changed = sound(place, readTaskText(text));
+    if (replaceContent(folder, place.name, old, Buffer.from(text))) return changed;
+  }
+  throw new Fault('conflict', `${taskPath(place)} is being changed by somebody else all the time`, {
+    hint: 'Let the other program finish, then try again.',
+  });
+}
+
+function sound(place: TaskPlace, reading: TaskReading): TaskText {
+  if ('problems' in reading) throw taskRefusal(taskPath(place), reading.problems);
+  return reading;
+}
+
+function decode({ bytes }: Content): TaskReading {
+  const text = textOf(bytes);
+  return text === null
+    ? { problems: [{ line: flawedLine(bytes), path: '', reason: 'not UTF-8' }] }
+    : readTaskText(text);
+}
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function flawedLine(bytes: Buffer): number {
+  const text = bytes.toString('utf8');
+  return text.slice(0, text.indexOf('\ufffd')).split('\n').length;
+}
+
+function open(place: TaskPlace): Anchor {
+  const folder = openFolder(place.project, place.folder);
+  if (folder === null) throw new Fault('not_found', `there is no task file ${taskPath(place)}`);
+  return folder;
+}
+
+function inFolder<T>(place: TaskPlace, work: (folder: Anchor) => T): T {
+  return within(open(place), work);
+}
+
+/** On the folder itself, so that nothing is left in it; other installations do the same. */
+async function lock(folder: Anchor, { folder: name }: TaskPlace): Promise<void> {
+  for (let waitedMs = 0; !tryLock(folder.fd); waitedMs += lockPollMs) {
+    if (waitedMs >= lockMs) {
+      throw new Fault('unavailable', `another program has ${name} locked`, { hint: 'Try again in a moment.' });
+    }
+    await pause(lockPollMs);
+  }
+}
