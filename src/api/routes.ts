@@ -9,6 +9,7 @@ import { z } from 'zod';
 import * as credential from './credential-shapes.ts';
 import { type Path, paths } from './paths.ts';
 import * as shape from './sandbox-shapes.ts';
+import * as task from './task-shapes.ts';
 import * as volume from './volume-shapes.ts';
 import * as workspace from './workspace-shapes.ts';
 
@@ -137,6 +138,36 @@ export const routes = {
     body: z.strictObject({ file: z.string().min(1).max(4096) }),
     answer: volume.restoreVolumeView,
   },
+  listTasks: {
+    ...paths.listTasks,
+    summary: 'The task files of a project, with what is wrong with them',
+    query: task.projectQuery,
+    answer: z.array(task.taskEntryView),
+  },
+  showTask: {
+    ...paths.showTask,
+    summary: 'One task file and its stories',
+    query: task.taskQuery,
+    answer: task.taskView,
+  },
+  markStory: {
+    ...paths.markStory,
+    summary: 'Change the status of a story',
+    body: task.markRequest,
+    answer: task.changedView,
+  },
+  skipStory: {
+    ...paths.skipStory,
+    summary: 'Skip a story and what is pending behind it',
+    body: task.skipRequest,
+    answer: task.changedView,
+  },
+  resetStories: {
+    ...paths.resetStories,
+    summary: 'Let stories fail that are in progress while nobody works on them',
+    body: task.taskQuery,
+    answer: task.changedView,
+  },
   listSandboxes: {
     ...paths.listSandboxes,
     summary: 'The sandboxes of whoever asks, or of all users for the owner',
@@ -253,6 +284,10 @@ export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodTyp
   ? z.output<Routes[K]['answer']>
   : unknown;
 
+export type TaskEntryView = z.output<typeof task.taskEntryView>;
+export type TaskView = z.output<typeof task.taskView>;
+export type StoryView = z.output<typeof task.storyView>;
+export type ChangedStoriesView = z.output<typeof task.changedView>;
 export type VolumeView = z.output<typeof volume.volumeView>;
 export type VolumeStatusView = z.output<typeof volume.volumeStatusView>;
 export type CleanView = z.output<typeof volume.cleanView>;

@@ -2,12 +2,20 @@
 import type { Perform } from './context.ts';
 import { networkCommands, networkGroups } from './network-commands.ts';
 import { storageCommands, storageGroups } from './storage-commands.ts';
+import { swarmCommands, swarmGroups } from './swarm-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
 /** What `carrel __names` tells the names of. */
 export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets' | 'credentials';
 
-export type Area = 'Daemon:' | 'Sandboxes:' | 'Workspaces:' | 'Storage and people:' | 'Network:' | 'First contact:';
+export type Area =
+  | 'Daemon:'
+  | 'Sandboxes:'
+  | 'Workspaces:'
+  | 'Swarms:'
+  | 'Storage and people:'
+  | 'Network:'
+  | 'First contact:';
 
 export interface OptionEntry {
   /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
@@ -95,7 +103,7 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--rm', summary: 'remove it when its command has ended' },
 ];
 
-export const groups: readonly GroupEntry[] = [...storageGroups, ...networkGroups];
+export const groups: readonly GroupEntry[] = [...swarmGroups, ...storageGroups, ...networkGroups];
 
 const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
 const after: OptionEntry = { flags: '--after <SEQ>', summary: 'only what came after this sequence number' };
@@ -272,6 +280,7 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./command/stats.ts'),
   },
   ...workspaceCommands,
+  ...swarmCommands,
   ...storageCommands,
   ...networkCommands,
   {

@@ -23,6 +23,7 @@ import { Given } from '../secret/given.ts';
 import { Secrets } from '../secret/secret.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { Tasks } from '../task/tasks.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { setScratch, sweepScratch } from '../workspace/scratch.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
@@ -43,6 +44,7 @@ import { SecretDesk } from './secrets.ts';
 import { listen } from './server.ts';
 import { Snapshots } from './snapshots.ts';
 import { sweepFolders } from './sweep.ts';
+import { TaskDesk } from './tasks.ts';
 import { Threads } from './threads.ts';
 import { Users } from './users.ts';
 import { readVersion } from './version.ts';
@@ -116,6 +118,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });
   const common = { store, engine, reconciler, now };
+  const tasks = new Tasks();
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const scopes = new Scopes((actor) => {
     const secretDesk = new SecretDesk(actor.name, { store, secrets, given, now });
@@ -145,6 +148,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       secrets: secretDesk,
       credentials: credentialDesk,
       volumes: volumeDesk,
+      tasks: new TaskDesk(sandboxes, { tasks }),
     };
   });
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });

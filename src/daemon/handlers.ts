@@ -106,6 +106,11 @@ export function handlers(served: Served): Handlers {
     listCredentials: async ({ scope }) => scope.credentials.list(),
     addCredential: async ({ scope, body }) => scope.credentials.add(body),
     removeCredential: async ({ scope, name }) => scope.credentials.remove(name),
+    listTasks: async ({ scope, query }) => scope.tasks.list(query.project),
+    showTask: async ({ scope, query }) => scope.tasks.show(query.file),
+    markStory: ({ scope, body }) => scope.tasks.mark(body),
+    skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
+    resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);

@@ -69,7 +69,10 @@ function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceS
 }
 
 /** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */
-function ownProject(path: string, { account, owner, home, open }: SpecParts): string {
+export function ownProject(
+  path: string,
+  { account, owner, home, open }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open'>,
+): string {
   if (account === 'any') return projectFolder(path, home, open);
   try {
     const project = projectFolder(path, home, open);

@@ -18,7 +18,7 @@ import {
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
-import { composeSpec } from './sandbox-spec.ts';
+import { composeSpec, ownProject } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import { suggestName } from './suggest-name.ts';
 import type { Unapplied } from './unapplied.ts';
@@ -123,6 +123,18 @@ export class Sandboxes {
     });
     this.#parts.checkSpec(spec);
     return spec;
+  }
+
+  /** The real folder of a project that this user may name. */
+  project(path: string): string {
+    const { owner, account, places } = this.#parts;
+    return ownProject(path, { owner, account, home: places.home, open: this.#openFolders() });
+  }
+
+  /** Whose files this user may have read; null: anybody's. */
+  get account(): number | null {
+    const { account } = this.#parts;
+    return account === 'any' ? null : (account ?? -1);
   }
 
   #openFolders(): string[] {

@@ -7,6 +7,7 @@ import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
 import type { Snapshots } from './snapshots.ts';
+import type { TaskDesk } from './tasks.ts';
 import type { VolumeDesk } from './volumes.ts';
 
 export interface Scope {
@@ -18,6 +19,7 @@ export interface Scope {
   readonly secrets: SecretDesk;
   readonly credentials: CredentialDesk;
   readonly volumes: VolumeDesk;
+  readonly tasks: TaskDesk;
 }
 
 export class Scopes {

@@ -68,6 +68,7 @@ beforeEach(() => {
     secrets: {} as never,
     credentials: {} as never,
     volumes: {} as never,
+    tasks: {} as never,
   }));
   const served = {
     work: new Work(),

@@ -158,9 +158,10 @@ const legal: { readonly [status in StoryStatus]: readonly StoryStatus[] } = {
 /** Refused unless a story of that status may become the other. */
 export function checkStoryTransition(id: string, from: StoryStatus, to: StoryStatus): void {
   if (legal[from].includes(to)) return;
-  const next =
-    legal[from].length === 0 ? `${from} is an end` : `from ${from} it can become ${legal[from].join(' or ')}`;
-  throw new Fault('conflict', `story ${id} is ${from} and cannot become ${to}`, { hint: `For a story ${next}.` });
+  const next = legal[from].length === 0 ? 'never changes' : `can become ${legal[from].join(' or ')}`;
+  throw new Fault('conflict', `story ${id} is ${from} and cannot become ${to}`, {
+    hint: `A story that is ${from} ${next}.`,
+  });
 }
 
 type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;

@@ -15,13 +15,19 @@ import {
 import { type Content, findTasks, openFolder, readContent, replaceContent, sweepStaged } from './disk.ts';
 import { type Account, type TaskPlace, taskPath } from './task.ts';
 
-const lockMs = 2000;
+const defaultLockMs = 2000;
 const lockPollMs = 20;
 /** Somebody who saves the file again and again is told so in the end. */
 const maxTries = 10;
 
 export class Tasks {
   readonly #locks = new Exclusive();
+  readonly #lockMs: number;
+
+  /** How long to wait for another installation. */
+  constructor(lockMs = defaultLockMs) {
+    this.#lockMs = lockMs;
+  }
 
   find(project: string): TaskPlace[] {
     return findTasks(project);
@@ -49,7 +55,7 @@ export class Tasks {
     return this.#locks.run(`${place.project}\0${place.folder}`, async () => {
       const folder = open(place);
       try {
-        await lock(folder, place);
+        await lock(folder, place, this.#lockMs);
         sweepStaged(folder);
         return changeIn(folder, place, find, account);
       } finally {
@@ -115,7 +121,7 @@ function inFolder<T>(place: TaskPlace, work: (folder: Anchor) => T): T {
 }
 
 /** On the folder itself, so that nothing is left in it; other installations do the same. */
-async function lock(folder: Anchor, { folder: name }: TaskPlace): Promise<void> {
+async function lock(folder: Anchor, { folder: name }: TaskPlace, lockMs: number): Promise<void> {
   for (let waitedMs = 0; !tryLock(folder.fd); waitedMs += lockPollMs) {
     if (waitedMs >= lockMs) {
       throw new Fault('unavailable', `another program has ${name} locked`, { hint: 'Try again in a moment.' });

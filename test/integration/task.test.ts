@@ -27,7 +27,7 @@ import { isRealRoot } from '../harness/machine.ts';
 
 const name = '2026-01-31-login-tasks.json';
 const text = taskText([story(1), story(2, { dependsOn: ['US-001'] })]);
-const tasks = new Tasks();
+const tasks = new Tasks(200);
 let project: string;
 let folder: string;
 let path: string;
@@ -142,8 +142,7 @@ describe('a change', () => {
     const other = Anchor.open(folder);
     try {
       expect(tryLock(other.fd)).toBe(true);
-      const first = tasks.change(place, begin);
-      await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(tasks.change(place, begin)).rejects.toMatchObject({ code: 'unavailable' });
     } finally {
       other.close();
     }

@@ -1,0 +1,71 @@
+/** What is said about task files. */
+import { z } from 'zod';
+
+const path = z.string().startsWith('/').max(4096);
+const storyId = z.string().regex(/^US-\d{3}$/);
+const status = z.enum(['pending', 'in_progress', 'completed', 'failed', 'skipped']);
+
+export const progressView = z.strictObject({
+  total: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  inProgress: z.int(),
+  pending: z.int(),
+  skipped: z.int(),
+});
+
+export const projectQuery = z.strictObject({ project: path });
+export const taskQuery = z.strictObject({ file: path });
+
+export const problemView = z.strictObject({ line: z.int(), path: z.string(), reason: z.string() });
+
+/** One task file of a project. What is wrong with it stands in the place of what it says. */
+export const taskEntryView = z.strictObject({
+  /** From the project's folder. */
+  file: z.string(),
+  title: z.string().nullable(),
+  branchName: z.string().nullable(),
+  progress: progressView.nullable(),
+  problems: z.array(problemView),
+});
+
+export const storyView = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  acceptanceCriteria: z.array(z.string()),
+  priority: z.number(),
+  status,
+  dependsOn: z.array(z.string()),
+  notes: z.string().nullable(),
+  /** Pending, and nothing holds it up. */
+  ready: z.boolean(),
+  /** What it waits for. */
+  waitsFor: z.array(z.string()),
+});
+
+export const taskView = z.strictObject({
+  file: z.string(),
+  title: z.string(),
+  type: z.string(),
+  branchName: z.string(),
+  createdAt: z.string(),
+  maxConcurrency: z.int(),
+  progress: progressView,
+  /** In the order of the file. */
+  stories: z.array(storyView),
+  /** Ids of stories that can be begun, the most urgent first. */
+  ready: z.array(z.string()),
+});
+
+export const markRequest = z.strictObject({
+  file: path,
+  story: storyId,
+  status,
+  notes: z.string().max(10_000).optional(),
+});
+
+export const skipRequest = z.strictObject({ file: path, story: storyId });
+
+/** The ids of the stories that were changed, and the file after it. */
+export const changedView = z.strictObject({ changed: z.array(z.string()), task: taskView });

@@ -1,0 +1,17 @@
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { absolute } from '../paths.ts';
+import { checkStoryId, checkStoryStatus, printChanged } from '../task.ts';
+
+type Options = { readonly notes?: string };
+
+export default async function taskMark(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const [file, story, status] = args as [string, string, string];
+  const body = {
+    file: absolute(file, 'FILE'),
+    story: checkStoryId(story),
+    status: checkStoryStatus(status),
+    ...(options.notes === undefined ? {} : { notes: options.notes }),
+  };
+  printChanged(context, await connect(context).call('markStory', { body }));
+}
