@@ -52,6 +52,11 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   migrateVolumes: ({ body }) => ({ verb: 'volume.migrate', names: [], detail: { folder: body.folder } }),
   backupVolume: named('volume.backup'),
   restoreVolume: ({ body }) => ({ verb: 'volume.restore', names: [], detail: { file: body.file } }),
+  listTasks: null,
+  showTask: null,
+  markStory: ({ body: { file, story, status } }) => ({ verb: 'task.mark', names: [story], detail: { file, status } }),
+  skipStory: ({ body: { file, story } }) => ({ verb: 'task.skip', names: [story], detail: { file } }),
+  resetStories: ({ body: { file } }) => ({ verb: 'task.reset', names: [], detail: { file } }),
   listSandboxes: null,
   createSandbox: ({ body }) => ({
     verb: 'sandbox.create',
@@ -109,6 +114,8 @@ export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done }
   cleanVolumes: ({ removed }) => ({ targets: removed.map(({ name }) => ({ name })) }),
   migrateVolumes: ({ migrated }) => ({ targets: migrated.map(({ to }) => ({ name: to })) }),
   restoreVolume: ({ volume }) => ({ targets: [{ name: volume.name }] }),
+  skipStory: ({ changed }) => ({ targets: changed.map((name) => ({ name })) }),
+  resetStories: ({ changed }) => ({ targets: changed.map((name) => ({ name })) }),
   createSandbox: ({ name, id }) => ({ targets: [{ name, id }] }),
   apply: ({ apply, blocked, branch }) => ({
     detail: given({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
