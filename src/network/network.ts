@@ -71,8 +71,20 @@ export interface Credential {
   readonly value: string;
   /** The port of 127.0.0.1 inside that stands for the host: the base URL. */
   readonly insidePort: number;
-  /** Whether connections to the host by its own name are opened up to add the header. */
-  readonly intercept: boolean;
+  /** Other headers that carry keys there: what a client says in them does not get through. */
+  readonly drops: readonly string[];
+  /** Who signs for the host inside, so that connections to it by its own name can be opened up to add the header. */
+  readonly issuer: Issuer;
+  /** Authorities, in PEM, that the owner trusts besides the well-known ones. */
+  readonly roots: readonly string[];
+}
+
+/** An authority of this installation, as one sandbox knows it. */
+export interface Issuer {
+  /** PEM; a key on the curve P-256. */
+  readonly key: string;
+  /** Told by its certificate and by those it signs. */
+  readonly name: string;
 }
 
 /** A connection from inside that is for a credential. */

@@ -1,0 +1,58 @@
+/** The few forms of DER (X.690) that certificates are made of: each value as tag, length and content. */
+
+function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(contents);
+  return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
+}
+
+/** Below 128 in one byte, else as many bytes as it takes, after their count. */
+function length(bytes: number): Buffer {
+  if (bytes < 0x80) return Buffer.from([bytes]);
+  const digits = Buffer.from(even(bytes.toString(16)), 'hex');
+  return Buffer.concat([Buffer.from([0x80 | digits.length]), digits]);
+}
+
+function even(hex: string): string {
+  return hex.length % 2 === 0 ? hex : `0${hex}`;
+}
+
+export const sequence = (...parts: readonly Uint8Array[]) => tagged(0x30, ...parts);
+export const set = (...parts: readonly Uint8Array[]) => tagged(0x31, ...parts);
+export const octets = (content: Uint8Array) => tagged(0x04, content);
+export const truth = tagged(0x01, Buffer.from([0xff]));
+export const text = (value: string) => tagged(0x0c, Buffer.from(value));
+/** [n] around whole values. */
+export const explicit = (n: number, ...parts: readonly Uint8Array[]) => tagged(0xa0 | n, ...parts);
+/** [n] in place of the tag of a plain value. */
+export const implicit = (n: number, content: Uint8Array) => tagged(0x80 | n, content);
+
+/** Of bytes that are a whole number, most significant first; positive whatever its first bit is. */
+export function integer(bytes: Uint8Array): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  const digits = start < 0 ? Buffer.from([0]) : Buffer.from(bytes.subarray(start));
+  return tagged(0x02, digits[0]! & 0x80 ? Buffer.from([0]) : Buffer.alloc(0), digits);
+}
+
+/** The first bits of these bytes, all but the last `unused`. */
+export function bits(bytes: Uint8Array, unused = 0): Buffer {
+  return tagged(0x03, Buffer.from([unused]), bytes);
+}
+
+export function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return tagged(0x06, ...[first * 40 + second, ...rest].map(base128));
+}
+
+/** Seven bits a byte, all but the last marked. */
+function base128(value: number): Buffer {
+  const digits = [value & 0x7f];
+  for (let left = Math.floor(value / 0x80); left > 0; left = Math.floor(left / 0x80))
+    digits.unshift((left & 0x7f) | 0x80);
+  return Buffer.from(digits);
+}
+
+/** With two digits of the year up to 2049, as certificates have it. */
+export function time(at: Date): Buffer {
+  const digits = at.toISOString().replace(/\.\d+|[-:T]/g, '');
+  return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));
+}

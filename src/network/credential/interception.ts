@@ -1,0 +1,47 @@
+/** The server's side of TLS for a host that a sandbox calls by its own name. */
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { type Host, parseHost } from '../../model/host.ts';
+import type { Call, Issuer } from '../network.ts';
+import { leafCertificate } from './certificate.ts';
+
+interface Kept {
+  readonly context: SecureContext;
+  readonly untilMs: number;
+}
+
+/** Made anew when half of its life is over. */
+const share = 0.5;
+const maxKept = 1000;
+
+export class Interception {
+  readonly #kept = new Map<string, Kept>();
+
+  /** The client's side of the call, in the clear; ended where the handshake is for another name. */
+  open({ socket, credential }: Call): TLSSocket {
+    const host = parseHost(credential.host);
+    const secureContext = this.#context(credential.issuer, host);
+    const clear = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+    clear.once('secure', () => {
+      if (!isNamed(clear, host)) clear.destroy();
+    });
+    return clear;
+  }
+
+  #context(issuer: Issuer, host: Host): SecureContext {
+    const key = `${issuer.name} ${host.text}`;
+    const nowMs = Date.now();
+    const known = this.#kept.get(key);
+    if (known && known.untilMs > nowMs) return known.context;
+    if (this.#kept.size >= maxKept) this.#kept.clear();
+    const leaf = leafCertificate(issuer, host, nowMs);
+    const context = createSecureContext({ minVersion: 'TLSv1.2', key: leaf.key, cert: leaf.certificate });
+    this.#kept.set(key, { context, untilMs: nowMs + (leaf.expiresAtMs - nowMs) * share });
+    return context;
+  }
+}
+
+/** An address is not named in a handshake. */
+function isNamed(socket: TLSSocket, host: Host): boolean {
+  const { servername } = socket as { servername?: string | false };
+  return host.kind === 'address' ? !servername : servername === host.text;
+}

@@ -1,0 +1,22 @@
+/** How a client hears of what we do not pass on: in the form in which the services themselves tell of errors. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Fault } from '../../model/fault.ts';
+
+function bodyOf({ code, message }: Fault): string {
+  return `${JSON.stringify({ type: 'error', error: { type: `carrel_${code}`, message: `carrel: ${message}` } })}\n`;
+}
+
+export function refuse(request: IncomingMessage, response: ServerResponse, status: number, fault: Fault): void {
+  request.unpipe();
+  request.resume();
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(bodyOf(fault));
+}
+
+/** Where only the socket is left. */
+export function refuseOn(socket: Duplex, status: number, fault: Fault): void {
+  if (socket.destroyed) return;
+  const body = bodyOf(fault);
+  const lines = [`HTTP/1.1 ${status} Refused`, 'content-type: application/json', 'connection: close', '', body];
+  socket.end(lines.join('\r\n'));
+}

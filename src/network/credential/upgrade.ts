@@ -1,0 +1,57 @@
+/** WebSockets: the handshake is a request like any other, and what follows is passed both ways as it is. */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type Duplex, pipeline } from 'node:stream';
+import { asFault, Fault } from '../../model/fault.ts';
+import type { Call } from '../network.ts';
+import type { Outgoing } from './forwarder.ts';
+import { responseHeaders } from './headers.ts';
+import { refuseOn } from './refusal.ts';
+import { openTls } from './upstream.ts';
+
+interface Upgrading {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** What the client sent after its request. */
+  readonly head: Buffer;
+}
+
+/** Of protocols only that one: others, such as HTTP/2, would carry requests that nobody looks at. */
+export function passUpgrade(call: Call, order: Outgoing, { request, socket, head }: Upgrading): void {
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+    refuseOn(socket, 501, new Fault('unsupported', 'the only protocol to change to is websocket'));
+    return;
+  }
+  openTls(call).then(
+    (stream) => shakeHands(stream, order, socket, head),
+    (error: unknown) => refuseOn(socket, 502, asFault(error)),
+  );
+}
+
+function shakeHands(stream: Duplex, order: Outgoing, socket: Duplex, head: Buffer): void {
+  const headers = [...order.headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
+  const upstream = httpRequest({
+    ...order,
+    headers,
+    setHost: false,
+    createConnection: () => stream as never,
+  });
+  socket.once('close', () => stream.destroy());
+  upstream.on('error', (error) => refuseOn(socket, 502, asFault(error)));
+  upstream.once('response', (answer) => {
+    socket.write(headOf(answer, ['connection', 'close']));
+    pipeline(answer, socket, () => {});
+  });
+  upstream.once('upgrade', (answer, opened, first) => {
+    socket.write(headOf(answer, ['connection', 'Upgrade', 'upgrade', 'websocket']));
+    socket.write(first);
+    opened.write(head);
+    pipeline(socket, opened, socket, () => {});
+  });
+  upstream.end();
+}
+
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, more: readonly string[]): string {
+  const flat = [...responseHeaders(rawHeaders), ...more];
+  const lines = flat.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${flat[at + 1]}`] : []));
+  return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines, '', ''].join('\r\n');
+}

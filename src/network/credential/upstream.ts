@@ -1,0 +1,71 @@
+/** The way from a call to its host: one connection at a time, over TLS that is verified, ended with the call. */
+import { Agent, type AgentOptions } from 'node:http';
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { Fault } from '../../model/fault.ts';
+import type { Call, Credential } from '../network.ts';
+
+/** Sooner than servers close what idles: a request is not to meet a connection that is just ending. */
+const idleMs = 4000;
+
+export class Upstream extends Agent {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    super({ keepAlive: true, maxSockets: 1, timeout: idleMs });
+    this.#call = call;
+    call.socket.once('close', () => this.destroy());
+  }
+
+  override createConnection(_: AgentOptions, done?: (error: Error | null, stream: Duplex) => void): undefined {
+    openTls(this.#call).then(
+      (stream) => done?.(null, stream),
+      (error: Error) => done?.(error, undefined as never),
+    );
+  }
+}
+
+export async function openTls(call: Call): Promise<Duplex> {
+  const { credential } = call;
+  const socket = await call.dial();
+  return new Promise((resolve, reject) => {
+    const stream = connect({ ...connectionOptions(credential), socket });
+    stream.once('secureConnect', () => {
+      stream.off('error', refuse);
+      resolve(stream);
+    });
+    const refuse = (error: NodeJS.ErrnoException) => {
+      socket.destroy();
+      reject(tlsFault(credential, error));
+    };
+    stream.once('error', refuse);
+  });
+}
+
+function connectionOptions({ host, roots }: Credential): ConnectionOptions {
+  return {
+    host,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    secureContext: trusting(roots),
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+  };
+}
+
+const contexts = new Map<string, SecureContext>();
+
+/** To read the well-known authorities takes a while, so it is done once. */
+function trusting(roots: readonly string[]): SecureContext {
+  const key = roots.join('\n');
+  const known = contexts.get(key);
+  if (known) return known;
+  contexts.clear();
+  const made = createSecureContext({ minVersion: 'TLSv1.2', ca: [...rootCertificates, ...roots] });
+  contexts.set(key, made);
+  return made;
+}
+
+function tlsFault({ host }: Credential, error: NodeJS.ErrnoException): Fault {
+  return new Fault('unavailable', `no trusted connection to ${host}: ${error.code ?? error.message}`, { cause: error });
+}
