@@ -183,8 +183,8 @@ export const routes = {
   showSandbox: { ...paths.showSandbox, summary: 'One sandbox', answer: shape.sandboxView },
   removeSandbox: {
     ...paths.removeSandbox,
-    summary: 'Remove a sandbox; a running one only with `force`',
-    query: z.strictObject({ force: flag.optional() }),
+    summary: 'Remove a sandbox; a running one only with `force`, with `staleMs` only one that ended so long ago',
+    query: z.strictObject({ force: flag.optional(), staleMs: count.optional(), dryRun: flag.optional() }),
     answer: shape.sandboxView,
   },
   startSandbox: { ...paths.startSandbox, summary: 'Start a sandbox that has ended', answer: shape.sandboxView },

@@ -19,7 +19,7 @@ export async function forEach(
   const results = await during(
     context.out,
     `${verb} ${unique.length === 1 ? unique[0] : unique.length}`,
-    settle(unique, act),
+    inBatches(unique, async (name) => act(checkSandboxName(name))),
   );
   const views: SandboxView[] = [];
   let code = 0;
@@ -32,14 +32,13 @@ export async function forEach(
   return code;
 }
 
-async function settle(
-  names: readonly string[],
-  act: (name: string) => Promise<SandboxView>,
-): Promise<PromiseSettledResult<SandboxView>[]> {
-  const results: PromiseSettledResult<SandboxView>[] = [];
-  for (let start = 0; start < names.length; start += atOnce) {
-    const batch = names.slice(start, start + atOnce);
-    results.push(...(await Promise.allSettled(batch.map(async (name) => act(checkSandboxName(name))))));
+export async function inBatches<T, R>(
+  items: readonly T[],
+  act: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  const results: PromiseSettledResult<R>[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    results.push(...(await Promise.allSettled(items.slice(start, start + atOnce).map(act))));
   }
   return results;
 }

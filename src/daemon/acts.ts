@@ -65,12 +65,8 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
     as: body.user,
   }),
   showSandbox: null,
-  removeSandbox: ({ name, query }) => ({
-    verb: 'sandbox.remove',
-    names: [name],
-    detail: { force: query.force ?? false },
-    frees: true,
-  }),
+  removeSandbox: ({ name, query: { force = false, dryRun } }) =>
+    dryRun ? null : { verb: 'sandbox.remove', names: [name], detail: { force }, frees: true },
   startSandbox: named('sandbox.start'),
   stopSandbox: named('sandbox.stop', true),
   waitSandbox: null,

@@ -12,6 +12,7 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
+import { steadyClock } from '../lib/steady-clock.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
@@ -117,7 +118,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });
-  const common = { store, engine, reconciler, now };
+  const common = { store, engine, reconciler, now, steadyMs: steadyClock() };
   const tasks = new Tasks();
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const scopes = new Scopes((actor) => {

@@ -163,7 +163,7 @@ function cli(home: string, ...args: string[]): Promise<unknown> {
 async function removalRow({ engine, sandboxes, store, home }: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
   const cure = `Try: carrel rm --force ${name}`;
   try {
-    await sandboxes.remove(name, true);
+    await sandboxes.remove(name, { force: true });
   } catch (error) {
     if (!isFault(error, 'not_found')) return failure('removal', asFault(error).message, cure);
   }

@@ -117,7 +117,7 @@ export function handlers(served: Served): Handlers {
     },
     createSandbox: ({ actor, body }) => served.scopes.of(users.actAs(actor, body.user)).sandboxes.create(body),
     showSandbox: ({ scope, name }) => scope.sandboxes.show(name),
-    removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query.force ?? false),
+    removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
     startSandbox: ({ scope, name }) => scope.sandboxes.start(name),
     stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs),
     waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),

@@ -20,6 +20,7 @@ import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import { composeSpec, ownProject } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
+import { requireStale } from './stale.ts';
 import { suggestName } from './suggest-name.ts';
 import type { Unapplied } from './unapplied.ts';
 
@@ -34,6 +35,8 @@ export interface SandboxParts {
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
   readonly now: () => string;
+  /** The time, for ages: a clock that is set ahead makes nothing older. */
+  readonly steadyMs: () => number;
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
   /** What of it nobody has taken over. */
@@ -47,6 +50,14 @@ export interface SandboxParts {
 }
 
 type SandboxRow = Row<'sandbox'>;
+
+export interface Removal {
+  /** Whether it runs or has something that nobody took over. */
+  readonly force?: boolean | undefined;
+  /** Only if it ended so long ago, forced or not. */
+  readonly staleMs?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+}
 
 const defaultGraceMs = 10_000;
 const clientMs = 10_000;
@@ -211,8 +222,9 @@ export class Sandboxes {
     return this.settled(row);
   }
 
-  async remove(name: string, force: boolean): Promise<SandboxView> {
+  async remove(name: string, { force = false, staleMs, dryRun = false }: Removal = {}): Promise<SandboxView> {
     const row = await this.current(name);
+    if (staleMs !== undefined) requireStale(row.value, staleMs, this.#parts.steadyMs());
     if (!hasEnded(row.value.status) && !force) {
       throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
         hint: `Stop it first, or: carrel rm --force ${name}`,
@@ -220,6 +232,7 @@ export class Sandboxes {
     }
     const lost = force ? null : await this.#parts.unapplied(row.value);
     if (lost !== null) throw wouldLose(name, lost);
+    if (dryRun) return this.view(row.value);
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
     if (force) await this.#hurry(row, 0);
     return this.settled(row);

@@ -55,6 +55,7 @@ beforeEach(() => {
       owner: actor.name,
       account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
       now,
+      steadyMs: () => Date.parse('2026-01-31T00:00:00.000Z'),
       overlayRefusal: () => null,
       unapplied: async () => null,
       checkSpec: () => {},
@@ -154,6 +155,18 @@ describe('a sandbox', () => {
     expect((await call('DELETE', '/v1/sandboxes/box?force=true')).status).toBe(200);
     expect(await call('GET', '/v1/sandboxes/box')).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect(await engine.list()).toEqual([]);
+  });
+
+  it('is removed for its age only when it ended that long ago, forced or not', async () => {
+    const remove = async (query: string) => (await call('DELETE', `/v1/sandboxes/box?${query}`)).status;
+    const days = (count: number) => `staleMs=${count * 86_400_000}`;
+    await call('POST', '/v1/sandboxes', { name: 'box' });
+    expect(await remove(`${days(1)}&force=true`)).toBe(409);
+    await call('POST', '/v1/sandboxes/box/stop', {});
+    expect(await remove(`${days(31)}&force=true`)).toBe(409);
+    expect(await remove(`${days(30)}&dryRun=true`)).toBe(200);
+    expect(await remove(days(30))).toBe(200);
+    expect(await remove(days(30))).toBe(404);
   });
 
   it('takes a name once', async () => {

@@ -1,0 +1,143 @@
+/** `stop --all` and `rm --stale` against a daemon that answers as it is told to. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { consequences, Fault, type FaultCode } from '../../model/fault.ts';
+import { Output } from '../output/output.ts';
+import rm from './rm.ts';
+import stop from './stop.ts';
+
+const day = 86_400_000;
+let home: string;
+let server: http.Server;
+let asked: string[];
+let printed: string;
+let told: string;
+/** What becomes of a name; left out, it works. */
+let refusals: Record<string, FaultCode>;
+
+const view = (name: string, state: string, daysAgo: number | null) => ({
+  name,
+  state,
+  finishedAt: daysAgo === null ? null : new Date(Date.now() - daysAgo * day).toISOString(),
+});
+const there = [
+  view('old', 'completed', 9),
+  view('older', 'failed', 90),
+  view('young', 'stopped', 1),
+  view('busy', 'running', null),
+  view('waits', 'pending', null),
+  view('odd', 'completed', null),
+];
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'carrel-several-'));
+  [asked, printed, told, refusals] = [[], '', '', {}];
+  server = http.createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://x');
+    const name = pathname.split('/')[3];
+    if (name !== undefined) asked.push([request.method, name, pathname.split('/')[4], searchParams].join(' '));
+    const code = name === undefined ? undefined : refusals[name];
+    const fault = code && new Fault(code, `${name} says ${code}`);
+    response.writeHead(fault ? consequences[fault.code].http : 200);
+    response.end(JSON.stringify(fault ?? (name ? there.find((one) => one.name === name) : there)));
+  });
+  await new Promise<void>((done) => server.listen(join(home, 'carrel.sock'), done));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+  rmSync(home, { recursive: true });
+});
+
+function context(json = false) {
+  const stdout = { write: (text: string) => (printed += text) };
+  const stderr = { write: (text: string) => (told += text) };
+  return { home, socket: null, user: null, json, out: new Output(json, stdout, stderr, {}) };
+}
+const use = (options: object, args: string[] = []) => ({ args, options, command: [] });
+
+describe('stop --all', () => {
+  test('stops what runs or is about to, and says which', async () => {
+    expect(await stop(context(), use({ all: true }))).toBe(0);
+    expect(asked.sort()).toEqual(['POST busy stop ', 'POST waits stop ']);
+    expect(printed).toBe('busy\nwaits\n');
+  });
+
+  test('goes on after a failure, and ends with the code of the first', async () => {
+    refusals = { busy: 'timeout' };
+    expect(await stop(context(true), use({ all: true, grace: '1' }))).toBe(75);
+    expect(JSON.parse(printed)).toEqual([expect.objectContaining({ name: 'waits' })]);
+    expect(told).toContain('busy says timeout');
+  });
+
+  test('does not mind what has gone meanwhile', async () => {
+    refusals = { busy: 'not_found', waits: 'not_found' };
+    expect(await stop(context(), use({ all: true }))).toBe(0);
+    expect(told).toBe('');
+  });
+
+  test('and names exclude each other, and one of them is needed', async () => {
+    await expect(stop(context(), use({ all: true }, ['busy']))).rejects.toThrow('not both');
+    await expect(stop(context(), use({}))).rejects.toThrow('nothing was named');
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('rm --stale', () => {
+  const stale = (options: object = {}) => use({ stale: '7d', yes: true, ...options });
+  const removals = () => asked.map((one) => one.split(' ').slice(0, 2).join(' '));
+
+  test('asks for what ended so long ago only, and leaves the last word to the daemon', async () => {
+    expect(await rm(context(), stale())).toBe(0);
+    expect(asked.sort()).toEqual([`DELETE old  staleMs=${7 * day}`, `DELETE older  staleMs=${7 * day}`]);
+    expect(printed).toBe('old\nolder\n');
+    expect(await rm(context(), stale({ force: true, stale: '30d' }))).toBe(0);
+    expect(asked.at(-1)).toBe(`DELETE older  staleMs=${30 * day}&force=true`);
+  });
+
+  test('keeps what would be lost, says why, and that is no failure', async () => {
+    refusals = { old: 'conflict' };
+    expect(await rm(context(), stale())).toBe(0);
+    expect(printed).toBe('older\n');
+    expect(told).toBe('kept old: old says conflict\n');
+    printed = '';
+    expect(await rm(context(true), stale())).toBe(0);
+    expect(JSON.parse(printed)).toMatchObject({
+      removed: [{ name: 'older' }],
+      kept: [{ name: 'old', reason: 'old says conflict' }],
+    });
+  });
+
+  test('goes on after a failure, and ends with the code of the first', async () => {
+    refusals = { old: 'unavailable' };
+    expect(await rm(context(), stale())).toBe(75);
+    expect(printed).toBe('older\n');
+    refusals = { old: 'not_found', older: 'not_found' };
+    expect(await rm(context(), stale())).toBe(0);
+  });
+
+  test('shows what would go and removes nothing where nobody can be asked', async () => {
+    refusals = { old: 'conflict' };
+    const refused = await rm(context(), stale({ yes: false })).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'invalid', data: { removed: ['older'], kept: [{ name: 'old' }] } });
+    expect(told).toBe('would remove older, failed 90d ago\nkept old: old says conflict\n');
+    expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
+    expect(removals().sort()).toEqual(['DELETE old', 'DELETE older']);
+  });
+
+  test('with nothing to remove asks nothing', async () => {
+    expect(await rm(context(), stale({ yes: false, stale: '1000d' }))).toBe(0);
+    expect(told).toBe('there is nothing to remove\n');
+  });
+
+  test('and names exclude each other; what is no time span is refused before anything happens', async () => {
+    await expect(rm(context(), use({ stale: '7d' }, ['old']))).rejects.toThrow('not both');
+    await expect(rm(context(), stale({ stale: '7' }))).rejects.toThrow('is not a time span');
+    await expect(rm(context(), use({}))).rejects.toThrow('nothing was named');
+    await expect(rm(context(), use({ yes: true }, ['old']))).rejects.toThrow('--yes is for --stale');
+    expect(asked).toEqual([]);
+  });
+});
