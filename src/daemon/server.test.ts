@@ -1,101 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
+import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
 import { routes } from '../api/routes.ts';
-import type { Audit } from '../audit/audit.ts';
-import { openAudit } from '../audit/audit-log.ts';
-import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
 import { Fault } from '../model/fault.ts';
-import { defaultLimits } from '../model/limits.ts';
-import { Reconciler } from '../reconcile/reconcile.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
-import { Sandboxes } from './sandboxes.ts';
-import { Scopes } from './scope.ts';
-import { createApp } from './server.ts';
-import { Users } from './users.ts';
-import { Work } from './work.ts';
 
-let home: string;
-let store: Store;
-let audit: Audit;
-let engine: FakeEngine;
-let app: Hono;
-/** As those come in who show a token. */
-let shared: Hono;
-
+let { home, store, engine, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'carrel-server-'));
-  const places = samplePlaces(home);
-  const now = () => '2026-01-01T00:00:00.000Z';
-  store = createMemoryStore();
-  engine = createFakeEngine();
-  const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now });
-  const config = {
-    runtime: null,
-    limits: defaultLimits,
-    logMaxBytes: null,
-    sharedSocket: null,
-    dockerSocket: null,
-    images: [],
-  };
-  audit = openAudit({ folder: join(home, 'audit'), maxBytes: 1e6, files: 2, now, report: () => {} });
-  const users = new Users({ store, owner: 'ann', now });
-  const scopes = new Scopes((actor) => ({
-    actor,
-    sandboxes: new Sandboxes({
-      store,
-      engine,
-      reconciler,
-      places,
-      config,
-      owner: actor.name,
-      account: actor.isOwner ? 'any' : (users.find(actor.name)?.uid ?? null),
-      now,
-      steadyMs: () => Date.parse('2026-01-31T00:00:00.000Z'),
-      overlayRefusal: () => null,
-      unapplied: async () => null,
-      checkSpec: () => {},
-      volumeMounts: () => [],
-      credentialGrants: () => [],
-      wake: () => {},
-    }),
-    reviews: {} as never,
-    applies: {} as never,
-    snapshots: {} as never,
-    secrets: {} as never,
-    credentials: {} as never,
-    volumes: {} as never,
-    tasks: {} as never,
-  }));
-  const served = {
-    work: new Work(),
-    version: '1.2.3',
-    home,
-    rootless: false,
-    startedAtMs: Date.now(),
-    store,
-    audit,
-    engine,
-    users,
-    scopes,
-    commandEnded: async () => {},
-    doctor: { examine: async () => [] },
-    shutdown: async () => [],
-  };
-  app = createApp(served);
-  shared = createApp(served, false);
+  ({ home, store, engine, app, shared, call, addUser, dispose } = serve());
 });
-afterEach(() => rmSync(home, { recursive: true }));
-
-async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: never }> {
-  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-  const response = await app.request(path, init);
-  return { status: response.status, body: (await response.json()) as never };
-}
+afterEach(() => dispose());
 
 describe('the document', () => {
   it('has exactly the routes that are served', async () => {
@@ -208,18 +120,6 @@ describe('events', () => {
   });
 });
 
-const withToken = (token: string, headers = {}) => ({ authorization: `Bearer ${token}`, ...headers });
-
-async function comeAs(door: Hono, headers: Record<string, string>, method: string, path: string, body?: unknown) {
-  const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
-  const response = await door.request(path, init);
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
-
-async function addUser(name: string): Promise<string> {
-  return ((await call('POST', '/v1/users', { name })).body as { token: string }).token;
-}
-
 describe('users', () => {
   it('come in with a token only, and the hash of it is all that is kept', async () => {
     const token = await addUser('bob');
@@ -283,70 +183,5 @@ describe('users', () => {
     expect(store.find('user', '', 'eve')!.value.slot).not.toBe(slot);
     await addUser('bob');
     expect(store.find('user', '', 'bob')!.value.slot).toBe(slot);
-  });
-});
-
-describe('the audit log', () => {
-  const line = async (door: Hono, headers = {}) => {
-    const text = await (await door.request('/v1/audit', { headers })).text();
-    const entries = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!));
-    return entries.map(({ user, as, verb, targets, outcome }) =>
-      [user, as ?? '-', verb, targets.map(({ name }: { name: string }) => name).join(','), outcome].join(' '),
-    );
-  };
-
-  it('has who did what to which, refusals too, and nobody but the owner reads what others did', async () => {
-    const token = await addUser('bob');
-    const bob = withToken(token);
-    await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
-    await call('GET', '/v1/sandboxes');
-    await comeAs(app, { 'carrel-user': 'bob' }, 'POST', '/v1/sandboxes/box/stop', {});
-    await comeAs(shared, bob, 'DELETE', '/v1/sandboxes/box');
-    await comeAs(shared, bob, 'DELETE', '/v1/users/ann');
-    await comeAs(shared, bob, 'POST', '/v1/sandboxes', { name: 'x', user: 'ann' });
-    await comeAs(shared, { ...bob, 'carrel-user': 'ann' }, 'GET', '/v1/sandboxes');
-    await comeAs(shared, withToken('carrel_x'), 'POST', '/v1/shutdown', {});
-    const all = await line(app);
-    expect(all).toEqual([
-      'ann - user.add bob ok',
-      'ann bob sandbox.create box ok',
-      'ann bob sandbox.stop box ok',
-      'bob - sandbox.remove box ok',
-      'bob - user.remove ann denied',
-      'bob ann sandbox.create x not_found',
-      'bob - access ann not_found',
-      ' - access  unauthenticated',
-    ]);
-    expect(await line(shared, bob)).toEqual(all.filter((one) => one.startsWith('bob')));
-    expect((await shared.request('/v1/audit')).status).toBe(401);
-  });
-
-  it('is without values, variables, arguments and what was typed in place of a name', async () => {
-    const canary = 'Canary0123';
-    await call('POST', '/v1/sandboxes', {
-      name: 'box',
-      env: { A: canary },
-      command: ['sh', canary],
-      labels: { a: canary },
-    });
-    await call('POST', `/v1/sandboxes/${canary}/stop`, {});
-    await call('POST', '/v1/sandboxes', { name: canary });
-    await call('DELETE', '/v1/sandboxes/box?force=true');
-    const kept = readdirSync(join(home, 'audit')).map((name) => readFileSync(join(home, 'audit', name), 'utf8'));
-    expect(kept.join('')).not.toContain(canary);
-    expect(await line(app)).toEqual([
-      'ann - sandbox.create box ok',
-      'ann - sandbox.stop  invalid',
-      'ann - sandbox.create  invalid',
-      'ann - sandbox.remove box ok',
-    ]);
-  });
-
-  it('is written before the answer, and after the act', async () => {
-    engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
-    await call('POST', '/v1/sandboxes', { name: 'box' });
-    const log = () => readFileSync(join(home, 'audit/audit.log'), 'utf8').trimEnd().split('\n');
-    expect(log().map((one) => JSON.parse(one).outcome)).toEqual(['unsupported']);
-    expect(readFileSync(join(home, 'audit/unfinished'), 'utf8')).toBe('');
   });
 });

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
+import { Fault } from '../model/fault.ts';
+
+let { home, engine, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
+beforeEach(() => {
+  ({ home, engine, app, shared, call, addUser, dispose } = serve());
+});
+afterEach(() => dispose());
+
+describe('the audit log', () => {
+  const line = async (door: Hono, headers = {}) => {
+    const text = await (await door.request('/v1/audit', { headers })).text();
+    const entries = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!));
+    return entries.map(({ user, as, verb, targets, outcome }) =>
+      [user, as ?? '-', verb, targets.map(({ name }: { name: string }) => name).join(','), outcome].join(' '),
+    );
+  };
+
+  it('has who did what to which, refusals too, and nobody but the owner reads what others did', async () => {
+    const token = await addUser('bob');
+    const bob = withToken(token);
+    await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
+    await call('GET', '/v1/sandboxes');
+    await comeAs(app, { 'carrel-user': 'bob' }, 'POST', '/v1/sandboxes/box/stop', {});
+    await comeAs(shared, bob, 'DELETE', '/v1/sandboxes/box');
+    await comeAs(shared, bob, 'DELETE', '/v1/users/ann');
+    await comeAs(shared, bob, 'POST', '/v1/sandboxes', { name: 'x', user: 'ann' });
+    await comeAs(shared, { ...bob, 'carrel-user': 'ann' }, 'GET', '/v1/sandboxes');
+    await comeAs(shared, withToken('carrel_x'), 'POST', '/v1/shutdown', {});
+    const all = await line(app);
+    expect(all).toEqual([
+      'ann - user.add bob ok',
+      'ann bob sandbox.create box ok',
+      'ann bob sandbox.stop box ok',
+      'bob - sandbox.remove box ok',
+      'bob - user.remove ann denied',
+      'bob ann sandbox.create x not_found',
+      'bob - access ann not_found',
+      ' - access  unauthenticated',
+    ]);
+    expect(await line(shared, bob)).toEqual(all.filter((one) => one.startsWith('bob')));
+    expect((await shared.request('/v1/audit')).status).toBe(401);
+  });
+
+  it('is without values, variables, arguments and what was typed in place of a name', async () => {
+    const canary = 'Canary0123';
+    await call('POST', '/v1/sandboxes', {
+      name: 'box',
+      env: { A: canary },
+      command: ['sh', canary],
+      labels: { a: canary },
+    });
+    await call('POST', `/v1/sandboxes/${canary}/stop`, {});
+    await call('POST', '/v1/sandboxes', { name: canary });
+    await call('DELETE', '/v1/sandboxes/box?force=true');
+    const kept = readdirSync(join(home, 'audit')).map((name) => readFileSync(join(home, 'audit', name), 'utf8'));
+    expect(kept.join('')).not.toContain(canary);
+    expect(await line(app)).toEqual([
+      'ann - sandbox.create box ok',
+      'ann - sandbox.stop  invalid',
+      'ann - sandbox.create  invalid',
+      'ann - sandbox.remove box ok',
+    ]);
+  });
+
+  it('is written before the answer, and after the act', async () => {
+    engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
+    await call('POST', '/v1/sandboxes', { name: 'box' });
+    const log = () => readFileSync(join(home, 'audit/audit.log'), 'utf8').trimEnd().split('\n');
+    expect(log().map((one) => JSON.parse(one).outcome)).toEqual(['unsupported']);
+    expect(readFileSync(join(home, 'audit/unfinished'), 'utf8')).toBe('');
+  });
+});
