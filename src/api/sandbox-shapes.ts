@@ -1,5 +1,6 @@
 /** What is said about sandboxes, the daemon and its users. */
 import { z } from 'zod';
+import { maxCredentials } from '../model/credential.ts';
 import { volumeRequest } from './volume-shapes.ts';
 
 const name = z.string().min(1).max(63);
@@ -51,7 +52,7 @@ export const sandboxRequest = z.strictObject({
   rootfs: z.string().min(1).max(4096).optional(),
   secrets: z.array(secretName).max(100).optional(),
   /** Names of credentials: what they stand for is added outside. */
-  credentials: z.array(z.string().min(1).max(63)).max(20).optional(),
+  credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
   labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */
@@ -84,6 +85,8 @@ export const sandboxView = z.strictObject({
   finishedAt: z.string().nullable(),
   limits: limits.extend({ advisory: z.array(z.string()) }),
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
+  /** Names of those it was given. */
+  credentials: z.array(z.string()),
   network: z.literal('none'),
   labels: z.record(z.string(), z.string()),
 });

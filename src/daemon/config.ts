@@ -1,4 +1,6 @@
 /** The owner's settings: HOME/config.yaml. All optional; unknown ones are refused with their path. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readIfThere } from '../lib/file.ts';
@@ -18,6 +20,8 @@ const schema = z.strictObject({
   docker: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
   /** Images that sandboxes may be made of. */
   images: z.array(z.string().min(1).max(512)).max(1000).optional(),
+  /** Files in PEM: who is trusted to vouch for the services of credentials, besides those everybody trusts. */
+  authorities: z.array(z.string().startsWith('/').max(4096)).max(100).optional(),
   /** Where users with a token come in. */
   share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
@@ -29,6 +33,8 @@ export interface Config {
   readonly sharedSocket: string | null;
   readonly dockerSocket: string | null;
   readonly images: readonly string[];
+  /** In PEM. */
+  readonly authorities: readonly string[];
 }
 
 export function readConfig(path: string): Config {
@@ -49,7 +55,21 @@ export function readConfig(path: string): Config {
     sharedSocket: given.share?.socket ?? null,
     dockerSocket: given.docker?.socket ?? null,
     images: given.images ?? [],
+    authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
   };
+}
+
+function readAuthority(path: string, file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    new X509Certificate(text);
+    return text;
+  } catch (error) {
+    throw new Fault('invalid', `${path}: authorities: ${file} has no certificate: ${(error as Error).message}`, {
+      hint: 'Name a file with certificates in PEM.',
+      cause: error,
+    });
+  }
 }
 
 function parseYaml(path: string, text: string): unknown {

@@ -33,6 +33,7 @@ import { Applies } from './applies.ts';
 import { forgetApplies } from './apply-journal.ts';
 import { BaseWatch } from './base-watch.ts';
 import { type Config, readConfig } from './config.ts';
+import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
 import { createDoctor } from './doctor.ts';
 import type { Served } from './handlers.ts';
@@ -114,7 +115,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     volumes.init(spec.user, now());
     for (const name of volumesOf(spec.user, spec.volumes, defaultVolumePrefix)) volumes.touch(name, now());
   };
-  const data = sandboxData({ home, store, threads, watch, locks, secrets, given, useVolumes, report, now });
+  const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
+  const provideTrust = (sandbox: Sandbox) => supply.provideTrust(sandbox);
+  const data = sandboxData({
+    ...{ home, store, threads, watch, locks, secrets, given, useVolumes, provideTrust, report, now },
+  });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });

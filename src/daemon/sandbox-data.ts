@@ -32,6 +32,8 @@ export interface DataParts {
   readonly given: Given;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
+  /** Whom it is to trust for the hosts of its credentials. */
+  readonly provideTrust: (sandbox: Sandbox) => void;
   readonly report: (id: string, fault: Fault) => void;
   readonly now: () => string;
 }
@@ -48,6 +50,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
     provide: async (sandbox) => {
       parts.useVolumes(sandbox);
       giveSecrets(sandbox, parts);
+      parts.provideTrust(sandbox);
       const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;

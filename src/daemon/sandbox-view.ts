@@ -26,6 +26,7 @@ export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },
     mounts: describe(sandbox, places).mounts.map(mountView),
+    credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     network: 'none',
     labels: spec.labels,
   };

@@ -6,6 +6,7 @@
 import type { Launch } from '../engine/engine.ts';
 import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
 import { prepareRoot } from './root.ts';
@@ -46,7 +47,7 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, secrets, volumes, workspace];
+const hooks: readonly Hook[] = [system, folders, identity, secrets, credentials, volumes, workspace];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));

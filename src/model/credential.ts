@@ -111,6 +111,9 @@ export function credentialEnv({ name, preset }: CredentialGrant, url: string): R
   return { [`${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_BASE_URL`]: url };
 }
 
+/** That one sandbox can be given. */
+export const maxCredentials = 20;
+
 export const credentialNamePattern = /^[a-z][a-z0-9_.-]{0,62}$/;
 
 export function checkCredentialName(name: string): string {

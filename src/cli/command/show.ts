@@ -31,6 +31,7 @@ export function description(view: SandboxView, out: Output, now?: number): strin
     ...(finishedAt === null ? [] : [['finished', moment(finishedAt, now)]]),
     ['limits', limits(view)],
     ['network', plain(view.network)],
+    ...section('credentials', view.credentials.map(plain)),
     ...section('mounts', view.mounts.map(mount)),
     ...section(
       'labels',

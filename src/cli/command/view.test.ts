@@ -18,7 +18,14 @@ const sandbox: SandboxView = {
     mode: 'none',
     workspace: null,
   },
-  ...{ createdAt: '2026-01-01T00:00:00Z', kept: false, startedAt: null, finishedAt: null, network: 'none' },
+  ...{
+    createdAt: '2026-01-01T00:00:00Z',
+    kept: false,
+    startedAt: null,
+    finishedAt: null,
+    network: 'none',
+    credentials: [],
+  },
   limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
   mounts: [{ target: '/tmp', source: null, readonly: false }],
   labels: { 'k\n': '\u001b' },
@@ -61,6 +68,11 @@ test('the list of all users', () => {
 test('the working copy is described', () => {
   const view: SandboxView = { ...sandbox, workspace: { kind: 'overlay', base: 'frozen' } };
   expect(description(view, out, now)).toContain('workspace  overlay, base frozen');
+});
+
+test('credentials are named', () => {
+  const view: SandboxView = { ...sandbox, credentials: ['claude', 'gh'] };
+  expect(description(view, out, now)).toEqual(expect.arrayContaining(['credentials  claude', '             gh']));
 });
 
 test('the description shows limits that are not enforced, and no raw control character', () => {
