@@ -32,9 +32,10 @@ const owners: Readonly<Record<string, string>> = {
   koffi: 'src/lib/libc.ts',
   'better-sqlite3': 'src/store/sqlite.ts',
   dockerode: 'src/engine/docker/connection.ts',
+  '@agentclientprotocol/sdk': 'src/agent/kind/acp.ts',
 };
 const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'dockerode', 'pino'];
-const light = /^src\/(cli\/.*|api\/(client|paths|stream))\.ts$/;
+const light = /^src\/((cli|agent)\/.*|api\/(client|paths|stream))\.ts$/;
 const maxLines = 350;
 
 /** Every breach, one line each, naming the file and the rule. */
@@ -118,7 +119,7 @@ function wrongOwner(path: string, source: string): string[] {
     .map((name) => `${path}: only ${owners[name]} may import ${name}`);
 }
 
-/** The command line starts quickly because nothing it can load is heavy. */
+/** The command line and the adapter start quickly because nothing they can load is heavy. */
 function heavyReach(path: string, tree: Tree): string[] {
   if (!light.test(path)) return [];
   return [...reached(path, tree)]

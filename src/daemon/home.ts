@@ -56,6 +56,7 @@ export function openHome(folder: string, rootless: boolean): Home {
     config: join(home, 'config.yaml'),
     engine: join(home, 'engine'),
     images: join(home, 'images'),
+    tools: join(home, 'tools'),
     installation: createHash('sha256').update(home).digest('hex').slice(0, 12),
     sandbox: (id) => join(sandboxes, id),
     state: (id) => join(sandboxes, id, 'state'),

@@ -6,6 +6,7 @@
 import type { Launch } from '../engine/engine.ts';
 import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import { adapter } from './adapter.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
@@ -39,6 +40,8 @@ export interface Places {
   /** We are root in a user namespace only. */
   readonly rootless: boolean;
   readonly images: string;
+  /** Copies of what runs inside, one folder a version. */
+  readonly tools: string;
 }
 
 export interface Hook {
@@ -47,7 +50,7 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, secrets, credentials, volumes, workspace];
+const hooks: readonly Hook[] = [system, folders, identity, secrets, credentials, volumes, workspace, adapter];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));

@@ -14,6 +14,7 @@ import { identityOf } from '../../src/engine/local/ids.ts';
 import { chooseRuntime } from '../../src/engine/local/runtime.ts';
 import { maxProcesses, processSpec, runtimeSpec } from '../../src/engine/local/spec.ts';
 import { openStage, stage } from '../../src/engine/local/stage.ts';
+import { initMount } from '../../src/engine/local/start.ts';
 import { composeLaunch } from '../../src/launch/launch.ts';
 import { samplePlaces } from '../fixtures/places.ts';
 import { timeProgram } from './program.ts';
@@ -39,8 +40,7 @@ async function makeBundle(id: string, args: readonly string[]): Promise<string> 
   const cgroupsPath = parent === null ? null : join(parent, id);
   const launch = await composeLaunch(record(id, args), { slot: 0, console: false, held: [] }, places);
   const identity = identityOf(0, context.space);
-  const tools = { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
-  const mounts = [...launch.mounts, tools];
+  const mounts = [...launch.mounts, initMount(context.layout)];
   const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null, rootless: false });
   const spec = runtimeSpec({ launch, identity, ...staged, byGroup, cgroupsPath, arch: process.arch });
   const inside = processSpec({

@@ -51,7 +51,7 @@ const otherFolders = ['/home', '/run', '/var', '/dev', '/proc', '/sys/fs/cgroup'
 const kernelFiles = [
   ...['/proc/sys/kernel/hostname', '/proc/sys/kernel/core_pattern', '/proc/sys/vm/overcommit_memory'],
   ...['/proc/sysrq-trigger', '/proc/irq/default_smp_affinity', '/sys/power/state', '/sys/class/net/lo/mtu'],
-  ...['/etc/passwd', '/etc/resolv.conf', '/usr/bin/env', '/opt/carrel/bin/init', '/run/carrel/metadata/sandbox.json'],
+  ...['/etc/passwd', '/etc/resolv.conf', '/usr/bin/env', '/opt/carrel/init', '/run/carrel/metadata/sandbox.json'],
 ];
 
 /** Where something may be mounted. A link into /usr is a folder of its own on systems that never merged them. */

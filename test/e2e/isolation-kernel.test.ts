@@ -220,7 +220,7 @@ function hostProcesses(ground: () => Ground): void {
 
     it('are not listed', () => {
       expect([...found.commands].sort()).toEqual([
-        '/opt/carrel/bin/init',
+        '/opt/carrel/init',
         'python3',
         ...(entrance === 'command' ? [] : ['sleep']),
       ]);

@@ -47,7 +47,7 @@ const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
 /** A copy, renewed when the host's changes. */
 function installInit(layout: Layout): void {
   const source = initPrograms.map(findProgram).find((path) => path !== null);
-  const target = join(layout.tools, 'init');
+  const target = layout.init;
   if (!source) return;
   if (statSync(target, { throwIfNoEntry: false })?.size === statSync(source).size) return;
   copyFileSync(source, `${target}.new`);
@@ -61,7 +61,7 @@ export function runtimeArgs(context: Context, runtime: string): string[] {
 }
 
 export function requireInit(layout: Layout): void {
-  if (existsSync(join(layout.tools, 'init'))) return;
+  if (existsSync(layout.init)) return;
   throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
 }
 

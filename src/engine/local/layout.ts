@@ -16,9 +16,8 @@ export class Layout {
   get exits(): string {
     return join(this.folder, 'exit');
   }
-  /** Mounted at /opt/carrel/bin. */
-  get tools(): string {
-    return join(this.folder, 'bin');
+  get init(): string {
+    return join(this.folder, 'bin', 'init');
   }
   run(id: string): string {
     return join(this.runs, id);

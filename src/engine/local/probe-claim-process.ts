@@ -55,7 +55,7 @@ readlink /proc/self/ns/pid`,
     const [seen, first, namespace] = partsOf(said);
     return heldUnless(
       [
-        !first?.startsWith('/opt/carrel/bin/init ') && 'the first process is not its own init',
+        !first?.startsWith('/opt/carrel/init ') && 'the first process is not its own init',
         sharedNamespace(namespace, facts),
       ],
       `${linesOf(seen).length} visible, the first is its init`,

@@ -97,7 +97,7 @@ cases(inside.seccomp, status + status, [
   [status.replace('Seccomp:\t2', 'Seccomp:\t1') + status, 'no filter'],
 ]);
 
-const init = '/opt/carrel/bin/init -- sleep 60 \n';
+const init = '/opt/carrel/init -- sleep 60 \n';
 cases(inside.processes, `/proc/1\n/proc/7\n--\n${init}--\npid:[9]\n`, [
   [`/proc/1\n--\n/sbin/init splash \n--\npid:[9]\n`, 'not its own init'],
   [`/proc/1\n--\n${init}--\npid:[1]\n`, "the pid namespace is the host's"],

@@ -76,7 +76,7 @@ async function programRows({ keeperPath, layout, space }: Context): Promise<Prob
     Promise.all(runtimeNames.map(programOf)),
     programAt('conmon', keeperPath),
     saidBy(keeperPath, '--help'),
-    programAt('init', join(layout.tools, 'init')),
+    programAt('init', layout.init),
     programOf('unshare'),
   ]);
   const unshareHelp = unshare ? await saidBy(unshare.path, '--help') : null;

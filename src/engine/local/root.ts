@@ -23,7 +23,7 @@ const folders = [
   'dev',
   'etc/ssl',
   'home',
-  'opt/carrel',
+  'opt/carrel/bin',
   'proc',
   'run/carrel',
   'sys/devices/system/cpu',

@@ -22,7 +22,7 @@ export interface SpecInput {
   readonly arch: NodeJS.Architecture;
 }
 
-export const initPath = '/opt/carrel/bin/init';
+export const initPath = '/opt/carrel/init';
 
 const namespaces = ['user', 'pid', 'mount', 'ipc', 'uts', 'network', 'cgroup'] as const;
 

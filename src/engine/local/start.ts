@@ -11,10 +11,11 @@ import type { Launch } from '../engine.ts';
 import { type Context, type LaunchNote, notePath, requireInit, runtimeArgs } from './context.ts';
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
 import { keep, runtimeFault } from './keeper.ts';
+import type { Layout } from './layout.ts';
 import { keepEarlier, logName } from './log-file.ts';
 import { ownerNamespace } from './owner-namespace.ts';
 import { chooseRuntime } from './runtime.ts';
-import { maxProcesses, runtimeSpec } from './spec.ts';
+import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
 /** Sets everything up; the command waits. */
@@ -41,7 +42,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const staged = await stage({
     ...launch,
     identity,
-    mounts: [...launch.mounts, toolsMount(context)],
+    mounts: [...launch.mounts, initMount(context.layout)],
     ownerNamespace: async (owner, agent) => (context.space.rootless ? null : ownerNamespace(owner, agent)),
     rootless: context.space.rootless,
   });
@@ -86,8 +87,8 @@ function isRuntime(pid: number): boolean {
   return /^(crun|runc)|INIT\]$/m.test(readIfThere(`/proc/${pid}/comm`) ?? '');
 }
 
-function toolsMount(context: Context) {
-  return { kind: 'bind', source: context.layout.tools, target: '/opt/carrel/bin', readonly: true } as const;
+export function initMount(layout: Layout) {
+  return { kind: 'bind', source: layout.init, target: initPath, readonly: true } as const;
 }
 
 /** Who the sandbox runs as. */

@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Outcome } from '../model/outcome.ts';
+import type { StoryStatus } from '../model/swarm-message.ts';
+import type { TaskFile } from '../model/task.ts';
+import { freshOutcome, type Ground, readTaskFile, settle, taskNameOf } from './begin.ts';
+import { OutcomeRecord } from './record.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-begin-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function commit(digit: number): string {
+  return String(digit).repeat(40);
+}
+
+function task(...statuses: StoryStatus[]): TaskFile {
+  const metadata = { title: 'T', type: 'feat', branchName: 'b', createdAt: '2026-01-01' } as const;
+  const userStories = statuses.map((status, index) => ({
+    id: `US-00${index + 1}`,
+    title: 't',
+    description: '',
+    acceptanceCriteria: [],
+    priority: index,
+    status,
+    dependsOn: [],
+  }));
+  return { schemaVersion: '3.0', metadata, userStories };
+}
+
+interface Case {
+  readonly file: TaskFile;
+  readonly earlier?: Partial<Outcome>;
+  /** Where the branch is, and which commits there are. */
+  readonly tip: number;
+  readonly commits?: readonly number[];
+  readonly landed?: Record<string, number>;
+  readonly unchanged?: boolean;
+}
+
+async function settled({ file, earlier = {}, tip, commits = [tip], landed = {}, unchanged = true }: Case) {
+  const request = { taskFilePath: 'a.json', branchName: 'b' };
+  const fresh = freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request);
+  const record = OutcomeRecord.create(folder, { ...fresh, ...earlier });
+  const moves: string[] = [];
+  const branch = {
+    open: async () => commit(tip),
+    move: async (to: string) => void moves.push(to),
+    has: async (one: string) => commits.map(commit).includes(one),
+    storiesOn: async () => new Map(Object.entries(landed).map(([id, digit]) => [id, commit(digit)])),
+  } as unknown as Ground['branch'];
+  await settle(record, { branch, task: file, taskName: 'a', isUnchanged: async () => unchanged });
+  const { outcome } = record;
+  const stories = Object.entries(outcome.stories).map(([id, { status }]) => `${id} ${status}`);
+  return { outcome, stories, moves };
+}
+
+describe('where the work begins', () => {
+  test('at the branch, with what the task file says is done', async () => {
+    const file = task('completed', 'pending', 'skipped', 'failed', 'in_progress');
+    const { outcome, stories } = await settled({ file, tip: 1 });
+    expect(outcome).toMatchObject({ base: commit(1), tip: commit(1), ownsCheckout: true, landing: null });
+    expect(stories).toEqual(['US-001 completed', 'US-003 skipped']);
+  });
+
+  test('with stories that have a commit on the branch, whatever the file says', async () => {
+    const { outcome, stories } = await settled({
+      file: task('in_progress', 'failed'),
+      tip: 2,
+      landed: { 'US-001': 2 },
+    });
+    expect(stories).toEqual(['US-001 completed']);
+    expect(outcome.stories['US-001']?.commit).toBe(commit(2));
+  });
+
+  test('with the commit that was about to land', async () => {
+    const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
+    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1, commits: [1, 2] });
+    expect(moves).toEqual([commit(2)]);
+    expect(outcome).toMatchObject({ base: commit(1), tip: commit(2), landing: null });
+  });
+
+  test('without one that was lost before it was whole', async () => {
+    const earlier = { base: commit(1), tip: commit(1), landing: { storyId: 'US-001', commit: commit(2) } };
+    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 1 });
+    expect(moves).toEqual([]);
+    expect(outcome.tip).toBe(commit(1));
+  });
+
+  test('from the recorded tip, wherever an agent put the branch', async () => {
+    const earlier = { base: commit(1), tip: commit(2) };
+    const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 3, commits: [1, 2, 3] });
+    expect(moves).toEqual([commit(2)]);
+    expect(outcome.tip).toBe(commit(2));
+  });
+
+  test('in the checkout only if that was unchanged at the first start', async () => {
+    const first = await settled({ file: task('pending'), tip: 1, unchanged: false });
+    expect(first.outcome.ownsCheckout).toBe(false);
+    const earlier = { base: commit(1), tip: commit(1), ownsCheckout: true };
+    const next = await settled({ file: task('pending'), earlier, tip: 1, unchanged: false });
+    expect(next.outcome.ownsCheckout).toBe(true);
+  });
+
+  test('with stories that failed or were under way still to do', async () => {
+    const told = { output: '', commit: null };
+    const earlier = {
+      base: commit(1),
+      tip: commit(1),
+      stories: { 'US-001': { status: 'failed', ...told }, 'US-002': { status: 'in_progress', ...told } },
+    } as const;
+    expect((await settled({ file: task('pending', 'pending'), earlier, tip: 1 })).stories).toEqual([]);
+  });
+});
+
+describe('a task file', () => {
+  function put(path: string, content: unknown): void {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+
+  function read(path: string): TaskFile {
+    return readTaskFile(path, [join(folder, 'project'), join(folder, 'workspace')]);
+  }
+
+  test('is that of the project, which the agent cannot change, before that of the workspace', () => {
+    put('project/a.json', task('pending'));
+    put('workspace/a.json', task('completed'));
+    put('workspace/b.json', task('skipped'));
+    expect(read('a.json').userStories[0]?.status).toBe('pending');
+    expect(read('b.json').userStories[0]?.status).toBe('skipped');
+    expect(read(join(folder, 'workspace/a.json')).userStories[0]?.status).toBe('completed');
+  });
+
+  test.each([
+    ['none.json', 'TASK_FILE_NOT_FOUND', 'there is no task file'],
+    ['folder.json', 'TASK_FILE_NOT_FOUND', 'there is no task file'],
+    ['../project/a.json', 'INVALID_INPUT', 'leads outside'],
+    ['text.json', 'TASK_FILE_INVALID', 'text.json: '],
+    ['wrong.json', 'TASK_FILE_INVALID', 'schemaVersion: must be "3.0"'],
+    ['big.json', 'TASK_FILE_INVALID', 'more than 4194304 bytes'],
+    ['itself.json', 'TASK_FILE_INVALID', 'US-001 depends on itself'],
+  ])('%s is %s', (path, code, reason) => {
+    mkdirSync(join(folder, 'project/folder.json'), { recursive: true });
+    put('project/text.json', 'hello');
+    put('project/wrong.json', { schemaVersion: '2.0' });
+    put('project/big.json', ' '.repeat(4 * 1024 ** 2 + 1));
+    const one = task('pending');
+    put('project/itself.json', { ...one, userStories: [{ ...one.userStories[0], dependsOn: ['US-001'] }] });
+    expect(() => read(path)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(reason) }));
+  });
+
+  test('may be a link, for it is read where the agent reads', () => {
+    put('project/a.json', task('pending'));
+    symlinkSync('a.json', join(folder, 'project/b.json'));
+    expect(read('b.json').userStories).toHaveLength(1);
+  });
+
+  test('has a name for its commits', () => {
+    expect(taskNameOf('.carrel/tasks/2026-01-31-login-tasks.json')).toBe('2026-01-31-login');
+    expect(taskNameOf('/a/b.json')).toBe('b');
+  });
+});
+
+test('a record that is damaged or of another time is as none', () => {
+  for (const text of ['', '{', '{}', '{"version":"9"}', 'x'.repeat(5 * 1024 ** 2)]) {
+    writeFileSync(join(folder, 'outcome.json'), text);
+    expect(OutcomeRecord.read(folder)).toBeNull();
+  }
+});

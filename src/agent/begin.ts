@@ -1,0 +1,107 @@
+/**
+ * Where the work on a task file begins, or goes on: what the record of an earlier run, the branch and the task file say
+ * together. A commit that was about to land is landed. Whatever else was under way is done again from the tip.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import type { Outcome, ToldStory } from '../model/outcome.ts';
+import type { TaskRequest } from '../model/swarm-message.ts';
+import { checkTaskFile, maxTaskFileBytes, type Story, type TaskFile } from '../model/task.ts';
+import { Setback } from './agent.ts';
+import type { Branch } from './branch.ts';
+import type { OutcomeRecord } from './record.ts';
+
+/** The first of the folders that has it: what only the daemon can change comes before what the agent can. */
+export function readTaskFile(path: string, folders: readonly string[]): TaskFile {
+  if (path.split('/').includes('..')) throw new Setback('INVALID_INPUT', `payload.taskFilePath: ${path} leads outside`);
+  const candidates = isAbsolute(path) ? [path] : folders.map((folder) => join(folder, path));
+  const found = candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
+  if (found === undefined) throw new Setback('TASK_FILE_NOT_FOUND', `there is no task file ${candidates.join(' or ')}`);
+  if (statSync(found).size > maxTaskFileBytes) {
+    throw new Setback('TASK_FILE_INVALID', `${found}: has more than ${maxTaskFileBytes} bytes`);
+  }
+  const check = checkTaskFile(parse(found));
+  if ('file' in check) return check.file;
+  throw new Setback('TASK_FILE_INVALID', `${found}: ${check.problems.map(({ message }) => message).join('; ')}`);
+}
+
+function parse(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Setback('TASK_FILE_INVALID', `${path}: ${(error as Error).message}`);
+  }
+}
+
+/** In commits, beside the story's id. */
+export function taskNameOf(taskFilePath: string): string {
+  return basename(taskFilePath).replace(/(-tasks)?\.json$/, '');
+}
+
+export function freshOutcome(swarmId: string, { taskFilePath, branchName }: TaskRequest): Outcome {
+  return {
+    version: '1.0',
+    swarmId,
+    taskFilePath,
+    branchName,
+    base: null,
+    tip: null,
+    landing: null,
+    ownsCheckout: false,
+    stories: {},
+    completion: null,
+  };
+}
+
+export function isOf(outcome: Outcome, { taskFilePath, branchName }: TaskRequest): boolean {
+  return outcome.taskFilePath === taskFilePath && outcome.branchName === branchName;
+}
+
+export interface Ground {
+  readonly branch: Branch;
+  readonly task: TaskFile;
+  readonly taskName: string;
+  /** Whether the checkout may be worked in, asked once. */
+  readonly isUnchanged: () => Promise<boolean>;
+}
+
+/** Afterwards the record says for every story that is done how, and for no other. */
+export async function settle(record: OutcomeRecord, ground: Ground): Promise<void> {
+  const { branch, task, taskName } = ground;
+  const { outcome } = record;
+  const there = await branch.open();
+  const tip = await sound(branch, [outcome.landing?.commit, outcome.tip], there);
+  if (tip !== there) await branch.move(tip);
+  const landed = await branch.storiesOn(taskName);
+  const done = task.userStories.flatMap((story) => {
+    const told = toldOf(story, outcome, landed.get(story.id) ?? null);
+    return told === null ? [] : [[story.id, told] as const];
+  });
+  record.change({
+    base: outcome.base ?? tip,
+    tip,
+    landing: null,
+    ownsCheckout: outcome.base === null ? await ground.isUnchanged() : outcome.ownsCheckout,
+    stories: Object.fromEntries(done),
+    completion: null,
+  });
+}
+
+async function sound(
+  branch: Branch,
+  commits: readonly (string | null | undefined)[],
+  otherwise: string,
+): Promise<string> {
+  for (const commit of commits) if (commit && (await branch.has(commit))) return commit;
+  return otherwise;
+}
+
+/** Null for a story that is still to be done, or to be tried again. */
+function toldOf(story: Story, outcome: Outcome, commit: string | null): ToldStory | null {
+  const told = outcome.stories[story.id];
+  if (commit !== null) return { status: 'completed', output: told?.output ?? '', commit };
+  if (story.status === 'skipped' || story.status === 'completed') {
+    return { status: story.status, output: told?.output ?? '', commit: told?.commit ?? null };
+  }
+  return null;
+}

@@ -1,0 +1,99 @@
+/**
+ * The branch that finished stories come onto, one commit each. Only the adapter moves it: wherever an agent may have put it,
+ * the next story is put on top of the last one.
+ */
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Setback } from './agent.ts';
+import { type Git, reasonIn } from './git.ts';
+import type { Repository } from './repository.ts';
+
+const lockedTries = 20;
+const lockedMs = 50;
+
+export class Branch {
+  readonly #git: Git;
+  readonly #folder: string;
+  readonly #gitFolder: string;
+  readonly #ref: string;
+
+  constructor(git: Git, { folder, gitFolder }: Repository, name: string) {
+    this.#git = git;
+    this.#folder = folder;
+    this.#gitFolder = gitFolder;
+    this.#ref = `refs/heads/${name}`;
+  }
+
+  /** Where it is; made from what is checked out when it is not there yet. */
+  async open(): Promise<string> {
+    const there = await this.#resolve(this.#ref);
+    if (there !== null) return there;
+    const head = await this.#resolve('HEAD');
+    if (head === null) throw new Setback('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
+    await this.move(head);
+    return head;
+  }
+
+  /** A git of an agent may hold the lock for a moment, or have been killed with it. */
+  async move(commit: string): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const { exitCode, stderr } = await this.#git.run(this.#folder, ['update-ref', this.#ref, commit]);
+      if (exitCode === 0) return;
+      const reason = `${this.#ref} cannot be moved: ${reasonIn(stderr)}`;
+      if (!stderr.includes('.lock') || tries > lockedTries) throw new Setback('GIT_CHECKOUT_FAILED', reason);
+      if (tries === lockedTries) rmSync(join(this.#gitFolder, `${this.#ref}.lock`), { force: true });
+      else await pause(lockedMs);
+    }
+  }
+
+  /** Ids of stories of this task that have a commit here. */
+  async storiesOn(task: string): Promise<Map<string, string>> {
+    const format = `%H%x09%(trailers:key=${storyTrailer},valueonly,separator=%x20)%x09%(trailers:key=${taskTrailer},valueonly,separator=%x20)`;
+    const log = await this.#git.ok(this.#folder, ['log', '--max-count=10000', `--format=${format}`, this.#ref]);
+    const found = log.split('\n').map((line) => line.split('\t'));
+    return new Map(found.filter(([, , of]) => of === task).map(([commit, story]) => [story!, commit!]));
+  }
+
+  async has(commit: string): Promise<boolean> {
+    return (await this.#resolve(commit)) !== null;
+  }
+
+  async #resolve(name: string): Promise<string | null> {
+    const { exitCode, stdout } = await this.#git.run(this.#folder, [
+      'rev-parse',
+      '--verify',
+      '--quiet',
+      '--end-of-options',
+      `${name}^{commit}`,
+    ]);
+    return exitCode === 0 ? stdout.trim() : null;
+  }
+}
+
+const storyTrailer = 'Carrel-Story';
+const taskTrailer = 'Carrel-Task';
+
+export interface Described {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** One line for people, the agent's summary, and who it was for, as git reads it. */
+export function commitMessage(type: string, story: Described, summary: string, task: string): string {
+  const subject = oneLine(`${prefixes[type] ?? type}: ${story.title} (${story.id})`);
+  const body = summary.trim() === '' ? [] : [quoted(summary), ''];
+  return `${[subject, '', ...body, `${taskTrailer}: ${task}`, `${storyTrailer}: ${story.id}`].join('\n')}\n`;
+}
+
+const prefixes: Readonly<Record<string, string>> = { feat: 'feat', ref: 'refactor', bug: 'fix', chore: 'chore' };
+
+function oneLine(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim();
+}
+
+/** An agent's words are text. Trailers are only what stands after the last empty line, and that is ours. */
+function quoted(summary: string): string {
+  return summary.replace(/[\x00-\x09\x0b-\x1f\x7f]/g, '').trim();
+}

@@ -1,0 +1,77 @@
+/** Those the adapter talks with: its own stdio, and whoever ran it again and is connected through a socket. */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { MessageReader } from '../model/message-line.ts';
+import type { Adapter } from './adapter.ts';
+import { exitCodeOf } from './exit.ts';
+import type { Listener } from './voice.ts';
+
+/** Bytes that a listener may be behind before words are left out for it. */
+const behindBytes = 256 * 1024;
+
+function listenerOn(stream: Writable): Listener {
+  return {
+    write: (line) => void (stream.writable && stream.write(line)),
+    isBehind: () => stream.writableLength > behindBytes,
+  };
+}
+
+/** Connected until it can no longer be told anything. `onEnd` when it has no more to say. */
+export function connect(adapter: Adapter, input: Readable, output: Writable, onEnd: () => void): void {
+  const listener = listenerOn(output);
+  const reader = new MessageReader();
+  const take = (reads: ReturnType<MessageReader['push']>) => {
+    for (const read of reads) {
+      if ('message' in read) adapter.receive(read.message, listener);
+      else adapter.refuse(read.flaw.reason);
+    }
+  };
+  const gone = () => adapter.disconnect(listener);
+  output.on('error', gone);
+  output.on('close', gone);
+  input.on('data', (chunk: Buffer) => take(reader.push(chunk)));
+  input.on('end', () => {
+    take(reader.end());
+    onEnd();
+  });
+  input.on('error', onEnd);
+  adapter.connect(listener);
+}
+
+/** An abstract socket: it needs no file, only one can hold it, and it is gone with its holder. */
+export function socketName(dataFolder: string): string {
+  return `\0carrel-adapter:${dataFolder}`;
+}
+
+/** Null when another adapter works here. */
+export function listen(name: string, onConnection: (socket: Socket) => void): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true }, onConnection);
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(null);
+      else reject(error);
+    });
+    server.listen(name, () => resolve(server));
+  });
+}
+
+/** Passes everything on between our own stdio and the adapter that works here. Its completion tells how to end. */
+export function relay(socket: Socket, input: Readable, output: Writable): Promise<number> {
+  const reader = new MessageReader();
+  let exitCode = 1;
+  input.pipe(socket);
+  socket.on('data', (chunk: Buffer) => {
+    if (output.writable && !output.write(chunk)) {
+      socket.pause();
+      output.once('drain', () => socket.resume());
+    }
+    for (const read of reader.push(chunk)) {
+      if ('message' in read && read.message.type === 'completion') exitCode = exitCodeOf(read.message.payload.status);
+    }
+  });
+  return new Promise((resolve) => {
+    socket.on('error', () => resolve(exitCode));
+    socket.on('close', () => resolve(exitCode));
+    output.on('error', () => resolve(exitCode));
+  });
+}

@@ -1,0 +1,158 @@
+/** Has the stories of a task file worked on: which ones are ready, in which lane, until none is left that could be. */
+import { crashPoint } from '../lib/crash-point.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import { maxKeptOutput } from '../model/outcome.ts';
+import { clip } from '../model/shape.ts';
+import { type Completion, maxErrors, maxErrorText, type StoryStatus } from '../model/swarm-message.ts';
+import { defaultConcurrency, heldUpBy, readyStories, type Story, type TaskFile } from '../model/task.ts';
+import { type Ending, Setback, type Work } from './agent.ts';
+import { commitMessage } from './branch.ts';
+import type { Checkouts } from './checkout.ts';
+import { promptOf } from './prompt.ts';
+import type { OutcomeRecord } from './record.ts';
+import { type Limits, supervise } from './supervise.ts';
+import type { Voice } from './voice.ts';
+
+export interface DriveParts {
+  readonly task: TaskFile;
+  /** Tells this task file's stories from others' of the same number. */
+  readonly taskName: string;
+  readonly work: Work;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  readonly checkouts: Checkouts;
+  readonly record: OutcomeRecord;
+  readonly voice: Voice;
+}
+
+/** A story that does not fit onto the branch any more is done again that often. */
+const maxTries = 3;
+
+export class Drive {
+  readonly #parts: DriveParts;
+  readonly #order = new Exclusive();
+  readonly #free: number[];
+  readonly #errors: string[] = [];
+
+  constructor(parts: DriveParts) {
+    this.#parts = parts;
+    const count = parts.task.metadata.maxConcurrency ?? defaultConcurrency;
+    this.#free = Array.from({ length: count }, (_, index) => index);
+  }
+
+  /** Everything that can be done, or until the signal. What cannot be recorded ends all of it. */
+  async run(signal: AbortSignal): Promise<Completion> {
+    const halt = new AbortController();
+    const running = new Map<string, Promise<void>>();
+    try {
+      for (;;) {
+        if (!signal.aborted) this.#begin(running, AbortSignal.any([signal, halt.signal]));
+        if (running.size === 0) return this.#conclude(signal.aborted);
+        await Promise.race(running.values());
+      }
+    } catch (error) {
+      halt.abort();
+      await Promise.allSettled(running.values());
+      throw error;
+    }
+  }
+
+  #begin(running: Map<string, Promise<void>>, signal: AbortSignal): void {
+    const ready = readyStories(this.#stories()).filter(({ id }) => !running.has(id));
+    for (const story of ready.slice(0, this.#free.length)) {
+      const lane = this.#free.shift()!;
+      const done = this.#story(story, lane, signal).finally(() => {
+        running.delete(story.id);
+        this.#free.push(lane);
+        this.#free.sort((a, b) => a - b);
+      });
+      running.set(story.id, done);
+    }
+  }
+
+  #stories(): Story[] {
+    const { stories } = this.#parts.record.outcome;
+    return this.#parts.task.userStories.map((story) => ({ ...story, status: stories[story.id]?.status ?? 'pending' }));
+  }
+
+  async #story(story: Story, lane: number, signal: AbortSignal): Promise<void> {
+    this.#tell(story.id, 'in_progress', '');
+    try {
+      for (let tries = 1; !(await this.#try(story, lane, signal)); tries += 1) {
+        if (tries === maxTries) throw new Setback(null, 'it does not fit onto what other stories changed meanwhile');
+        this.#parts.voice.words(story.id, 'does not fit onto what another story changed: once more, from there');
+      }
+    } catch (error) {
+      this.#fail(story.id, signal.aborted ? new Setback(null, 'stopped before it was finished') : error);
+    }
+  }
+
+  /** False when it has to be done again. */
+  async #try(story: Story, lane: number, signal: AbortSignal): Promise<boolean> {
+    const { checkouts, record, work, task, env, limits, voice } = this.#parts;
+    const base = record.outcome.tip!;
+    const folder = await checkouts.reset(lane, base);
+    const assignment = { story, prompt: promptOf(story, task.metadata), folder, env };
+    const say = (words: string) => voice.words(story.id, words);
+    try {
+      const ending = refuseFailure(await supervise({ work, assignment, limits, say }, signal));
+      return await this.#order.run('branch', () => this.#land(story, lane, base, ending));
+    } catch (error) {
+      await checkouts.keep(lane, base, story.id);
+      throw error;
+    }
+  }
+
+  /** One story after the other. A crash between any two of these steps is mended at the next start. */
+  async #land(story: Story, lane: number, base: string, { summary }: Ending): Promise<boolean> {
+    const { checkouts, record, task, taskName } = this.#parts;
+    const message = commitMessage(task.metadata.type, story, summary, taskName);
+    const commit = await checkouts.commit(lane, base, record.outcome.tip!, message);
+    if (commit === null) return false;
+    crashPoint('story:committed');
+    record.change({ landing: { storyId: story.id, commit } });
+    crashPoint('story:noted');
+    await checkouts.moveBranch(commit);
+    crashPoint('story:landed');
+    this.#tell(story.id, 'completed', summary, commit);
+    crashPoint('story:told');
+    return true;
+  }
+
+  #fail(id: string, error: unknown): void {
+    const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
+    this.#errors.push(`${id}: ${message}`);
+    this.#tell(id, 'failed', message);
+    if (code !== null) this.#parts.voice.error(code, `${id}: ${message}`);
+  }
+
+  /** Recorded, then said. */
+  #tell(id: string, status: StoryStatus, output: string, commit: string | null = null): void {
+    const { record, voice } = this.#parts;
+    record.change({
+      stories: { ...record.outcome.stories, [id]: { status, output: clip(output, maxKeptOutput), commit } },
+      ...(commit === null ? {} : { tip: commit, landing: null }),
+    });
+    voice.status(id, status, output);
+  }
+
+  #conclude(stopped: boolean): Completion {
+    const stories = this.#stories();
+    const open = stories.filter(({ status }) => status !== 'completed' && status !== 'skipped');
+    if (open.length === 0) return { status: 'completed', prUrl: null, errors: [] };
+    const waiting = open.filter(({ status }) => status === 'pending');
+    const held = waiting.map((story) => `${story.id}: ${waitsFor(heldUpBy(story, stories))}`);
+    const errors = [...this.#errors, ...held].map((text) => clip(text, maxErrorText)).slice(0, maxErrors);
+    return { status: stopped ? 'stopped' : 'failed', prUrl: null, errors };
+  }
+}
+
+function waitsFor(ids: readonly string[]): string {
+  return ids.length === 0 ? 'was not begun' : `waits for ${ids.join(', ')}`;
+}
+
+/** An agent that says it could not do it has failed like one that crashed. */
+function refuseFailure(ending: Ending): Ending {
+  if (ending.status === 'completed') return ending;
+  throw new Setback(ending.code, ending.summary);
+}

@@ -1,0 +1,93 @@
+/** Git inside the sandbox, by argv: without hooks, without a terminal, and durable. */
+import { spawn } from 'node:child_process';
+import { Setback } from './agent.ts';
+
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface GitRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const settings: Readonly<Record<string, string>> = {
+  'safe.directory': '*',
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'core.fsync': 'committed,reference',
+  'core.quotePath': 'false',
+  'commit.gpgSign': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'advice.detachedHead': 'false',
+  'advice.addEmbeddedRepo': 'false',
+};
+
+const maxOutputBytes = 16 * 1024 ** 2;
+
+export class Git {
+  readonly #env: Readonly<Record<string, string | undefined>>;
+
+  constructor(env: Readonly<Record<string, string | undefined>>, author: Author) {
+    const entries = Object.entries(settings);
+    this.#env = {
+      ...env,
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
+      GIT_EDITOR: 'true',
+      GIT_AUTHOR_NAME: author.name,
+      GIT_AUTHOR_EMAIL: author.email,
+      GIT_COMMITTER_NAME: author.name,
+      GIT_COMMITTER_EMAIL: author.email,
+      GIT_CONFIG_COUNT: String(entries.length),
+      ...Object.fromEntries(
+        entries.flatMap(([key, value], index) => [
+          [`GIT_CONFIG_KEY_${index}`, key],
+          [`GIT_CONFIG_VALUE_${index}`, value],
+        ]),
+      ),
+    };
+  }
+
+  /** What it printed, or a Setback that says why it did not. */
+  async ok(folder: string, args: readonly string[], input = ''): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(folder, args, input);
+    if (exitCode === 0) return stdout.replace(/\n$/, '');
+    throw new Setback('UNKNOWN_ERROR', `git ${args[0]} failed in ${folder}: ${reasonIn(stderr) || `exit ${exitCode}`}`);
+  }
+
+  run(folder: string, args: readonly string[], input = ''): Promise<GitRun> {
+    return new Promise((resolve, reject) => {
+      const child = spawn('git', args, { cwd: folder, env: this.#env, stdio: ['pipe', 'pipe', 'pipe'] });
+      child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(folder, error)));
+      if (!child.stdin) return;
+      const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+      child.stdin.on('error', () => {});
+      child.stdin.end(input);
+      child.on('close', (code) => resolve({ exitCode: code ?? 255, stdout: stdout(), stderr: stderr() }));
+    });
+  }
+}
+
+function notStarted(folder: string, error: NodeJS.ErrnoException): Setback {
+  return new Setback('UNKNOWN_ERROR', `git cannot be run in ${folder}: ${error.message}`);
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (bytes < maxOutputBytes) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+/** The line that says what went wrong, not the hints around it. */
+export function reasonIn(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  return lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
+}

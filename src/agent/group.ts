@@ -1,0 +1,133 @@
+/**
+ * An agent's processes. They are a process group of their own and carry a mark in their environment, so that those that
+ * left the group are found, too. When the first of them has ended, the others are ended.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { signalNumber } from '../lib/signal.ts';
+import { Setback } from './agent.ts';
+
+export interface GroupOptions {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export const stopGraceMs = 5000;
+/** What a process that nobody can end holds open is let go of after that. */
+const drainMs = 1000;
+const pollMs = 20;
+const markName = 'CARREL_AGENT_RUN';
+
+export class Group {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Its exit code, or 128 and the number of the signal; settles when all of its processes have ended. */
+  readonly ended: Promise<number>;
+  readonly #child: Child;
+  readonly #mark: string;
+  #stopping: Promise<void> | undefined;
+
+  constructor({ command: [file = '', ...args], cwd, env }: GroupOptions) {
+    this.#mark = `${markName}=${randomUUID()}`;
+    const [, mark] = this.#mark.split('=');
+    this.#child = spawn(file, args, {
+      cwd,
+      env: { ...env, [markName]: mark },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    // Where it could not even be tried, for want of descriptors, there are no streams.
+    if (!this.#child.stdin) throw new Setback('UNKNOWN_ERROR', `the agent's program ${file} cannot be started`);
+    ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = this.#child);
+    // What it does not read is lost with it, ignoring.
+    this.stdin.on('error', () => {});
+    this.ended = this.#end(file);
+    this.ended.catch(() => {});
+  }
+
+  /** SIGTERM to all, and SIGKILL to what is left after the grace time. */
+  stop(graceMs = stopGraceMs): Promise<void> {
+    this.#stopping ??= this.#stop(graceMs);
+    return this.#stopping;
+  }
+
+  async #stop(graceMs: number): Promise<void> {
+    if (this.#child.pid === undefined) return;
+    const deadline = performance.now() + graceMs;
+    this.#signal('SIGTERM');
+    while (this.#isLeft() && performance.now() < deadline) await pause(pollMs);
+    // A process may make another while we look.
+    for (let tries = 0; this.#isLeft() && tries < 100; tries += 1) {
+      this.#signal('SIGKILL');
+      await pause(pollMs);
+    }
+  }
+
+  async #end(file: string): Promise<number> {
+    const exitCode = await new Promise<number>((resolve, reject) => {
+      this.#child.on('error', (error) => reject(notStarted(file, error)));
+      this.#child.on('exit', (code, signal) => resolve(code ?? 128 + signalNumber(signal ?? '')));
+    });
+    const closed = Promise.all([this.stdout, this.stderr].map(streamClosed));
+    if (this.#isLeft()) await this.stop();
+    await Promise.race([closed, pause(drainMs)]);
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
+    return exitCode;
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    for (const target of [-this.#child.pid!, ...this.#strays()]) kill(target, name);
+  }
+
+  #isLeft(): boolean {
+    const running = this.#child.exitCode === null && this.#child.signalCode === null;
+    return running || kill(-this.#child.pid!, 0) || this.#strays().length > 0;
+  }
+
+  /** Those that left the group. */
+  #strays(): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => hasMark(pid, this.#mark))
+      .map(Number);
+  }
+}
+
+function streamClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.readableEnded || stream.destroyed) resolve();
+    stream.once('close', resolve);
+    stream.once('end', resolve);
+  });
+}
+
+/** An environment ends with a zero byte after each variable; that of a zombie is empty. */
+function hasMark(pid: string, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`).includes(`${mark}\0`);
+  } catch {
+    return false;
+  }
+}
+
+/** False when there is nobody. Zombies of a group count as somebody until they are reaped. */
+function kill(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notStarted(file: string, error: NodeJS.ErrnoException): Setback {
+  const missing = error.code === 'ENOENT' ? 'is not installed in this sandbox' : `cannot be started: ${error.message}`;
+  return new Setback('AGENT_CRASH', `the agent's program ${file} ${missing}`);
+}

@@ -1,0 +1,63 @@
+/**
+ * The agent's key: a secret, which is a file in memory, or a variable that the sandbox has already, such as the placeholder
+ * that stands for a credential. A task request cannot bring one.
+ */
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentSpec } from '../model/agent.ts';
+import type { TaskRequest } from '../model/swarm-message.ts';
+import { Setback } from './agent.ts';
+
+export interface Key {
+  readonly variable: string;
+  /** Where it is a secret. */
+  readonly file: string | null;
+  /** Where it is not: what the sandbox has instead. */
+  readonly value: string | null;
+}
+
+export const secretsFolder = '/run/secrets';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Null for an agent that needs none. */
+export function findKey({ key }: AgentSpec, env: Environment, folder = secretsFolder): Key | null {
+  if (!key) return null;
+  const file = join(folder, key.secret);
+  if (isReadable(file)) return { variable: key.variable, file, value: null };
+  const value = env[key.variable] || env[key.elsewhere ?? ''];
+  if (value) return { variable: key.variable, file: null, value };
+  throw new Setback(
+    'MISSING_ENV_VAR',
+    `the agent needs ${key.variable}, and this sandbox has neither the secret ${key.secret} nor a credential for it`,
+  );
+}
+
+/** For agents that look for their key nowhere else. */
+export function keyEnv(key: Key | null): Record<string, string> {
+  if (key === null) return {};
+  return { [key.variable]: key.file === null ? key.value! : readFileSync(key.file, 'utf8').trim() };
+}
+
+/** Variables of a task request that would bring a key, or change what programs are. */
+const notByRequest =
+  /(_API_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS)$|^(PATH|HOME|LD_.*|NODE_OPTIONS|GIT_.*|CARREL_.*)$/;
+
+export function refuseKeys({ envVars = {}, repoUrl = '' }: TaskRequest): void {
+  const name = Object.keys(envVars).find((one) => notByRequest.test(one));
+  if (name !== undefined) throw notHere(`payload.envVars.${name}`);
+  if (/^https:\/\/[^/@]*:[^/]*@/.test(repoUrl)) throw notHere('payload.repoUrl: a password');
+}
+
+function notHere(what: string): Setback {
+  return new Setback('INVALID_INPUT', `${what} is not for a task request; keys are given as secrets or credentials`);
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Any agent that speaks the Agent Client Protocol on its stdio: one process and one session a story. It has the sandbox's
+ * files and programs itself, so it is offered none of ours.
+ */
+import { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClientContext, client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import { Lines } from '../../lib/lines.ts';
+import type { AcpSpec } from '../../model/agent.ts';
+import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
+import { Group } from '../group.ts';
+import { LastWords } from '../last-words.ts';
+import { answerPermission } from './permission.ts';
+
+const maxMessageBytes = 16 * 1024 ** 2;
+const maxLineBytes = 64 * 1024;
+/** An agent ends when its input does; those that do not are ended. */
+const leaveMs = 1000;
+
+export function acpAgent(spec: AcpSpec): Work {
+  return async (assignment, reporter, signal) => {
+    const group = new Group({ command: spec.command, cwd: assignment.folder, env: assignment.env });
+    const stop = () => void group.stop();
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    const words = new LastWords();
+    const complaints = new Lines(maxLineBytes);
+    group.stderr.on('data', (chunk: Buffer) => {
+      for (const line of complaints.push(chunk)) words.add(line);
+    });
+    const crashed = group.ended.then((exitCode): Ending => crash(spec, exitCode, words.toString()));
+    try {
+      return await Promise.race([crashed, converse(group, spec, assignment, reporter).catch(lost(crashed))]);
+    } finally {
+      group.stdin.end();
+      await Promise.race([group.ended.catch(() => {}), pause(leaveMs)]);
+      await group.stop();
+      signal.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** A conversation that breaks off because the agent ended is a crash; otherwise it is as the agent says. */
+function lost(crashed: Promise<Ending>): (error: unknown) => Promise<Ending> {
+  return (error) => {
+    const told = new Setback('ACP_CONNECTION_LOST', `the agent broke the conversation off: ${messageOf(error)}`);
+    return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(told))]);
+  };
+}
+
+function messageOf(error: unknown): string {
+  const { message } = (error ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : JSON.stringify(error);
+}
+
+function crash({ command }: AcpSpec, exitCode: number, words: string): Ending {
+  const summary = `${command[0]} ended with ${exitCode} in the middle of its work${words && `: ${words}`}`;
+  return { status: 'failed', summary, code: 'AGENT_CRASH' };
+}
+
+function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, reporter: Reporter): Promise<Ending> {
+  const speech = new Speech(reporter);
+  const app = client({ name: 'carrel' })
+    .onRequest(methods.client.session.requestPermission, ({ params: { toolCall, options } }) => ({
+      outcome: answerPermission(spec, toolCall.kind ?? 'other', options),
+    }))
+    .onNotification(methods.client.session.update, ({ params: { update } }) => speech.take(update));
+  const stream = ndJsonStream(Writable.toWeb(group.stdin), Readable.toWeb(group.stdout) as ReadableStream<Uint8Array>, {
+    maxMessageBytes,
+  });
+  return app.connectWith(stream, async (agent) => {
+    const sessionId = await openSession(agent, folder);
+    const { stopReason } = await agent.request(methods.agent.session.prompt, {
+      sessionId,
+      prompt: [{ type: 'text', text: prompt }],
+    });
+    return endingOf(stopReason, speech.end());
+  });
+}
+
+async function openSession(agent: ClientContext, folder: string): Promise<string> {
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo: { name: 'carrel', version: '0' },
+  });
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: folder, mcpServers: [] });
+  return sessionId;
+}
+
+function endingOf(stopReason: string, summary: string): Ending {
+  if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
+  const said = `the agent stopped with ${stopReason}${summary && `: ${summary}`}`;
+  return { status: 'failed', summary: said, code: null };
+}
+
+interface Update {
+  readonly sessionUpdate: string;
+  readonly content?: unknown;
+  readonly title?: unknown;
+}
+
+/** What the agent says arrives in pieces; it is told by the line, and its last message is its summary. */
+class Speech {
+  readonly #reporter: Reporter;
+  #lines = new Lines(maxLineBytes);
+  #message = new LastWords();
+
+  constructor(reporter: Reporter) {
+    this.#reporter = reporter;
+  }
+
+  take(update: Update): void {
+    this.#reporter.stirred();
+    if (update.sessionUpdate === 'agent_message_chunk') {
+      const { text } = (update.content ?? {}) as { text?: unknown };
+      if (typeof text === 'string') this.#say(this.#lines.push(Buffer.from(text)));
+    } else if (update.sessionUpdate === 'tool_call' && typeof update.title === 'string') {
+      this.#say(this.#lines.end());
+      this.#message = new LastWords();
+      this.#reporter.said(`[${update.title.split('\n')[0]}]`);
+    }
+  }
+
+  end(): string {
+    this.#say(this.#lines.end());
+    return this.#message.toString();
+  }
+
+  #say(lines: readonly string[]): void {
+    for (const line of lines) {
+      this.#message.add(line);
+      this.#reporter.said(line);
+    }
+  }
+}

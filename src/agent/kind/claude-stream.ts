@@ -1,0 +1,75 @@
+/** What the Claude Code CLI writes with `--output-format stream-json`: an object a line, the one of type `result` last. */
+import type { Ending } from '../agent.ts';
+import { LastWords } from '../last-words.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+interface Result {
+  readonly failed: boolean;
+  readonly text: string;
+}
+
+export class ClaudeStream {
+  readonly #strange = new LastWords();
+  #result: Result | null = null;
+
+  /** What a line tells, as lines for people. */
+  take(line: string): string[] {
+    const event = parseEvent(line);
+    if (event === null) this.complain(line);
+    else if (event.type === 'result') this.#result = resultOf(event);
+    return event === null ? [] : saidIn(event);
+  }
+
+  /** Something it said beside the stream. */
+  complain(line: string): void {
+    this.#strange.add(line);
+  }
+
+  end(exitCode: number): Ending {
+    const words = this.#strange.toString();
+    if (this.#result === null) {
+      const summary = `claude ended with ${exitCode} and without a result${words && `: ${words}`}`;
+      return { status: 'failed', summary, code: 'AGENT_CRASH' };
+    }
+    const { failed, text } = this.#result;
+    if (exitCode === 0 && !failed) return { status: 'completed', summary: text, code: null };
+    return { status: 'failed', summary: text || words || `claude ended with ${exitCode}`, code: null };
+  }
+}
+
+function parseEvent(line: string): Event | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function resultOf({ result, subtype, is_error: isError }: Event): Result {
+  return { failed: isError === true || subtype !== 'success', text: textOf(result) || textOf(subtype) };
+}
+
+/** What the agent says, and which tools it uses. */
+function saidIn({ type, message }: Event): string[] {
+  if (type !== 'assistant' || !isObject(message) || !Array.isArray(message.content)) return [];
+  return message.content.filter(isObject).flatMap((block) => {
+    if (block.type === 'text') return [textOf(block.text)];
+    return block.type === 'tool_use' ? [`[${textOf(block.name)}] ${subject(block.input)}`.trim()] : [];
+  });
+}
+
+/** The one thing that tells most about a use of a tool. */
+function subject(input: unknown): string {
+  if (!isObject(input)) return '';
+  return textOf(input.file_path ?? input.command ?? input.pattern ?? input.description).split('\n')[0]!;
+}
+
+function isObject(value: unknown): value is Event {
+  return typeof value === 'object' && value !== null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,29 @@
+/** The Claude Code CLI without a terminal: the story on stdin, what it does on stdout. Here it need not ask for permission. */
+import type { ClaudeSpec } from '../../model/agent.ts';
+import type { Work } from '../agent.ts';
+import type { Key } from '../key.ts';
+import { ClaudeStream } from './claude-stream.ts';
+import { runAgent } from './run.ts';
+
+const headless = ['-p', '--output-format', 'stream-json', '--verbose', '--permission-mode', 'bypassPermissions'];
+
+export function claudeAgent(spec: ClaudeSpec, key: Key | null): Work {
+  return async (assignment, reporter, signal) => {
+    const stream = new ClaudeStream();
+    const run = {
+      command: [...spec.command, ...headless, ...keySettings(key)],
+      input: assignment.prompt,
+      onOutput: (line: string) => {
+        reporter.stirred();
+        for (const said of stream.take(line)) reporter.said(said);
+      },
+      onError: (line: string) => stream.complain(line),
+    };
+    return stream.end(await runAgent(assignment, run, signal));
+  };
+}
+
+/** The CLI asks a command for its key, so that the key is in no environment. */
+function keySettings(key: Key | null): string[] {
+  return key?.file ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })] : [];
+}

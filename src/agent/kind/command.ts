@@ -1,0 +1,25 @@
+/** Any program: the story on its stdin; its exit code and its last lines count. */
+import type { CommandSpec } from '../../model/agent.ts';
+import type { Work } from '../agent.ts';
+import { LastWords } from '../last-words.ts';
+import { runAgent } from './run.ts';
+
+/** Shells and our engines report death by signal n as 128 + n. */
+const firstSignalCode = 129;
+
+export function commandAgent(spec: CommandSpec): Work {
+  return async (assignment, reporter, signal) => {
+    const words = new LastWords();
+    const take = (line: string) => {
+      words.add(line);
+      reporter.said(line);
+    };
+    const input = spec.input === 'prompt' ? assignment.prompt : `${JSON.stringify(assignment.story)}\n`;
+    const run = { command: spec.command, input, onOutput: take, onError: take };
+    const exitCode = await runAgent(assignment, run, signal);
+    const summary = words.toString();
+    if (exitCode === 0) return { status: 'completed', summary, code: null };
+    const said = `${spec.command[0]} ended with ${exitCode}${summary && `: ${summary}`}`;
+    return { status: 'failed', summary: said, code: exitCode >= firstSignalCode ? 'AGENT_CRASH' : null };
+  };
+}

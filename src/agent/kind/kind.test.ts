@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import type { AcpSpec } from '../../model/agent.ts';
+import { ClaudeStream } from './claude-stream.ts';
+import { answerPermission } from './permission.ts';
+
+const options = ['reject_always', 'allow_always', 'allow_once', 'reject_once'].map((kind) => ({
+  kind,
+  optionId: kind,
+}));
+const spec: AcpSpec = { kind: 'acp', command: ['x'], permissions: { fetch: 'reject', read: 'allow' } };
+
+describe('a request for permission', () => {
+  test.each([
+    ['read', 'allow_once'],
+    ['execute', 'allow_once'],
+    ['fetch', 'reject_once'],
+    ['something new', 'allow_once'],
+  ])('for %s is answered with %s', (kind, optionId) => {
+    expect(answerPermission(spec, kind, options)).toEqual({ outcome: 'selected', optionId });
+  });
+
+  test('is called off when no option says what the rule says', () => {
+    expect(answerPermission(spec, 'fetch', options.slice(1, 3))).toEqual({ outcome: 'cancelled' });
+    expect(answerPermission(spec, 'read', [])).toEqual({ outcome: 'cancelled' });
+  });
+});
+
+describe('what claude writes', () => {
+  function read(exitCode: number, ...lines: unknown[]) {
+    const stream = new ClaudeStream();
+    const said = lines.flatMap((line) => stream.take(typeof line === 'string' ? line : JSON.stringify(line)));
+    return { said, ...stream.end(exitCode) };
+  }
+
+  const result = { type: 'result', subtype: 'success', is_error: false, result: 'All done.' };
+
+  test('is told as text and uses of tools', () => {
+    const content = [
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', name: 'Bash', input: { command: 'ls\nrm x' } },
+      { type: 'tool_use', name: 'Write', input: { file_path: 'a.ts', content: 'x' } },
+      { type: 'thinking', thinking: 'hm' },
+    ];
+    expect(read(0, { type: 'system' }, { type: 'assistant', message: { content } }, result)).toEqual({
+      said: ['I look.', '[Bash] ls', '[Write] a.ts'],
+      status: 'completed',
+      summary: 'All done.',
+      code: null,
+    });
+  });
+
+  test.each([
+    ['says so itself', 0, { ...result, is_error: true, result: 'Invalid API key' }, 'Invalid API key'],
+    ['ran out of turns', 0, { type: 'result', subtype: 'error_max_turns', is_error: false }, 'error_max_turns'],
+    ['exits otherwise', 1, result, 'All done.'],
+  ])('is a failure when it %s', (_, exitCode, last, summary) => {
+    expect(read(exitCode, last)).toMatchObject({ status: 'failed', summary, code: null });
+  });
+
+  test('is a crash without a result', () => {
+    expect(
+      read(137, { type: 'system' }, 'Killed', '[]', 'null', '{"type":"assistant","message":{"content":7}}'),
+    ).toEqual({
+      said: [],
+      status: 'failed',
+      summary: 'claude ended with 137 and without a result: Killed\nnull',
+      code: 'AGENT_CRASH',
+    });
+  });
+});

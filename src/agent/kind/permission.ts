@@ -1,0 +1,18 @@
+/** How a request for permission is answered: by the owner's rule for that kind of tool, and never by more than was asked. */
+import type { AcpSpec, ToolKind } from '../../model/agent.ts';
+
+export interface Option {
+  readonly optionId: string;
+  readonly kind: string;
+}
+
+type Answer = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string };
+
+/** Once before always, so that the next one is judged by itself. */
+const wanted = { allow: ['allow_once', 'allow_always'], reject: ['reject_once', 'reject_always'] } as const;
+
+export function answerPermission(spec: AcpSpec, kind: string, options: readonly Option[]): Answer {
+  const rule = spec.permissions?.[kind as ToolKind] ?? 'allow';
+  const found = wanted[rule].flatMap((one) => options.filter((option) => option.kind === one))[0];
+  return found ? { outcome: 'selected', optionId: found.optionId } : { outcome: 'cancelled' };
+}

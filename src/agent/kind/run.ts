@@ -1,0 +1,38 @@
+/** A program that reads once and then works: its lines as they come, and its exit code. */
+import type { Readable } from 'node:stream';
+import { Lines } from '../../lib/lines.ts';
+import type { Assignment } from '../agent.ts';
+import { Group } from '../group.ts';
+
+/** Agents write whole files into one line of JSON. */
+const maxLineBytes = 8 * 1024 ** 2;
+
+export interface Run {
+  readonly command: readonly string[];
+  readonly input: string;
+  readonly onOutput: (line: string) => void;
+  readonly onError: (line: string) => void;
+}
+
+export async function runAgent({ folder, env }: Assignment, run: Run, signal: AbortSignal): Promise<number> {
+  const group = new Group({ command: run.command, cwd: folder, env });
+  const stop = () => void group.stop();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  eachLine(group.stdout, run.onOutput);
+  eachLine(group.stderr, run.onError);
+  group.stdin.end(run.input);
+  try {
+    return await group.ended;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function eachLine(stream: Readable, take: (line: string) => void): void {
+  const lines = new Lines(maxLineBytes);
+  stream.on('data', (chunk: Buffer) => lines.push(chunk).forEach(take));
+  stream.on('end', () => lines.end().forEach(take));
+  // It ended; what it said until then was read.
+  stream.on('error', () => {});
+}

@@ -1,0 +1,55 @@
+/** The outcome on disk. Every change is there before the call returns; a disk that is full is told, not ignored. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readIfThere, writeWhole } from '../lib/file.ts';
+import { outcomeFile } from '../model/agent.ts';
+import { checkOutcome, maxOutcomeBytes, type Outcome } from '../model/outcome.ts';
+import { Setback } from './agent.ts';
+
+export class OutcomeRecord {
+  readonly #path: string;
+  #outcome: Outcome;
+
+  private constructor(path: string, outcome: Outcome) {
+    this.#path = path;
+    this.#outcome = outcome;
+  }
+
+  /** What an earlier run left; null when there is nothing that can be read. */
+  static read(folder: string): OutcomeRecord | null {
+    const path = join(folder, outcomeFile);
+    const text = readIfThere(path);
+    if (text === null || text.length > maxOutcomeBytes) return null;
+    try {
+      return new OutcomeRecord(path, checkOutcome(JSON.parse(text)));
+    } catch {
+      // The branch still says which stories are done.
+      return null;
+    }
+  }
+
+  static create(folder: string, outcome: Outcome): OutcomeRecord {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.tmp'))) rmSync(join(folder, name));
+    const record = new OutcomeRecord(join(folder, outcomeFile), outcome);
+    record.#write(outcome);
+    return record;
+  }
+
+  get outcome(): Outcome {
+    return this.#outcome;
+  }
+
+  change(change: Partial<Outcome>): void {
+    this.#write({ ...this.#outcome, ...change });
+  }
+
+  #write(outcome: Outcome): void {
+    try {
+      writeWhole(this.#path, `${JSON.stringify(outcome, null, 1)}\n`);
+    } catch (error) {
+      throw new Setback('UNKNOWN_ERROR', `the outcome cannot be recorded: ${(error as Error).message}`);
+    }
+    this.#outcome = outcome;
+  }
+}

@@ -1,0 +1,42 @@
+/** The repository that is worked in: the workspace, or a clone that is made once. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Setback } from './agent.ts';
+import { type Git, reasonIn } from './git.ts';
+
+export interface Source {
+  readonly repoUrl?: string | undefined;
+  readonly workspace: string;
+  /** Where a clone goes. */
+  readonly data: string;
+}
+
+export interface Repository {
+  /** Its main checkout. */
+  readonly folder: string;
+  readonly gitFolder: string;
+}
+
+export async function openRepository(git: Git, { repoUrl, workspace, data }: Source): Promise<Repository> {
+  const start = repoUrl === undefined ? workspace : await clone(git, repoUrl, data);
+  const { exitCode, stdout } = await git
+    .run(start, ['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'])
+    .catch(() => ({ exitCode: 1, stdout: '' }));
+  const [folder, gitFolder] = stdout.trimEnd().split('\n');
+  if (exitCode === 0 && folder && gitFolder) return { folder, gitFolder };
+  throw new Setback('GIT_CHECKOUT_FAILED', `${start} is not in a git repository, and the request names none`);
+}
+
+/** Under another name until it is whole. */
+async function clone(git: Git, url: string, data: string): Promise<string> {
+  const target = join(data, 'repository');
+  if (existsSync(target)) return target;
+  const partial = `${target}.new`;
+  rmSync(partial, { recursive: true, force: true });
+  const allowed = ['https', 'ssh'].flatMap((name) => ['-c', `protocol.${name}.allow=always`]);
+  const args = ['-c', 'protocol.allow=never', ...allowed, 'clone', '--quiet', '--', url, partial];
+  const { exitCode, stderr } = await git.run(data, args);
+  if (exitCode !== 0) throw new Setback('GIT_CLONE_FAILED', `cannot clone ${url}: ${reasonIn(stderr)}`);
+  renameSync(partial, target);
+  return target;
+}

@@ -1,0 +1,46 @@
+/** One piece of work under watch: what the agent says is passed on, and one that takes too long or says nothing is ended. */
+import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
+import { LastWords } from './last-words.ts';
+
+export interface Limits {
+  readonly storyMs: number | null;
+  readonly stallMs: number | null;
+}
+
+export interface Watched {
+  readonly work: Work;
+  readonly assignment: Assignment;
+  readonly limits: Limits;
+  readonly say: (words: string) => void;
+}
+
+export async function supervise({ work, assignment, limits, say }: Watched, signal: AbortSignal): Promise<Ending> {
+  const ours = new AbortController();
+  const words = new LastWords();
+  const end = (what: string) => ours.abort(new Setback('CONTAINER_TIMEOUT', what));
+  const whole = timer(limits.storyMs, (ms) => end(`the agent worked for more than ${ms / 1000} s`));
+  const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
+  const reporter = {
+    stirred: () => stall.again(),
+    said: (line: string) => {
+      stall.again();
+      words.add(line);
+      say(words.toString());
+    },
+  };
+  try {
+    const ending = await work(assignment, reporter, AbortSignal.any([signal, ours.signal]));
+    ours.signal.throwIfAborted();
+    return ending;
+  } finally {
+    whole.cancel();
+    stall.cancel();
+  }
+}
+
+/** On a clock that nobody sets. */
+function timer(ms: number | null, call: (ms: number) => void): { again(): void; cancel(): void } {
+  if (ms === null) return { again: () => {}, cancel: () => {} };
+  const timeout = setTimeout(() => call(ms), ms);
+  return { again: () => timeout.refresh(), cancel: () => clearTimeout(timeout) };
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { MessageReader } from '../model/message-line.ts';
+import { beatMs, type Clock, Voice } from './voice.ts';
+
+/** A clock for the tests to turn. */
+class HandClock implements Clock {
+  wall = Date.UTC(2026, 0, 31, 12);
+  #elapsed = 0;
+  #calls: { at: number; call: () => void }[] = [];
+
+  now = () => new Date(this.wall);
+  elapsed = () => this.#elapsed;
+  after = (ms: number, call: () => void) => {
+    const one = { at: this.#elapsed + ms, call };
+    this.#calls.push(one);
+    return () => {
+      this.#calls = this.#calls.filter((other) => other !== one);
+    };
+  };
+
+  turn(ms: number): void {
+    const end = this.#elapsed + ms;
+    for (;;) {
+      const [next] = this.#calls.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.#calls = this.#calls.filter((other) => other !== next);
+      this.#elapsed = next.at;
+      next.call();
+    }
+    this.#elapsed = end;
+  }
+}
+
+function open() {
+  const clock = new HandClock();
+  const voice = new Voice({ swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' }, clock);
+  return { clock, voice, ...listen(voice) };
+}
+
+function listen(voice: Voice) {
+  const heard: string[] = [];
+  const state = { behind: false };
+  const reader = new MessageReader();
+  voice.add({
+    isBehind: () => state.behind,
+    write: (line) => {
+      for (const read of reader.push(line)) {
+        if ('flaw' in read) throw new Error(read.flaw.reason);
+        const { type, payload } = read.message;
+        heard.push(type === 'progress-update' ? `${payload.storyId} ${payload.status} ${payload.output}` : type);
+      }
+    },
+  });
+  return { heard, state };
+}
+
+test('words of a story are told at most every two seconds, the last of them', () => {
+  const { clock, voice, heard } = open();
+  voice.status('US-001', 'in_progress', '');
+  for (let n = 0; n < 1000; n++) {
+    voice.words('US-001', String(n));
+    clock.turn(10);
+  }
+  expect(heard).toEqual([
+    'US-001 in_progress ',
+    ...['199', '399', '599', '799', '999'].map((word) => `US-001 in_progress ${word}`),
+  ]);
+});
+
+test('a change of status is told at once, and words before it are no longer told', () => {
+  const { clock, voice, heard } = open();
+  voice.status('US-001', 'in_progress', '');
+  voice.words('US-001', 'almost');
+  voice.status('US-001', 'failed', 'no');
+  voice.status('US-001', 'in_progress', '');
+  voice.status('US-001', 'completed', 'yes');
+  clock.turn(60_000);
+  expect(heard).toEqual(['US-001 in_progress ', 'US-001 failed no', 'US-001 in_progress ', 'US-001 completed yes']);
+});
+
+test('a story in progress is told again and again, though nothing changes', () => {
+  const { clock, voice, heard } = open();
+  voice.status('US-001', 'in_progress', '');
+  clock.turn(3 * beatMs);
+  expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
+});
+
+test('a clock that jumps changes nothing', () => {
+  const { clock, voice, heard } = open();
+  voice.status('US-001', 'in_progress', '');
+  clock.wall -= 86_400_000 * 365;
+  voice.words('US-001', 'a');
+  clock.turn(2000);
+  clock.wall += 86_400_000 * 3650;
+  voice.words('US-001', 'b');
+  clock.turn(1999);
+  expect(heard).toEqual(['US-001 in_progress ', 'US-001 in_progress a']);
+  clock.turn(1);
+  expect(heard.at(-1)).toBe('US-001 in_progress b');
+});
+
+test('who is behind misses words but no status, no error and no completion', () => {
+  const { clock, voice, heard, state } = open();
+  voice.status('US-001', 'in_progress', '');
+  state.behind = true;
+  clock.turn(5000);
+  voice.words('US-001', 'lost');
+  clock.turn(60_000);
+  voice.status('US-001', 'completed', '');
+  voice.error('UNKNOWN_ERROR', '');
+  voice.completion({ status: 'completed', prUrl: null, errors: [] });
+  expect(heard).toEqual(['US-001 in_progress ', 'US-001 completed ', 'error', 'completion']);
+});
+
+test('who comes later is told how everything stands', () => {
+  const { voice } = open();
+  voice.status('US-001', 'completed', 'one');
+  voice.status('US-002', 'in_progress', '');
+  voice.words('US-002', 'two');
+  expect(listen(voice).heard).toEqual(['US-001 completed one', 'US-002 in_progress two']);
+  voice.completion({ status: 'failed', prUrl: null, errors: [] });
+  expect(listen(voice).heard.at(-1)).toBe('completion');
+});
+
+test('whatever an agent says fits into a message', () => {
+  const { voice, heard } = open();
+  voice.status('US-001', 'in_progress', '\u0000\ud800🎈'.repeat(100_000));
+  voice.error('AGENT_CRASH', '\n'.repeat(100_000));
+  expect(heard).toHaveLength(2);
+});

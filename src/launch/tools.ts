@@ -1,0 +1,89 @@
+/**
+ * The adapter as a folder that can be mounted: a launcher, our compiled code and the two packages it may load. A copy, so that
+ * an installation can be renewed while sandboxes run; named after its content, and made once.
+ */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { adapterPath } from '../model/agent.ts';
+import { Fault } from '../model/fault.ts';
+
+const dist = join(import.meta.dirname, '../../dist');
+const parts = ['agent', 'model', 'lib'];
+const packages = ['@agentclientprotocol/sdk', 'zod'];
+
+/** Looks for Node where no agent can put one. */
+const launcher = `#!/bin/sh
+for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
+  [ -x "$node" ] && exec "$node" /opt/carrel/bin/lib/agent/main.js "$@"
+done
+echo 'carrel-adapter: there is no Node.js in this sandbox' >&2
+exit 3
+`;
+
+interface Entry {
+  readonly from: string;
+  readonly to: string;
+}
+
+let known: string | undefined;
+
+export function toolsName(): string {
+  known ??= digest();
+  return known;
+}
+
+export function prepareTools(folder: string): void {
+  const target = join(folder, toolsName());
+  if (existsSync(target)) return;
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const temporary = mkdtempSync(join(folder, 'new-'));
+  for (const { from, to } of entries()) {
+    mkdirSync(dirname(join(temporary, to)), { recursive: true });
+    copyFileSync(from, join(temporary, to));
+  }
+  writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
+  writeFileSync(join(temporary, basename(adapterPath)), launcher, { mode: 0o755 });
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, target);
+}
+
+function entries(): Entry[] {
+  return [...ours(), ...packages.flatMap((name) => scripts(packageFolder(name), `lib/node_modules/${name}`))];
+}
+
+function ours(): Entry[] {
+  return parts.flatMap((part) => scripts(join(dist, part), `lib/${part}`));
+}
+
+function scripts(folder: string, to: string): Entry[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => (name.endsWith('.js') && !name.startsWith('src/')) || basename(name) === 'package.json')
+    .map((name) => ({ from: join(folder, name), to: join(to, name) }));
+}
+
+function packageFolder(name: string): string {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  const found = folders.map((folder) => join(folder, name)).find((folder) => existsSync(folder));
+  if (found) return found;
+  throw new Fault('unsupported', `the package ${name} is not installed`, { hint: 'Run ./setup.' });
+}
+
+/** Packages never change without their version. */
+function digest(): string {
+  const hash = createHash('sha256').update(launcher);
+  for (const { from, to } of ours()) hash.update(`${to}\0`).update(readFileSync(from));
+  for (const name of packages) hash.update(readFileSync(join(packageFolder(name), 'package.json')));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,119 @@
+/**
+ * Agents: the programs that do the work inside a sandbox, and how the adapter there is told which one to drive.
+ *
+ * Settings reach the adapter as one argument of its command, so nothing inside can change them. A key is never among them:
+ * they name a secret, which is a file inside, and the variable that an agent looks for.
+ */
+import { list, Misfit, object, oneOf, plainObject, record, type Shape, type Shaped, text, whole } from './shape.ts';
+
+export const toolKinds = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+] as const;
+export type ToolKind = (typeof toolKinds)[number];
+
+const argument = text({ max: 131_072, pattern: /^[^\0]*$/, says: 'text without a zero byte' });
+const command: Shape<readonly string[]> = (value, path) => {
+  const words = list(argument, 1000)(value, path);
+  if (!words[0]) throw new Misfit(path, 'must name a program');
+  return words;
+};
+const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name of a variable: A-Z, 0-9 and "_"' });
+const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 'the name of a secret' });
+
+/** The agent finds its key in this variable: the value of the secret, or what the sandbox has there or in another one. */
+const key = object({ variable, secret }, { elsewhere: variable });
+
+const claude = object({ kind: oneOf('claude'), command }, { key });
+const acp = object(
+  { kind: oneOf('acp'), command },
+  {
+    key,
+    /** How requests for permission are answered, by the kind of tool; the sandbox is the fence, so others are allowed. */
+    permissions: record(
+      { pattern: new RegExp(`^(${toolKinds.join('|')})$`), says: `a kind of tool: ${toolKinds.join(', ')}` },
+      oneOf('allow', 'reject'),
+      toolKinds.length,
+    ),
+  },
+);
+const plain = object(
+  { kind: oneOf('command'), command },
+  {
+    key,
+    /** What it reads: the story as JSON, or the story in words. */
+    input: oneOf('json', 'prompt'),
+  },
+);
+
+const kinds = { claude, acp, command: plain } as const;
+
+export type ClaudeSpec = Shaped<typeof claude>;
+export type AcpSpec = Shaped<typeof acp>;
+export type CommandSpec = Shaped<typeof plain>;
+export type AgentSpec = ClaudeSpec | AcpSpec | CommandSpec;
+
+export const agentSpec: Shape<AgentSpec> = (value, path) => {
+  const kind = oneOf('claude', 'acp', 'command')(plainObject(value, path).kind, [...path, 'kind']);
+  return kinds[kind](value, path);
+};
+
+/** Agents that need no configuration but their key. Each is found on the PATH of the sandbox. */
+export const agentPresets: Readonly<Record<string, AgentSpec>> = {
+  claude: {
+    kind: 'claude',
+    command: ['claude'],
+    key: { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' },
+  },
+  codex: {
+    kind: 'command',
+    command: ['codex', 'exec', '--dangerously-bypass-approvals-and-sandbox', '-'],
+    input: 'prompt',
+    key: { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' },
+  },
+  gemini: {
+    kind: 'command',
+    command: ['gemini', '--skip-trust', '--approval-mode=yolo'],
+    input: 'prompt',
+    key: { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' },
+  },
+  opencode: { kind: 'acp', command: ['opencode', 'acp'] },
+};
+
+const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says: 'one line without < and >' });
+
+const settings = object(
+  { agent: agentSpec },
+  {
+    /** Of the commits; without, the agent is named. */
+    author: object({ name: oneLine, email: oneLine }),
+    /** A story that takes longer has failed, and so has one whose agent is silent for that long. */
+    storySeconds: whole(1, 604_800),
+    stallSeconds: whole(1, 604_800),
+  },
+);
+
+export type AdapterSettings = Shaped<typeof settings>;
+
+export function checkAdapterSettings(value: unknown): AdapterSettings {
+  return settings(value, []);
+}
+
+export const adapterPath = '/opt/carrel/bin/carrel-adapter';
+
+/** What a sandbox runs to have an agent work on a task file. */
+export function adapterCommand(given: AdapterSettings): readonly string[] {
+  return [adapterPath, JSON.stringify(checkAdapterSettings(given))];
+}
+
+/** Where the adapter keeps its record, inside and below the folder that is `/.data` inside. */
+export const adapterDataFolder = 'carrel';
+export const outcomeFile = 'outcome.json';

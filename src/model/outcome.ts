@@ -1,0 +1,55 @@
+/**
+ * What the adapter has done, as it stands on disk inside the sandbox: `/.data/carrel/outcome.json`, replaced whole at each
+ * change and before anybody is told of it. Work counts as completed when `completion` says so here or in a message.
+ *
+ * The agent could have written it: it says what the sandbox claims, and is checked like a message.
+ */
+import { list, Misfit, object, oneOf, orNull, record, type Shape, type Shaped, text } from './shape.ts';
+import { maxErrors, maxErrorText, storyIdPattern, storyStatuses, swarmIdPattern } from './swarm-message.ts';
+
+export const maxOutcomeBytes = 4 * 1024 ** 2;
+export const maxKeptOutput = 500;
+
+const commit = text({ pattern: /^[0-9a-f]{40}([0-9a-f]{24})?$/, says: 'the id of a commit' });
+const storyId = text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' });
+
+const told = object({
+  status: oneOf(...storyStatuses),
+  output: text({ max: maxKeptOutput }),
+  /** Its commit on the branch, once it is completed. */
+  commit: orNull(commit),
+});
+
+const completion = object({
+  status: oneOf('completed', 'failed', 'stopped'),
+  prUrl: orNull(text({ max: 2000 })),
+  errors: list(text({ max: maxErrorText }), maxErrors),
+});
+
+const flag: Shape<boolean> = (value, path) => {
+  if (typeof value === 'boolean') return value;
+  throw new Misfit(path, 'must be true or false');
+};
+
+const outcome = object({
+  version: oneOf('1.0'),
+  swarmId: text({ pattern: swarmIdPattern, says: 'a UUID of version 4' }),
+  taskFilePath: text({ max: 4096 }),
+  branchName: text({ max: 200 }),
+  /** Where the branch was when the work began, and where it is now; null until there is one. */
+  base: orNull(commit),
+  tip: orNull(commit),
+  /** A commit that is about to become the tip. */
+  landing: orNull(object({ storyId, commit })),
+  /** The checkout of the workspace is ours to work in: it had no changes of its own. */
+  ownsCheckout: flag,
+  stories: record({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' }, told, 1000),
+  completion: orNull(completion),
+});
+
+export type Outcome = Shaped<typeof outcome>;
+export type ToldStory = Shaped<typeof told>;
+
+export function checkOutcome(value: unknown): Outcome {
+  return outcome(value, []);
+}
