@@ -17,7 +17,7 @@ const needRoot = [
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
-/** Projects that use the real machine: one file at a time, one project after the other, and nothing may be left over. */
+/** Projects that use the real machine: one project after the other, and nothing may be left over. */
 function real(name: string, order: number) {
   return {
     test: {
@@ -25,7 +25,7 @@ function real(name: string, order: number) {
       include: [`test/${name}/**/*.test.ts`],
       exclude: isRealRoot ? [] : needRoot,
       globalSetup: ['test/leftovers.ts'],
-      fileParallelism: false,
+      maxWorkers: 2,
       sequence: { groupOrder: order },
       testTimeout: 60_000,
       hookTimeout: 60_000,

@@ -95,7 +95,7 @@ function processCount(ground: () => Ground): void {
 
     it('contains a fork bomb, and the host stays responsive', async () => {
       const { carrel, token } = ground();
-      const bomb = attackCommand('bomb', { seconds: 4, token });
+      const bomb = attackCommand('bomb', { seconds: 8, token });
       await carrel.ok('create', '--name', 'bomb', '--pids', '64', '--', ...bomb);
       await until(() => processesNaming(token).length > 32, 'the bomb to go off');
       const began = Date.now();
