@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '../model/fault.ts';
+import { declare } from './declare.ts';
+import type { Problem } from './fleet.ts';
+
+function refused(content: unknown): string[] {
+  try {
+    declare(content, '/work');
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    expect(error.code).toBe('invalid');
+    return (error.data!.problems as Problem[]).map(({ place, message }) => `${place.join('.')}: ${message}`);
+  }
+  throw new Error('it was taken');
+}
+
+const one = (sandbox: object, top: object = {}) => ({
+  name: 'shop',
+  projects: { app: 'app' },
+  ...top,
+  sandboxes: { a: sandbox },
+});
+
+describe('a declaration', () => {
+  it('may be a name alone', () => {
+    expect(declare({ name: 'shop' }, '/work')).toEqual({
+      name: 'shop',
+      projects: {},
+      volumes: [],
+      secrets: [],
+      sandboxes: [],
+    });
+  });
+
+  it('has its defaults filled in, and what a sandbox says wins', () => {
+    const content = {
+      name: 'shop',
+      engine: 'docker',
+      image: 'debian:12',
+      limits: { cpus: 1, memory: '1g' },
+      projects: { app: './app', far: '/srv/far' },
+      volumes: ['memory-bank'],
+      secrets: ['KEY'],
+      sandboxes: {
+        plain: null,
+        own: {
+          project: 'app',
+          engine: 'local',
+          limits: { memory: '512m' },
+          secrets: ['KEY', 'KEY'],
+          volumes: ['memory-bank:/data/memory-bank:ro'],
+          command: ['npm', 'test'],
+          env: { A: '1' },
+        },
+      },
+    };
+    const { projects, sandboxes } = declare(content, '/work');
+    expect(projects).toEqual({ app: '/work/app', far: '/srv/far' });
+    expect(sandboxes[0]).toMatchObject({
+      name: 'plain',
+      engine: 'docker',
+      image: 'debian:12',
+      mode: 'none',
+      project: null,
+      limits: { cpus: 1, memoryBytes: 1024 ** 3 },
+    });
+    expect(sandboxes[1]).toMatchObject({
+      engine: 'local',
+      image: null,
+      mode: 'overlay',
+      project: { id: 'app', path: '/work/app' },
+      limits: { cpus: 1, memoryBytes: 512 * 1024 ** 2 },
+      secrets: ['KEY'],
+      volumes: [{ volume: 'memory-bank', target: '/data/memory-bank', readonly: true }],
+    });
+  });
+});
+
+describe('refused, with its place', () => {
+  it.each([
+    [null, ': the file is empty'],
+    ['text', ': expected object, received string'],
+    [{}, 'name: expected string, received undefined'],
+    [{ name: 'Shop' }, 'name: use 1 to 63 of a-z, 0-9, "_" and "-", starting with a letter or digit'],
+    [{ name: 'a', sandbox: {} }, 'sandbox: there is no such field'],
+    [{ name: 'a', sandboxes: { 'A b': {} } }, 'sandboxes.A b: "A b" is not a name'],
+    [{ name: 'a', sandboxes: [] }, 'sandboxes: expected record, received array'],
+    [{ name: 'a', projects: { x: '~/app' } }, 'projects.x: ~ has no meaning here'],
+    [{ name: 'a', projects: { x: 'a\nb' } }, 'projects.x: one line without control characters'],
+    [
+      { name: 'a', secrets: ['a/b'] },
+      'secrets.0: use 1 to 64 of letters, digits, "_", "." and "-", starting with a letter or digit',
+    ],
+    [{ name: 'a', secrets: { KEY: 'value' } }, 'secrets: expected array, received object'],
+    [{ name: 'a', network: ['example.com'] }, 'network: expected "none"'],
+    [one({ privileged: true }), 'sandboxes.a.privileged: there is no such field'],
+    [one({ project: 'nope' }), 'sandboxes.a.project: there is no project nope'],
+    [one({ mode: 'bind' }), 'sandboxes.a.mode: mode bind needs a project'],
+    [
+      one({ project: 'app', mode: 'clone', base: 'frozen' }),
+      'sandboxes.a.base: a base is chosen in mode overlay only, not in mode clone',
+    ],
+    [one({ command: 'npm test' }), 'sandboxes.a.command: expected array, received string'],
+    [one({ command: ['sleep', 5] }), 'sandboxes.a.command.1: expected string, received number'],
+    [one({ command: ['a\0'] }), 'sandboxes.a.command.0: it cannot hold a NUL byte'],
+    [one({ env: { PORT: 3000 } }), 'sandboxes.a.env.PORT: expected string, received number'],
+    [one({ env: { '1A': '' } }), 'sandboxes.a.env.1A: "1A" is not a name'],
+    [one({ secrets: ['KEY'] }), 'sandboxes.a.secrets.0: KEY is not declared'],
+    [one({ volumes: ['session:/s'] }), 'sandboxes.a.volumes.0: "session" is not declared'],
+    [one({ volumes: ['session'] }), 'sandboxes.a.volumes.0: "session" does not say which volume goes where'],
+    [
+      one({ volumes: ['session:/s', 'memory-bank:/s'] }, { volumes: ['session', 'memory-bank'] }),
+      'sandboxes.a.volumes.1: two volumes cannot both be at "/s"',
+    ],
+    [
+      one({ limits: { memory: 'lots' } }),
+      'sandboxes.a.limits.memory: a number of bytes, or one with a unit, such as 512m or 4g',
+    ],
+    [one({ limits: { ram: '4g' } }), 'sandboxes.a.limits.ram: there is no such field'],
+  ])('%j', (content, expected) => {
+    expect(refused(content)).toEqual([expected]);
+  });
+
+  it('everything at once, with the cures', () => {
+    const content = one({ comand: ['x'], limits: { cpus: -1 } }, { nmae: 'x' });
+    expect(refused(content)).toHaveLength(3);
+    try {
+      declare(content, '/work');
+    } catch (error) {
+      expect((error as Fault).hint).toContain('Fields of sandboxes.a: project, mode,');
+    }
+  });
+
+  it('more than anybody has', () => {
+    const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`s${index}`, {}]));
+    expect(refused({ name: 'a', sandboxes: many })).toEqual(['sandboxes: at most 500']);
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * What a sandbox carries to say which fleet created it, and how it was declared then. Fields that are as they are without
+ * being declared are left out, so a field that a later version adds makes no sandbox differ.
+ */
+import { createHash } from 'node:crypto';
+import type { DeclaredSandbox, Difference, ExistingSandbox } from './fleet.ts';
+
+export const fleetLabel = 'carrel.fleet';
+export const declaredLabel = 'carrel.fleet.declared';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Longer ones are told apart by digest, so that all of them fit into a label. */
+const longestShown = 100;
+
+export function marksOf(fleet: string, sandbox: DeclaredSandbox): Record<string, string> {
+  return { [fleetLabel]: `${fleet}/${sandbox.name}`, [declaredLabel]: JSON.stringify(fieldsOf(sandbox)) };
+}
+
+/** With its own name, since forks inherit labels. */
+export function isOf(fleet: string, { name, labels }: ExistingSandbox): boolean {
+  return labels[fleetLabel] === `${fleet}/${name}`;
+}
+
+export function differences({ labels }: ExistingSandbox, declared: DeclaredSandbox): Difference[] {
+  const [before, after] = [recorded(labels[declaredLabel]), fieldsOf(declared)];
+  if (before === null) return [{ field: 'declaration', before: null, after: null }];
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return fields
+    .filter((field) => before[field] !== after[field])
+    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }));
+}
+
+function recorded(text: string | undefined): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    if (typeof value !== 'object' || value === null) return null;
+    return Object.values(value).every((field) => typeof field === 'string') ? (value as Fields) : null;
+  } catch {
+    return null;
+  }
+}
+
+function fieldsOf(sandbox: DeclaredSandbox): Fields {
+  const { project, mode, base, engine, runtime, image, command, env, secrets, volumes, limits } = sandbox;
+  const fields: Record<string, string | number | undefined> = {
+    project: project?.path,
+    mode: mode === (project ? 'overlay' : 'none') ? undefined : mode,
+    base: base === 'live' ? undefined : base,
+    engine: engine === 'local' ? undefined : engine,
+    runtime: runtime ?? undefined,
+    image: image ?? undefined,
+    command: unlessEmpty(command),
+    // Never in clear: labels are shown where variables are not.
+    env: Object.keys(env).length === 0 ? undefined : digest(JSON.stringify(sorted(env))),
+    secrets: unlessEmpty([...secrets].sort()),
+    volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
+    'limits.cpus': limits.cpus,
+    'limits.memory': limits.memoryBytes,
+    'limits.swap': limits.swapBytes,
+    'limits.pids': limits.pids,
+    'limits.disk': limits.diskBytes,
+  };
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([field, value]) => [field, bounded(String(value))]));
+}
+
+function unlessEmpty(list: readonly string[]): string | undefined {
+  return list.length === 0 ? undefined : JSON.stringify(list);
+}
+
+function sorted(env: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+function bounded(text: string): string {
+  return text.length <= longestShown ? text : digest(text);
+}
+
+function digest(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}

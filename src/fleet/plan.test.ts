@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { declare } from './declare.ts';
+import type { Existing, ExistingSandbox, Plan, Step } from './fleet.ts';
+import { plan } from './plan.ts';
+
+const nothing: Existing = { sandboxes: [], volumes: [], secrets: [] };
+const shop = (sandboxes: object, top: object = {}) =>
+  declare({ name: 'shop', projects: { app: 'app', api: 'api' }, ...top, sandboxes }, '/work');
+
+/** What the machine is after a step, as the API would have it. */
+function after(existing: Existing, step: Step): Existing {
+  const others = existing.sandboxes.filter((one) => step.act === 'init-volumes' || one.name !== step.name);
+  if (step.act === 'init-volumes') return { ...existing, volumes: [...existing.volumes, ...step.volumes] };
+  if (step.act === 'remove') return { ...existing, sandboxes: others };
+  const made: ExistingSandbox =
+    step.act === 'start'
+      ? { ...existing.sandboxes.find(({ name }) => name === step.name)!, state: 'running' }
+      : { id: `id-${step.name}-${Math.random()}`, name: step.name, state: 'running', labels: step.request.labels };
+  return { ...existing, sandboxes: [...others, made] };
+}
+
+const reached = (steps: readonly Step[], from = nothing) => steps.reduce(after, from);
+const told = ({ steps }: Plan) =>
+  steps.map((step) => (step.act === 'init-volumes' ? `volumes ${step.volumes}` : `${step.act} ${step.name}`));
+const inState = (existing: Existing, name: string, state: ExistingSandbox['state']): Existing => ({
+  ...existing,
+  sandboxes: existing.sandboxes.map((one) => (one.name === name ? { ...one, state } : one)),
+});
+
+const declared = shop({ a: { project: 'app' }, b: { command: ['x'] } }, { volumes: ['session'] });
+const there = reached(plan(declared, nothing).steps);
+
+describe('on an empty machine', () => {
+  it('everything is made, in the order of the file', () => {
+    expect(told(plan(declared, nothing))).toEqual(['volumes session', 'create a', 'create b']);
+  });
+
+  it('and then nothing is left to do', () => {
+    expect(plan(declared, there)).toMatchObject({ steps: [], same: ['a', 'b'], completed: [], problems: [] });
+  });
+});
+
+describe('what is there', () => {
+  it.each([
+    ['pending', []],
+    ['running', []],
+    ['completed', []],
+    ['failed', ['start b']],
+    ['stopped', ['start b']],
+  ] as const)('%s', (state, steps) => {
+    const found = plan(declared, inState(there, 'b', state));
+    expect(told(found)).toEqual(steps);
+    expect(found.completed).toEqual(state === 'completed' ? ['b'] : []);
+  });
+
+  it('and is no longer declared goes, last', () => {
+    expect(told(plan(shop({ c: {}, b: { command: ['x'] } }), there))).toEqual(['create c', 'remove a']);
+  });
+
+  it('of another fleet, of nobody, or a fork of ours is left alone', () => {
+    const ours = there.sandboxes[0]!;
+    const others = [
+      { ...ours, name: 'fork' },
+      { ...ours, name: 'plain', labels: {} },
+      { ...ours, name: 'else', labels: { 'carrel.fleet': 'shop2/else' } },
+    ];
+    const existing = { ...there, sandboxes: [...there.sandboxes, ...others] };
+    expect(told(plan(declared, existing))).toEqual([]);
+    expect(told(plan(shop({}), existing))).toEqual(['remove a', 'remove b']);
+  });
+
+  it('under a declared name without being ours is a problem, and is not touched', () => {
+    const labels = { 'carrel.fleet': 'other/a' };
+    const existing = { ...there, sandboxes: [{ ...there.sandboxes[0]!, labels }] };
+    const found = plan(declared, existing);
+    expect(told(found)).toEqual(['create b']);
+    expect(found.problems).toMatchObject([{ code: 'conflict', place: ['sandboxes', 'a'] }]);
+  });
+});
+
+it('secrets that are not set are told, each at its place', () => {
+  const wanted = shop({}, { secrets: ['A', 'B', 'C'] });
+  expect(plan(wanted, { ...nothing, secrets: ['B'] }).problems).toMatchObject([
+    { code: 'not_found', place: ['secrets', 0], message: 'the secret A is not set', hint: 'carrel secret set A' },
+    { place: ['secrets', 2] },
+  ]);
+});
+
+describe('a sandbox that was declared otherwise is replaced', () => {
+  const before = { project: 'app', command: ['x'], env: { A: '1' }, limits: { memory: '1g' } };
+  const existing = reached(plan(shop({ a: before }), nothing).steps);
+  const top = { secrets: ['K'], volumes: ['session'] };
+  const ready = { ...existing, secrets: ['K'], volumes: ['session' as const] };
+
+  it.each([
+    ['project', { project: 'api' }, '/work/app', '/work/api'],
+    ['mode', { mode: 'clone' }, null, 'clone'],
+    ['base', { base: 'frozen' }, null, 'frozen'],
+    ['engine', { engine: 'docker' }, null, 'docker'],
+    ['runtime', { runtime: 'runc' }, null, 'runc'],
+    ['command', { command: ['x', 'y'] }, '["x"]', '["x","y"]'],
+    ['command', { command: undefined }, '["x"]', null],
+    ['secrets', { secrets: ['K'] }, null, '["K"]'],
+    ['volumes', { volumes: ['session:/s'] }, null, '["session:/s"]'],
+    ['limits.memory', { limits: { memory: '2g' } }, '1073741824', '2147483648'],
+    ['limits.memory', { limits: {} }, '1073741824', null],
+  ])('%s: %j', (field, change, was, is) => {
+    const found = plan(shop({ a: { ...before, ...change } }, top), ready);
+    expect(found.steps).toMatchObject([
+      { act: 'replace', name: 'a', differences: [{ field, before: was, after: is }] },
+    ]);
+  });
+
+  it.each([
+    ['the same in other words', { env: { A: '1' }, limits: { memory: '1024m' }, mode: 'overlay', base: 'live' }],
+    ['what the installation decides anyway', { engine: 'local' }],
+  ])('but not for %s', (_, change) => {
+    expect(told(plan(shop({ a: { ...before, ...change } }, top), ready))).toEqual([]);
+  });
+
+  it('variables differ without being shown', () => {
+    const secretive = { ...before, env: { A: 'hunter2' } };
+    const [step] = plan(shop({ a: secretive }, top), ready).steps;
+    expect(JSON.stringify(step && 'differences' in step && step.differences)).not.toContain('hunter2');
+    expect(step).toMatchObject({ act: 'replace', differences: [{ field: 'env' }] });
+  });
+
+  it('when nobody can tell how it was declared', () => {
+    for (const declared of ['', '{', '[1]', '{"a":1}', 'null']) {
+      const labels = { 'carrel.fleet': 'shop/a', 'carrel.fleet.declared': declared };
+      const odd = { ...ready, sandboxes: [{ ...existing.sandboxes[0]!, labels }] };
+      expect(told(plan(shop({ a: before }, top), odd))).toEqual(['replace a']);
+    }
+  });
+
+  it('a long declaration fits into a label and still differs', () => {
+    const long = (end: string) => ({ command: ['x'.repeat(100_000) + end], env: { A: 'y'.repeat(100_000) } });
+    const made = reached(plan(shop({ a: long('1') }), nothing).steps);
+    for (const label of Object.values(made.sandboxes[0]!.labels)) expect(label.length).toBeLessThanOrEqual(4096);
+    expect(told(plan(shop({ a: long('1') }), made))).toEqual([]);
+    expect(told(plan(shop({ a: long('2') }), made))).toEqual(['replace a']);
+  });
+});
+
+describe('from anywhere', () => {
+  const entries = [undefined, {}, { command: ['x'] }, { project: 'app' }, { project: 'app', limits: { pids: 9 } }];
+  const states = ['running', 'stopped', 'failed', 'completed'] as const;
+  const fleets = entries.flatMap((a) =>
+    entries.map((b) => shop({ ...(a ? { a } : {}), ...(b ? { b } : {}) }, { volumes: ['session'] })),
+  );
+  const shape = ({ sandboxes, volumes }: Existing) => [
+    volumes,
+    sandboxes.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort(),
+  ];
+
+  it('all steps, or some and then those of a new plan, end in the same, and then nothing is left', () => {
+    for (const from of fleets) {
+      for (const state of states) {
+        const start = inState(reached(plan(from, nothing).steps), 'a', state);
+        for (const to of fleets) {
+          const { steps } = plan(to, start);
+          const end = reached(steps, start);
+          expect(plan(to, end).steps).toEqual([]);
+          for (let cut = 0; cut < steps.length; cut++) {
+            const left = reached(steps.slice(0, cut), start);
+            expect(shape(reached(plan(to, left).steps, left))).toEqual(shape(end));
+          }
+        }
+      }
+    }
+  });
+
+  it('what is as declared is the same sandbox as before', () => {
+    const start = reached(plan(fleets[7]!, nothing).steps);
+    for (const to of fleets) {
+      const found = plan(to, start);
+      const end = reached(found.steps, start);
+      for (const name of found.same)
+        expect(end.sandboxes.find((one) => one.name === name)).toBe(start.sandboxes.find((one) => one.name === name));
+    }
+  });
+});

@@ -1,0 +1,97 @@
+/** What has to be done so that the machine is as declared. Pure. */
+import type {
+  Declaration,
+  DeclaredSandbox,
+  Existing,
+  ExistingSandbox,
+  FleetRequest,
+  Plan,
+  Problem,
+  Step,
+} from './fleet.ts';
+import { differences, isOf, marksOf } from './mark.ts';
+
+type ByName = ReadonlyMap<string, ExistingSandbox>;
+
+export function plan(declared: Declaration, existing: Existing): Plan {
+  const { name: fleet, sandboxes } = declared;
+  const there: ByName = new Map(existing.sandboxes.map((sandbox) => [sandbox.name, sandbox]));
+  const taken = sandboxes.filter(({ name }) => isTaken(fleet, there.get(name)));
+  const free = sandboxes.filter((sandbox) => !taken.includes(sandbox));
+  const steps = free.map((sandbox) => stepFor(fleet, sandbox, there.get(sandbox.name)));
+  const same = free.filter((_, index) => steps[index] === null).map(({ name }) => name);
+  return {
+    steps: [
+      ...volumeSteps(declared, existing),
+      ...steps.filter((step) => step !== null),
+      ...removals(declared, existing),
+    ],
+    same,
+    completed: same.filter((name) => there.get(name)!.state === 'completed'),
+    problems: [...unsetSecrets(declared, existing), ...taken.map(({ name }) => takenName(fleet, name))],
+  };
+}
+
+function isTaken(fleet: string, found: ExistingSandbox | undefined): boolean {
+  return found !== undefined && !isOf(fleet, found);
+}
+
+/** Null: it is as declared. */
+function stepFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandbox | undefined): Step | null {
+  const { name } = declared;
+  if (!found) return { act: 'create', name, request: requestOf(fleet, declared) };
+  const { id, state } = found;
+  const differ = differences(found, declared);
+  if (differ.length > 0) {
+    return { act: 'replace', name, id, state, differences: differ, request: requestOf(fleet, declared) };
+  }
+  // What has completed is done; what failed or was stopped should run.
+  return state === 'failed' || state === 'stopped' ? { act: 'start', name, state } : null;
+}
+
+function volumeSteps({ volumes }: Declaration, existing: Existing): Step[] {
+  const missing = volumes.filter((volume) => !existing.volumes.includes(volume));
+  return missing.length === 0 ? [] : [{ act: 'init-volumes', volumes: missing }];
+}
+
+function removals({ name: fleet, sandboxes }: Declaration, existing: Existing): Step[] {
+  const declared = new Set(sandboxes.map(({ name }) => name));
+  const gone = existing.sandboxes.filter((sandbox) => isOf(fleet, sandbox) && !declared.has(sandbox.name));
+  return gone.map(({ name, id, state }) => ({ act: 'remove', name, id, state }));
+}
+
+function unsetSecrets({ secrets }: Declaration, existing: Existing): Problem[] {
+  return secrets.flatMap((secret, index) => {
+    if (existing.secrets.includes(secret)) return [];
+    const hint = `carrel secret set ${secret}`;
+    return [{ code: 'not_found', place: ['secrets', index], message: `the secret ${secret} is not set`, hint }];
+  });
+}
+
+function takenName(fleet: string, name: string): Problem {
+  return {
+    code: 'conflict',
+    place: ['sandboxes', name],
+    message: `a sandbox ${name} exists that the fleet ${fleet} did not create`,
+    hint: `Declare it under another name, or remove the other one: carrel rm ${name}`,
+  };
+}
+
+function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
+  const { name, project, mode, base, engine, runtime, image, command, env, secrets, volumes, limits } = sandbox;
+  return {
+    name,
+    engine,
+    mode,
+    ...(project === null || mode === 'none' ? {} : { project: project.path }),
+    ...(base === 'live' ? {} : { base }),
+    ...(runtime === null ? {} : { runtime }),
+    ...(image === null ? {} : { image }),
+    command: [...command],
+    env: { ...env },
+    secrets: [...secrets],
+    volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
+    limits,
+    labels: marksOf(fleet, sandbox),
+  };
+}
