@@ -39,6 +39,7 @@ export const paths = {
   markStory: { method: 'POST', path: '/v1/tasks/mark' },
   skipStory: { method: 'POST', path: '/v1/tasks/skip' },
   resetStories: { method: 'POST', path: '/v1/tasks/reset' },
+  planFleet: { method: 'POST', path: '/v1/fleet/plan' },
   listSandboxes: { method: 'GET', path: '/v1/sandboxes' },
   createSandbox: { method: 'POST', path: '/v1/sandboxes' },
   showSandbox: { method: 'GET', path: at },

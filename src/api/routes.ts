@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import * as credential from './credential-shapes.ts';
+import * as fleet from './fleet-shapes.ts';
 import { type Path, paths } from './paths.ts';
 import * as shape from './sandbox-shapes.ts';
 import * as task from './task-shapes.ts';
@@ -168,6 +169,12 @@ export const routes = {
     body: task.taskQuery,
     answer: task.changedView,
   },
+  planFleet: {
+    ...paths.planFleet,
+    summary: 'What would have to be done so that the machine is as a carrel.yaml declares; nothing is done',
+    body: fleet.fleetRequest,
+    answer: fleet.fleetPlan,
+  },
   listSandboxes: {
     ...paths.listSandboxes,
     summary: 'The sandboxes of whoever asks, or of all users for the owner',
@@ -184,14 +191,19 @@ export const routes = {
   removeSandbox: {
     ...paths.removeSandbox,
     summary: 'Remove a sandbox; a running one only with `force`, with `staleMs` only one that ended so long ago',
-    query: z.strictObject({ force: flag.optional(), staleMs: count.optional(), dryRun: flag.optional() }),
+    query: z.strictObject({
+      force: flag.optional(),
+      staleMs: count.optional(),
+      dryRun: flag.optional(),
+      id: shape.sandboxId.optional(),
+    }),
     answer: shape.sandboxView,
   },
   startSandbox: { ...paths.startSandbox, summary: 'Start a sandbox that has ended', answer: shape.sandboxView },
   stopSandbox: {
     ...paths.stopSandbox,
     summary: 'SIGTERM, then SIGKILL after the grace time',
-    body: z.strictObject({ graceMs: z.int().min(0).max(86_400_000).optional() }),
+    body: z.strictObject({ graceMs: z.int().min(0).max(86_400_000).optional(), id: shape.sandboxId.optional() }),
     answer: shape.sandboxView,
   },
   waitSandbox: { ...paths.waitSandbox, summary: 'Answers when the sandbox has ended', answer: shape.sandboxView },
@@ -295,6 +307,8 @@ export type BackupView = z.output<typeof volume.backupView>;
 export type MigrateView = z.output<typeof volume.migrateView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
 export type CredentialView = z.output<typeof credential.credentialView>;
+export type FleetPlan = z.output<typeof fleet.fleetPlan>;
+export type FleetStep = z.output<typeof fleet.fleetStep>;
 export type SecretView = z.output<typeof shape.secretView>;
 export type UserView = z.output<typeof shape.userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;

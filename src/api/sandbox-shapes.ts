@@ -1,9 +1,12 @@
 /** What is said about sandboxes, the daemon and its users. */
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
+import { idPattern } from '../model/name.ts';
 import { volumeRequest } from './volume-shapes.ts';
 
 const name = z.string().min(1).max(63);
+/** Says which one is meant, where the name may be another's by now. */
+export const sandboxId = z.string().regex(idPattern);
 const size = z
   .int()
   .positive()
@@ -61,6 +64,8 @@ export const sandboxRequest = z.strictObject({
   autoRemove: z.boolean().optional(),
 });
 
+export const sandboxState = z.enum(['pending', 'running', 'completed', 'failed', 'stopped']);
+
 export const sandboxView = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -68,7 +73,7 @@ export const sandboxView = z.strictObject({
   user: z.string(),
   engine: z.string(),
   runtime: z.string().nullable(),
-  state: z.enum(['pending', 'running', 'completed', 'failed', 'stopped']),
+  state: sandboxState,
   exitCode: z.int().nullable(),
   signal: z.string().nullable(),
   reason: z.string().nullable(),

@@ -36,6 +36,7 @@ import { type Config, readConfig } from './config.ts';
 import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
 import { createDoctor } from './doctor.ts';
+import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
 import { Reviews } from './reviews.ts';
@@ -155,6 +156,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       credentials: credentialDesk,
       volumes: volumeDesk,
       tasks: new TaskDesk(sandboxes, { tasks }),
+      fleets: new FleetDesk(actor, { sandboxes, volumes: volumeDesk, secrets: secretDesk, unapplied: data.unapplied }),
     };
   });
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });

@@ -111,6 +111,7 @@ export function handlers(served: Served): Handlers {
     markStory: ({ scope, body }) => scope.tasks.mark(body),
     skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
     resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
+    planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);
@@ -119,7 +120,7 @@ export function handlers(served: Served): Handlers {
     showSandbox: ({ scope, name }) => scope.sandboxes.show(name),
     removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
     startSandbox: ({ scope, name }) => scope.sandboxes.start(name),
-    stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs),
+    stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
     waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),
     sandboxLogs: async ({ scope, name, query, context }) => {
       const { id } = await scope.sandboxes.current(name);

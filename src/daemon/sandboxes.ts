@@ -57,6 +57,8 @@ export interface Removal {
   /** Only if it ended so long ago, forced or not. */
   readonly staleMs?: number | undefined;
   readonly dryRun?: boolean | undefined;
+  /** Only this one, whoever has the name by now. */
+  readonly id?: string | undefined;
 }
 
 const defaultGraceMs = 10_000;
@@ -95,6 +97,11 @@ export class Sandboxes {
     }
     wake(row.id);
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  /** What `create` would record, or its refusal, and nothing is done; volumes are left to who has them. */
+  check({ volumes, ...request }: SandboxRequest): SandboxSpec {
+    return this.#specOf(request);
   }
 
   /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */
@@ -149,8 +156,7 @@ export class Sandboxes {
   }
 
   #openFolders(): string[] {
-    const bound = this.#parts.store.list('sandbox').filter(({ value }) => value.spec.mode === 'bind');
-    return bound.map(({ value }) => value.spec.project).filter((project) => project !== null);
+    return this.rows(true).flatMap(({ value }) => boundFolder(value.spec) ?? []);
   }
 
   #insert(asked: string | undefined, spec: SandboxSpec): SandboxRow {
@@ -194,15 +200,16 @@ export class Sandboxes {
     return this.view((await this.current(name)).value);
   }
 
-  /** The row after a look at what is so. */
-  async current(name: string): Promise<SandboxRow> {
-    await this.#parts.reconciler.refresh(this.#find(name));
-    return this.#find(name);
+  /** The row after a look at what is so; with an id, only if it is that one. */
+  async current(name: string, id?: string): Promise<SandboxRow> {
+    await this.#parts.reconciler.refresh(this.#find(name, id));
+    return this.#find(name, id);
   }
 
-  #find(name: string): SandboxRow {
+  #find(name: string, id?: string): SandboxRow {
     const row = this.#parts.store.find('sandbox', this.#parts.owner, checkSandboxName(name));
-    if (row === null) throw new Fault('not_found', `no sandbox ${name}`, { hint: 'carrel ls shows those there are.' });
+    if (row === null || (id !== undefined && row.id !== id))
+      throw new Fault('not_found', `no sandbox ${name}`, { hint: 'carrel ls shows those there are.' });
     return row;
   }
 
@@ -214,16 +221,16 @@ export class Sandboxes {
     return this.settled(row);
   }
 
-  async stop(name: string, graceMs = defaultGraceMs): Promise<SandboxView> {
-    const row = await this.current(name);
+  async stop(name: string, graceMs = defaultGraceMs, id?: string): Promise<SandboxView> {
+    const row = await this.current(name, id);
     if (hasEnded(row.value.status)) return this.view(row.value);
     this.#ask(row, { desired: 'stopped', graceMs }, 'sandbox.stop_requested');
     await this.#hurry(row, graceMs);
     return this.settled(row);
   }
 
-  async remove(name: string, { force = false, staleMs, dryRun = false }: Removal = {}): Promise<SandboxView> {
-    const row = await this.current(name);
+  async remove(name: string, { force = false, staleMs, dryRun = false, id }: Removal = {}): Promise<SandboxView> {
+    const row = await this.current(name, id);
     if (staleMs !== undefined) requireStale(row.value, staleMs, this.#parts.steadyMs());
     if (!hasEnded(row.value.status) && !force) {
       throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
@@ -298,6 +305,11 @@ export class Sandboxes {
   view(sandbox: Sandbox): SandboxView {
     return viewOf(sandbox, this.#parts.places);
   }
+}
+
+/** The folder of the host that it can write, if any. */
+export function boundFolder({ mode, project }: SandboxSpec): string | null {
+  return mode === 'bind' ? project : null;
 }
 
 function wouldLose(name: string, lost: Unapplied): Fault {

@@ -3,6 +3,7 @@ import { Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Applies } from './applies.ts';
 import type { CredentialDesk } from './credentials.ts';
+import type { FleetDesk } from './fleets.ts';
 import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -20,6 +21,7 @@ export interface Scope {
   readonly credentials: CredentialDesk;
   readonly volumes: VolumeDesk;
   readonly tasks: TaskDesk;
+  readonly fleets: FleetDesk;
 }
 
 export class Scopes {

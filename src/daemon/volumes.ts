@@ -121,18 +121,24 @@ export class VolumeDesk {
 
   /** What a sandbox asks for, resolved to volumes that this user may have. */
   mounts(asked: SandboxRequest['volumes'] = []): VolumeMount[] {
+    this.check(asked);
+    if (asked.length > 0) this.init();
+    return asked.map(({ volume, target, readonly = false }) => {
+      const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
+      if (resolved.volume.type === 'home') throw homeIsThere();
+      return { name: resolved.volume.name, target, readonly: resolved.readonly };
+    });
+  }
+
+  /** Refuses what can be seen to be refused without making any volume. */
+  check(asked: SandboxRequest['volumes'] = []): void {
     if (asked.length > 0 && this.#parts.home.rootless && !this.#actor.isOwner) {
       throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
     }
-    if (asked.length > 0) this.init();
-    return asked.map(({ volume, target, readonly = false }) => {
+    for (const { volume, target } of asked) {
       refuseReserved(target);
-      const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
-      if (resolved.volume.type === 'home') {
-        throw new Fault('invalid', 'every sandbox has the home of its user, at /home/agent');
-      }
-      return { name: resolved.volume.name, target, readonly: resolved.readonly };
-    });
+      if (volume === 'home') throw homeIsThere();
+    }
   }
 }
 
@@ -145,6 +151,10 @@ function refuseReserved(target: string): void {
   throw new Fault('invalid', `no volume can be mounted at ${printable(target)}`, {
     hint: 'Choose a place of its own, such as /data/memory-bank.',
   });
+}
+
+function homeIsThere(): Fault {
+  return new Fault('invalid', 'every sandbox has the home of its user, at /home/agent');
 }
 
 interface CleanOrder {

@@ -1,0 +1,39 @@
+/** What is said about fleets. */
+import { z } from 'zod';
+import { sandboxRequest, sandboxState } from './sandbox-shapes.ts';
+
+/** What a carrel.yaml says, and where it is: paths in it begin there. */
+export const fleetRequest = z.strictObject({ file: z.string().startsWith('/').max(4096), content: z.unknown() });
+
+/** What would be lost with a sandbox; null: nothing. */
+const unapplied = z.enum(['changes', 'commits']).nullable();
+
+const name = z.string();
+const id = z.string();
+
+export const fleetStep = z.discriminatedUnion('act', [
+  z.strictObject({ act: z.literal('init-volumes'), volumes: z.array(z.string()) }),
+  z.strictObject({ act: z.literal('create'), name, request: sandboxRequest }),
+  z.strictObject({
+    act: z.literal('replace'),
+    name,
+    id,
+    state: sandboxState,
+    differences: z.array(
+      z.strictObject({ field: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
+    ),
+    request: sandboxRequest,
+    unapplied,
+  }),
+  z.strictObject({ act: z.literal('start'), name, state: sandboxState }),
+  z.strictObject({ act: z.literal('remove'), name, id, state: sandboxState, unapplied }),
+]);
+
+export const fleetPlan = z.strictObject({
+  fleet: z.string(),
+  steps: z.array(fleetStep),
+  /** Sandboxes that are as declared. */
+  same: z.array(z.string()),
+  /** Of those, the ones whose command has ended well. */
+  completed: z.array(z.string()),
+});

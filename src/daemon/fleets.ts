@@ -1,0 +1,112 @@
+/** Fleets of one user, as the API has them: plans and renderings. Whoever asked takes the steps, through the other routes. */
+import { dirname } from 'node:path';
+import type { FleetPlan, FleetStep } from '../api/routes.ts';
+import { declare } from '../fleet/declare.ts';
+import type { Existing, Problem, Step } from '../fleet/fleet.ts';
+import { plan } from '../fleet/plan.ts';
+import { problem, refusal } from '../fleet/problem.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
+import { isVolumeType } from '../model/volume.ts';
+import { isInside } from './host-path.ts';
+import { boundFolder, type Sandboxes } from './sandboxes.ts';
+import type { SecretDesk } from './secrets.ts';
+import type { Unapplied } from './unapplied.ts';
+import type { VolumeDesk } from './volumes.ts';
+
+export interface FleetParts {
+  readonly sandboxes: Sandboxes;
+  readonly volumes: VolumeDesk;
+  readonly secrets: SecretDesk;
+  /** What of it nobody has taken over. */
+  readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
+}
+
+/** What a carrel.yaml says, and where it is. */
+export interface FleetFile {
+  readonly file: string;
+  readonly content: unknown;
+}
+
+export class FleetDesk {
+  readonly #actor: Actor;
+  readonly #parts: FleetParts;
+
+  constructor(actor: Actor, parts: FleetParts) {
+    this.#actor = actor;
+    this.#parts = parts;
+  }
+
+  /** Whatever can be seen to fail is refused here, before anything is done. */
+  async plan(fleet: FleetFile): Promise<FleetPlan> {
+    this.#refuseOpen(fleet.file);
+    const declared = declare(fleet.content, dirname(fleet.file));
+    const { steps, same, completed, problems } = plan(declared, await this.#existing());
+    if (problems.length > 0) throw refusal(problems);
+    const refused = steps.flatMap((step) => this.#check(step, fleet.file));
+    if (refused.length > 0) throw refusal(refused);
+    return {
+      fleet: declared.name,
+      steps: await Promise.all(steps.map((step) => this.#told(step))),
+      same: [...same],
+      completed: [...completed],
+    };
+  }
+
+  /** What an agent can write has no say in what runs. */
+  #refuseOpen(file: string): void {
+    const rows = this.#parts.sandboxes.rows(this.#actor.isOwner);
+    const writer = rows.find(({ value }) => isInside(file, boundFolder(value.spec) ?? '\0'));
+    if (!writer) return;
+    throw new Fault('denied', `${printable(file)} is in a folder that the sandbox ${writer.name} can write`, {
+      hint: `Move it elsewhere, look at it, and name it with --file; or remove the sandbox: carrel rm ${writer.name}`,
+    });
+  }
+
+  async #existing(): Promise<Existing> {
+    const { sandboxes, volumes, secrets } = this.#parts;
+    return {
+      sandboxes: await sandboxes.list(),
+      volumes: volumes
+        .list(false)
+        .map(({ type }) => type)
+        .filter(isVolumeType),
+      secrets: secrets.list().map(({ name }) => name),
+    };
+  }
+
+  /** What creating it would be refused for. */
+  #check(step: Step, file: string): Problem[] {
+    if (step.act !== 'create' && step.act !== 'replace') return [];
+    const { name, request } = step;
+    try {
+      this.#parts.volumes.check(request.volumes);
+      const bound = boundFolder(this.#parts.sandboxes.check(request));
+      return bound !== null && isInside(file, bound) ? [selfChanging(name)] : [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return [problem(error.code, ['sandboxes', name], error.message, error.hint)];
+    }
+  }
+
+  async #told(step: Step): Promise<FleetStep> {
+    if (step.act === 'init-volumes') return { ...step, volumes: [...step.volumes] };
+    if (step.act === 'replace')
+      return { ...step, differences: [...step.differences], unapplied: await this.#unapplied(step) };
+    if (step.act === 'remove') return { ...step, unapplied: await this.#unapplied(step) };
+    return step;
+  }
+
+  async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
+    const { value } = await this.#parts.sandboxes.current(name, id);
+    return this.#parts.unapplied(value);
+  }
+}
+
+function selfChanging(name: string): Problem {
+  const message = `${name} could change this very file, and with it what is done next`;
+  const hint = 'Move the file out of the project, or choose mode overlay.';
+  return problem('denied', ['sandboxes', name, 'mode'], message, hint);
+}
