@@ -112,8 +112,13 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'up',
     area: 'Daemon:',
-    summary: 'run the daemon here, or in the background with -d',
-    options: [{ flags: '-d, --detach', summary: 'start it in the background and return' }],
+    summary: 'bring the machine to the carrel.yaml here; without one, run the daemon, in the background with -d',
+    options: [
+      { flags: '-d, --detach', summary: 'start the daemon in the background and return' },
+      { flags: '--file <FILE>', summary: 'another file than carrel.yaml' },
+      { flags: '--dry-run', summary: 'show what would be done' },
+      { flags: '-y, --yes', summary: 'remove without asking what is not declared, or was otherwise' },
+    ],
     load: () => import('./command/up.ts'),
   },
   {
@@ -292,6 +297,12 @@ export const commands: readonly CommandEntry[] = [
   ...swarmCommands,
   ...storageCommands,
   ...networkCommands,
+  {
+    name: 'init',
+    area: 'First contact:',
+    summary: 'write a carrel.yaml for the projects in this folder',
+    load: () => import('./command/init.ts'),
+  },
   {
     name: 'completion',
     area: 'First contact:',

@@ -3,6 +3,7 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   readSync,
@@ -16,6 +17,23 @@ import { run } from './run.ts';
 
 /** Temporary name, fsync, rename, fsync of the folder: after a crash the old or the new content is there, never a part. */
 export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600): void {
+  write(path, content, mode, renameSync);
+}
+
+/** The same, but only where nothing is yet: whatever has the name is left alone, with EEXIST. */
+export function writeNew(path: string, content: string | Uint8Array, mode = 0o600): void {
+  write(path, content, mode, (temporary) => {
+    linkSync(temporary, path);
+    rmSync(temporary);
+  });
+}
+
+function write(
+  path: string,
+  content: string | Uint8Array,
+  mode: number,
+  place: (temporary: string, path: string) => void,
+): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const fd = openSync(temporary, 'wx', mode);
@@ -25,7 +43,7 @@ export function writeWhole(path: string, content: string | Uint8Array, mode = 0o
     } finally {
       closeSync(fd);
     }
-    renameSync(temporary, path);
+    place(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

@@ -22,6 +22,8 @@ export interface CliOptions {
   readonly input?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** The folder to be in. */
+  readonly cwd?: string;
 }
 
 const program = resolve('bin/carrel');
@@ -66,18 +68,19 @@ export class Installation {
   }
 
   /** Starts the CLI; its streams are yours. */
-  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
     const argv = [process.execPath, program, ...args];
     const [file, ...rest] = this.#account ? this.#account.wrap(argv) : argv;
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
+      cwd,
       env: { PATH: process.env.PATH, HOME: this.home, CARREL_HOME: this.home, ...env },
     });
   }
 
   /** Runs the CLI to its end. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
-    const child = this.spawn(args, options.env);
+    const child = this.spawn(args, options.env, options.cwd);
     child.stdin!.on('error', () => {});
     child.stdin!.end(options.input ?? '');
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000);

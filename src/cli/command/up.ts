@@ -8,7 +8,17 @@ import { catchSignals } from '../signals.ts';
 
 const keptLines = 50;
 
-export default async function up(context: Context, { options }: Invocation<{ detach?: boolean }>): Promise<number> {
+interface Options {
+  readonly detach?: boolean;
+  readonly file?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export default async function up(context: Context, { options }: Invocation<Options>): Promise<number> {
+  const { openFleetFile, requireFleetFile } = await import('../fleet/file.ts');
+  const file = options.dryRun || options.yes ? requireFleetFile(options.file) : openFleetFile(options.file);
+  if (file !== null) return (await import('../fleet/up.ts')).bringUp(context, file, options);
   return options.detach ? background(context) : foreground(context);
 }
 

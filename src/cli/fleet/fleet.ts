@@ -1,0 +1,58 @@
+/** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
+import type { Client } from '../../api/client.ts';
+import type { FleetPlan } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { type FleetDocument, type Place, readDocument } from './document.ts';
+import type { FleetFile } from './file.ts';
+
+export class Fleet {
+  readonly #client: Client;
+  readonly #file: FleetFile;
+  readonly #document: FleetDocument;
+
+  constructor(client: Client, file: FleetFile) {
+    this.#client = client;
+    this.#file = file;
+    this.#document = readDocument(file.text, file.shown);
+  }
+
+  plan(): Promise<FleetPlan> {
+    return this.#located(this.#client.call('planFleet', { body: this.#body }));
+  }
+
+  get #body() {
+    return { file: this.#file.path, content: this.#document.content };
+  }
+
+  /** What the daemon tells by place has a line here. */
+  async #located<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      throw isFault(error) ? located(error, this.#document) : error;
+    }
+  }
+}
+
+interface Told {
+  readonly place: Place;
+  readonly message: string;
+}
+
+export function located(fault: Fault, document: FleetDocument): Fault {
+  const problems = fault.data?.problems as readonly Told[] | undefined;
+  if (problems === undefined) return fault;
+  const lines = problems
+    .map(({ place, message }) => ({ at: document.locate(place), what: [...whereText(place), message].join(': ') }))
+    .sort((one, other) => one.at.offset - other.at.offset)
+    .map(({ at, what }) => `${at.text}: ${what}`);
+  return new Fault(fault.code, lines.join('\n'), {
+    cause: fault,
+    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+    data: fault.data!,
+  });
+}
+
+function whereText(place: Place): string[] {
+  return place.length === 0 ? [] : [place.join('.')];
+}

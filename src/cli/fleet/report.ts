@@ -1,0 +1,81 @@
+/** What steps look like to a person. */
+import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import { formatSize } from '../../model/size.ts';
+import { counted } from '../output/count.ts';
+import { table } from '../output/table.ts';
+import { cut, plain } from '../output/text.ts';
+
+type Act = FleetStep['act'];
+
+const verbs: { readonly [act in Act]: readonly [future: string, past: string] } = {
+  'init-volumes': ['make', 'made'],
+  create: ['create', 'created'],
+  replace: ['replace', 'replaced'],
+  start: ['start', 'started'],
+  remove: ['remove', 'removed'],
+};
+
+const valueColumns = 40;
+
+/** What would be done, one line a step. */
+export function forecast({ fleet, steps, same }: FleetPlan): string[] {
+  if (steps.length === 0) return [nothingToDo(fleet, same.length)];
+  return [
+    `fleet ${plain(fleet)}`,
+    ...table(steps.map((step) => ['', verbs[step.act][0], subject(step), detail(step)])),
+    ...(same.length === 0 ? [] : [`  ${asDeclared(same.length)}`]),
+  ];
+}
+
+/** What was done just now. */
+export function doneLine(step: FleetStep): string {
+  return `${verbs[step.act][1]} ${subject(step)}`;
+}
+
+export function summary({ fleet, same }: FleetPlan, done: readonly FleetStep[]): string {
+  if (done.length === 0) return nothingToDo(fleet, same.length);
+  const counts = (Object.keys(verbs) as Act[])
+    .map((act) => [done.filter((step) => step.act === act).length, verbs[act][1]] as const)
+    .filter(([count, past]) => count > 0 && past !== verbs['init-volumes'][1])
+    .map(([count, past]) => `${count} ${past}`);
+  return [`fleet ${plain(fleet)}: ${counts.join(', ')}`, ...(same.length === 0 ? [] : [asDeclared(same.length)])].join(
+    '; ',
+  );
+}
+
+function nothingToDo(fleet: string, same: number): string {
+  return `fleet ${plain(fleet)}: nothing to do, ${asDeclared(same)}`;
+}
+
+function asDeclared(count: number): string {
+  return `${counted(count, 'sandbox')} ${count === 1 ? 'is' : 'are'} as declared`.replace('sandboxs', 'sandboxes');
+}
+
+function subject(step: FleetStep): string {
+  if (step.act !== 'init-volumes') return plain(step.name);
+  return `${step.volumes.length === 1 ? 'volume' : 'volumes'} ${step.volumes.map(plain).join(', ')}`;
+}
+
+function detail(step: FleetStep): string {
+  if (step.act === 'start') return `it is ${step.state}`;
+  if (step.act === 'remove') return ['no longer declared', ...kept(step.unapplied)].join('; ');
+  if (step.act !== 'replace') return '';
+  return [...step.differences.map(differenceText), ...kept(step.unapplied)].join('; ');
+}
+
+function kept(unapplied: 'changes' | 'commits' | null): string[] {
+  return unapplied === null ? [] : [`has ${unapplied} that nobody took`];
+}
+
+type Difference = Extract<FleetStep, { act: 'replace' }>['differences'][number];
+
+function differenceText({ field, before, after }: Difference): string {
+  if ([before, after].some((value) => value?.startsWith('sha256:')) || before === after)
+    return `${plain(field)} differs`;
+  return `${plain(field)}: ${valueText(field, before)} → ${valueText(field, after)}`;
+}
+
+function valueText(field: string, value: string | null): string {
+  if (value === null) return '-';
+  return /^limits\.(memory|swap|disk)$/.test(field) ? formatSize(Number(value)) : cut(plain(value), valueColumns);
+}

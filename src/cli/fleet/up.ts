@@ -1,0 +1,108 @@
+/** Brings the machine to what a carrel.yaml declares. */
+import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { during } from '../output/progress.ts';
+import { canAsk, confirm } from '../stream/confirm.ts';
+import { act, type Hands } from './act.ts';
+import type { FleetFile } from './file.ts';
+import { Fleet } from './fleet.ts';
+import { doneLine, forecast, summary } from './report.ts';
+
+export interface FleetOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+type Removal = Extract<FleetStep, { act: 'replace' | 'remove' }>;
+
+/** How often somebody else may have been quicker before we give up. */
+const attempts = 3;
+
+export async function bringUp(context: Context, file: FleetFile, options: FleetOptions): Promise<number> {
+  const { out } = context;
+  const client = connect(context);
+  const fleet = new Fleet(client, file);
+  const plan = await during(out, 'looking at what is there', fleet.plan());
+  if (options.dryRun) {
+    if (context.json) out.document(plan);
+    else out.print(...forecast(plan));
+    return 0;
+  }
+  refuseLoss(plan.steps);
+  await agree(context, plan, options.yes === true);
+  const done: FleetStep[] = [];
+  for (const step of plan.steps) {
+    const taken = await during(out, doneLine(step), settle({ client, out }, fleet, step, plan));
+    if (!taken) continue;
+    done.push(step);
+    if (!context.json) out.print(doneLine(step));
+  }
+  if (context.json) out.document({ fleet: plan.fleet, done, same: plan.same, completed: plan.completed });
+  else out.say(summary(plan, done));
+  return 0;
+}
+
+/**
+ * Takes one step, whoever else is at it. A refusal may mean that the step is out of date: then what is left to do is asked
+ * for again, and nothing is removed that was not in the plan that was agreed to. Ends with whether it was us.
+ */
+async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: FleetPlan): Promise<boolean> {
+  let step = planned;
+  for (let left = attempts; ; left--) {
+    try {
+      await act(hands, step);
+      return true;
+    } catch (error) {
+      if (left === 0 || !(isFault(error, 'conflict') || isFault(error, 'not_found'))) throw error;
+      const next = (await fleet.plan()).steps.find((one) => keyOf(one) === keyOf(planned));
+      if (next === undefined) return false;
+      refuseLoss([next]);
+      if (isRemoval(next) && !agreed.steps.some((one) => isRemoval(one) && one.id === next.id)) throw error;
+      step = next;
+    }
+  }
+}
+
+function keyOf(step: FleetStep): string {
+  return step.act === 'init-volumes' ? step.act : `sandbox ${step.name}`;
+}
+
+function isRemoval(step: FleetStep): step is Removal {
+  return step.act === 'replace' || step.act === 'remove';
+}
+
+/** The same that keeps `rm` from it, before anything is done. */
+function refuseLoss(steps: readonly FleetStep[]): void {
+  const losing = steps.filter(isRemoval).filter(({ unapplied }) => unapplied !== null);
+  if (losing.length === 0) return;
+  const names = losing.map(({ name }) => name);
+  const [what, take] = losing.every(({ unapplied }) => unapplied === 'commits')
+    ? ['commits that nobody has fetched', 'Fetch']
+    : ['changes that nobody has taken over', 'Take'];
+  throw new Fault(
+    'conflict',
+    losing.map(({ name, act: verb }) => `${name} would be ${verb}d, and has ${what}`).join('\n'),
+    {
+      hint: names
+        .map((name) => `${take} them with: carrel apply ${name} — or give them up: carrel rm --force ${name}`)
+        .join('\n'),
+      data: { names },
+    },
+  );
+}
+
+async function agree({ out }: Context, plan: FleetPlan, yes: boolean): Promise<void> {
+  const removals = plan.steps.filter(isRemoval);
+  if (removals.length === 0 || yes) return;
+  for (const line of forecast(plan)) out.say(line);
+  const names = removals.map(({ name }) => name).join(', ');
+  if (!canAsk(out)) {
+    throw new Fault('invalid', `this would remove ${names}, and there is nobody to ask`, {
+      hint: 'Look with: carrel up --dry-run — then add --yes.',
+      data: { steps: plan.steps },
+    });
+  }
+  if (!(await confirm(`Remove ${names}, with home and data?`))) throw new Fault('cancelled', 'nothing was done');
+}

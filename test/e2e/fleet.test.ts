@@ -1,0 +1,229 @@
+/** A declared fleet: `init`, `up` and what keeps it from doing harm. */
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Installation, type Outcome } from '../harness/installation.ts';
+import { agent } from '../harness/project.ts';
+
+let carrel: Installation;
+let folder: string;
+
+beforeAll(() => {
+  carrel = new Installation();
+  folder = carrel.folder('shop');
+  for (const [name, file] of [
+    ['app', 'package.json'],
+    ['api', 'go.mod'],
+  ] as const) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, file), '{}\n');
+  }
+});
+afterAll(() => carrel.dispose());
+
+const here = (...args: string[]): Promise<Outcome> => carrel.run(args, { cwd: folder });
+const put = (text: string) => writeFileSync(join(folder, 'carrel.yaml'), text);
+const list = async () =>
+  (await carrel.client.call('listSandboxes')).sort((one, other) => (one.name < other.name ? -1 : 1));
+const ids = async () => (await list()).map(({ name, id }) => `${name} ${id}`);
+const states = async () => (await list()).map(({ name, state }) => `${name} ${state}`);
+
+const base = (api = '[sleep, infinity]', more = '') => `name: shop
+projects: {app: ./app, api: api}
+sandboxes:
+  app: {project: app}
+  api: {project: api, command: ${api}}
+${more}`;
+
+describe('from nothing', () => {
+  it('init writes what it finds and never over anything', async () => {
+    const { exitCode, stdout } = await here('init');
+    expect([exitCode, stdout]).toEqual([0, `${join(folder, 'carrel.yaml')}\n`]);
+    const text = readFileSync(join(folder, 'carrel.yaml'), 'utf8');
+    expect(text).toContain('app: ./app # Node.js');
+    expect(JSON.parse(readFileSync(join(folder, '.carrel/carrel.schema.json'), 'utf8'))).toMatchObject({
+      title: 'carrel.yaml',
+    });
+    expect((await here('init')).exitCode).toBe(6);
+    expect(readFileSync(join(folder, 'carrel.yaml'), 'utf8')).toBe(text);
+    rmSync(join(folder, 'carrel.yaml'));
+    symlinkSync('/nonexistent/target', join(folder, 'carrel.yaml'));
+    expect((await here('init')).exitCode).toBe(6);
+    rmSync(join(folder, 'carrel.yaml'));
+    await here('init');
+    expect(readFileSync(join(folder, 'carrel.yaml'), 'utf8')).toBe(text);
+  });
+
+  it('the plan is shown and nothing is done; then it is done, and a second time there is nothing to do', async () => {
+    const planned = await here('up', '--dry-run');
+    expect([planned.exitCode, planned.stdout]).toEqual([0, 'fleet shop\n  create  api\n  create  app\n']);
+    expect(await list()).toEqual([]);
+    const done = await here('up');
+    expect([done.exitCode, done.stdout, done.stderr]).toEqual([
+      0,
+      'created api\ncreated app\n',
+      'fleet shop: 2 created\n',
+    ]);
+    expect(await states()).toEqual(['api running', 'app running']);
+    expect(await carrel.ok('exec', 'app', '--', 'ls', '/workspace')).toBe('package.json\n');
+    const before = await ids();
+    const again = await here('up');
+    expect([again.exitCode, again.stdout]).toEqual([0, '']);
+    expect(again.stderr).toBe('fleet shop: nothing to do, 2 sandboxes are as declared\n');
+    expect(await ids()).toEqual(before);
+  });
+});
+
+describe('what differs', () => {
+  beforeEach(async () => {
+    put(base());
+    expect((await here('up', '--yes')).exitCode).toBe(0);
+  });
+
+  it('what was stopped is started, what completed is left', async () => {
+    put(base('["true"]'));
+    expect((await here('up', '--yes')).stdout).toBe('replaced api\n');
+    await carrel.ok('wait', 'api');
+    await carrel.ok('stop', '--grace', '0', 'app');
+    expect((await here('up')).stdout).toBe('started app\n');
+    expect(await states()).toEqual(['api completed', 'app running']);
+  });
+
+  it('removals are asked for: without anybody to ask they are refused and nothing is done', async () => {
+    put(base('[sleep, "1000"]', '  new: {}\n').replace('  app: {project: app}\n', ''));
+    const before = await ids();
+    const refused = await here('up');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('replace  api  command: ["sleep","infinity"] → ["sleep","1000"]');
+    expect(refused.stderr).toContain('this would remove api, app, and there is nobody to ask');
+    expect(refused.stderr).toContain('--yes');
+    expect(await ids()).toEqual(before);
+    const done = JSON.parse((await here('--json', 'up', '--yes')).stdout) as { done: { act: string; name: string }[] };
+    expect(done.done.map(({ act, name }) => `${act} ${name}`)).toEqual(['replace api', 'create new', 'remove app']);
+    expect(await states()).toEqual(['api running', 'new running']);
+  });
+
+  it('work that nobody took over is never lost, and nothing else is done meanwhile', async () => {
+    await agent(carrel, 'app', 'echo work > /workspace/work');
+    const before = await ids();
+    put(base('[sleep, "7"]', '  extra: {}\n').replace('{project: app}', '{project: app, limits: {pids: 99}}'));
+    const refused = await here('up', '--yes');
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      6,
+      expect.stringContaining('app would be replaced, and has changes'),
+    ]);
+    put(base('[sleep, infinity]').replace('  app: {project: app}\n', ''));
+    expect((await here('up', '--yes')).exitCode).toBe(6);
+    expect((await here('up', '--dry-run')).stdout).toContain('no longer declared; has changes that nobody took');
+    expect(await ids()).toEqual(before);
+    expect(await states()).toEqual(['api running', 'app running']);
+    expect(await carrel.ok('exec', 'app', '--', 'cat', '/workspace/work')).toBe('work\n');
+    await carrel.ok('apply', 'app');
+    expect((await here('up', '--yes')).stdout).toBe('removed app\n');
+  });
+
+  it('only what the fleet created is its own: forks and others are left, a taken name is refused', async () => {
+    await carrel.ok('fork', 'app', 'branch');
+    await carrel.ok('create', '--name', 'mine');
+    put('name: shop\nsandboxes: {mine: {}}\n');
+    const taken = await here('up', '--yes');
+    expect([taken.exitCode, taken.stderr]).toEqual([
+      6,
+      expect.stringMatching(/^carrel: carrel\.yaml:2:13: sandboxes\.mine: /),
+    ]);
+    put('name: other\nsandboxes: {}\n');
+    expect((await here('up', '--yes')).stderr).toContain('nothing to do');
+    put('name: shop\n');
+    expect((await here('up', '--yes')).stdout).toBe('removed api\nremoved app\n');
+    expect(await states()).toEqual(['branch stopped', 'mine running']);
+    await carrel.ok('rm', '--force', 'branch', 'mine');
+  });
+});
+
+describe('refused before anything is done', () => {
+  beforeAll(async () => {
+    put('name: shop\n');
+    expect((await here('up', '--yes')).exitCode).toBe(0);
+  });
+
+  it.each([
+    [
+      5,
+      'secrets: [NOPE]\nsandboxes: {a: {}}',
+      'carrel.yaml:2:11: secrets.0: the secret NOPE is not set\n  cure: carrel secret set NOPE',
+    ],
+    [
+      2,
+      'sandboxes: {a: {}, b: {privileged: true}}',
+      'carrel.yaml:2:24: sandboxes.b.privileged: there is no such field',
+    ],
+    [2, 'projects: {x: ./nope}\nsandboxes: {a: {}, b: {project: x}}', 'carrel.yaml:3:20: sandboxes.b: '],
+    [4, 'sandboxes: {a: {}, b: {engine: docker, image: evil}}', 'sandboxes.b: "evil" is not among the images'],
+    [2, 'sandboxes: {a: {}, b: {limits: {pids: 1}}}', 'sandboxes.b: limits.pids'],
+    [2, 'volumes: [session]\nsandboxes: {a: {}, b: {volumes: ["session:/etc"]}}', 'no volume can be mounted at'],
+    [
+      4,
+      'projects: {x: .}\nsandboxes: {a: {}, b: {project: x, mode: bind}}',
+      'sandboxes.b.mode: b could change this very file',
+    ],
+  ])('%i: %j', async (code, text, expected) => {
+    put(`name: shop\n${text}\n`);
+    const { exitCode, stderr } = await here('up', '--yes');
+    expect([exitCode, stderr]).toEqual([code, expect.stringContaining(expected)]);
+    expect(await carrel.client.call('listSandboxes')).toEqual([]);
+  });
+
+  it('a file that an agent can write', async () => {
+    const project = carrel.folder('bound');
+    writeFileSync(join(project, 'carrel.yaml'), 'name: evil\nsandboxes: {evil: {}}\n');
+    await carrel.ok('create', '--name', 'writer', '--mode', 'bind', project);
+    const { exitCode, stderr } = await carrel.run(['up'], { cwd: project });
+    expect([exitCode, stderr]).toEqual([
+      4,
+      expect.stringContaining('is in a folder that the sandbox writer can write'),
+    ]);
+    await carrel.ok('rm', '--force', 'writer');
+    writeFileSync(join(folder, 'carrel.yaml'), 'name: shop\n', { mode: 0o644 });
+    const linked = carrel.folder('linked');
+    symlinkSync(join(folder, 'carrel.yaml'), join(linked, 'carrel.yaml'));
+    expect((await carrel.run(['up'], { cwd: linked })).exitCode).toBe(4);
+  });
+});
+
+describe('again and again', () => {
+  const wanted = base('[sleep, "5"]', '  third: {}\n').replace('{project: app}', '{project: app, limits: {pids: 77}}');
+
+  it.each(['up:stopped', 'up:removed', 'up:created'])('killed at %s, the next one ends the same', async (point) => {
+    put(base());
+    expect((await here('up', '--yes')).exitCode).toBe(0);
+    put(wanted);
+    const killed = await carrel.run(['up', '--yes'], { cwd: folder, env: { CARREL_CRASH_AT: point } });
+    expect(killed.exitCode).toBe(255);
+    expect((await here('up', '--yes')).exitCode).toBe(0);
+    expect(await states()).toEqual(['api running', 'app running', 'third running']);
+    expect((await carrel.show('app')).limits.pids).toBe(77);
+    expect((await here('up')).stderr).toContain('nothing to do, 3 sandboxes');
+  });
+
+  it('several at once do no harm', async () => {
+    put('name: shop\n');
+    await here('up', '--yes');
+    for (const text of [base(), wanted]) {
+      put(text);
+      const all = await Promise.all([1, 2, 3].map(() => here('up', '--yes')));
+      expect(all.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(all.map(() => [0, expect.any(String)]));
+      expect((await here('up')).stderr).toContain('nothing to do');
+    }
+    expect(await states()).toEqual(['api running', 'app running', 'third running']);
+    const shown = await Promise.all(['api', 'app', 'third'].map((name) => carrel.show(name)));
+    expect(new Set(shown.map(({ id }) => id)).size).toBe(3);
+  });
+});
+
+it('without a carrel.yaml, up is about the daemon, and what is only for a fleet is refused', async () => {
+  const empty = carrel.folder('empty');
+  expect(existsSync(join(empty, 'carrel.yaml'))).toBe(false);
+  expect((await carrel.run(['up', '-d'], { cwd: empty })).stdout).toMatch(/^the daemon is running/);
+  const { exitCode, stderr } = await carrel.run(['up', '--dry-run'], { cwd: empty });
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining('carrel init')]);
+});
