@@ -34,7 +34,9 @@ test('after the name of a sandbox come files, or nothing', () => {
 test('a command of two words has its own options, and what its second word may be is offered after the first', () => {
   expect(bash(shown, groups)).toMatch(/^ {4}user\) arguments='add ls rm' ;;$/m);
   expect(bash(shown, groups)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
-  expect(bash(shown, groups)).toMatch(/^ {4}''\) arguments='up .* volume secret user credential completion help' ;;$/m);
+  expect(bash(shown, groups)).toMatch(
+    /^ {4}''\) arguments='up .* volume secret user credential init completion help' ;;$/m,
+  );
   expect(zsh(shown, groups)).toMatch(/^_carrel_user\(\) \{$/m);
   expect(zsh(shown, groups)).toMatch(/^ {4}add\) _arguments '--uid/m);
   expect(fish(shown, groups)).toContain(`-n '__carrel_at user' -a add`);
