@@ -24,7 +24,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   launch: ['model', 'lib'],
   reconcile: ['model', 'lib', 'launch'],
   api: ['model', 'lib'],
-  cli: ['model', 'lib', 'api'],
+  // A permission hook is answered without a daemon.
+  cli: ['model', 'lib', 'api', 'policy'],
 };
 const above = ['launch', 'reconcile'];
 

@@ -5,6 +5,7 @@ const area = 'Swarms:';
 
 export const swarmGroups: readonly GroupEntry[] = [
   { name: 'task', area, summary: 'files of stories for agents to work on' },
+  { name: 'policy', area, summary: 'what agents may run on this machine without a question' },
 ];
 
 const taskCommands: readonly CommandEntry[] = [
@@ -59,4 +60,16 @@ const taskCommands: readonly CommandEntry[] = [
   },
 ];
 
-export const swarmCommands: readonly CommandEntry[] = taskCommands;
+const policyCommands: readonly CommandEntry[] = [
+  {
+    name: 'policy check',
+    area,
+    summary: 'say whether a command may run without a question: the one after --, or a tool call as JSON on stdin',
+    usage: '[options] [-- CMD…]',
+    options: [{ flags: '--hook', summary: 'answer as a PreToolUse hook of Claude Code does' }],
+    takesCommand: true,
+    load: () => import('./command/policy-check.ts'),
+  },
+];
+
+export const swarmCommands: readonly CommandEntry[] = [...taskCommands, ...policyCommands];

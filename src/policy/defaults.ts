@@ -1,0 +1,87 @@
+/**
+ * What needs no question by default: looking, stories, swarms, sandboxes that keep to themselves, and images of what is in the
+ * working folder. Never what changes a project or gives a sandbox more than it has by itself: no `apply`, no `--mode bind`, no
+ * network, secret, share or volume, no `--force`, no other home or user. Inside a sandbox only the adapter is run.
+ */
+import type { Rule } from './rule.ts';
+
+const follow = { '-f': null, '--follow': null } as const;
+const surroundings = {
+  '--name': 'sandbox',
+  '--engine': 'engine',
+  '--mode': 'mode',
+  '--cpus': 'count',
+  '--memory': 'size',
+  '--swap': 'size',
+  '--pids': 'count',
+  '--disk': 'size',
+} as const;
+
+const looking: readonly Rule[] = [
+  { words: ['status'] },
+  { words: ['doctor'] },
+  { words: ['events'], flags: { ...follow, '--after': 'count' } },
+  { words: ['ls'], flags: { '--size': null } },
+  { words: ['show'], args: ['sandbox'] },
+  { words: ['logs'], args: ['sandbox'], flags: { ...follow, '--tail': 'count' } },
+  { words: ['wait'], args: ['sandbox'] },
+  { words: ['stats'] },
+  { words: ['diff'], args: ['sandbox'], flags: { '--stat': null, '--name-status': null } },
+  { words: ['snapshots'], args: ['sandbox'] },
+  { words: ['volume', 'ls'] },
+  { words: ['volume', 'status'] },
+  { words: ['image', 'ls'] },
+  { words: ['policy', 'check'] },
+];
+
+const sandboxes: readonly Rule[] = [
+  { words: ['create'], more: ['path'], flags: surroundings, command: 'adapter' },
+  { words: ['exec'], args: ['sandbox'], flags: { '-i': null, '--interactive': null }, command: 'adapter' },
+  { words: ['start'], args: ['sandbox'], rest: 'sandbox' },
+  { words: ['stop'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
+  { words: ['rm'], args: ['sandbox'], rest: 'sandbox' },
+  { words: ['snapshot'], args: ['sandbox'], more: ['word'] },
+  { words: ['fork'], args: ['sandbox'], rest: 'sandbox' },
+  { words: ['image', 'build'], more: ['path'], flags: { '--offline': null } },
+];
+
+const tasks: readonly Rule[] = [
+  { words: ['task', 'list'], more: ['path'] },
+  { words: ['task', 'validate'], rest: 'path' },
+  { words: ['task', 'ready'], more: ['path'] },
+  { words: ['task', 'mark'], args: ['path', 'story', 'storyStatus'], flags: { '--notes': 'text' } },
+  { words: ['task', 'skip'], args: ['path', 'story'] },
+  { words: ['task', 'reset'], args: ['path'] },
+];
+
+const swarms: readonly Rule[] = [
+  {
+    words: ['swarm', 'run'],
+    flags: {
+      '--file': 'path',
+      '--files': 'paths',
+      '--all': null,
+      '--max': 'count',
+      '--agent': 'agent',
+      '--engine': 'engine',
+      '--detach': null,
+      '-d': null,
+    },
+  },
+  { words: ['swarm', 'status'], more: ['path'] },
+  { words: ['swarm', 'list'], more: ['path'] },
+  { words: ['swarm', 'resume'], rest: 'container' },
+  { words: ['swarm', 'stop'], rest: 'container' },
+  { words: ['swarm', 'cleanup'] },
+  { words: ['swarm', 'export'] },
+  { words: ['swarm', 'init'] },
+  { words: ['swarm', 'add'], args: ['containerId', 'container', 'path', 'branch'] },
+  {
+    words: ['swarm', 'update'],
+    args: ['container'],
+    flags: { '--status': 'containerStatus', '--pr-url': 'word', '--story-progress': 'progress', '--acp-pid': 'word' },
+  },
+  { words: ['swarm', 'remove'], args: ['container'] },
+];
+
+export const defaultRules: readonly Rule[] = [...looking, ...sandboxes, ...tasks, ...swarms];

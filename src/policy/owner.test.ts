@@ -1,0 +1,123 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decideText } from './decide.ts';
+import { type OwnerRule, readOwnerRules } from './owner.ts';
+
+let root: string;
+let cwd: string;
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-policy-')));
+  cwd = join(root, 'project');
+  mkdirSync(join(cwd, 'sub'), { recursive: true });
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+function on(text: string, rules: readonly OwnerRule[]) {
+  return decideText(text, rules, { cwd, programs: [] });
+}
+
+describe('the owner', () => {
+  const rules: OwnerRule[] = [
+    { decision: 'allow', command: ['git', 'status'], flags: ['--short'] },
+    { decision: 'allow', command: ['npm', 'test'], args: 'paths' },
+    { decision: 'allow', command: ['echo'], args: 'any' },
+    { decision: 'deny', command: ['carrel', 'rm'], reason: 'nobody removes' },
+    { decision: 'allow', command: ['carrel', 'rm'], args: 'any' },
+    { decision: 'ask', command: ['carrel', 'ls'] },
+  ];
+
+  test.each<[string, string]>([
+    ['git status', 'allow'],
+    ['git status --short', 'allow'],
+    ['git status --porcelain', 'ask'],
+    ['git status x', 'ask'],
+    ['git', 'ask'],
+    ['npm test sub', 'allow'],
+    ['npm test ..', 'ask'],
+    ['echo a b', 'allow'],
+    ['echo -n', 'ask'],
+    ['echo a > b', 'ask'],
+    ['carrel rm a', 'deny'],
+    ['carrel rm --force a', 'deny'],
+    ['carrel ls', 'ask'],
+    ['carrel status', 'allow'],
+  ])('on %s: %s', (text, decision) => {
+    expect(on(text, rules).decision).toBe(decision);
+  });
+
+  test('says why', () => {
+    expect(on('carrel rm a', rules)).toEqual({ decision: 'deny', rule: 'owner: carrel rm', reason: 'nobody removes' });
+  });
+});
+
+describe('policy.yaml', () => {
+  async function read(content: string | null, prepare: (path: string, home: string) => void = () => {}, from = cwd) {
+    const home = mkdtempSync(join(root, 'home-'));
+    const path = join(home, 'policy.yaml');
+    if (content !== null) writeFileSync(path, content, { mode: 0o600 });
+    prepare(path, home);
+    return readOwnerRules(home, from);
+  }
+  const good = 'rules:\n  - {decision: deny, command: [git, push]}\n';
+
+  test('is read, and may be missing', async () => {
+    expect(await read(good)).toEqual({ rules: [{ decision: 'deny', command: ['git', 'push'] }] });
+    expect(await read(null)).toEqual({ rules: [] });
+  });
+
+  test.each([
+    ['rules[0].decison: is not a known field', 'rules:\n  - {decison: deny, decision: deny, command: [a]}'],
+    ['rules[0].command: must not be empty', 'rules:\n  - {decision: deny, command: []}'],
+    ['rules: is missing', '{}'],
+    ['must be an object', '- a'],
+    ['must be an object', ''],
+    ['policy.yaml: ', 'rules: [*a]'],
+    ['policy.yaml: ', 'rules: ['],
+    ['rules[0].command[0]: must be text', 'rules:\n  - {decision: deny, command: [1]}'],
+  ])('is not used when it is not understood: %s', async (reason, content) => {
+    expect(await read(content)).toMatchObject({ unusable: expect.stringContaining(reason) });
+  });
+
+  test.each<[string, (path: string, home: string) => void]>([
+    ['can be written by others', (path) => chmodSync(path, 0o620)],
+    ['can be written by others', (_, home) => chmodSync(home, 0o777)],
+    [
+      'cannot be read',
+      (path) => {
+        rmSync(path);
+        symlinkSync('/etc/hostname', path);
+      },
+    ],
+    [
+      'is not a file of rules',
+      (path) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+    ],
+    ...(process.getuid?.() === 0
+      ? [['belongs to somebody else', (path: string) => chownSync(path, 1234, 1234)] as [string, (p: string) => void]]
+      : []),
+  ])('is not used when it %s', async (reason, prepare) => {
+    expect(await read(good, prepare)).toMatchObject({ unusable: expect.stringContaining(reason) });
+  });
+
+  test('is not used where an agent works', async () => {
+    expect(await read(good, undefined, root)).toMatchObject({
+      unusable: expect.stringContaining('inside the working'),
+    });
+    expect(await read(good, undefined, '/')).toMatchObject({ unusable: expect.stringContaining('inside the working') });
+  });
+});

@@ -1,0 +1,78 @@
+/** The owner's rules: `policy.yaml` in the home. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno } from '../lib/file.ts';
+import { list, Misfit, object, oneOf, type Shaped, text } from '../model/shape.ts';
+
+const word = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f]*$/, says: 'a word' });
+
+const rule = object(
+  {
+    decision: oneOf('allow', 'ask', 'deny'),
+    /** The words the command begins with, the program first. */
+    command: list(word, 20),
+  },
+  {
+    /** For `allow`: flags without a value that may follow. */
+    flags: list(word, 50),
+    /** For `allow`: what else may follow. */
+    args: oneOf('none', 'paths', 'any'),
+    reason: text({ max: 500 }),
+  },
+);
+const file = object({ rules: list(rule, 500) });
+
+export type OwnerRule = Shaped<typeof rule>;
+export type OwnerRules = { readonly rules: readonly OwnerRule[] } | { readonly unusable: string };
+
+const maxBytes = 256 * 1024;
+
+/** The rules, or why none can be trusted. `cwd` is where an agent works. */
+export async function readOwnerRules(home: string, cwd: string): Promise<OwnerRules> {
+  const path = join(home, 'policy.yaml');
+  const content = readTrusted(home, path, cwd);
+  if (content === null) return { rules: [] };
+  if (typeof content === 'object') return content;
+  const { parse } = await import('yaml');
+  try {
+    const { rules } = file(parse(content, { maxAliasCount: 0, schema: 'core' }), []);
+    const empty = rules.findIndex(({ command }) => command.length === 0);
+    return empty === -1 ? { rules } : { unusable: `${path}: rules[${empty}].command: must not be empty` };
+  } catch (error) {
+    const reason = error instanceof Misfit ? error.message : (error as Error).message.split('\n')[0];
+    return { unusable: `${path}: ${reason}` };
+  }
+}
+
+/** Null: there is no such file. */
+function readTrusted(home: string, path: string, cwd: string): string | { readonly unusable: string } | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    return { unusable: `${path} cannot be read: ${(error as Error).message}` };
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size > maxBytes) return { unusable: `${path} is not a file of rules` };
+    const reason =
+      foreignHand(path, stat) ?? foreignHand(home, lstatSync(realpathSync(home))) ?? withinReach(home, cwd);
+    return reason === null ? readFileSync(fd, 'utf8') : { unusable: reason };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function foreignHand(path: string, { uid, mode }: Stats): string | null {
+  const me = process.getuid?.() ?? 0;
+  if (uid !== me && uid !== 0) return `${path} belongs to somebody else`;
+  return (mode & 0o022) === 0 ? null : `${path} can be written by others; close it: chmod go-w ${path}`;
+}
+
+/** An agent writes where it works. */
+function withinReach(home: string, cwd: string): string | null {
+  const folder = realpathSync(cwd);
+  const reached = folder === '/' || `${realpathSync(home)}/`.startsWith(`${folder}/`);
+  return reached ? `${home} is inside the working folder, where an agent could write it` : null;
+}

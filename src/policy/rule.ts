@@ -1,0 +1,66 @@
+/** Rules as data: which words a command begins with, and what may follow. Nothing else is allowed by it. */
+
+import { sandboxNamePattern } from '../model/name.ts';
+import { containerIdPattern, storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
+import { isInsidePath } from './inside.ts';
+import type { Surroundings } from './policy.ts';
+
+/** What an argument, or the value of a flag, may be. */
+export type Kind =
+  | 'sandbox'
+  | 'container'
+  | 'containerId'
+  | 'branch'
+  | 'path'
+  | 'paths'
+  | 'story'
+  | 'storyStatus'
+  | 'containerStatus'
+  | 'progress'
+  | 'count'
+  | 'size'
+  | 'word'
+  | 'text'
+  | 'mode'
+  | 'engine'
+  | 'agent';
+
+export interface Rule {
+  /** What the command begins with, after the program. */
+  readonly words: readonly string[];
+  /** The arguments, in order; those in `more` may be left out, and `rest` may come any number of times. */
+  readonly args?: readonly Kind[];
+  readonly more?: readonly Kind[];
+  readonly rest?: Kind;
+  /** Flags by name; null: it takes no value. */
+  readonly flags?: Readonly<Record<string, Kind | null>>;
+  /** What may follow after `--`; left out: nothing may. */
+  readonly command?: 'adapter';
+}
+
+const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths'>]: RegExp } = {
+  sandbox: sandboxNamePattern,
+  container: /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/,
+  containerId: containerIdPattern,
+  branch: /^[a-zA-Z0-9][a-zA-Z0-9/_-]{0,199}$/,
+  story: storyIdPattern,
+  storyStatus: new RegExp(`^(${storyStatuses.join('|')})$`),
+  containerStatus: /^(pending|running|completed|failed|stopped)$/,
+  progress: /^\{[a-zA-Z0-9":, ]{0,500}\}$/,
+  count: /^\d{1,9}(\.\d{1,6})?$/,
+  size: /^\d{1,9}(\.\d{1,6})?[kmgtKMGT]?i?b?$/,
+  word: /^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,255}$/,
+  text: /^[^-].*$|^$/s,
+  mode: /^(overlay|clone|none)$/,
+  engine: /^(local|docker)$/,
+  agent: /^[a-z][a-z0-9-]{0,31}$/,
+};
+
+/** Null: it is such a thing. Else what is wrong. */
+export function misfitOf(kind: Kind, text: string, { cwd }: Surroundings): string | null {
+  const values = kind === 'paths' ? text.split(',') : [text];
+  const fits = (one: string) =>
+    kind === 'path' || kind === 'paths' ? isInsidePath(one, cwd) : patterns[kind].test(one);
+  if (values.every(fits)) return null;
+  return kind === 'path' || kind === 'paths' ? 'does not stay inside the working folder' : `is no ${kind}`;
+}

@@ -1,0 +1,69 @@
+/**
+ * What agents' programs hand to their permission hooks, and the answer they understand. The shell tool of each is known by name;
+ * a call of any other tool, or one with a field that is not known, is asked about.
+ */
+import { list, Misfit, object, oneOf, open, type Shape, text, whole } from '../model/shape.ts';
+import { decide, decideText } from './decide.ts';
+import type { OwnerRule } from './owner.ts';
+import { ask, type Surroundings, type Verdict } from './policy.ts';
+
+const boolean: Shape<boolean> = (value, path) => {
+  if (typeof value === 'boolean') return value;
+  throw new Misfit(path, 'must be true or false');
+};
+
+const command: Shape<string | readonly string[]> = (value, path) =>
+  Array.isArray(value) ? list(text(), 4096)(value, path) : text()(value, path);
+
+const shellTools = oneOf('Bash', 'bash', 'shell', 'run_shell_command');
+
+const call = open(
+  { tool_name: text({ max: 200 }), tool_input: (value) => value },
+  { cwd: text({ max: 4096, pattern: /^\//, says: 'an absolute path' }), hook_event_name: text({ max: 100 }) },
+);
+
+/** Anything else could change what is run, or where. */
+const input = object({ command }, { description: text(), timeout: whole(0, 86_400_000), run_in_background: boolean });
+
+export interface ToolCall {
+  /** Where the command would run; null: it does not say. */
+  readonly cwd: string | null;
+  /** A shell string, argv, or a verdict that needs neither. */
+  readonly asked: string | readonly string[] | Verdict;
+}
+
+export function readToolCall(json: string): ToolCall {
+  try {
+    const { tool_name, tool_input, cwd = null } = call(JSON.parse(json), []);
+    const known = attempt(() => shellTools(tool_name, ['tool_name']));
+    if (known === null) return { cwd, asked: ask('tool', `${JSON.stringify(tool_name)} does not run commands`) };
+    return { cwd, asked: input(tool_input, ['tool_input']).command };
+  } catch (error) {
+    const reason = error instanceof Misfit ? error.message : 'not JSON';
+    return { cwd: null, asked: ask('tool-call', `not completely understood: ${reason}`) };
+  }
+}
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+export function decideCall({ asked }: ToolCall, owner: readonly OwnerRule[], around: Surroundings): Verdict {
+  if (typeof asked === 'string') return decideText(asked, owner, around);
+  return 'decision' in asked ? asked : decide(asked, owner, around);
+}
+
+/** The answer of a PreToolUse hook of Claude Code, which others understand as well. */
+export function hookAnswer({ decision, rule, reason }: Verdict) {
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: decision,
+      permissionDecisionReason: `carrel policy (${rule}): ${reason}`,
+    },
+  };
+}
