@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
 import { idPattern } from '../model/name.ts';
+import { networkRequest, networkView } from './network-shapes.ts';
 import { volumeRequest } from './volume-shapes.ts';
 
 const name = z.string().min(1).max(63);
@@ -57,6 +58,8 @@ export const sandboxRequest = z.strictObject({
   /** Names of credentials: what they stand for is added outside. */
   credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
+  /** Left out: what the project or the owner's defaults say. */
+  network: networkRequest.optional(),
   labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */
   stdin: z.boolean().optional(),
@@ -92,7 +95,7 @@ export const sandboxView = z.strictObject({
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
   /** Names of those it was given. */
   credentials: z.array(z.string()),
-  network: z.literal('none'),
+  network: networkView,
   labels: z.record(z.string(), z.string()),
 });
 

@@ -97,6 +97,10 @@ const sandboxOptions: readonly OptionEntry[] = [
     repeat: true,
     completes: 'volumes',
   },
+  {
+    flags: '--network <RULES>',
+    summary: 'what it may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between; *.HOST for names below',
+  },
   { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },

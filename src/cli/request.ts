@@ -2,6 +2,7 @@
 import type { SandboxRequest } from '../api/routes.ts';
 import { checkCredentialName } from '../model/credential.ts';
 import { checkSandboxName } from '../model/name.ts';
+import { canonicalRule } from '../model/network.ts';
 import { checkSecretName } from '../model/secret.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest } from '../model/volume.ts';
@@ -24,6 +25,7 @@ export interface SandboxOptions {
   readonly secret?: readonly string[];
   readonly credential?: readonly string[];
   readonly volume?: readonly string[];
+  readonly network?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
   readonly rm?: boolean;
@@ -48,12 +50,17 @@ export function sandboxRequest(
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
+    ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     limits: askedLimits(options),
     ...(image === undefined ? {} : { image }),
     ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
     ...(options.rm ? { autoRemove: true } : {}),
   };
+}
+
+function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
+  return text === 'none' ? 'none' : text.split(',').map((rule) => canonicalRule(rule.trim()));
 }
 
 function askedLimits({ cpus, memory, swap, pids, disk }: SandboxOptions): NonNullable<SandboxRequest['limits']> {

@@ -1,12 +1,13 @@
 /** The owner's settings: HOME/config.yaml. All optional; unknown ones are refused with their path. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { readIfThere } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
+import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
 import { parseSize } from '../model/size.ts';
+import { checkYaml } from './yaml-file.ts';
 
 const size = z.union([z.string(), z.int().positive()]);
 
@@ -22,6 +23,24 @@ const schema = z.strictObject({
   images: z.array(z.string().min(1).max(512)).max(1000).optional(),
   /** Files in PEM: who is trusted to vouch for the services of credentials, besides those everybody trusts. */
   authorities: z.array(z.string().startsWith('/').max(4096)).max(100).optional(),
+  network: z
+    .strictObject({
+      /** What sandboxes may reach for which nobody says anything else. */
+      allow: z.array(z.string().max(300)).max(maxRules),
+      limits: z
+        .strictObject({
+          connections: z.int().min(1).max(10_000),
+          /** Bytes a second, both ways together. */
+          rate: size,
+          /** Over the life of a sandbox, both ways together. */
+          total: size,
+          connectSeconds: z.number().min(0.1).max(300),
+          idleSeconds: z.number().min(1).max(86_400),
+        })
+        .partial(),
+    })
+    .partial()
+    .optional(),
   /** Where users with a token come in. */
   share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
@@ -35,11 +54,12 @@ export interface Config {
   readonly images: readonly string[];
   /** In PEM. */
   readonly authorities: readonly string[];
+  readonly network: { readonly allow: readonly string[]; readonly limits: NetworkLimits };
 }
 
 export function readConfig(path: string): Config {
   const text = readIfThere(path);
-  const given = check(path, text === null ? {} : parseYaml(path, text));
+  const given = checkYaml(path, text ?? '', schema);
   const { cpus, memory, swap, pids, disk } = given.limits ?? {};
   const limits = {
     ...(cpus === undefined ? {} : { cpus }),
@@ -56,6 +76,7 @@ export function readConfig(path: string): Config {
     dockerSocket: given.docker?.socket ?? null,
     images: given.images ?? [],
     authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
+    network: networkOf(given.network),
   };
 }
 
@@ -72,23 +93,18 @@ function readAuthority(path: string, file: string): string {
   }
 }
 
-function parseYaml(path: string, text: string): unknown {
-  try {
-    return parse(text, { maxAliasCount: 10 }) ?? {};
-  } catch (error) {
-    throw new Fault('invalid', `${path}: ${(error as Error).message.split('\n')[0]}`, {
-      hint: 'Mend the file or remove it.',
-      cause: error,
-    });
-  }
-}
-
-function check(path: string, value: unknown): z.output<typeof schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const where = issue.path.length > 0 ? `${issue.path.join('.')}: ` : '';
-  throw new Fault('invalid', `${path}: ${where}${issue.message}`, { hint: 'Mend the file or remove it.' });
+function networkOf(given: z.output<typeof schema>['network']): Config['network'] {
+  const { connections, rate, total, connectSeconds, idleSeconds } = given?.limits ?? {};
+  return {
+    allow: (given?.allow ?? []).map(canonicalRule),
+    limits: {
+      connections: connections ?? defaultNetworkLimits.connections,
+      bytesPerSecond: rate === undefined ? defaultNetworkLimits.bytesPerSecond : bytes(rate, 'network.limits.rate'),
+      totalBytes: total === undefined ? defaultNetworkLimits.totalBytes : bytes(total, 'network.limits.total'),
+      connectMs: connectSeconds === undefined ? defaultNetworkLimits.connectMs : connectSeconds * 1000,
+      idleMs: idleSeconds === undefined ? defaultNetworkLimits.idleMs : idleSeconds * 1000,
+    },
+  };
 }
 
 function bytes(value: string | number, what: string): number {

@@ -17,6 +17,7 @@ import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { defaultVolumePrefix, userHash } from '../model/volume.ts';
+import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { removeOrphans } from '../reconcile/orphans.ts';
 import { Reconciler } from '../reconcile/reconcile.ts';
@@ -39,6 +40,7 @@ import { createDoctor } from './doctor.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
+import { Networks } from './networks.ts';
 import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -118,8 +120,18 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   };
   const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
   const provideTrust = (sandbox: Sandbox) => supply.provideTrust(sandbox);
+  const networks = new Networks({
+    store,
+    engine,
+    network: new ProxyProcess({ home: home.home, report }),
+    limits: config.network.limits,
+    folder: home.sandbox,
+    credentials: (sandbox) => supply.keysOf(sandbox),
+    services: () => [],
+    report,
+  });
   const data = sandboxData({
-    ...{ home, store, threads, watch, locks, secrets, given, useVolumes, provideTrust, report, now },
+    ...{ home, store, threads, watch, locks, secrets, given, useVolumes, provideTrust, networks, report, now },
   });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
@@ -212,7 +224,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   if (config.sharedSocket !== null) servers.push(await listen(served, config.sharedSocket));
   log.info({ home: home.home, rootless }, 'up');
   // Whoever asks meanwhile has what they ask about looked at first.
-  void loop.start();
+  void loop.start().then(() => networks.start());
   watch.start();
   return { shutdown, closed };
 }

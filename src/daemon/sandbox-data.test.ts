@@ -34,6 +34,7 @@ function data() {
     },
     watch: { keep: async () => {} },
     locks: new Exclusive(),
+    networks: { connect: async () => {}, disconnect: async () => {} },
     report: (_, fault) => reported.push(fault.message),
   } as Partial<DataParts> as DataParts;
   return { ...sandboxData(parts), home: parts.home };

@@ -18,6 +18,7 @@ import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { forgetApplies } from './apply-journal.ts';
 import { type BaseWatch, isUntouched } from './base-watch.ts';
 import type { Home } from './home.ts';
+import type { Networks } from './networks.ts';
 import { giveSecrets } from './secrets.ts';
 import type { Threads } from './threads.ts';
 import { type Unapplied, unappliedIn } from './unapplied.ts';
@@ -34,6 +35,7 @@ export interface DataParts {
   readonly useVolumes: (sandbox: Sandbox) => void;
   /** Whom it is to trust for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
+  readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
   readonly report: (id: string, fault: Fault) => void;
   readonly now: () => string;
 }
@@ -58,12 +60,14 @@ export function sandboxData(parts: DataParts): SandboxData & {
       if (place.kind === 'copy') await parts.threads.run('copyTree', place.base, join(place.folder, 'tree'));
       return held;
     },
+    connect: (sandbox, init) => parts.networks.connect(sandbox, init),
     conclude: (sandbox) =>
       conclude(sandbox, parts).catch((error: unknown) => {
         parts.report(sandbox.id, asFault(error));
         return sandbox.spec.autoRemove;
       }),
     release: async ({ id, spec }) => {
+      await parts.networks.disconnect(id);
       if (spec.secrets?.length) parts.given.takeBack(id);
       await locks.run(`base:${spec.base?.id ?? id}`, async () => {
         await removeDisk(home.sandbox(id));
@@ -78,6 +82,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
 /** An end is recorded whatever is found here, and what cannot be looked at is kept. What is to go needs no look. */
 async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   const { id, spec } = sandbox;
+  await parts.networks.disconnect(id);
   if (spec.secrets?.length) parts.given.takeBack(id);
   if (spec.desired === 'removed') return false;
   await openFolder(parts, id);

@@ -8,7 +8,8 @@ import { type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../model/sandbox.ts';
 import type { Config } from './config.ts';
-import { projectFolder, realHostPath } from './host-path.ts';
+import { isInside, projectFolder, realHostPath } from './host-path.ts';
+import { effectiveRules } from './network-policy.ts';
 
 export interface SpecParts {
   readonly config: Config;
@@ -29,11 +30,12 @@ const defaultGraceMs = 10_000;
 export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxSpec {
   const { config, owner } = parts;
   const { limits = {} } = request;
+  const workspace = composeWorkspace(request, parts);
   return {
     user: owner,
     engine: request.engine ?? 'local',
     runtime: request.runtime ?? config.runtime,
-    ...composeWorkspace(request, parts),
+    ...workspace,
     command: request.command ?? [],
     env: request.env ?? {},
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
@@ -44,12 +46,21 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     secrets: [...new Set(request.secrets ?? [])],
     credentials: parts.credentialGrants(request.credentials ?? []),
     volumes: parts.volumeMounts(request.volumes),
+    network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
     stdin: request.stdin ?? false,
     autoRemove: request.autoRemove ?? false,
     desired: 'running',
     graceMs: defaultGraceMs,
     attempt: 1,
   };
+}
+
+/** A project that an agent can write, or could, has no say. */
+function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
+  const { config, account, open } = parts;
+  const isWritable = project !== null && (mode === 'bind' || open.some((folder) => isInside(project, folder)));
+  const isOwner = account === 'any';
+  return effectiveRules(asked, { defaults: config.network.allow, isOwner, project: isWritable ? null : project });
 }
 
 type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;

@@ -2,6 +2,7 @@
 import type { SandboxView } from '../api/routes.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import type { Mount } from '../model/mount.ts';
+import { noNetwork } from '../model/network.ts';
 import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
 
 export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
@@ -27,7 +28,7 @@ export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
     limits: { ...spec.limits, advisory: [...status.advisory] },
     mounts: describe(sandbox, places).mounts.map(mountView),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
-    network: 'none',
+    network: networkView(spec),
     labels: spec.labels,
   };
 }
@@ -36,6 +37,10 @@ function workspaceView({ workspace, base }: SandboxSpec): SandboxView['workspace
   if (!workspace) return null;
   if (!base) return { kind: workspace, base: 'live' };
   return { kind: workspace, base: base.from === 'clone' ? 'clone' : 'frozen' };
+}
+
+function networkView({ network = noNetwork }: SandboxSpec): SandboxView['network'] {
+  return { allow: [...network.allow], ports: network.ports.map((port) => ({ ...port })) };
 }
 
 function mountView(mount: Mount): SandboxView['mounts'][number] {

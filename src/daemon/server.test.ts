@@ -59,7 +59,7 @@ describe('a sandbox', () => {
     });
     expect(await call('GET', '/v1/sandboxes/box')).toMatchObject({
       status: 200,
-      body: { user: 'ann', network: 'none' },
+      body: { user: 'ann', network: { allow: [], ports: [] } },
     });
     expect(await call('DELETE', '/v1/sandboxes/box')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(await call('POST', '/v1/sandboxes/box/stop', {})).toMatchObject({ body: { state: 'stopped' } });

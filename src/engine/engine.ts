@@ -18,10 +18,14 @@
  * - `list` names everything this engine holds for this installation, wanted or not.
  * - After `remove` nothing is left: no process, mount, cgroup, namespace, runtime state or folder of the engine.
  * - Death by signal n is exit code 128 + n; a command that cannot be started is 127, with a message on stderr.
+ * - Nothing but loopback is there of a network. `network` names a process in the sandbox's own network namespace, for as
+ *   long as the sandbox runs; `made` of `start` gets the same before the command begins, where an engine can tell the two
+ *   apart. When `made` fails, so does the start, and nothing of it is left.
  * - What is asked for and cannot be had is a Fault (`unsupported`), never a weaker sandbox.
  * - Output of a process is never dropped for a slow reader: the reader's pace is the writer's.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { ProcessRef } from '../lib/process.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Mount } from '../model/mount.ts';
 import type { EngineName } from '../model/sandbox.ts';
@@ -129,12 +133,14 @@ export interface ProbeRow {
   readonly cure: string | null;
 }
 
+export type Made = (init: ProcessRef) => Promise<void>;
+
 export interface Engine {
   readonly name: EngineName;
   /** What this machine offers, by trying it. */
   probe(): Promise<readonly ProbeRow[]>;
 
-  start(launch: Launch): Promise<Started>;
+  start(launch: Launch, made?: Made): Promise<Started>;
   inspect(id: string, handle: Handle): Promise<Observed>;
   list(): Promise<readonly string[]>;
   /** SIGTERM, then SIGKILL after the grace time. Returns when nothing runs and all is freed but the end and the log. */
@@ -149,6 +155,7 @@ export interface Engine {
   /** What the sandbox's own command wrote, kept while nobody was attached. */
   logs(id: string, options: LogOptions): AsyncIterable<LogLine>;
   stats(id: string, handle: Handle): Promise<Stats>;
+  network(id: string, handle: Handle): Promise<ProcessRef>;
 
   /** Calls back with an id when something about it may have changed. A hint: observers look again. */
   onChange(listener: (id: string) => void): () => void;

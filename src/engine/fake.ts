@@ -2,9 +2,10 @@
  * An engine in memory that keeps every promise of `engine.ts` and breaks on demand. What it runs are the stand-ins of
  * `fake/program.ts`; its world outlives the instance, as real sandboxes outlive the daemon.
  */
+import type { ProcessRef } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
-import type { Console, Engine, ExecSpec, Exit, Handle, Launch, LogOptions, Observed, Started } from './engine.ts';
+import type { Console, Engine, ExecSpec, Exit, Handle, Launch, LogOptions, Made, Observed, Started } from './engine.ts';
 import { exitOf, type Programs } from './fake/process.ts';
 import { programs } from './fake/program.ts';
 import { FakeSandbox, type Phase } from './fake/sandbox.ts';
@@ -120,11 +121,15 @@ class MemoryEngine implements FakeEngine {
     return this.#do('probe', () => [{ name: 'fake', level: 'ok' as const, detail: 'in memory', cure: null }]);
   }
 
-  async start(launch: Launch): Promise<Started> {
-    return this.#do('start', () => {
+  async start(launch: Launch, made?: Made): Promise<Started> {
+    return this.#do('start', async () => {
       const sandbox = this.#world.sandboxes.get(launch.id) ?? this.#world.create(launch);
       this.#failAt('start', 'created');
       if (sandbox.phase === 'created') {
+        await made?.(processOf(sandbox)).catch((error: unknown) => {
+          this.vanish(launch.id);
+          throw error;
+        });
         if (launch.console) this.#held.set(launch.id, sandbox.attach());
         this.#world.begin(sandbox);
       }
@@ -200,6 +205,10 @@ class MemoryEngine implements FakeEngine {
 
   async stats(id: string) {
     return this.#do('stats', () => this.#running(id).stats);
+  }
+
+  async network(id: string) {
+    return this.#do('network', () => processOf(this.#running(id)));
   }
 
   onChange(listener: (id: string) => void): () => void {
@@ -282,6 +291,11 @@ class MemoryEngine implements FakeEngine {
     if (sandbox?.phase === 'running' || sandbox?.pausedBy === this) return sandbox;
     throw new Fault('not_ready', 'the sandbox is not running');
   }
+}
+
+/** No process of this machine has such a number. */
+function processOf({ started }: FakeSandbox): ProcessRef {
+  return { pid: 2 ** 30 + (started.handle as { serial: number }).serial, startTicks: 1, bootId: 'fake' };
 }
 
 /** A handle of an earlier start under the same id finds nothing that runs. */

@@ -16,7 +16,7 @@ export function severalEngines(engines: Engines, engineOf: (id: string) => Engin
     name: 'local',
     probe: async () => (await Promise.all(all.map((engine) => engine.probe()))).flat() as ProbeRow[],
     list: async () => (await Promise.all(all.map(listed))).flat(),
-    start: (launch) => on(launch.id).start(launch),
+    start: (launch, made) => on(launch.id).start(launch, made),
     inspect: (id, handle) => on(id).inspect(id, handle),
     stop: (id, handle, graceMs) => on(id).stop(id, handle, graceMs),
     remove: async (id, handle) => {
@@ -29,6 +29,7 @@ export function severalEngines(engines: Engines, engineOf: (id: string) => Engin
     attach: (id, handle) => on(id).attach(id, handle),
     logs: (id, options) => on(id).logs(id, options),
     stats: (id, handle) => on(id).stats(id, handle),
+    network: (id, handle) => on(id).network(id, handle),
     onChange: (listener) => {
       const forgets = all.map((engine) => engine.onChange(listener));
       return () => {
@@ -67,7 +68,7 @@ export function lazyEngine(name: EngineName, open: () => Engine): Engine {
     name,
     probe: async () => engine().probe(),
     list: async () => opened?.list() ?? [],
-    start: async (launch) => engine().start(launch),
+    start: async (launch, made) => engine().start(launch, made),
     inspect: async (id, handle) => engine().inspect(id, handle),
     stop: async (id, handle, graceMs) => engine().stop(id, handle, graceMs),
     remove: async (id, handle) => engine().remove(id, handle),
@@ -77,6 +78,7 @@ export function lazyEngine(name: EngineName, open: () => Engine): Engine {
     attach: async (id, handle) => engine().attach(id, handle),
     logs: (id, options) => engine().logs(id, options),
     stats: async (id, handle) => engine().stats(id, handle),
+    network: async (id, handle) => engine().network(id, handle),
     onChange: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

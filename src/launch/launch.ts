@@ -10,6 +10,7 @@ import { adapter } from './adapter.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
+import { network } from './network.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { system } from './system.ts';
@@ -50,7 +51,7 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, secrets, credentials, volumes, workspace, adapter];
+const hooks: readonly Hook[] = [system, network, folders, identity, secrets, credentials, volumes, workspace, adapter];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));

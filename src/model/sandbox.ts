@@ -12,6 +12,7 @@
 import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
+import type { NetworkSpec } from './network.ts';
 
 export type SandboxState = 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
 export type Desired = 'running' | 'stopped' | 'removed';
@@ -58,6 +59,8 @@ export interface SandboxSpec {
   readonly secrets?: readonly string[];
   /** What is added for it outside, never inside. */
   readonly credentials?: readonly CredentialGrant[];
+  /** What it may reach, and from where it can be reached; left out in records from before there was any. */
+  readonly network?: NetworkSpec;
   /** An image to use as root filesystem, on engines that have images. */
   readonly image?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */

@@ -22,6 +22,7 @@
  * host is taken), `unavailable` (no proxy can be started).
  */
 import type { Socket } from 'node:net';
+import type { Transform } from 'node:stream';
 import type { ProcessRef } from '../lib/process.ts';
 import type { Endpoint } from '../model/host.ts';
 import type { NetworkLimits, PortForward } from '../model/network.ts';
@@ -97,6 +98,8 @@ export interface Call {
   readonly asked: Endpoint | null;
   /** A connection to the host of the credential: looked up, judged, limited and recorded like any other. No TLS yet. */
   dial(): Promise<Socket>;
+  /** What passes goes through one of these each way, so that it counts against the limits of the sandbox. */
+  counted(way: 'sent' | 'received'): Transform;
 }
 
 /** Answers calls; lives in the proxy. */

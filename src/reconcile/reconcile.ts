@@ -8,6 +8,7 @@ import type { Engine, Exit, Launch, Observed, Started } from '../engine/engine.t
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
+import type { ProcessRef } from '../lib/process.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import { initialStatus, type Sandbox, type SandboxStatus, withSpec, withStatus } from '../model/sandbox.ts';
@@ -29,6 +30,8 @@ export interface ReconcileParts {
 export interface SandboxData {
   /** Before each start: its disk, its base, its working copy. Returns the limits that these enforce. */
   provide(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
+  /** When its namespaces are there, before its command begins: its network. */
+  connect(sandbox: Sandbox, init: ProcessRef): Promise<void>;
   /** When its processes have ended; true when it holds changes that nobody has taken over. */
   conclude(sandbox: Sandbox): Promise<boolean>;
   /** Everything of it goes. */
@@ -185,7 +188,7 @@ export class Reconciler {
   async #launched(row: SandboxRow): Promise<Started> {
     const launch = await this.#compose(row.value);
     crashPoint('start:prepared');
-    return this.#parts.engine.start(launch);
+    return this.#parts.engine.start(launch, (init) => this.#parts.data.connect(row.value, init));
   }
 
   async #compose(sandbox: Sandbox): Promise<Launch> {

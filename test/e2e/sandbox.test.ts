@@ -320,6 +320,10 @@ describe('what is shown', () => {
     )) {
       expect(view).toHaveProperty(field);
     }
-    expect(view).toMatchObject({ network: 'none', labels: { team: 'blue' }, limits: { cpus: 2, pids: 512 } });
+    expect(view).toMatchObject({
+      network: { allow: [], ports: [] },
+      labels: { team: 'blue' },
+      limits: { cpus: 2, pids: 512 },
+    });
   });
 });

@@ -30,8 +30,9 @@ export function description(view: SandboxView, out: Output, now?: number): strin
     ...(startedAt === null ? [] : [['started', moment(startedAt, now)]]),
     ...(finishedAt === null ? [] : [['finished', moment(finishedAt, now)]]),
     ['limits', limits(view)],
-    ['network', plain(view.network)],
     ...section('credentials', view.credentials.map(plain)),
+    ...section('network', networkLines(view)),
+    ...section('ports', view.network.ports.map(portLine)),
     ...section('mounts', view.mounts.map(mount)),
     ...section(
       'labels',
@@ -59,6 +60,14 @@ function limits({ limits: { cpus, memoryBytes, swapBytes, pids, diskBytes, advis
   return Object.entries(all)
     .map(([key, text]) => (advisory.includes(key) ? `${text} (not enforced)` : text))
     .join(', ');
+}
+
+function networkLines({ network: { allow } }: SandboxView): string[] {
+  return allow.length === 0 ? ['none'] : allow.map(plain);
+}
+
+export function portLine({ port, hostPort, hostAddress }: SandboxView['network']['ports'][number]): string {
+  return `${plain(hostAddress)}:${hostPort} → ${port}`;
 }
 
 function mount({ target, source, readonly }: SandboxView['mounts'][number]): string {

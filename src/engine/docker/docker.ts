@@ -4,6 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { crashPoint } from '../../lib/crash-point.ts';
+import type { ProcessRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { idPattern } from '../../model/name.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
   Launch,
   LogLine,
   LogOptions,
+  Made,
   Observed,
   Process,
   Started,
@@ -27,6 +29,7 @@ import { removeEverything, stopContainer } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
+import { hostProcess } from './host-process.ts';
 import { Life } from './life.ts';
 import { readLog } from './log.ts';
 import { idIn, installationFilter } from './naming.ts';
@@ -58,7 +61,7 @@ class DockerEngine implements Engine {
     return probe(this.#context);
   }
 
-  async start(launch: Launch): Promise<Started> {
+  async start(launch: Launch, made?: Made): Promise<Started> {
     const { id } = launch;
     const found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
@@ -68,7 +71,10 @@ class DockerEngine implements Engine {
         await removeEverything(this.#context, id);
         await create(this.#context, launch);
         crashPoint('start:created');
-        return await this.#begin(launch);
+        const started = await this.#begin(launch);
+        // Its namespaces come with its command and not before.
+        await made?.(await this.network(id, started.handle));
+        return started;
       }
     } catch (error) {
       this.#held.release(id);
@@ -196,6 +202,12 @@ class DockerEngine implements Engine {
 
   async stats(id: string): Promise<Stats> {
     return readStats(this.#context.connection, this.#context.name(id));
+  }
+
+  async network(id: string, handle: Handle): Promise<ProcessRef> {
+    const found = await this.inspect(id, handle);
+    if (found.kind !== 'running') throw notRunning();
+    return hostProcess(await this.#present(id));
   }
 
   onChange(listener: (id: string) => void): () => void {

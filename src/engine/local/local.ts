@@ -16,6 +16,7 @@ import type {
   Launch,
   LogLine,
   LogOptions,
+  Made,
   Observed,
   Process,
   Started,
@@ -62,7 +63,7 @@ class LocalEngine implements Engine {
     return probe(this.#context);
   }
 
-  async start(launch: Launch): Promise<Started> {
+  async start(launch: Launch, made?: Made): Promise<Started> {
     const { id } = launch;
     let found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
@@ -81,11 +82,31 @@ class LocalEngine implements Engine {
     const note = readNote(this.#context, id);
     if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
     if (found.kind === 'created') {
+      await this.#tell(id, handle, made);
       this.#connect(launch);
       await begin(this.#context, id, note, handle.init.pid);
       crashPoint('start:begun');
     }
     return startedOf(handle);
+  }
+
+  /** A sandbox that could not be given what it needs does not begin. */
+  async #tell(id: string, { init, runtime }: LocalHandle, made: Made | undefined): Promise<void> {
+    try {
+      if (made && !sharesKernelNetwork(runtime)) throw noNetwork(runtime);
+      await made?.(init);
+    } catch (error) {
+      await removeEverything(this.#context, id);
+      throw error;
+    }
+  }
+
+  async network(id: string, handle: Handle): Promise<ProcessRef> {
+    const found = await this.inspect(id, handle);
+    if (found.kind !== 'running') throw notRunning();
+    const { init, runtime } = found.started.handle as LocalHandle;
+    if (!sharesKernelNetwork(runtime)) throw noNetwork(runtime);
+    return init;
   }
 
   /** A command without stdin finds its end at once; conmon closes it when a client does. */
@@ -212,6 +233,17 @@ class LocalEngine implements Engine {
 }
 
 async function* none(): AsyncGenerator<LogLine> {}
+
+/** One with a kernel of its own has a loopback of its own, which nobody out here can listen on. */
+function sharesKernelNetwork(runtime: string): boolean {
+  return runtime !== 'runsc';
+}
+
+function noNetwork(runtime: string): Fault {
+  return new Fault('unsupported', `a sandbox under ${runtime} cannot be given a network`, {
+    hint: 'Leave out --network, or use --runtime crun.',
+  });
+}
 
 function notRunning(): Fault {
   return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });

@@ -75,7 +75,7 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   upstream.once('response', (answer) => {
     response.writeHead(answer.statusCode!, answer.statusMessage, responseHeaders(answer.rawHeaders));
     response.flushHeaders();
-    pipeline(answer, response, () => {});
+    pipeline(answer, call.counted('received'), response, () => {});
   });
   upstream.on('error', (error) => {
     // A response that came is whole, or ends as its own stream does.
@@ -85,7 +85,7 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
     if (!response.writableFinished) upstream.destroy();
   });
   request.once('error', () => upstream.destroy());
-  request.pipe(upstream);
+  request.pipe(call.counted('sent')).pipe(upstream);
 }
 
 /** A Fault where it is not for us to pass on. */

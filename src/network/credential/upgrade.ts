@@ -22,12 +22,12 @@ export function passUpgrade(call: Call, order: Outgoing, { request, socket, head
     return;
   }
   openTls(call).then(
-    (stream) => shakeHands(stream, order, socket, head),
+    (stream) => shakeHands(call, stream, order, { socket, head }),
     (error: unknown) => refuseOn(socket, 502, asFault(error)),
   );
 }
 
-function shakeHands(stream: Duplex, order: Outgoing, socket: Duplex, head: Buffer): void {
+function shakeHands(call: Call, stream: Duplex, order: Outgoing, { socket, head }: Omit<Upgrading, 'request'>): void {
   const headers = [...order.headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
   const upstream = httpRequest({
     ...order,
@@ -45,7 +45,7 @@ function shakeHands(stream: Duplex, order: Outgoing, socket: Duplex, head: Buffe
     socket.write(headOf(answer, ['connection', 'Upgrade', 'upgrade', 'websocket']));
     socket.write(first);
     opened.write(head);
-    pipeline(socket, opened, socket, () => {});
+    pipeline(socket, call.counted('sent'), opened, call.counted('received'), socket, () => {});
   });
   upstream.end();
 }

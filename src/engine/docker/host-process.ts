@@ -1,0 +1,17 @@
+/** The first process of a container, by the number it has here. */
+import type { ContainerInspectInfo } from 'dockerode';
+import { readIfThere } from '../../lib/file.ts';
+import { type ProcessRef, processRef } from '../../lib/process.ts';
+import { Fault } from '../../model/fault.ts';
+
+/**
+ * The Docker Engine tells the number that it sees. One that lives in a virtual machine or another pid namespace sees
+ * others than we do, so the process has to be in the container's own control group.
+ */
+export function hostProcess({ Id, State }: Pick<ContainerInspectInfo, 'Id' | 'State'>): ProcessRef {
+  const found = State.Pid > 0 ? processRef(State.Pid) : null;
+  if (found && readIfThere(`/proc/${State.Pid}/cgroup`)?.includes(Id)) return found;
+  throw new Fault('unsupported', 'the processes of this Docker Engine are not to be seen from here', {
+    hint: 'A sandbox gets a network only from an engine on this very machine; or use --engine local.',
+  });
+}

@@ -1,0 +1,48 @@
+/** How the daemon speaks to the proxy: one JSON object a line over a unix socket in the home, each answered in turn. */
+import { closeSync, constants, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { FaultBody } from '../model/fault.ts';
+import type { Attachment } from './network.ts';
+
+/** A proxy of another version is ended and replaced. */
+export const controlVersion = 1;
+
+export type Order =
+  | { readonly verb: 'hello'; readonly version: number }
+  | { readonly verb: 'attach'; readonly attachment: Attachment }
+  | { readonly verb: 'detach'; readonly id: string }
+  | { readonly verb: 'keepOnly'; readonly ids: readonly string[] }
+  | { readonly verb: 'stop' };
+
+export type Asked = Order & { readonly serial: number };
+export type Answered = { readonly serial: number; readonly fault?: FaultBody };
+
+export const proxyFiles = { socket: 'control.sock', lock: 'proxy.lock', log: 'proxy.log' } as const;
+
+/** A socket by way of its open folder, since its path may be no longer than 107 bytes. Close it when that is done. */
+export function socketIn(folder: string): { readonly path: string; close(): void } {
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  return { path: `/proc/self/fd/${fd}/${proxyFiles.socket}`, close: () => closeSync(fd) };
+}
+
+const maxLineLength = 16 * 1024 * 1024;
+
+export function sendLine(socket: Socket, value: unknown): void {
+  if (!socket.destroyed) socket.write(`${JSON.stringify(value)}\n`);
+}
+
+/** Whatever is no line of JSON ends the conversation. */
+export function readLines(socket: Socket, take: (value: unknown) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop()!;
+    try {
+      if (rest.length > maxLineLength) throw new Error('too long');
+      for (const line of lines) take(JSON.parse(line));
+    } catch {
+      socket.destroy();
+    }
+  });
+}

@@ -1,0 +1,68 @@
+/** From a name to addresses, the way this machine does it, and which of them may be dialled. */
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
+import { type Endpoint, endpointText, type Host, parseHost } from '../model/host.ts';
+import { printable } from '../model/name.ts';
+import type { Decision, NetworkPolicy, Refusal } from '../model/network.ts';
+
+export type Address = Extract<Host, { kind: 'address' }>;
+export type LookUp = (name: string) => Promise<readonly Address[]>;
+
+/** Why something is not done, as it is recorded. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+  readonly rule: string | null;
+
+  constructor(refusal: Refusal, reason: string, rule: string | null = null) {
+    super(reason);
+    this.refusal = refusal;
+    this.rule = rule;
+  }
+}
+
+export interface Judged {
+  readonly rule: string;
+  /** Not empty. */
+  readonly addresses: readonly Address[];
+}
+
+/** The addresses that may be dialled for what was asked for. Throws `Refused`. */
+export async function judge(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Judged> {
+  const { rule } = allowed(policy.decide(asked));
+  const found = asked.host.kind === 'address' ? [asked.host] : await look(asked.host.text);
+  const own = ownAddresses();
+  const decisions = found.map((address) => ({ address, decision: policy.decideAddress(address, asked.port, own) }));
+  const addresses = decisions.filter(({ decision }) => decision === null || decision.allowed);
+  if (addresses.length > 0) return { rule, addresses: addresses.map(({ address }) => address) };
+  const refused = decisions[0]?.decision;
+  if (refused && !refused.allowed) throw new Refused(refused.refusal, refused.reason, rule);
+  throw new Refused('unknown_name', `${endpointText(asked)} has no address`, rule);
+}
+
+function allowed(decision: Decision): Extract<Decision, { allowed: true }> {
+  if (decision.allowed) return decision;
+  throw new Refused(decision.refusal, decision.reason, decision.rule);
+}
+
+/** As programs on this machine do: its hosts file, its name servers. */
+export const systemLookUp: LookUp = async (name) => {
+  try {
+    const found = await lookup(name, { all: true, verbatim: true });
+    return found.map(({ address }) => parseHost(address) as Address);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Refused('unknown_name', `${printable(name)} cannot be looked up (${code ?? 'no answer'})`);
+  }
+};
+
+const ownMs = 2000;
+let own: { readonly untilMs: number; readonly addresses: ReadonlySet<string> } = { untilMs: 0, addresses: new Set() };
+
+/** Read again from time to time: networks come and go. */
+function ownAddresses(): ReadonlySet<string> {
+  if (Date.now() < own.untilMs) return own.addresses;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const texts = all.map(({ address }) => parseHost(address.replace(/%.*$/, '')).text);
+  own = { untilMs: Date.now() + ownMs, addresses: new Set(texts) };
+  return own.addresses;
+}

@@ -1,0 +1,213 @@
+/** The daemon's end: keeps a proxy running and tells it everything, again whenever it is a new one. */
+import { spawn } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { namespaceArgs } from '../lib/namespace.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
+import type { Attachment, Network } from './network.ts';
+
+const startMs = 10_000;
+const pollMs = 15;
+/** Between two tries to bring a proxy back. */
+const againMs = { least: 100, most: 5000 } as const;
+/** Lookups of names take a thread each. */
+const threads = '64';
+
+export interface ProxyOptions {
+  readonly home: string;
+  /** What cannot be told to anybody who asked. */
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+export class ProxyProcess implements Network {
+  readonly #options: ProxyOptions;
+  readonly #folder: string;
+  readonly #wanted = new Map<string, Attachment>();
+  #line: Line | null = null;
+  #opening: Promise<Line> | null = null;
+  #isDisposed = false;
+
+  constructor(options: ProxyOptions) {
+    this.#options = options;
+    this.#folder = join(options.home, 'network');
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  async attach(attachment: Attachment): Promise<void> {
+    this.#wanted.set(attachment.id, attachment);
+    await (await this.#open()).ask({ verb: 'attach', attachment });
+  }
+
+  /** One that is not there has nothing attached. */
+  async detach(id: string): Promise<void> {
+    this.#wanted.delete(id);
+    const line = this.#line ?? (await connectTo(this.#folder));
+    if (line === null) return;
+    await this.#adopt(line).ask({ verb: 'detach', id });
+  }
+
+  async keepOnly(ids: readonly string[]): Promise<void> {
+    for (const id of [...this.#wanted.keys()]) if (!ids.includes(id)) this.#wanted.delete(id);
+    const line = this.#line ?? (await connectTo(this.#folder));
+    if (line !== null) await this.#adopt(line).ask({ verb: 'keepOnly', ids });
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#line?.close();
+  }
+
+  #open(): Promise<Line> {
+    if (this.#line) return Promise.resolve(this.#line);
+    this.#opening ??= this.#bringUp().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #bringUp(): Promise<Line> {
+    const deadline = Date.now() + startMs;
+    for (let isStarted = false; Date.now() < deadline && !this.#isDisposed; ) {
+      const line = await connectTo(this.#folder);
+      if (line && (await line.isUnderstood())) return this.#adopt(line);
+      if (!line && !isStarted) {
+        startProxy(this.#options.home);
+        isStarted = true;
+      }
+      await pause(pollMs);
+    }
+    throw new Fault('unavailable', 'the network proxy does not start', {
+      hint: `See ${join(this.#folder, proxyFiles.log)}.`,
+    });
+  }
+
+  #adopt(line: Line): Line {
+    if (this.#line === line) return line;
+    this.#line = line;
+    line.onClose = () => {
+      if (this.#line !== line) return;
+      this.#line = null;
+      void this.#bringBack();
+    };
+    return line;
+  }
+
+  /** A new proxy knows nothing: it is told everything at once. */
+  async #bringBack(): Promise<void> {
+    for (let waitMs: number = againMs.least; !this.#isDisposed && this.#wanted.size > 0; ) {
+      try {
+        const line = await this.#open();
+        await Promise.all([...this.#wanted.values()].map((attachment) => this.#tell(line, attachment)));
+        return;
+      } catch (error) {
+        this.#options.report('network', asFault(error));
+        await pause(waitMs, undefined, { ref: false });
+        waitMs = Math.min(waitMs * 2, againMs.most);
+      }
+    }
+  }
+
+  async #tell(line: Line, attachment: Attachment): Promise<void> {
+    try {
+      await line.ask({ verb: 'attach', attachment });
+    } catch (error) {
+      const fault = asFault(error);
+      // The line broke: everything is told again.
+      if (fault.code === 'unavailable') throw fault;
+      this.#options.report(attachment.id, fault);
+    }
+  }
+}
+
+/** A conversation with one proxy. */
+class Line {
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, (answer: Answered | null) => void>();
+  #serial = 0;
+  onClose = () => {};
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    readLines(socket, (value) => this.#settle(value as Answered));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      for (const settle of this.#waiting.values()) settle(null);
+      this.onClose();
+    });
+  }
+
+  async ask(order: Order): Promise<void> {
+    this.#serial += 1;
+    const serial = this.#serial;
+    const answer = await new Promise<Answered | null>((resolve) => {
+      if (this.#socket.destroyed) resolve(null);
+      this.#waiting.set(serial, resolve);
+      sendLine(this.#socket, { serial, ...order });
+    });
+    this.#waiting.delete(serial);
+    if (answer === null) throw new Fault('unavailable', 'the network proxy ended', { hint: 'It is started again.' });
+    if (answer.fault) throw Fault.from(answer.fault);
+  }
+
+  /** One of another version leaves when it hears ours. */
+  async isUnderstood(): Promise<boolean> {
+    try {
+      await this.ask({ verb: 'hello', version: controlVersion });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #settle(answer: Answered): void {
+    this.#waiting.get(answer.serial)?.(answer);
+  }
+}
+
+/** Null: there is no proxy. */
+function connectTo(folder: string): Promise<Line | null> {
+  return new Promise((resolve) => {
+    const { path, close } = socketIn(folder);
+    const socket = connect(path);
+    const settle = (line: Line | null) => {
+      close();
+      resolve(line);
+    };
+    socket.once('error', () => settle(null));
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      // It holds up nobody who wants to end.
+      socket.unref();
+      settle(new Line(socket));
+    });
+  });
+}
+
+/** In a mount namespace of its own, so that it does not keep what daemons mount for themselves. */
+function startProxy(home: string): void {
+  const folder = join(home, 'network');
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  const log = openSync(join(folder, proxyFiles.log), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  const main = fileURLToPath(new URL('./proxy/main.js', import.meta.url));
+  const [file, ...args] = [...namespaceArgs(0), process.execPath, main];
+  try {
+    const child = spawn(file, args, {
+      detached: true,
+      cwd: '/',
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env.PATH ?? '', CARREL_HOME: home, UV_THREADPOOL_SIZE: threads },
+    });
+    child.on('error', () => {});
+    child.unref();
+  } finally {
+    closeSync(log);
+  }
+}

@@ -1,0 +1,54 @@
+/** All sandboxes the proxy works for, as the daemon told it. */
+
+import { Exclusive } from '../../lib/exclusive.ts';
+import { isAlive, type ProcessRef } from '../../lib/process.ts';
+import type { Order } from '../control.ts';
+import type { Attachment } from '../network.ts';
+import { type ProxyParts, SandboxPorts } from './sandbox-ports.ts';
+
+/** How often it is looked whether sandboxes have ended that no daemon told of. */
+const sweepMs = 2000;
+
+export class Attachments {
+  readonly #parts: ProxyParts;
+  readonly #sandboxes = new Map<string, SandboxPorts>();
+  readonly #exclusive = new Exclusive();
+
+  constructor(parts: ProxyParts) {
+    this.#parts = parts;
+    setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
+  get isIdle(): boolean {
+    return this.#sandboxes.size === 0;
+  }
+
+  async obey(order: Exclude<Order, { verb: 'hello' | 'stop' }>): Promise<void> {
+    if (order.verb === 'attach') return this.#exclusive.run(order.attachment.id, () => this.#attach(order.attachment));
+    if (order.verb === 'detach') return this.#exclusive.run(order.id, async () => this.#detach(order.id));
+    for (const id of [...this.#sandboxes.keys()]) if (!order.ids.includes(id)) this.#detach(id);
+  }
+
+  /** A sandbox that was started again is another one. */
+  async #attach(attachment: Attachment): Promise<void> {
+    const { id, init } = attachment;
+    const before = this.#sandboxes.get(id);
+    if (before && !isSame(before.attached.attachment.init, init)) this.#detach(id);
+    const ports = this.#sandboxes.get(id) ?? new SandboxPorts(attachment, this.#parts);
+    this.#sandboxes.set(id, ports);
+    await ports.change(attachment);
+  }
+
+  #detach(id: string): void {
+    this.#sandboxes.get(id)?.close();
+    this.#sandboxes.delete(id);
+  }
+
+  #sweep(): void {
+    for (const [id, { attached }] of this.#sandboxes) if (!isAlive(attached.attachment.init)) this.#detach(id);
+  }
+}
+
+function isSame(one: ProcessRef, other: ProcessRef): boolean {
+  return one.pid === other.pid && one.startTicks === other.startTicks && one.bootId === other.bootId;
+}

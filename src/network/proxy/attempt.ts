@@ -1,0 +1,95 @@
+/** One thing a sandbox tried: decided once, recorded twice, and cut when it is not allowed any more. */
+import { type Endpoint, endpointText } from '../../model/host.ts';
+import type { Refused } from '../lookup.ts';
+import type { RecordLine, Via } from '../record.ts';
+
+export class Attempt {
+  readonly id: string;
+  readonly via: Via;
+  /** Null until it could be read. */
+  asked: Endpoint | null = null;
+  /** Breaks it off. */
+  cut: (() => void) | null = null;
+  readonly #write: (line: RecordLine) => void;
+  readonly #onEnd: (attempt: Attempt) => void;
+  readonly #startedMs = performance.now();
+  #sentBytes = 0;
+  #receivedBytes = 0;
+  #state: 'open' | 'allowed' | 'over' = 'open';
+
+  constructor(id: string, via: Via, write: (line: RecordLine) => void, onEnd: (attempt: Attempt) => void) {
+    this.id = id;
+    this.via = via;
+    this.#write = write;
+    this.#onEnd = onEnd;
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  count(bytes: number, way: 'sent' | 'received'): void {
+    if (way === 'sent') this.#sentBytes += bytes;
+    else this.#receivedBytes += bytes;
+  }
+
+  /** Throws where it cannot be written down: then it is not done. */
+  allow(asked: Endpoint, rule: string, address: string): void {
+    this.asked = asked;
+    this.#write({
+      at: new Date().toISOString(),
+      attempt: this.id,
+      via: this.via,
+      asked: endpointText(asked),
+      decision: 'allow',
+      rule,
+      address,
+      refusal: null,
+      reason: null,
+    });
+    this.#state = 'allowed';
+  }
+
+  /** `text` is what was asked for, as it came. What was allowed and could not be had is no refusal. */
+  refuse(text: string, { refusal, rule, message }: Refused): void {
+    if (this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name')) {
+      this.#note({
+        at: new Date().toISOString(),
+        attempt: this.id,
+        via: this.via,
+        asked: this.asked ? endpointText(this.asked) : text,
+        decision: 'refuse',
+        rule,
+        address: null,
+        refusal,
+        reason: message,
+      });
+    }
+    this.end(message);
+  }
+
+  end(reason: string | null = null): void {
+    if (this.#state === 'over') return;
+    const wasAllowed = this.#state === 'allowed';
+    this.#state = 'over';
+    if (wasAllowed) {
+      this.#note({
+        at: new Date().toISOString(),
+        attempt: this.id,
+        sentBytes: this.#sentBytes,
+        receivedBytes: this.#receivedBytes,
+        durationMs: Math.round(performance.now() - this.#startedMs),
+        reason,
+      });
+    }
+    this.#onEnd(this);
+  }
+
+  #note(line: RecordLine): void {
+    try {
+      this.#write(line);
+    } catch {
+      // What is over stays over, whether or not it can be written down, ignoring.
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Connects to one of the addresses that were judged, and to no other. */
+import { connect, type Socket } from 'node:net';
+import type { Endpoint } from '../../model/host.ts';
+import { type Address, Refused } from '../lookup.ts';
+
+/** How long one address may take before the next is tried as well. */
+const nextMs = 1500;
+
+export function dialOne(
+  asked: Endpoint,
+  addresses: readonly Address[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: asked.host.text,
+      port: asked.port,
+      allowHalfOpen: true,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      autoSelectFamily: addresses.length > 1,
+      autoSelectFamilyAttemptTimeout: nextMs,
+      // An address in `host` is dialled as it is; a name only ever has the addresses that it was judged by.
+      lookup: (_name, options, answer) => {
+        const found = addresses.map(({ text, family }) => ({ address: text, family }));
+        if (options.all) (answer as unknown as (error: null, all: typeof found) => void)(null, found);
+        else answer(null, found[0]!.address, found[0]!.family);
+      },
+    });
+    const fail = (refused: Refused) => {
+      settle();
+      socket.destroy();
+      reject(refused);
+    };
+    const timer = setTimeout(() => fail(new Refused('timeout', 'it does not answer')), timeoutMs);
+    const abort = () => fail(new Refused('not_allowed', 'it is not allowed any more'));
+    const failed = (error: NodeJS.ErrnoException) =>
+      fail(new Refused('unreachable', `it cannot be reached (${why(error)})`));
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      socket.off('error', failed);
+    };
+    signal.addEventListener('abort', abort);
+    socket.on('error', failed);
+    socket.once('connect', () => {
+      settle();
+      socket.on('error', () => socket.destroy());
+      resolve(socket);
+    });
+  });
+}
+
+/** Of several addresses that all failed, each has its own. */
+function why(error: NodeJS.ErrnoException): string {
+  return error.code ?? (error as AggregateError).errors?.[0]?.code ?? error.message;
+}

@@ -1,0 +1,57 @@
+/** The proxy's port inside a sandbox: whoever connects says by the first byte whether it is SOCKS or HTTP. */
+import type { Socket } from 'node:net';
+import { endpointText } from '../../model/host.ts';
+import type { Refused } from '../lookup.ts';
+import type { Forwarder } from '../network.ts';
+import type { Attached } from './attached.ts';
+import { HttpFront } from './http.ts';
+import { greet, readRequest, replyFor, SocksReader, socksReplies, socksReply, socksVersion } from './socks.ts';
+import { takeTunnel } from './tunnel.ts';
+import { firstBytes, type Visit } from './visit.ts';
+
+export class Front {
+  readonly #http: HttpFront;
+
+  readonly #forwarder: Forwarder;
+
+  constructor(forwarder: Forwarder) {
+    this.#forwarder = forwarder;
+    this.#http = new HttpFront(forwarder);
+  }
+
+  async take(attached: Attached, socket: Socket): Promise<void> {
+    attached.admit(socket);
+    const late = AbortSignal.timeout(attached.attachment.limits.connectMs);
+    const bytes = await firstBytes(socket, () => true, late);
+    const visit: Visit = { attached, socket, fixed: null, spare: null };
+    if (bytes === null) socket.destroy();
+    else if (bytes[0] === socksVersion) await this.#socks(visit);
+    else this.#http.take(visit);
+  }
+
+  async #socks(visit: Visit): Promise<void> {
+    const { socket, attached } = visit;
+    const reader = new SocksReader(socket);
+    const late = setTimeout(() => socket.destroy(), attached.attachment.limits.connectMs);
+    let text = '';
+    await takeTunnel({
+      visit,
+      via: 'socks',
+      text: () => text,
+      read: async () => {
+        try {
+          await greet(reader, socket);
+          const asked = await readRequest(reader);
+          text = endpointText(asked);
+          return asked;
+        } finally {
+          clearTimeout(late);
+        }
+      },
+      accept: () => void socket.write(socksReply(socksReplies.done)),
+      answer: (refused: Refused) => void socket.end(socksReply(replyFor(refused))),
+      http: this.#http,
+      forwarder: this.#forwarder,
+    });
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * How much a sandbox may pass, and when. Bytes are counted as they are passed on; whoever passed too many waits before
+ * reading more. There are two reasons to wait: the sandbox's own limit, and the others, who are to have their turn
+ * although one has a thousand connections that never stop.
+ */
+import type { NetworkLimits } from '../../model/network.ts';
+
+type Go = () => void;
+
+/** What one sandbox passes in one turn of the event loop before others come. */
+const quantumBytes = 1024 * 1024;
+/** How many of those that wait for their turn read on in the next one. */
+const perTurn = 16;
+/** The share of a second that may be used up at once. */
+const burstSeconds = 0.1;
+const minBurstBytes = 64 * 1024;
+
+export interface Clock {
+  nowMs(): number;
+  after(ms: number, act: () => void): void;
+  /** Once others had their turn. */
+  nextTurn(act: () => void): void;
+}
+
+export const realClock: Clock = {
+  nowMs: () => performance.now(),
+  after: (ms, act) => void setTimeout(act, ms),
+  nextTurn: (act) => void setImmediate(act),
+};
+
+export class Meter {
+  readonly #clock: Clock;
+  readonly #onSpent: () => void;
+  #limits: NetworkLimits;
+  #totalBytes: number;
+  #turnBytes = 0;
+  #waitingForTurn: Go[] = [];
+  #isTurnPlanned = false;
+  /** Bytes that may pass now; below zero they have passed already. */
+  #allowance: number;
+  #refilledMs: number;
+  #waitingForRate: Go[] = [];
+
+  /** `onSpent` is called whenever more has passed than may in all. */
+  constructor(limits: NetworkLimits, usedBytes: number, onSpent: () => void, clock: Clock = realClock) {
+    this.#limits = limits;
+    this.#totalBytes = usedBytes;
+    this.#onSpent = onSpent;
+    this.#clock = clock;
+    this.#refilledMs = clock.nowMs();
+    this.#allowance = burstOf(limits.bytesPerSecond ?? 0);
+  }
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  get isSpent(): boolean {
+    const { totalBytes } = this.#limits;
+    return totalBytes !== null && this.#totalBytes >= totalBytes;
+  }
+
+  change(limits: NetworkLimits): void {
+    this.#limits = limits;
+    if (limits.bytesPerSecond === null) this.#letGo();
+  }
+
+  /** Counts bytes. True: the reader waits until `go` is called. */
+  take(bytes: number, go: Go): boolean {
+    this.#totalBytes += bytes;
+    if (this.isSpent) this.#onSpent();
+    return this.#overRate(bytes, go) || this.#overTurn(bytes, go);
+  }
+
+  #overTurn(bytes: number, go: Go): boolean {
+    this.#turnBytes += bytes;
+    this.#planTurn();
+    if (this.#turnBytes <= quantumBytes) return false;
+    this.#waitingForTurn.push(go);
+    return true;
+  }
+
+  #planTurn(): void {
+    if (this.#isTurnPlanned) return;
+    this.#isTurnPlanned = true;
+    this.#clock.nextTurn(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isTurnPlanned = false;
+    this.#turnBytes = 0;
+    const next = this.#waitingForTurn.splice(0, perTurn);
+    if (this.#waitingForTurn.length > 0) this.#planTurn();
+    for (const go of next) go();
+  }
+
+  #overRate(bytes: number, go: Go): boolean {
+    const rate = this.#limits.bytesPerSecond;
+    if (rate === null) return false;
+    this.#refill(rate);
+    this.#allowance -= bytes;
+    if (this.#allowance >= 0) return false;
+    this.#waitingForRate.push(go);
+    if (this.#waitingForRate.length === 1) this.#wait(rate);
+    return true;
+  }
+
+  #refill(rate: number): void {
+    const now = this.#clock.nowMs();
+    this.#allowance = Math.min(burstOf(rate), this.#allowance + ((now - this.#refilledMs) / 1000) * rate);
+    this.#refilledMs = now;
+  }
+
+  #wait(rate: number): void {
+    const ms = Math.max(1, Math.ceil((-this.#allowance / rate) * 1000));
+    this.#clock.after(ms, () => {
+      this.#refill(rate);
+      if (this.#allowance < 0 && this.#limits.bytesPerSecond !== null) this.#wait(this.#limits.bytesPerSecond);
+      else this.#letGo();
+    });
+  }
+
+  #letGo(): void {
+    for (const go of this.#waitingForRate.splice(0)) go();
+  }
+}
+
+function burstOf(rate: number): number {
+  return Math.max(minBurstBytes, rate * burstSeconds);
+}

@@ -1,0 +1,82 @@
+/** Ports of this machine that lead to servers inside a sandbox. */
+import { createServer, type Server, Socket } from 'node:net';
+import type { ProcessRef } from '../../lib/process.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { PortForward } from '../../model/network.ts';
+import type { Meter } from './meter.ts';
+import { relay } from './relay.ts';
+import type { ThresholdThread } from './threshold.ts';
+
+const maxConnections = 500;
+
+export interface InsideOf {
+  readonly init: ProcessRef;
+  readonly threshold: ThresholdThread;
+  readonly meter: Meter;
+}
+
+export class ForwardedPort {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static open({ port, hostPort, hostAddress }: PortForward, inside: InsideOf): Promise<ForwardedPort> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
+    const forwarded = new ForwardedPort(server);
+    server.maxConnections = maxConnections;
+    server.on('connection', (socket) => void forwarded.#take(socket, port, inside));
+    return new Promise((resolve, reject) => {
+      server.once('error', (error) => reject(listenFault(error, hostAddress, hostPort)));
+      server.listen({ host: hostAddress, port: hostPort, exclusive: true }, () => resolve(forwarded));
+    });
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #take(client: Socket, port: number, inside: InsideOf): Promise<void> {
+    client.on('error', () => client.destroy());
+    this.#keep(client);
+    try {
+      const server = new Socket({ fd: await connectInside(inside, port), allowHalfOpen: true });
+      server.on('error', () => server.destroy());
+      this.#keep(server);
+      relay(client, server, { meter: inside.meter, onBytes: () => {} });
+    } catch {
+      // Nobody listens inside: whoever came sees the connection closed, as with any server that is away, ignoring.
+      client.destroy();
+    }
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+/** Servers that listen on `localhost` have the one or the other. */
+async function connectInside({ threshold, init }: InsideOf, port: number): Promise<number> {
+  try {
+    return await threshold.connect(init, port, 4);
+  } catch (error) {
+    if (isFault(error, 'not_ready')) throw error;
+    return threshold.connect(init, port, 6);
+  }
+}
+
+function listenFault(error: NodeJS.ErrnoException, address: string, port: number): Fault {
+  const where = `${address}:${port}`;
+  if (error.code === 'EADDRINUSE') {
+    return new Fault('conflict', `${where} is taken on this machine`, { hint: 'Name another: PORT:HOSTPORT' });
+  }
+  if (error.code === 'EACCES') {
+    return new Fault('denied', `this daemon may not listen on ${where}`, { hint: 'Name a port above 1023.' });
+  }
+  if (error.code === 'EADDRNOTAVAIL') return new Fault('invalid', `${address} is no address of this machine`);
+  return new Fault('internal', `cannot listen on ${where}: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,114 @@
+/**
+ * What a plain HTTP request asks for, and what of it is passed on. A request that two programs could read in two ways is
+ * refused; what is passed on is written anew from what was read, so nothing is hidden between the lines.
+ */
+import type { IncomingMessage } from 'node:http';
+import { isFault } from '../../model/fault.ts';
+import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
+import { printable } from '../../model/name.ts';
+import { Refused } from '../lookup.ts';
+
+const httpPort = 80;
+
+/** For one hop only. What `Connection` names goes, too. */
+const hopByHop = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'http2-settings',
+]);
+/** Not for a client to have removed. */
+const kept = new Set(['host', 'content-length', 'cookie', 'authorization', 'content-type', 'content-encoding']);
+
+export interface Wanted {
+  readonly target: Endpoint;
+  readonly path: string;
+}
+
+/** Throws `Refused`. `fixed`: inside a tunnel nothing else can be asked for. */
+export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): Wanted {
+  checkFraming(request);
+  const wanted = fixed && request.url?.startsWith('/') ? { target: fixed, path: request.url } : absolute(request);
+  if (fixed && endpointText(wanted.target) !== endpointText(fixed)) {
+    throw bad(`${endpointText(wanted.target)} is asked for in a tunnel to ${endpointText(fixed)}`);
+  }
+  checkHost(request, wanted.target);
+  return wanted;
+}
+
+function absolute({ url = '', method }: IncomingMessage): Wanted {
+  const found = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(url);
+  if (!found) {
+    throw bad(
+      url.startsWith('/') || url === '*'
+        ? 'this is a proxy: it wants the whole URL, as clients send it that know of a proxy'
+        : `${method} ${printable(url)} is nothing that can be asked for here`,
+    );
+  }
+  const [, authority = '', rest = '/'] = found;
+  return { target: endpoint(authority), path: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
+export function endpoint(authority: string, port: number | undefined = httpPort): Endpoint {
+  if (authority.includes('@')) throw bad('a user name or password has no place before a host');
+  try {
+    return parseEndpoint(authority, port);
+  } catch (error) {
+    if (isFault(error)) throw bad(error.message);
+    throw error;
+  }
+}
+
+/** The Host says the same as the rest. */
+function checkHost(request: IncomingMessage, target: Endpoint): void {
+  const hosts = valuesOf(request.rawHeaders, 'host');
+  if (hosts.length !== 1) throw bad(hosts.length === 0 ? 'the request has no Host' : 'the request has several Hosts');
+  if (endpointText(endpoint(hosts[0]!)) === endpointText(target)) return;
+  throw bad(`the Host ${printable(hosts[0]!)} is not ${endpointText(target)}`);
+}
+
+/** One way to say how long the body is. */
+function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
+  const lengths = valuesOf(rawHeaders, 'content-length');
+  const codings = valuesOf(rawHeaders, 'transfer-encoding');
+  if (lengths.length > 1) throw bad('the request has several lengths');
+  if (lengths.length + codings.length > 1) throw bad('the request has a length and is chunked as well');
+  if (lengths[0] !== undefined && !/^\d{1,15}$/.test(lengths[0])) throw bad('the length of the request is no number');
+  if (codings[0] !== undefined && codings[0].toLowerCase() !== 'chunked') {
+    throw bad(`the request is encoded as ${printable(codings[0])}`);
+  }
+  if (codings.length > 0 && httpVersion !== '1.1') throw bad('only HTTP/1.1 has chunks');
+}
+
+/** Names and values in turn, as Node takes them, without what is for this hop. */
+export function passedOn(rawHeaders: readonly string[]): string[] {
+  const named = valuesOf(rawHeaders, 'connection')
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => !kept.has(name));
+  const dropped = new Set([...hopByHop, ...named]);
+  return pairs(rawHeaders)
+    .filter(([name]) => !dropped.has(name.toLowerCase()))
+    .flat();
+}
+
+export function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
+  return pairs(rawHeaders)
+    .filter(([name]) => name.toLowerCase() === wanted)
+    .map(([, value]) => value);
+}
+
+function pairs(rawHeaders: readonly string[]): [string, string][] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, at) => [rawHeaders[at * 2]!, rawHeaders[at * 2 + 1]!]);
+}
+
+function bad(reason: string): Refused {
+  return new Refused('bad_request', reason);
+}

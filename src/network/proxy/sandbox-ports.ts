@@ -1,0 +1,117 @@
+/** Every port of one sandbox: those that listen inside it, and those of this machine that lead there. */
+import type { Socket } from 'node:net';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { PortForward } from '../../model/network.ts';
+import type { LookUp } from '../lookup.ts';
+import { type Attachment, type Credential, type Forwarder, insidePorts } from '../network.ts';
+import { Attached } from './attached.ts';
+import { callOf } from './call.ts';
+import type { Front } from './front.ts';
+import { Listener } from './listener.ts';
+import { ForwardedPort } from './port-forward.ts';
+import { takeService } from './service.ts';
+import type { ThresholdThread } from './threshold.ts';
+
+export interface ProxyParts {
+  readonly threshold: ThresholdThread;
+  readonly front: Front;
+  readonly forwarder: Forwarder;
+  readonly lookUp: LookUp;
+  readonly serial: () => string;
+}
+
+type Accept = (socket: Socket) => void;
+
+export class SandboxPorts {
+  readonly attached: Attached;
+  readonly #parts: ProxyParts;
+  readonly #inside = new Map<number, Listener>();
+  readonly #forwarded = new Map<string, ForwardedPort>();
+  #isClosed = false;
+
+  constructor(attachment: Attachment, parts: ProxyParts) {
+    this.#parts = parts;
+    this.attached = new Attached(attachment, parts.lookUp, parts.serial);
+    this.attached.onRoom = () => {
+      for (const listener of this.#inside.values()) listener.resume();
+    };
+  }
+
+  /** Opens what is to be open and closes the rest. All of it is tried; the first failure is thrown. */
+  async change(attachment: Attachment): Promise<void> {
+    this.attached.change(attachment);
+    this.#closeOthers(attachment);
+    const failures: Fault[] = [];
+    const tried = async (act: () => Promise<void>) =>
+      act().catch((error: unknown) => void failures.push(asFault(error)));
+    for (const port of wantedPorts(attachment)) await tried(() => this.#listen(port));
+    for (const forward of attachment.ports) await tried(() => this.#forward(forward));
+    if (failures[0]) throw failures[0];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const listener of this.#inside.values()) listener.close();
+    for (const port of this.#forwarded.values()) port.close();
+    this.attached.end();
+  }
+
+  #closeOthers(attachment: Attachment): void {
+    const inside = new Set(wantedPorts(attachment));
+    for (const [port, listener] of this.#inside) if (!inside.has(port)) close(this.#inside, port, listener);
+    const forwarded = new Set(attachment.ports.map(keyOf));
+    for (const [key, port] of this.#forwarded) if (!forwarded.has(key)) close(this.#forwarded, key, port);
+  }
+
+  async #listen(port: number): Promise<void> {
+    if (this.#inside.has(port)) return;
+    const fd = await this.#parts.threshold.listen(this.attached.attachment.init, port);
+    const listener = new Listener(fd, this.attached.gate, (socket) => this.#accept(port)(socket));
+    if (this.#isClosed) listener.close();
+    else this.#inside.set(port, listener);
+  }
+
+  async #forward(forward: PortForward): Promise<void> {
+    const key = keyOf(forward);
+    if (this.#forwarded.has(key)) return;
+    const { meter, attachment } = this.attached;
+    const inside = { meter, init: attachment.init, threshold: this.#parts.threshold };
+    const opened = await ForwardedPort.open(forward, inside);
+    if (this.#isClosed) opened.close();
+    else this.#forwarded.set(key, opened);
+  }
+
+  /** What the port is for by now. */
+  #accept(port: number): Accept {
+    const { services, credentials } = this.attached.attachment;
+    const service = services.find((one) => one.port === port);
+    if (service) return (socket) => takeService(this.attached, service, socket);
+    const credential = credentials.find((one) => one.insidePort === port);
+    if (credential) return (socket) => this.#call(credential, socket);
+    return (socket) => void this.#parts.front.take(this.attached, socket);
+  }
+
+  #call(credential: Credential, socket: Socket): void {
+    this.attached.admit(socket);
+    this.#parts.forwarder.answer(callOf(this.attached, credential, socket, null));
+  }
+}
+
+/** The proxy's own only where there is something to ask it for. */
+function wantedPorts({ allow, services, credentials }: Attachment): number[] {
+  const isAsked = allow.length > 0 || credentials.length > 0;
+  return [
+    ...(isAsked ? [insidePorts.proxy] : []),
+    ...services.map(({ port }) => port),
+    ...credentials.map(({ insidePort }) => insidePort),
+  ];
+}
+
+function keyOf({ hostAddress, hostPort, port }: PortForward): string {
+  return `${hostAddress} ${hostPort} ${port}`;
+}
+
+function close<K>(all: Map<K, { close(): void }>, key: K, one: { close(): void }): void {
+  all.delete(key);
+  one.close();
+}

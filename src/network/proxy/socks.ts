@@ -1,0 +1,130 @@
+/** SOCKS version 5 (RFC 1928), to connect and for nothing else: no listening, no datagrams, no passwords. */
+import type { Socket } from 'node:net';
+import { isFault } from '../../model/fault.ts';
+import { type Endpoint, parseHost } from '../../model/host.ts';
+import type { Refusal } from '../../model/network.ts';
+import { Refused } from '../lookup.ts';
+
+export const socksVersion = 5;
+const noPassword = 0;
+const noMethod = 0xff;
+const connectCommand = 1;
+const addressTypes = { ipv4: 1, name: 3, ipv6: 4 } as const;
+const maxBytes = 600;
+
+export const socksReplies = { done: 0, failed: 1, denied: 2, unreachable: 4, badCommand: 7, badAddress: 8 } as const;
+
+/** Bytes as they come, asked for by their number. */
+export class SocksReader {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Rejects with `Refused` when the other side ends first. */
+  async bytes(size: number): Promise<Buffer> {
+    if (size > maxBytes) throw new Refused('bad_request', 'the SOCKS request is too long');
+    for (;;) {
+      const chunk = this.#socket.read(size) as Buffer | null;
+      if (chunk !== null && chunk.length === size) return chunk;
+      if (chunk !== null || this.#socket.readableEnded || this.#socket.destroyed) throw broken();
+      await this.#more();
+    }
+  }
+
+  async byte(): Promise<number> {
+    return (await this.bytes(1))[0]!;
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        this.#socket.off('readable', settle).off('end', settle).off('close', settle);
+        resolve();
+      };
+      this.#socket.on('readable', settle).on('end', settle).on('close', settle);
+    });
+  }
+}
+
+/** The greeting. The client must be content without a password: who it is is known already. */
+export async function greet(reader: SocksReader, socket: Socket): Promise<void> {
+  if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is no SOCKS 5');
+  const methods = await reader.bytes(await atLeastOne(reader));
+  if (methods.includes(noPassword)) {
+    socket.write(Buffer.from([socksVersion, noPassword]));
+    return;
+  }
+  socket.end(Buffer.from([socksVersion, noMethod]));
+  throw new Refused('bad_request', 'the SOCKS client insists on a password');
+}
+
+async function atLeastOne(reader: SocksReader): Promise<number> {
+  const count = await reader.byte();
+  if (count === 0) throw new Refused('bad_request', 'the SOCKS greeting is empty');
+  return count;
+}
+
+/** What the client wants to be connected to. Throws `SocksRefused`. */
+export async function readRequest(reader: SocksReader): Promise<Endpoint> {
+  const [version, command, reserved, type] = await reader.bytes(4);
+  if (version !== socksVersion || reserved !== 0) throw new Refused('bad_request', 'the SOCKS request is malformed');
+  if (command !== connectCommand) {
+    throw new SocksRefused(socksReplies.badCommand, 'only connections can be asked for, no listening and no datagrams');
+  }
+  const text = await readAddress(reader, type!);
+  const port = (await reader.bytes(2)).readUInt16BE(0);
+  if (port === 0) throw new Refused('bad_request', 'port 0 is none');
+  try {
+    return { host: parseHost(text), port };
+  } catch (error) {
+    if (isFault(error)) throw new Refused('bad_request', error.message);
+    throw error;
+  }
+}
+
+export class SocksRefused extends Refused {
+  readonly reply: number;
+
+  constructor(reply: number, reason: string) {
+    super('bad_request', reason);
+    this.reply = reply;
+  }
+}
+
+async function readAddress(reader: SocksReader, type: number): Promise<string> {
+  if (type === addressTypes.ipv4) return (await reader.bytes(4)).join('.');
+  if (type === addressTypes.ipv6) {
+    const bytes = await reader.bytes(16);
+    return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
+  }
+  if (type === addressTypes.name) return asciiName(await reader.bytes(await atLeastOne(reader)));
+  throw new SocksRefused(socksReplies.badAddress, 'the SOCKS request has an address of an unknown kind');
+}
+
+/** In which alphabet anything else would be meant, nothing says. */
+function asciiName(bytes: Buffer): string {
+  if (bytes.some((byte) => byte > 0x7f)) throw new Refused('bad_request', 'the name is not ASCII');
+  return bytes.toString('latin1');
+}
+
+export function socksReply(code: number): Buffer {
+  return Buffer.from([socksVersion, code, 0, addressTypes.ipv4, 0, 0, 0, 0, 0, 0]);
+}
+
+export function replyFor(refused: Refused): number {
+  if (refused instanceof SocksRefused) return refused.reply;
+  const codes: Partial<Record<Refusal, number>> = {
+    unreachable: socksReplies.unreachable,
+    timeout: socksReplies.unreachable,
+    unknown_name: socksReplies.unreachable,
+    bad_request: socksReplies.failed,
+    limit: socksReplies.failed,
+  };
+  return codes[refused.refusal] ?? socksReplies.denied;
+}
+
+function broken(): Refused {
+  return new Refused('bad_request', 'the SOCKS request breaks off');
+}

@@ -1,0 +1,78 @@
+/** Sockets inside sandboxes, made by a thread that does nothing else. */
+import { stat } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import type { ProcessRef } from '../../lib/process.ts';
+import { Fault } from '../../model/fault.ts';
+
+export interface Order {
+  readonly serial: number;
+  readonly act: 'listen' | 'connect';
+  readonly process: ProcessRef;
+  readonly port: number;
+  readonly family: 4 | 6;
+}
+
+export type Answer = { readonly serial: number } & (
+  | { readonly fd: number }
+  | { readonly error: { readonly code: string; readonly message: string } }
+);
+
+type Settle = (answer: Answer) => void;
+
+export class ThresholdThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Settle>();
+  #serial = 0;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (answer: Answer) => this.#settle(answer));
+  }
+
+  static async open(): Promise<ThresholdThread> {
+    // Threads of the pool, which look names up, are made by whoever needs them first: that is us, out here.
+    await stat('/');
+    const worker = new Worker(new URL('./threshold-thread.js', import.meta.url), { trackUnmanagedFds: false });
+    // Without it nothing can be listened to any more. The next proxy begins anew.
+    worker.on('error', (error) => {
+      process.stderr.write(`threshold: ${error.stack}\n`);
+      process.exit(1);
+    });
+    return new ThresholdThread(worker);
+  }
+
+  listen(process: ProcessRef, port: number): Promise<number> {
+    return this.#order({ act: 'listen', process, port, family: 4 });
+  }
+
+  connect(process: ProcessRef, port: number, family: 4 | 6): Promise<number> {
+    return this.#order({ act: 'connect', process, port, family });
+  }
+
+  async #order(order: Omit<Order, 'serial'>): Promise<number> {
+    this.#serial += 1;
+    const serial = this.#serial;
+    const answer = await new Promise<Answer>((resolve) => {
+      this.#waiting.set(serial, resolve);
+      this.#worker.postMessage({ serial, ...order } satisfies Order);
+    });
+    if ('fd' in answer) return answer.fd;
+    throw faultOf(answer.error, order.port);
+  }
+
+  #settle(answer: Answer): void {
+    this.#waiting.get(answer.serial)?.(answer);
+    this.#waiting.delete(answer.serial);
+  }
+}
+
+function faultOf({ code, message }: { code: string; message: string }, port: number): Fault {
+  if (code === 'ESRCH' || code === 'ENOENT') return new Fault('not_ready', 'the sandbox is gone');
+  if (code === 'EADDRINUSE') return new Fault('conflict', `port ${port} is taken inside the sandbox`);
+  if (code === 'EPERM' || code === 'EACCES') {
+    return new Fault('unsupported', `the network of the sandbox cannot be entered (${message})`, {
+      hint: 'The engine runs it under an account that this daemon has no power over; use --engine local.',
+    });
+  }
+  return new Fault('internal', `cannot make a socket inside the sandbox: ${message}`);
+}

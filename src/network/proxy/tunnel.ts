@@ -1,0 +1,175 @@
+/**
+ * A tunnel to what was asked for by name or address. What comes through is looked at as far as it says whom it is for:
+ * TLS has to name the same host, plain HTTP is read request by request. On port 443 there is TLS and nothing else, on
+ * port 80 plain HTTP; elsewhere a protocol that is neither passes as it is.
+ */
+import type { Socket } from 'node:net';
+import { type Endpoint, endpointText } from '../../model/host.ts';
+import { Refused } from '../lookup.ts';
+import type { Credential, Forwarder } from '../network.ts';
+import type { Via } from '../record.ts';
+import type { Attempt } from './attempt.ts';
+import { callOf, interceptedBy } from './call.ts';
+import { BadHello, HelloWatch, handshakeRecord } from './hello.ts';
+import { firstBytes, type Visit } from './visit.ts';
+
+const tlsPort = 443;
+const httpPort = 80;
+/** How a server is told that names differ: unrecognized_name, fatal. */
+const nameAlert = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
+
+export interface TunnelRequest {
+  readonly visit: Visit;
+  readonly via: Via;
+  /** What was asked for, as it came, once known. */
+  readonly text: () => string;
+  readonly read: () => Promise<Endpoint>;
+  /** Tells the client that it is connected. */
+  readonly accept: () => void;
+  readonly answer: (refused: Refused) => void;
+  readonly http: { take(visit: Visit): void };
+  readonly forwarder: Forwarder;
+}
+
+export async function takeTunnel(request: TunnelRequest): Promise<void> {
+  const { visit, via } = request;
+  const attempt = visit.attached.attempt(via);
+  try {
+    const asked = await request.read();
+    attempt.asked = asked;
+    const credential = interceptedBy(visit.attached, asked);
+    if (credential) return openCredential(request, asked, attempt, credential);
+    if (asked.port === httpPort) return openHttp(request, asked, attempt);
+    const upstream = await visit.attached.dial(attempt, asked);
+    request.accept();
+    await open(request, asked, attempt, upstream);
+  } catch (error) {
+    const refused = error instanceof Refused ? error : new Refused('unreachable', `it failed (${String(error)})`);
+    attempt.refuse(request.text(), refused);
+    request.answer(refused);
+  }
+}
+
+/** Every request in it is an attempt of its own. */
+function openHttp({ visit, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
+  const decision = visit.attached.policy.decide(asked);
+  if (!decision.allowed) throw new Refused(decision.refusal, decision.reason, decision.rule);
+  attempt.end();
+  accept();
+  http.take({ ...visit, fixed: asked });
+}
+
+/** Every connection that comes of it is an attempt of its own. */
+function openCredential(
+  { visit, accept, forwarder }: TunnelRequest,
+  asked: Endpoint,
+  attempt: Attempt,
+  credential: Credential,
+): void {
+  attempt.end();
+  accept();
+  forwarder.answer(callOf(visit.attached, credential, visit.socket, asked));
+}
+
+type Kind = 'tls' | 'http' | 'other';
+
+async function open(
+  { visit, http }: TunnelRequest,
+  asked: Endpoint,
+  attempt: Attempt,
+  upstream: Socket,
+): Promise<void> {
+  const { attached, socket } = visit;
+  attempt.cut = () => {
+    socket.destroy();
+    upstream.destroy();
+  };
+  const kind = await whatComes(socket, upstream, asked.port, attached.attachment.limits.connectMs);
+  if (attempt.isOver) return;
+  if (kind === null) return breakOff(attempt, socket, upstream, null);
+  if (kind === 'tls') return openTls({ visit, asked, attempt, upstream });
+  if (kind === 'http' && asked.port !== tlsPort)
+    return http.take({ attached, socket, fixed: asked, spare: { attempt, socket: upstream } });
+  if (asked.port === tlsPort) {
+    attempt.refuse(endpointText(asked), new Refused('server_name', 'what comes is no TLS'));
+    return breakOff(attempt, socket, upstream, null);
+  }
+  attached.connect(attempt, socket, upstream);
+}
+
+function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: string | null): void {
+  attempt.end(reason);
+  socket.destroy();
+  upstream.destroy();
+}
+
+/** By the first bytes of whoever speaks first. Null: nobody does. */
+async function whatComes(client: Socket, upstream: Socket, port: number, timeoutMs: number): Promise<Kind | null> {
+  const enough = new AbortController();
+  const fromClient = firstBytes(client, (bytes) => kindOf(bytes) !== 'more', enough.signal).then(kindNow);
+  const late = port === tlsPort ? setTimeout(() => enough.abort(), timeoutMs) : undefined;
+  // Elsewhere the server may be the one who begins, and is waited for as long as its client waits.
+  const fromServer = late ? [] : [firstBytes(upstream, () => true, enough.signal).then((bytes) => bytes && 'other')];
+  try {
+    return (await Promise.race([fromClient, ...fromServer])) as Kind | null;
+  } finally {
+    clearTimeout(late);
+    enough.abort();
+  }
+}
+
+function kindNow(bytes: Buffer | null): Kind | null {
+  if (bytes === null) return null;
+  const kind = kindOf(bytes);
+  return kind === 'more' ? 'other' : kind;
+}
+
+/** Enough to tell. */
+const looked = 64;
+const longestMethod = 24;
+
+export function kindOf(bytes: Buffer): Kind | 'more' {
+  if (bytes[0] === handshakeRecord) return 'tls';
+  const text = bytes.subarray(0, looked).toString('latin1');
+  // What stands before a request is skipped by some servers.
+  if (/^\s/.test(text) || /^[!-~]+[ \t]+(?:\/|\*|[a-z]+:\/\/)/i.test(text)) return 'http';
+  if (/^[!-~]+$/.test(text)) return text.length < longestMethod ? 'more' : 'other';
+  if (!/^[!-~]+[ \t]+[a-z]*:?\/?$/i.test(text)) return 'other';
+  return bytes.length < looked ? 'more' : 'http';
+}
+
+interface TlsTunnel {
+  readonly visit: Visit;
+  readonly asked: Endpoint;
+  readonly attempt: Attempt;
+  readonly upstream: Socket;
+}
+
+function openTls({ visit: { attached, socket }, asked, attempt, upstream }: TlsTunnel): void {
+  const watch = new HelloWatch(asked.host);
+  const late = setTimeout(() => {
+    if (!watch.isNamed) breakOff(attempt, socket, upstream, 'the handshake takes too long');
+  }, attached.attachment.limits.connectMs);
+  upstream.once('close', () => clearTimeout(late));
+  const sent = (chunk: Buffer): Buffer => {
+    try {
+      return watch.fromClient(chunk);
+    } catch (error) {
+      if (!(error instanceof BadHello)) throw error;
+      attempt.refuse(endpointText(asked), new Refused('server_name', error.message));
+      socket.end(nameAlert);
+      socket.destroySoon();
+      upstream.destroy();
+      return Buffer.alloc(0);
+    }
+  };
+  const received = (chunk: Buffer): Buffer => {
+    watch.fromServer(chunk);
+    if (watch.isOver) {
+      const held = watch.release();
+      if (held.length > 0 && !upstream.destroyed) upstream.write(held);
+    }
+    return chunk;
+  };
+  attached.connect(attempt, socket, upstream, { sent, received });
+}
