@@ -7,6 +7,10 @@ export class Exclusive {
     await Promise.all(this.#tails.values());
   }
 
+  isBusy(key: string): boolean {
+    return this.#tails.has(key);
+  }
+
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
     const mine = before.then(task, task);

@@ -1,9 +1,15 @@
 /** The way to a Docker Engine. Its client library is loaded when first needed, and what goes wrong becomes a Fault here. */
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 
 const answerMs = 120_000;
+
+export interface Sent {
+  readonly body: Readable | undefined;
+  readonly signal: AbortSignal;
+}
 
 export class Connection {
   readonly socketPath: string;
@@ -56,15 +62,14 @@ export class Connection {
 
   /** An answer as it comes, for those that are long or have no end. */
   stream(path: string, query: Readonly<Record<string, string>>): Promise<IncomingMessage> {
-    const options = { path: `${path}?`, method: 'GET', isStream: true, options: query, statusCodes };
-    return this.ask(
-      (docker) =>
-        new Promise((resolve, reject) => {
-          docker.modem.dial(options, (error: unknown, answer: unknown) =>
-            error ? reject(error) : resolve(answer as IncomingMessage),
-          );
-        }),
-    );
+    return this.ask((docker) => dial(docker, { path: `${path}?`, method: 'GET', options: query }));
+  }
+
+  /** The same to a request that takes as long as it takes, with an archive to send or without. */
+  post(path: string, query: Readonly<Record<string, string>>, { body, signal }: Sent): Promise<IncomingMessage> {
+    const options = { _query: query, _body: {} };
+    const order = { path: `${path}?`, method: 'POST', file: body, abortSignal: signal, options };
+    return this.wait((docker) => dial(docker, order));
   }
 
   /** Of an answer that ended before its end. */
@@ -91,6 +96,14 @@ export class Connection {
     }
     return refusal(error as ClientError);
   }
+}
+
+function dial(docker: Docker, order: object): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    docker.modem.dial({ ...order, isStream: true, statusCodes } as never, (error: unknown, answer: unknown) =>
+      error ? reject(error) : resolve(answer as IncomingMessage),
+    );
+  });
 }
 
 const statusCodes = { 200: true, 404: 'not found', 500: 'server error' };
@@ -133,5 +146,5 @@ function refusal(error: ClientError): Fault {
 
 function wordsOf(error: ClientError): string {
   const said = (error.json as { message?: unknown } | null | undefined)?.message;
-  return (typeof said === 'string' ? said : error.message).trim();
+  return (typeof said === 'string' ? said : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '')).trim();
 }

@@ -1,0 +1,145 @@
+/** Images of a Docker Engine: looked up, fetched and built. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { Fault } from '../../model/fault.ts';
+import { Connection } from './connection.ts';
+import { findSocket } from './socket.ts';
+
+interface ImageInfo {
+  readonly Id: string;
+  readonly RepoDigests?: readonly string[] | null | undefined;
+  readonly Size?: number;
+  readonly Labels?: Readonly<Record<string, string>> | null;
+  readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
+}
+
+interface Found {
+  readonly id: string;
+  readonly digests: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly sizeBytes: number;
+}
+
+interface Order {
+  readonly archive: AsyncIterable<Buffer>;
+  readonly dockerfile: string;
+  readonly tag: string;
+  readonly network: boolean;
+  readonly limits: { readonly cpus: number; readonly memoryBytes: number; readonly swapBytes: number };
+}
+
+type Message =
+  | { readonly kind: 'output'; readonly text: string }
+  | { readonly kind: 'image'; readonly id: string }
+  | { readonly kind: 'failure'; readonly message: string; readonly exitCode: number | null };
+
+const cpuPeriodMicros = 100_000;
+const maxMessageBytes = 1024 * 1024;
+
+export class DockerImages {
+  readonly #socketPath: string | undefined;
+  #opened: Connection | null = null;
+
+  constructor(socketPath?: string) {
+    this.#socketPath = socketPath;
+  }
+
+  get #connection(): Connection {
+    this.#opened ??= new Connection(this.#socketPath ?? findSocket(process.env));
+    return this.#opened;
+  }
+
+  async find(reference: string): Promise<Found | null> {
+    const info = await this.#connection.find((docker) => docker.getImage(reference).inspect());
+    return info && foundFrom(info as ImageInfo);
+  }
+
+  async labelled(label: string): Promise<readonly Found[]> {
+    const filters = JSON.stringify({ label: [label] });
+    const all = await this.#connection.ask((docker) => docker.listImages({ filters }));
+    return all.map(foundFrom);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#connection.find((docker) => docker.getImage(id).remove());
+  }
+
+  async *pull(reference: string, signal: AbortSignal): AsyncGenerator<Message> {
+    yield* this.#messages('/images/create', { fromImage: reference }, undefined, signal);
+  }
+
+  /** With the builder that takes one archive and no session: what it does not have, no Dockerfile can ask for. */
+  async *build(order: Order, signal: AbortSignal): AsyncGenerator<Message> {
+    const { limits } = order;
+    const query = {
+      version: '1',
+      dockerfile: order.dockerfile,
+      t: order.tag,
+      rm: '1',
+      forcerm: '1',
+      networkmode: order.network ? 'default' : 'none',
+      memory: String(limits.memoryBytes),
+      memswap: String(limits.swapBytes),
+      cpuperiod: String(cpuPeriodMicros),
+      cpuquota: String(Math.round(limits.cpus * cpuPeriodMicros)),
+    };
+    yield* this.#messages('/build', query, Readable.from(order.archive, { objectMode: false }), signal);
+  }
+
+  async *#messages(path: string, query: Record<string, string>, body: Readable | undefined, signal: AbortSignal) {
+    let trouble: unknown = null;
+    body?.once('error', (error) => {
+      trouble = error;
+    });
+    try {
+      const answer = await this.#connection.post(path, query, { body, signal });
+      for await (const line of linesOf(answer)) yield* messagesIn(line);
+    } catch (error) {
+      if (trouble instanceof Fault) throw trouble;
+      if (signal.aborted) throw new Fault('cancelled', 'the build was stopped', { cause: error });
+      throw this.#connection.brokeOff(error);
+    } finally {
+      body?.destroy();
+    }
+  }
+}
+
+function foundFrom(info: ImageInfo): Found {
+  return {
+    id: info.Id,
+    digests: (info.RepoDigests ?? []).map((name) => name.slice(name.indexOf('@') + 1)),
+    labels: info.Labels ?? info.Config?.Labels ?? {},
+    sizeBytes: info.Size ?? 0,
+  };
+}
+
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let held = '';
+  for await (const chunk of answer.setEncoding('utf8')) {
+    const lines = (held + chunk).split(/\r?\n/);
+    held = lines.pop()!;
+    if (held.length > maxMessageBytes) throw new Error('it sends a message without an end');
+    yield* lines;
+  }
+  yield held;
+}
+
+interface Said {
+  readonly stream?: unknown;
+  readonly status?: unknown;
+  readonly aux?: { readonly ID?: unknown } | null;
+  readonly error?: unknown;
+  readonly errorDetail?: { readonly code?: unknown; readonly message?: unknown } | null;
+}
+
+function* messagesIn(line: string): Generator<Message> {
+  if (line === '') return;
+  const said = JSON.parse(line) as Said;
+  if (typeof said.stream === 'string') yield { kind: 'output', text: said.stream };
+  if (typeof said.status === 'string') yield { kind: 'output', text: `${said.status}\n` };
+  if (typeof said.aux?.ID === 'string') yield { kind: 'image', id: said.aux.ID };
+  const message = said.errorDetail?.message ?? said.error;
+  if (typeof message !== 'string') return;
+  const code = said.errorDetail?.code;
+  yield { kind: 'failure', message, exitCode: typeof code === 'number' && code !== 0 ? code : null };
+}

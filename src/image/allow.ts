@@ -1,0 +1,117 @@
+/** Which images sandboxes may be made of: those of the owner's list, and for the owner those made here; each by its id. */
+import { Fault } from '../model/fault.ts';
+import { type Image, isOwnImageName, withTag } from '../model/image.ts';
+import { printable } from '../model/name.ts';
+import type { FoundImage, ImageEngine, ImageRecords } from './image.ts';
+
+export interface AllowParts {
+  readonly engine: Pick<ImageEngine, 'find'>;
+  readonly records: ImageRecords;
+  /** As the owner wrote it: `NAME`, or `NAME@sha256:…` for that content and no other. */
+  readonly list: () => readonly string[];
+  readonly now: () => string;
+}
+
+export interface Allowed {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** What a name of the list stands for. */
+export interface Listed {
+  readonly name: string;
+  /** By content, as the owner wrote it. */
+  readonly digest: string | null;
+  readonly found: FoundImage | null;
+  /** What it stood for when it was first used. */
+  readonly pinned: string | null;
+}
+
+export class AllowList {
+  readonly #parts: AllowParts;
+
+  constructor(parts: AllowParts) {
+    this.#parts = parts;
+  }
+
+  /** `isOwner`: those made here may be used as well. */
+  async resolve(reference: string, isOwner: boolean): Promise<Allowed> {
+    const entry = this.#entryFor(reference);
+    const made = this.#made(reference);
+    if (entry === null && !(isOwner && made !== null)) throw notListed(reference);
+    if (made !== null) return this.#useMade(made);
+    return this.#useListed(entry!);
+  }
+
+  /** Looks at everything on the list. */
+  async listed(): Promise<Listed[]> {
+    const entries = this.#parts.list().filter((entry) => this.#made(entryOf(entry).name) === null);
+    return Promise.all(entries.map((entry) => this.#look(entry)));
+  }
+
+  /** Names of images made here that others may use, too. */
+  isShared(name: string): boolean {
+    return this.#entryFor(name) !== null;
+  }
+
+  #entryFor(reference: string): string | null {
+    const list = this.#parts.list();
+    if (list.includes(reference)) return reference;
+    return list.find((entry) => withTag(entryOf(entry).name) === withTag(reference)) ?? null;
+  }
+
+  #made(name: string): Image | null {
+    if (!isOwnImageName(name)) return null;
+    const image = this.#parts.records.find(name);
+    return image?.source === 'listed' ? null : image;
+  }
+
+  async #useMade({ name, id }: Image): Promise<Allowed> {
+    if ((await this.#parts.engine.find(id)) !== null) return { name, id };
+    throw new Fault('not_found', `the engine has ${name} no more`, { hint: 'Build it again: carrel image build' });
+  }
+
+  async #useListed(entry: string): Promise<Allowed> {
+    const { name, digest, found, pinned } = await this.#look(entry);
+    if (found === null) {
+      throw new Fault('not_found', `the engine has no image ${entry}`, {
+        hint: `Fetch it first: docker pull ${entry}`,
+      });
+    }
+    if (digest !== null && found.id !== digest && !found.digests.includes(digest)) throw moved(name, digest, found.id);
+    if (digest === null && pinned !== null && pinned !== found.id) throw moved(name, pinned, found.id);
+    if (pinned !== found.id) this.#pin(name, found.id);
+    return { name, id: found.id };
+  }
+
+  async #look(entry: string): Promise<Listed> {
+    const { name, digest } = entryOf(entry);
+    const { engine, records } = this.#parts;
+    // Registries and the engine call the same content by different digests.
+    const found = (await engine.find(entry)) ?? (digest === null ? null : await engine.find(digest));
+    return { name, digest, found, pinned: records.find(withTag(name))?.id ?? null };
+  }
+
+  #pin(name: string, id: string): void {
+    const { records, now } = this.#parts;
+    records.save({ name: withTag(name), id, source: 'listed', project: null, checksum: null, at: now() });
+  }
+}
+
+function entryOf(entry: string): { name: string; digest: string | null } {
+  const [name, digest] = entry.split('@', 2);
+  return { name: name!, digest: digest ?? null };
+}
+
+function notListed(reference: string): Fault {
+  return new Fault('denied', `${printable(reference)} is not among the images of this installation`, {
+    hint: 'Its owner adds it to `images` in config.yaml, or builds one: carrel image build PROJECT',
+  });
+}
+
+function moved(name: string, was: string, is: string): Fault {
+  return new Fault('denied', `${name} was ${was} when it was allowed, and is ${is} now`, {
+    hint: `If that is meant, the owner of the installation allows it in config.yaml: images: [${name}@${is}]`,
+    data: { name, was, is },
+  });
+}

@@ -1,0 +1,60 @@
+/** The image that all others are built on. */
+import { baseImageName } from '../model/image.ts';
+import type { Extra } from './context/pack.ts';
+import type { Step } from './dockerfile/recipe.ts';
+
+/** What Dockerfiles call it; the second is what others of this kind do. */
+export const baseNames: readonly string[] = [baseImageName, 'aimi-sandbox:base'];
+
+/** Node of Debian 13 is the oldest that is still looked after. */
+export const defaultParent = 'debian:trixie-slim';
+
+const toolFolder = 'tools';
+
+/** Whatever the parent has already is not installed again, so one that has everything needs no network. */
+const install = `set -eu
+missing=
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need bash bash; need git git; need node nodejs; need npm npm; need python3 python3; need pip3 python3-pip; need rg ripgrep
+test -e /etc/ssl/certs/ca-certificates.crt || missing="$missing ca-certificates"
+if test -n "$missing"; then
+  echo "installing$missing"
+  if ! command -v apt-get >/dev/null 2>&1; then
+    echo "the parent image has no apt-get to install them with" >&2
+    exit 1
+  fi
+  apt-get update
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+  rm -rf /var/lib/apt/lists/*
+fi`;
+
+/** Whoever has its number in the parent makes room. */
+const account = `set -eu
+for file in passwd group; do
+  touch /etc/$file
+  grep -v -e '^agent:' -e '^[^:]*:[^:]*:1000:' /etc/$file > /etc/$file.carrel || true
+done
+echo 'agent:x:1000:1000:agent:/home/agent:/bin/bash' >> /etc/passwd.carrel
+echo 'agent:x:1000:' >> /etc/group.carrel
+for file in passwd group; do cat /etc/$file.carrel > /etc/$file; rm /etc/$file.carrel; done
+mkdir -p /home/agent /workspace
+chown 1000:1000 /home/agent /workspace
+chmod 755 /opt/carrel /opt/carrel/bin /opt/carrel/bin/*`;
+
+export function baseSteps(parent: string, parentId: string): Step[] {
+  const step = (title: string, text: string) => ({ title, text, line: 0 });
+  const script = (text: string) => `RUN ${JSON.stringify(['/bin/sh', '-c', text])}`;
+  return [
+    step(`FROM ${parent}`, `FROM ${parentId}`),
+    step('USER root', 'USER root'),
+    step('git, Node, Python and what goes with them', script(install)),
+    step('tools in /opt/carrel/bin', `COPY ${toolFolder}/ /opt/carrel/bin/`),
+    step('agent, uid 1000', script(account)),
+    step('ENV LANG=C.UTF-8', 'ENV LANG=C.UTF-8'),
+    step('WORKDIR /workspace', 'WORKDIR /workspace'),
+  ];
+}
+
+export function toolFiles(tools: readonly { readonly name: string; readonly content: Buffer }[]): Extra[] {
+  return tools.map(({ name, content }) => ({ path: `${toolFolder}/${name}`, mode: 0o755, content }));
+}

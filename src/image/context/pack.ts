@@ -1,0 +1,105 @@
+/** Files of a project as an archive for a build, and the checksum that tells whether they are still the same. */
+import { createHash, type Hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Anchor } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Entry } from './collect.ts';
+import { header, padding } from './tar.ts';
+
+/** What is added to the files of the project. */
+export interface Extra {
+  readonly path: string;
+  readonly mode: number;
+  readonly content: Buffer;
+}
+
+const chunkBytes = 256 * 1024;
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Of names, kinds, modes and contents. Without entries no folder is needed. */
+export async function checksumOf(root: Anchor | null, entries: readonly Entry[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const entry of entries) {
+    note(hash, entry);
+    if (entry.kind === 'file') for await (const chunk of contentOf(root!, entry)) hash.update(chunk);
+  }
+  return hash.digest('hex');
+}
+
+/** Fails at its end when the files are no longer those that the checksum was made of. */
+export async function* pack(
+  root: Anchor | null,
+  entries: readonly Entry[],
+  extras: readonly Extra[],
+  checksum: string,
+): AsyncGenerator<Buffer> {
+  for (const { path, mode, content } of extras) {
+    yield* header({ name: Buffer.from(path), kind: 'file', mode, sizeBytes: content.length, target: Buffer.alloc(0) });
+    yield content;
+    yield padding(content.length);
+  }
+  const hash = createHash('sha256');
+  for (const entry of entries) {
+    note(hash, entry);
+    yield* header({ ...entry, name: toBytes(entry.path), target: toBytes(entry.target) });
+    if (entry.kind !== 'file') continue;
+    for await (const chunk of contentOf(root!, entry)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    yield padding(entry.sizeBytes);
+  }
+  // Without its end the engine does not take it for an archive.
+  if (hash.digest('hex') !== checksum) throw changed();
+  yield padding(0, 2);
+}
+
+function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void {
+  hash.update(JSON.stringify([path, kind, mode, sizeBytes, target]));
+}
+
+async function* contentOf(root: Anchor, entry: Entry): AsyncGenerator<Buffer> {
+  const file = await openBelow(root, entry.path);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile() || stat.size !== entry.sizeBytes) throw changed(entry.path);
+    for (let position = 0; position < entry.sizeBytes; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, entry.sizeBytes - position));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+      if (bytesRead === 0) throw changed(entry.path);
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Name by name: a link on the way is refused. */
+async function openBelow(root: Anchor, path: BytePath): Promise<FileHandle> {
+  const names = path.split('/').map(toBytes);
+  const last = names.pop()!;
+  let folder = root;
+  try {
+    for (const name of names) {
+      const inner = folder.enter(name);
+      if (folder !== root) folder.close();
+      folder = inner;
+    }
+    return await open(folder.at(last), readOnly);
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].some((code) => isErrno(error, code))) throw changed(path);
+    if (isErrno(error, 'EACCES')) throw new Fault('denied', `${toText(path)} of the project cannot be read`);
+    throw error;
+  } finally {
+    if (folder !== root) folder.close();
+  }
+}
+
+function changed(path?: BytePath): Fault {
+  const what = path === undefined ? 'the project' : `${toText(path)} of the project`;
+  return new Fault('conflict', `${what} changed while it was read`, { hint: 'Try again when nobody changes it.' });
+}

@@ -1,0 +1,34 @@
+/** Text that follows an instruction, up to a line of its own that ends it. */
+import { splitWords } from './words.ts';
+
+export interface HeredocMark {
+  readonly name: string;
+  /** Tabs at the beginning of its lines do not count. */
+  readonly chomp: boolean;
+  /** As it stands in the instruction. */
+  readonly word: string;
+}
+
+export interface Heredoc extends HeredocMark {
+  readonly body: string;
+}
+
+/** Null: there is one whose end nobody could tell. */
+export function heredocsIn(text: string, escaper: string): HeredocMark[] | null {
+  if (text.startsWith('[')) return [];
+  const marks: HeredocMark[] = [];
+  for (const word of splitWords(text, escaper)) {
+    if (!/^\d*<<-?[^<]/.test(word)) continue;
+    const [, dash, , name] = /^\d*<<(-?)(['"]?)([A-Za-z_]\w*)\2$/.exec(word) ?? [];
+    if (name === undefined) return null;
+    marks.push({ name, chomp: dash === '-', word });
+  }
+  return marks;
+}
+
+/** What a shell is given for a RUN with heredocs. Null: it is a script for some other program. */
+export function shellScript(text: string, heredocs: readonly Heredoc[]): string | null {
+  const [only] = heredocs;
+  if (heredocs.length === 1 && text === only!.word) return only!.body.startsWith('#!') ? null : only!.body;
+  return `${text}\n${heredocs.map(({ body, name }) => `${body}${name}\n`).join('')}`;
+}

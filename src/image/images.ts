@@ -1,0 +1,243 @@
+/** Makes images: the base, and those of projects on top of it. One at a time. */
+import { createHash } from 'node:crypto';
+import { Anchor } from '../lib/anchor.ts';
+import { crashPoint } from '../lib/crash-point.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { baseImageName, type Image, projectImageName, withTag } from '../model/image.ts';
+import type { Limits } from '../model/limits.ts';
+import { baseNames, baseSteps, toolFiles } from './base.ts';
+import { collect, type Entry } from './context/collect.ts';
+import { checksumOf, type Extra, pack } from './context/pack.ts';
+import { recipeFrom, type Step } from './dockerfile/recipe.ts';
+import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
+import { type BuildOf, Progress } from './progress.ts';
+import { slugOf, withHash } from './slug.ts';
+import { sourceOf } from './source.ts';
+
+export interface ImageParts {
+  readonly engine: ImageEngine;
+  readonly records: ImageRecords;
+  /** What the base is built on. */
+  readonly parent: string;
+  /** What goes into /opt/carrel/bin. */
+  readonly tools: () => readonly { readonly name: string; readonly content: Buffer }[];
+  readonly installation: string;
+  readonly limits: Limits;
+  /** Something was made of it and may start again. */
+  readonly isNeeded: (id: string) => boolean;
+  readonly now: () => string;
+}
+
+export interface BuildWish {
+  /** The real path of its folder; null: the base alone. */
+  readonly project: string | null;
+  readonly network: boolean;
+  readonly say: (event: BuildEvent) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Everything that one image is made of. */
+interface Making {
+  readonly name: string;
+  readonly tag: string;
+  readonly source: 'base' | 'project';
+  readonly project: string | null;
+  readonly of: BuildOf;
+  /** What the Dockerfile begins with. */
+  readonly head: string;
+  readonly root: Anchor | null;
+  readonly entries: readonly Entry[];
+  readonly extras: readonly Extra[];
+  readonly notes: readonly string[];
+}
+
+const labels = { home: 'carrel.image.home', checksum: 'carrel.image.checksum' } as const;
+/** Raised when the same input is to make another image. */
+const formVersion = 1;
+const turn = 'build';
+
+export class Images {
+  readonly #parts: ImageParts;
+  readonly #turns = new Exclusive();
+
+  constructor(parts: ImageParts) {
+    this.#parts = parts;
+  }
+
+  async build(wish: BuildWish): Promise<Built> {
+    if (this.#turns.isBusy(turn)) await wish.say({ kind: 'phase', text: 'waiting for another build' });
+    return this.#turns.run(turn, async () => {
+      stopIf(wish.signal);
+      const base = await this.#base(wish);
+      const built = wish.project === null ? base : await this.#project(wish.project, base, wish);
+      await this.#sweep();
+      return built;
+    });
+  }
+
+  async #base(wish: BuildWish): Promise<Built> {
+    const { parent, installation } = this.#parts;
+    const { id } = (await this.#parts.engine.find(withTag(parent))) ?? (await this.#pull(wish));
+    const file = `the base on ${parent}`;
+    const hint = 'The parent in config.yaml (docker.parent) has to have apt-get and the network, or what is installed.';
+    return this.#make(
+      {
+        name: baseImageName,
+        tag: `${baseImageName}-${installation}`,
+        source: 'base',
+        project: null,
+        of: { file, steps: baseSteps(parent, id), hint },
+        head: '',
+        root: null,
+        entries: [],
+        extras: toolFiles(this.#parts.tools()),
+        notes: [],
+      },
+      wish,
+    );
+  }
+
+  async #pull({ say, signal, network }: BuildWish): Promise<FoundImage> {
+    const { engine, parent } = this.#parts;
+    await say({ kind: 'phase', text: `fetching ${parent}` });
+    try {
+      if (!network) throw new Fault('unavailable', 'nothing is fetched without the network');
+      for await (const message of engine.pull(withTag(parent), signal)) {
+        if (message.kind === 'failure') throw new Fault('unavailable', message.message);
+      }
+      const found = await engine.find(withTag(parent));
+      if (found !== null) return found;
+      throw new Fault('unavailable', 'it is not there afterwards');
+    } catch (error) {
+      if (!isFault(error, 'unavailable') && !isFault(error, 'not_found')) throw error;
+      throw new Fault('unavailable', `the parent of all images, ${parent}, cannot be fetched: ${error.message}`, {
+        cause: error,
+        hint: 'Load or import it (docker load, docker import), or name one that is there: docker: {parent: NAME} in config.yaml.',
+      });
+    }
+  }
+
+  async #project(project: string, base: Built, wish: BuildWish): Promise<Built> {
+    const root = Anchor.reach(project);
+    try {
+      const source = sourceOf(root);
+      if (source === null) return { ...base, notes: ['the project asks for nothing that the base has not'] };
+      const { dockerfile, ignore, hint, notes } = source;
+      const recipe = recipeFrom(dockerfile, { names: baseNames, id: base.image.id });
+      const found = await collect(root, { file: recipe.file, files: recipe.files, ignore });
+      const entries = found.filter(({ path }) => path !== ignoreFile);
+      const name = this.#nameFor(project, root);
+      const of = { file: recipe.file, steps: [...recipe.steps, userStep], hint };
+      const tag = `${name}:${this.#parts.installation}`;
+      const [kind, head, extras] = ['project' as const, recipe.head, []];
+      return await this.#make({ name, tag, source: kind, project, of, head, root, entries, extras, notes }, wish);
+    } finally {
+      root.close();
+    }
+  }
+
+  /** A name that another folder's image has is not taken from it, whatever this one says it is. */
+  #nameFor(project: string, root: Anchor): string {
+    const slug = slugOf(project, root);
+    const name = projectImageName(slug);
+    const holder = this.#parts.records.find(name);
+    return holder === null || holder.project === project ? name : projectImageName(withHash(slug, project));
+  }
+
+  async #make(making: Making, wish: BuildWish): Promise<Built> {
+    const { records, engine } = this.#parts;
+    const inputs = await checksumOf(making.root, making.entries);
+    const checksum = checksumFor(making, inputs);
+    const known = records.find(making.name);
+    if (known?.checksum === checksum && (await engine.find(known.id)) !== null) {
+      return { image: known, built: false, notes: making.notes };
+    }
+    // Made, but not recorded: something came in between.
+    const made = await engine.find(making.tag);
+    const built = made === null || !this.#isOurs(made, checksum);
+    const { id } = built ? await this.#run(making, { inputs, checksum }, wish) : made;
+    crashPoint('image:built');
+    const { name, source, project } = making;
+    const image: Image = { name, id, source, project, checksum, at: this.#parts.now() };
+    records.save(image);
+    return { image, built, notes: making.notes };
+  }
+
+  #isOurs({ labels: found }: FoundImage, checksum: string): boolean {
+    return found[labels.home] === this.#parts.installation && found[labels.checksum] === checksum;
+  }
+
+  async #run(making: Making, sums: { inputs: string; checksum: string }, wish: BuildWish): Promise<FoundImage> {
+    const { engine, limits, installation } = this.#parts;
+    const label = `LABEL ${labels.home}=${installation} ${labels.checksum}=${sums.checksum}`;
+    const steps = [...making.of.steps, { title: 'LABEL', line: 0, text: label }];
+    const dockerfile = `.carrel-${sums.checksum}`;
+    const extras = [...contextFiles(dockerfile, making.head, steps), ...making.extras];
+    await wish.say({ kind: 'phase', text: `building ${making.name}` });
+    const order = {
+      archive: pack(making.root, making.entries, extras, sums.inputs),
+      dockerfile,
+      tag: making.tag,
+      network: wish.network,
+      limits,
+    };
+    const id = await follow(engine.build(order, wish.signal), new Progress({ ...making.of, steps }), wish.say);
+    const found = await engine.find(id ?? making.tag);
+    if (found !== null && this.#isOurs(found, sums.checksum)) return found;
+    throw new Fault('unavailable', `the engine did not make ${making.name} as it was told to`);
+  }
+
+  /** Earlier versions that nothing is made of, and what builds that failed left. */
+  async #sweep(): Promise<void> {
+    const { engine, records, isNeeded, installation } = this.#parts;
+    const kept = new Set(records.list().map(({ id }) => id));
+    const all = await engine.labelled(`${labels.home}=${installation}`).catch(unlessFault);
+    for (const { id } of all?.filter((image) => !kept.has(image.id) && !isNeeded(image.id)) ?? []) {
+      await engine.remove(id).catch(unlessFault);
+    }
+  }
+}
+
+/** Somebody else made something of it, or the engine went away: the next build sweeps again, ignoring. */
+function unlessFault(error: unknown): undefined {
+  if (!isFault(error)) throw error;
+}
+
+/** Whoever runs it without us is not root inside. */
+const userStep: Step = { title: 'USER agent', line: 0, text: 'USER agent' };
+
+function stopIf(signal: AbortSignal): void {
+  if (signal.aborted) throw new Fault('cancelled', 'the build was stopped');
+}
+
+async function follow(
+  messages: AsyncIterable<BuildMessage>,
+  progress: Progress,
+  say: BuildWish['say'],
+): Promise<string | null> {
+  let id: string | null = null;
+  for await (const message of messages) {
+    if (message.kind === 'image') id = message.id;
+    for (const event of progress.take(message)) await say(event);
+  }
+  return id;
+}
+
+/** The engine leaves out of the build what its ignore file names: here, both of these. */
+function contextFiles(dockerfile: string, head: string, steps: readonly Step[]): Extra[] {
+  const text = `${head}${steps.map((step) => step.text).join('\n')}\n`;
+  return [
+    { path: dockerfile, mode: 0o644, content: Buffer.from(text) },
+    { path: ignoreFile, mode: 0o644, content: Buffer.from(`${dockerfile}\n${ignoreFile}\n`) },
+  ];
+}
+
+const ignoreFile = '.dockerignore';
+
+function checksumFor({ of, head, extras }: Making, inputs: string): string {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([formVersion, head, of.steps.map(({ text }) => text), inputs]));
+  for (const { path, content } of extras) hash.update(JSON.stringify([path, content.length])).update(content);
+  return hash.digest('hex');
+}

@@ -1,0 +1,52 @@
+/** What the image of a project is to be made of: its own Dockerfile, or one from what it is found to need. */
+import type { Anchor } from '../lib/anchor.ts';
+import { baseImageName } from '../model/image.ts';
+import { Ignore, parseIgnore } from './context/ignore.ts';
+import { readSmall } from './context/small-file.ts';
+import { detect } from './detect.ts';
+import { type Dockerfile, maxDockerfileBytes, parseDockerfile } from './dockerfile/parse.ts';
+
+export interface ProjectSource {
+  readonly dockerfile: Dockerfile;
+  readonly ignore: Ignore;
+  readonly notes: readonly string[];
+  /** What to do when it cannot be built. */
+  readonly hint: string;
+}
+
+/** The first that is there. */
+const places = ['.carrel/Dockerfile.sandbox', '.aimi/Dockerfile.sandbox'];
+const maxIgnoreBytes = 64 * 1024;
+
+/** Null: it needs nothing but the base. */
+export function sourceOf(root: Anchor): ProjectSource | null {
+  for (const file of places) {
+    const bytes = readSmall(root, file, maxDockerfileBytes);
+    if (bytes === null) continue;
+    const hint = `Mend ${file}, and build again.`;
+    return { dockerfile: parseDockerfile(file, bytes), ignore: ignoreOf(root, file), notes: [], hint };
+  }
+  return detected(root);
+}
+
+function detected(root: Anchor): ProjectSource | null {
+  const found = detect(root, baseImageName);
+  if (found === null) return null;
+  const file = found.from.join(' and ') || 'the project';
+  return {
+    dockerfile: parseDockerfile(file, Buffer.from(found.text)),
+    // Only files that were looked for are copied.
+    ignore: new Ignore([]),
+    notes: found.notes.map((note) => `${note}: write ${places[0]} for it`),
+    hint: `Say yourself how it is built: write ${places[0]}`,
+  };
+}
+
+/** One that is for this Dockerfile alone comes before that of the project. */
+function ignoreOf(root: Anchor, file: string): Ignore {
+  for (const name of [`${file}.dockerignore`, '.dockerignore']) {
+    const bytes = readSmall(root, name, maxIgnoreBytes);
+    if (bytes !== null) return parseIgnore(name, bytes.toString('utf8'));
+  }
+  return new Ignore([]);
+}
