@@ -8,12 +8,14 @@ const needRoot = [
   'test/e2e/docker.test.ts',
   'test/e2e/doctor.test.ts',
   'test/e2e/home-on-overlay.test.ts',
+  'test/e2e/image*.test.ts',
   'test/e2e/isolation-*.test.ts',
   'test/e2e/people.test.ts',
   'test/e2e/rootless.test.ts',
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',
   'test/integration/engine-local-rootless.test.ts',
+  'test/integration/image-docker.test.ts',
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 

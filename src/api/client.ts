@@ -68,7 +68,7 @@ export class Client {
   }
 
   /** The frames of an answer. A fault frame is thrown. */
-  async *frames<K extends 'sandboxLogs' | 'diffSandbox' | 'patchSandbox'>(
+  async *frames<K extends 'sandboxLogs' | 'diffSandbox' | 'patchSandbox' | 'buildImage'>(
     route: K,
     input: Input<K>,
   ): AsyncGenerator<Frame> {

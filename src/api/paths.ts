@@ -40,6 +40,8 @@ export const paths = {
   skipStory: { method: 'POST', path: '/v1/tasks/skip' },
   resetStories: { method: 'POST', path: '/v1/tasks/reset' },
   planFleet: { method: 'POST', path: '/v1/fleet/plan' },
+  listImages: { method: 'GET', path: '/v1/images' },
+  buildImage: { method: 'POST', path: '/v1/images/build' },
   listSandboxes: { method: 'GET', path: '/v1/sandboxes' },
   createSandbox: { method: 'POST', path: '/v1/sandboxes' },
   showSandbox: { method: 'GET', path: at },

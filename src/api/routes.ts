@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import * as credential from './credential-shapes.ts';
 import * as fleet from './fleet-shapes.ts';
+import * as image from './image-shapes.ts';
 import { type Path, paths } from './paths.ts';
 import * as shape from './sandbox-shapes.ts';
 import * as task from './task-shapes.ts';
@@ -175,6 +176,17 @@ export const routes = {
     body: fleet.fleetRequest,
     answer: fleet.fleetPlan,
   },
+  listImages: {
+    ...paths.listImages,
+    summary: 'Images that sandboxes of whoever asks may be made of',
+    answer: z.array(image.imageView),
+  },
+  buildImage: {
+    ...paths.buildImage,
+    summary: 'Make the image of a project, or the base; progress frames, then one result',
+    body: image.buildRequest,
+    answer: 'frames',
+  },
   listSandboxes: {
     ...paths.listSandboxes,
     summary: 'The sandboxes of whoever asks, or of all users for the owner',
@@ -300,6 +312,10 @@ export type TaskEntryView = z.output<typeof task.taskEntryView>;
 export type TaskView = z.output<typeof task.taskView>;
 export type StoryView = z.output<typeof task.storyView>;
 export type ChangedStoriesView = z.output<typeof task.changedView>;
+export type BuildRequest = z.input<typeof image.buildRequest>;
+export type BuildEventView = z.output<typeof image.buildEvent>;
+export type BuiltView = z.output<typeof image.builtView>;
+export type ImageView = z.output<typeof image.imageView>;
 export type VolumeView = z.output<typeof volume.volumeView>;
 export type VolumeStatusView = z.output<typeof volume.volumeStatusView>;
 export type CleanView = z.output<typeof volume.cleanView>;

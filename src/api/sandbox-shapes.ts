@@ -96,6 +96,8 @@ export const sandboxView = z.strictObject({
   /** Names of those it was given. */
   credentials: z.array(z.string()),
   network: networkView,
+  /** What it is made of; null: the host's programs, or a root filesystem by path. */
+  image: z.strictObject({ name: z.string(), id: z.string().nullable() }).nullable(),
   labels: z.record(z.string(), z.string()),
 });
 

@@ -3,10 +3,22 @@
  *
  *   client → server   request (JSON, first, exec only) · stdin (empty: end of input) · resize {rows, columns} · signal {name}
  *   server → client   stdout · stderr · exit {exitCode, signal, outOfMemory} or fault {code, message, …}, always last
+ *   a build          progress (JSON, any number) · result (JSON) or fault, always last
  *
  * Back pressure is the socket's own: a writer waits for `drain`.
  */
-export const frameTypes = ['request', 'stdin', 'stdout', 'stderr', 'resize', 'signal', 'exit', 'fault'] as const;
+export const frameTypes = [
+  'request',
+  'stdin',
+  'stdout',
+  'stderr',
+  'resize',
+  'signal',
+  'exit',
+  'fault',
+  'progress',
+  'result',
+] as const;
 export type FrameType = (typeof frameTypes)[number];
 
 export interface Frame {

@@ -6,7 +6,7 @@ import { swarmCommands, swarmGroups } from './swarm-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
 /** What `carrel __names` tells the names of. */
-export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets' | 'credentials';
+export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets' | 'images' | 'credentials';
 
 export type Area =
   | 'Daemon:'
@@ -101,7 +101,11 @@ const sandboxOptions: readonly OptionEntry[] = [
     flags: '--network <RULES>',
     summary: 'what it may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between; *.HOST for names below',
   },
-  { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
+  {
+    flags: '--image <REF>',
+    summary: 'an image of the owner’s list, or one built here, as root filesystem (engine docker)',
+    completes: 'images',
+  },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },
   { flags: '--rm', summary: 'remove it when its command has ended' },

@@ -7,6 +7,7 @@ const allUsers: OptionEntry = { flags: '--all-users', summary: 'those of all use
 export const storageGroups: readonly GroupEntry[] = [
   { name: 'volume', area, summary: 'folders that outlive sandboxes' },
   { name: 'secret', area, summary: 'what sandboxes may read and nothing else may tell' },
+  { name: 'image', area, summary: 'what sandboxes on a Docker Engine are made of' },
   { name: 'user', area, summary: 'those who may come in' },
 ];
 
@@ -95,6 +96,24 @@ const secretCommands: readonly CommandEntry[] = [
   },
 ];
 
+const imageCommands: readonly CommandEntry[] = [
+  {
+    name: 'image build',
+    area,
+    summary: 'make the image of a project, if anything it is made of has changed; without PROJECT the base of all',
+    args: '[PROJECT]',
+    options: [{ flags: '--offline', summary: 'the build has no network' }],
+    completes: 'files',
+    load: () => import('./command/image-build.ts'),
+  },
+  {
+    name: 'image ls',
+    area,
+    summary: 'list the images that --image takes',
+    load: () => import('./command/image-ls.ts'),
+  },
+];
+
 const userCommands: readonly CommandEntry[] = [
   {
     name: 'user add',
@@ -123,4 +142,9 @@ const userCommands: readonly CommandEntry[] = [
   },
 ];
 
-export const storageCommands: readonly CommandEntry[] = [...volumeCommands, ...secretCommands, ...userCommands];
+export const storageCommands: readonly CommandEntry[] = [
+  ...volumeCommands,
+  ...secretCommands,
+  ...imageCommands,
+  ...userCommands,
+];

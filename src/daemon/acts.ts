@@ -58,6 +58,8 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   skipStory: ({ body: { file, story } }) => ({ verb: 'task.skip', names: [story], detail: { file } }),
   resetStories: ({ body: { file } }) => ({ verb: 'task.reset', names: [], detail: { file } }),
   planFleet: null,
+  listImages: null,
+  buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
   listSandboxes: null,
   createSandbox: ({ body }) => ({
     verb: 'sandbox.create',

@@ -18,8 +18,15 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   logs: z.strictObject({ size }).optional(),
-  docker: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
-  /** Images that sandboxes may be made of. */
+  docker: z
+    .strictObject({
+      socket: z.string().startsWith('/').max(4096),
+      /** What the base of all images is built on. */
+      parent: z.string().min(1).max(512),
+    })
+    .partial()
+    .optional(),
+  /** Images that sandboxes may be made of: `NAME`, or `NAME@sha256:…` for that content alone. */
   images: z.array(z.string().min(1).max(512)).max(1000).optional(),
   /** Files in PEM: who is trusted to vouch for the services of credentials, besides those everybody trusts. */
   authorities: z.array(z.string().startsWith('/').max(4096)).max(100).optional(),
@@ -51,6 +58,7 @@ export interface Config {
   readonly logMaxBytes: number | null;
   readonly sharedSocket: string | null;
   readonly dockerSocket: string | null;
+  readonly parentImage: string | null;
   readonly images: readonly string[];
   /** In PEM. */
   readonly authorities: readonly string[];
@@ -74,6 +82,7 @@ export function readConfig(path: string): Config {
     logMaxBytes: given.logs ? bytes(given.logs.size, 'logs.size') : null,
     sharedSocket: given.share?.socket ?? null,
     dockerSocket: given.docker?.socket ?? null,
+    parentImage: given.docker?.parent ?? null,
     images: given.images ?? [],
     authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
     network: networkOf(given.network),

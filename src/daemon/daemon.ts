@@ -7,9 +7,13 @@ import type { SandboxView } from '../api/routes.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
+import { DockerImages } from '../engine/docker/images.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
+import { AllowList } from '../image/allow.ts';
+import { defaultParent } from '../image/base.ts';
+import { Images } from '../image/images.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
@@ -40,6 +44,7 @@ import { createDoctor } from './doctor.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
+import { ImageDesk, type ImageDeskParts, imageRecords, isNeeded, toolsIn } from './images.ts';
 import { Networks } from './networks.ts';
 import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
@@ -139,11 +144,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const common = { store, engine, reconciler, now, steadyMs: steadyClock() };
   const tasks = new Tasks();
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
+  const imageParts = openImages(home, config, store, now);
   const scopes = new Scopes((actor) => {
     const secretDesk = new SecretDesk(actor.name, { store, secrets, given, now });
     const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
     const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
-    const sandboxes = new Sandboxes({
+    const images = new ImageDesk(actor, { ...imageParts, projectFolder: (path) => sandboxes.project(path) });
+    const sandboxes: Sandboxes = new Sandboxes({
       ...common,
       places: home,
       config,
@@ -153,6 +160,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
       unapplied: data.unapplied,
       volumeMounts: (asked) => volumeDesk.mounts(asked),
+      images,
       credentialGrants: (names) => credentialDesk.grants(names),
       checkSpec: (spec) => secretDesk.refuseIn(spec),
       wake: (id) => void loop.wake(id),
@@ -169,6 +177,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       volumes: volumeDesk,
       tasks: new TaskDesk(sandboxes, { tasks }),
       fleets: new FleetDesk(actor, { sandboxes, volumes: volumeDesk, secrets: secretDesk, unapplied: data.unapplied }),
+      images,
     };
   });
   const { sandboxes, applies } = scopes.of({ name: owner, isOwner: true });
@@ -232,6 +241,29 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
 function openDocker({ home, installation }: Home, { dockerSocket }: Config): Engine {
   const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
   return lazyEngine('docker', () => openDockerEngine({ folder: join(home, 'engine-docker'), installation, ...socket }));
+}
+
+function openImages(
+  home: Home,
+  config: Config,
+  store: Store,
+  now: () => string,
+): Omit<ImageDeskParts, 'projectFolder'> {
+  const engine = new DockerImages(config.dockerSocket ?? undefined);
+  const records = imageRecords(store);
+  // What the owner writes about images counts from then on.
+  const images = new Images({
+    engine,
+    records,
+    parent: () => readConfig(home.config).parentImage ?? defaultParent,
+    tools: () => toolsIn(join(home.engine, 'bin')),
+    installation: home.installation,
+    limits: config.limits,
+    isNeeded: isNeeded(store),
+    now,
+  });
+  const allowed = new AllowList({ engine, records, list: () => readConfig(home.config).images, now });
+  return { images, allowed, records, engine };
 }
 
 /** One that was never seen to end may be running. */

@@ -112,6 +112,8 @@ export function handlers(served: Served): Handlers {
     skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
     resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
+    listImages: ({ scope }) => scope.images.list(),
+    buildImage: async ({ scope, body, context }) => progressFrames(scope.images.order(body), context),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);
@@ -213,6 +215,24 @@ async function outputFrames(
       for (const text of warnings) await out.write(encodeFrame('stderr', Buffer.from(`${text}\n`)));
       if (!first.done) await out.write(encodeFrame('stdout', first.value));
       for await (const chunk of chunks) await out.write(encodeFrame('stdout', chunk));
+    } catch (error) {
+      await out.write(encodeJson('fault', asFault(error)));
+    }
+  });
+}
+
+/** What it says on its way, then what came of it. Whoever goes away stops it. */
+function progressFrames(
+  work: (say: (event: object) => Promise<void>, signal: AbortSignal) => Promise<object>,
+  context: HonoContext,
+): Response {
+  const abort = new AbortController();
+  context.header('content-type', 'application/octet-stream');
+  return stream(context, async (out) => {
+    out.onAbort(() => abort.abort());
+    const say = async (event: object) => void (await out.write(encodeJson('progress', event)));
+    try {
+      await out.write(encodeJson('result', await work(say, abort.signal)));
     } catch (error) {
       await out.write(encodeJson('fault', asFault(error)));
     }

@@ -17,6 +17,8 @@ export interface SpecParts {
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
   readonly home: string;
+  /** What the image that is asked for stands for. */
+  readonly image: { readonly name: string; readonly id: string } | null;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Folders of the host that sandboxes can write. */
@@ -40,7 +42,8 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     env: request.env ?? {},
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
     demanded: Object.keys(limits) as (keyof Limits)[],
-    image: imageOf(request, config),
+    image: parts.image?.name ?? null,
+    imageId: parts.image?.id ?? null,
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],
@@ -99,15 +102,11 @@ export function ownProject(
   });
 }
 
-/** What runs inside is the owner's choice. */
-function imageOf({ image, engine }: SandboxRequest, { images }: Config): string | null {
+/** The image that is asked for, if any. What runs inside is the owner's choice, so it has to be resolved. */
+export function imageAsked({ image, engine }: SandboxRequest): string | null {
   if (image === undefined) return null;
-  if (engine !== 'docker')
-    throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
-  if (images.includes(image)) return image;
-  throw new Fault('denied', `${printable(image)} is not among the images of this installation`, {
-    hint: 'Its owner adds it to `images` in config.yaml.',
-  });
+  if (engine === 'docker') return image;
+  throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
 }
 
 function rootfsOf(path: string, parts: SpecParts): string {

@@ -29,6 +29,7 @@ export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
     mounts: describe(sandbox, places).mounts.map(mountView),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     network: networkView(spec),
+    image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
     labels: spec.labels,
   };
 }

@@ -18,7 +18,8 @@ import {
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
-import { composeSpec, ownProject } from './sandbox-spec.ts';
+import type { ImageDesk } from './images.ts';
+import { composeSpec, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import { requireStale } from './stale.ts';
 import { suggestName } from './suggest-name.ts';
@@ -42,6 +43,8 @@ export interface SandboxParts {
   /** What of it nobody has taken over. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  /** What names of images stand for, where this user may use them. */
+  readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>) => void;
@@ -81,7 +84,9 @@ export class Sandboxes {
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
   async create(request: SandboxRequest): Promise<SandboxView> {
     const { store, reconciler, wake } = this.#parts;
-    const spec = this.#specOf(request);
+    const asked = imageAsked(request);
+    const image = asked === null ? null : await this.#parts.images.resolve(asked);
+    const spec = this.#specOf(request, image);
     if (store.count('sandbox') >= maxSandboxes) {
       throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
         hint: 'Remove some with: carrel rm NAME',
@@ -101,7 +106,9 @@ export class Sandboxes {
 
   /** What `create` would record, or its refusal, and nothing is done; volumes are left to who has them. */
   check({ volumes, ...request }: SandboxRequest): SandboxSpec {
-    return this.#specOf(request);
+    const image = imageAsked(request);
+    if (image !== null) this.#parts.images.check(image);
+    return this.#specOf(request, image === null ? null : { name: image, id: '' });
   }
 
   /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */
@@ -126,10 +133,11 @@ export class Sandboxes {
     return release;
   }
 
-  #specOf(request: SandboxRequest): SandboxSpec {
+  #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
     const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants } = this.#parts;
     const open = this.#openFolders();
     const spec = composeSpec(request, {
+      image,
       config,
       owner,
       account,

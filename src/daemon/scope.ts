@@ -4,6 +4,7 @@ import type { Actor } from '../model/user.ts';
 import type { Applies } from './applies.ts';
 import type { CredentialDesk } from './credentials.ts';
 import type { FleetDesk } from './fleets.ts';
+import type { ImageDesk } from './images.ts';
 import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -22,6 +23,7 @@ export interface Scope {
   readonly volumes: VolumeDesk;
   readonly tasks: TaskDesk;
   readonly fleets: FleetDesk;
+  readonly images: ImageDesk;
 }
 
 export class Scopes {

@@ -36,11 +36,15 @@ export class AllowList {
 
   /** `isOwner`: those made here may be used as well. */
   async resolve(reference: string, isOwner: boolean): Promise<Allowed> {
-    const entry = this.#entryFor(reference);
+    this.check(reference, isOwner);
     const made = this.#made(reference);
-    if (entry === null && !(isOwner && made !== null)) throw notListed(reference);
-    if (made !== null) return this.#useMade(made);
-    return this.#useListed(entry!);
+    return made === null ? this.#useListed(this.#entryFor(reference)!) : this.#useMade(made);
+  }
+
+  /** Refuses what nobody allowed, without asking the engine for what was. */
+  check(reference: string, isOwner: boolean): void {
+    if (this.#entryFor(reference) !== null) return;
+    if (!isOwner || this.#made(reference) === null) throw notListed(reference);
   }
 
   /** Looks at everything on the list. */

@@ -20,7 +20,7 @@ test -e /etc/ssl/certs/ca-certificates.crt || missing="$missing ca-certificates"
 if test -n "$missing"; then
   echo "installing$missing"
   if ! command -v apt-get >/dev/null 2>&1; then
-    echo "the parent image has no apt-get to install them with" >&2
+    echo "the parent image has no apt-get to install them with"
     exit 1
   fi
   apt-get update
@@ -46,7 +46,7 @@ export function baseSteps(parent: string, parentId: string): Step[] {
   const script = (text: string) => `RUN ${JSON.stringify(['/bin/sh', '-c', text])}`;
   return [
     step(`FROM ${parent}`, `FROM ${parentId}`),
-    step('USER root', 'USER root'),
+    step('USER 0', 'USER 0'),
     step('git, Node, Python and what goes with them', script(install)),
     step('tools in /opt/carrel/bin', `COPY ${toolFolder}/ /opt/carrel/bin/`),
     step('agent, uid 1000', script(account)),

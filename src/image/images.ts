@@ -19,7 +19,7 @@ export interface ImageParts {
   readonly engine: ImageEngine;
   readonly records: ImageRecords;
   /** What the base is built on. */
-  readonly parent: string;
+  readonly parent: () => string;
   /** What goes into /opt/carrel/bin. */
   readonly tools: () => readonly { readonly name: string; readonly content: Buffer }[];
   readonly installation: string;
@@ -77,8 +77,9 @@ export class Images {
   }
 
   async #base(wish: BuildWish): Promise<Built> {
-    const { parent, installation } = this.#parts;
-    const { id } = (await this.#parts.engine.find(withTag(parent))) ?? (await this.#pull(wish));
+    const { engine, installation } = this.#parts;
+    const parent = this.#parts.parent();
+    const { id } = (await engine.find(withTag(parent))) ?? (await this.#pull(parent, wish));
     const file = `the base on ${parent}`;
     const hint = 'The parent in config.yaml (docker.parent) has to have apt-get and the network, or what is installed.';
     return this.#make(
@@ -98,8 +99,8 @@ export class Images {
     );
   }
 
-  async #pull({ say, signal, network }: BuildWish): Promise<FoundImage> {
-    const { engine, parent } = this.#parts;
+  async #pull(parent: string, { say, signal, network }: BuildWish): Promise<FoundImage> {
+    const { engine } = this.#parts;
     await say({ kind: 'phase', text: `fetching ${parent}` });
     try {
       if (!network) throw new Fault('unavailable', 'nothing is fetched without the network');

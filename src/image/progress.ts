@@ -28,10 +28,10 @@ export class Progress {
     if (message.kind === 'failure') throw this.#failure(message.message, message.exitCode);
     if (message.kind === 'image') return [];
     const lines = (this.#rest + message.text).split('\n');
-    this.#rest = lines.pop()!.slice(-maxLine);
+    const rest = lines.pop()!;
     // A step is announced without the end of its line.
-    const announced = this.#announced(this.#rest);
-    if (announced !== null) this.#rest = '';
+    const announced = this.#announced(rest);
+    this.#rest = announced === null ? rest.slice(0, maxLine) : '';
     return [...lines.flatMap((line) => this.#line(line)), ...(announced === null ? [] : [announced])];
   }
 

@@ -78,7 +78,9 @@ export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places
     hostname: sandbox.name,
     ...order,
     runtime: spec.runtime,
-    root: spec.image ? { kind: 'image', reference: spec.image } : await prepareRoot(spec.rootfs, places),
+    root: spec.image
+      ? { kind: 'image', reference: spec.imageId ?? spec.image }
+      : await prepareRoot(spec.rootfs, places),
     command: spec.command,
     limits: spec.limits,
     demanded: spec.demanded,

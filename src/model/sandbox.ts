@@ -63,6 +63,8 @@ export interface SandboxSpec {
   readonly network?: NetworkSpec;
   /** An image to use as root filesystem, on engines that have images. */
   readonly image?: string | null;
+  /** What that name stood for when the sandbox was created: it is made of nothing else, however often it starts. */
+  readonly imageId?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
   readonly labels: Readonly<Record<string, string>>;

@@ -17,6 +17,7 @@
 import type { Apply } from '../model/apply.ts';
 import type { Credential } from '../model/credential.ts';
 import type { Event, NewEvent } from '../model/event.ts';
+import type { Image } from '../model/image.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { User } from '../model/user.ts';
 import type { Volume } from '../model/volume.ts';
@@ -27,6 +28,7 @@ export interface Kinds {
   user: User;
   apply: Apply;
   volume: Volume;
+  image: Image;
   credential: Credential;
 }
 

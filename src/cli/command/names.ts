@@ -15,6 +15,7 @@ const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSign
   users: (client, signal) => client.call('listUsers', { signal }),
   volumes: (client, signal) => client.call('listVolumes', { signal }),
   secrets: (client, signal) => client.call('listSecrets', { signal }),
+  images: (client, signal) => client.call('listImages', { signal }),
   credentials: (client, signal) => client.call('listCredentials', { signal }),
 };
 
@@ -24,6 +25,7 @@ const patterns: { readonly [kind in NameKind]: RegExp } = {
   users: /^[a-z_][a-z0-9_.-]*$/,
   volumes: /^[a-z0-9][a-z0-9-]*$/,
   secrets: secretNamePattern,
+  images: /^[a-z0-9][a-z0-9._:/-]*$/,
   credentials: credentialNamePattern,
 };
 

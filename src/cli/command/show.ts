@@ -26,6 +26,7 @@ export function description(view: SandboxView, out: Output, now?: number): strin
     ...(view.workspace === null ? [] : [['workspace', `${view.workspace.kind}, base ${view.workspace.base}`]]),
     ['user', plain(view.user)],
     ['engine', `${plain(view.engine)}${runtime === null ? '' : `, ${plain(runtime)}`}`],
+    ...(view.image ? [['image', imageText(view.image)]] : []),
     ['created', moment(view.createdAt, now)],
     ...(startedAt === null ? [] : [['started', moment(startedAt, now)]]),
     ...(finishedAt === null ? [] : [['finished', moment(finishedAt, now)]]),
@@ -39,6 +40,10 @@ export function description(view: SandboxView, out: Output, now?: number): strin
       Object.entries(view.labels).map(([key, value]) => `${plain(key)}=${plain(value)}`),
     ),
   ]);
+}
+
+function imageText({ name, id }: NonNullable<SandboxView['image']>): string {
+  return id === null ? plain(name) : `${plain(name)}, ${plain(id)}`;
 }
 
 function ending({ exitCode, signal, reason }: SandboxView): string[] {

@@ -25,6 +25,7 @@ const sandbox: SandboxView = {
     finishedAt: null,
     credentials: [],
     network: { allow: [], ports: [] },
+    image: null,
   },
   limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
   mounts: [{ target: '/tmp', source: null, readonly: false }],

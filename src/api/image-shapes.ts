@@ -1,0 +1,37 @@
+/** What is said about images. */
+import { z } from 'zod';
+
+export const buildRequest = z.strictObject({
+  /** Left out: the base alone. */
+  project: z.string().min(1).max(4096).optional(),
+  /** The build has no network. */
+  offline: z.boolean().optional(),
+});
+
+export const imageView = z.strictObject({
+  name: z.string(),
+  source: z.enum(['base', 'project', 'listed']),
+  /** What the name stands for; null: nobody has used it yet. */
+  id: z.string().nullable(),
+  project: z.string().nullable(),
+  checksum: z.string().nullable(),
+  /** When it was made, or first used. */
+  at: z.string().nullable(),
+  /** Moved: the engine has another one under that name than was allowed. */
+  state: z.enum(['ready', 'missing', 'moved']),
+  sizeBytes: z.int().nullable(),
+});
+
+/** The progress frames of a build; `result` comes last. */
+export const buildEvent = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('phase'), text: z.string() }),
+  z.strictObject({ kind: z.literal('step'), number: z.int(), total: z.int(), title: z.string() }),
+  z.strictObject({ kind: z.literal('output'), text: z.string() }),
+]);
+
+export const builtView = z.strictObject({
+  image: imageView,
+  /** False: it was as it should be already. */
+  built: z.boolean(),
+  notes: z.array(z.string()),
+});

@@ -1,0 +1,270 @@
+/** Images are built, used and pinned: the real CLI and daemon on a real dockerd. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BuiltView, ImageView } from '../../src/api/routes.ts';
+import { Dockerd, image as plainImage } from '../harness/dockerd.ts';
+import { Installation, until } from '../harness/installation.ts';
+import { importParent } from '../harness/parent-image.ts';
+
+let dockerd: Dockerd;
+let carrel: Installation;
+
+beforeAll(async () => {
+  dockerd = await Dockerd.open();
+  await importParent(dockerd, 'parent');
+  carrel = new Installation();
+  configure('parent');
+}, 120_000);
+afterAll(async () => {
+  await carrel.dispose();
+  await dockerd.dispose();
+}, 120_000);
+
+function configure(parent: string, images: readonly string[] = []): void {
+  const text = JSON.stringify({ docker: { socket: dockerd.socketPath, parent }, images });
+  writeFileSync(join(carrel.home, 'config.yaml'), text);
+}
+
+let count = 0;
+function project(files: Readonly<Record<string, string>>): string {
+  const folder = carrel.folder(`project-${++count}`);
+  for (const [path, text] of Object.entries(files)) put(folder, path, text);
+  return folder;
+}
+
+function put(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+const own = '.carrel/Dockerfile.sandbox';
+const base = 'FROM carrel-sandbox:base';
+const withDockerfile = (...lines: string[]) => project({ [own]: `${lines.join('\n')}\n` });
+const build = (folder: string, ...more: string[]) => carrel.json<BuiltView>('image', 'build', folder, ...more);
+/** Without us, since that is quicker. */
+const inImage = (id: string | null, script: string) =>
+  dockerd.docker('run', '--rm', '--network=none', id!, 'sh', '-c', script);
+const on = (name: string) => ['--engine', 'docker', '--image', name];
+const containers = async () => (await dockerd.docker('ps', '-aq')).split('\n').filter(Boolean).length;
+
+describe('the base', () => {
+  it('has our tools, agent, and what projects need', async () => {
+    expect(await carrel.ok('image', 'build')).toBe('carrel-sandbox:base\n');
+    const { built, image } = await carrel.json<BuiltView>('image', 'build');
+    expect([built, image.source]).toEqual([false, 'base']);
+    const script =
+      'for p in git node python3 rg; do $p; done; ls -l /opt/carrel/bin; cat /etc/passwd; /opt/carrel/bin/init -- echo ran';
+    expect((await inImage(image.id, script)).split('\n')).toEqual([
+      ...['git ', 'node ', 'python3 ', 'rg ', expect.any(String), expect.stringMatching(/^-rwxr-xr-x .*root .* init$/)],
+      ...['root:x:0:0::/root:/bin/sh', 'agent:x:1000:1000:agent:/home/agent:/bin/bash', 'ran'],
+    ]);
+  });
+
+  it('on a parent that lacks something and cannot get it is one clear error', async () => {
+    await importParent(dockerd, 'poor', ['node', 'rg']);
+    configure('poor');
+    const { exitCode, stderr } = await carrel.run(['image', 'build']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/step 3 of \d .*git, Node, Python.*installing nodejs ripgrep.*no apt-get.*cure: /s);
+    configure('nowhere.invalid/nothing');
+    const missing = await carrel.run(['image', 'build']);
+    expect(missing.exitCode).toBe(75);
+    expect(missing.stderr).toMatch(/nowhere.invalid\/nothing, cannot be fetched.*docker import/s);
+    configure('parent');
+  });
+});
+
+describe('a project', () => {
+  it('is built on the base, used by the sandbox, and built again only for a reason', async () => {
+    const made = [`${base} AS made`, 'COPY *.txt dir/ /made/', 'RUN <<EOF', 'cat /made/a.txt > /out', 'EOF'];
+    const folder = project({
+      [own]: [
+        '# syntax=docker/dockerfile:1',
+        ...made,
+        base,
+        'COPY --from=made /out /out',
+        'COPY . /all',
+        'ENV G=hi',
+      ].join('\n'),
+      'a.txt': 'content\n',
+      'dir/deep/b': 'deep',
+      'kept-out': 'secret',
+      '.dockerignore': 'kept-out\n.carrel\n',
+    });
+    symlinkSync('/etc/hostname', join(folder, 'link'));
+    execFileSync('mkfifo', [join(folder, 'dir/pipe')]);
+    const first = await build(folder);
+    expect(first).toMatchObject({ built: true, image: { project: folder, state: 'ready' } });
+    const { name, id } = first.image;
+    const script = 'cat /out; ls -A /all /all/dir; stat -c %N /all/link; echo $G; id -u';
+    expect(await carrel.ok('run', '--rm', ...on(name), '--', 'sh', '-c', script)).toBe(
+      "content\n/all:\na.txt\ndir\nlink\n\n/all/dir:\ndeep\n'/all/link' -> '/etc/hostname'\nhi\n1000\n",
+    );
+    put(folder, 'kept-out', 'changed');
+    expect(await build(folder)).toMatchObject({ built: false, image: { id } });
+    put(folder, 'a.txt', 'changed\n');
+    const second = await build(folder);
+    expect([second.built, second.image.name, second.image.id === id]).toEqual([true, name, false]);
+    expect(await inImage(second.image.id, 'cat /out; id -un')).toBe('changed\nagent');
+    const kept = await dockerd.docker('images', '-q', '--no-trunc', '--filter', 'label=carrel.image.home');
+    expect(kept.split('\n')).not.toContain(id);
+  });
+
+  it('is built from what is detected, or is the base', async () => {
+    const detected = project({
+      ...{
+        'package.json': '{}',
+        'package-lock.json': '{}',
+        'requirements.txt': 'x==1\n',
+        'Cargo.toml': '',
+        'Cargo.lock': '',
+      },
+      ...{ 'go.mod': 'module x\n', 'secret.env': 'x' },
+    });
+    const { image, built } = await build(detected);
+    expect(built).toBe(true);
+    const history = await dockerd.docker('history', '--no-trunc', '--format', '{{.CreatedBy}}', image.id!);
+    for (const step of ['npm ci', 'pip install', 'cargo fetch', 'go mod download']) expect(history).toContain(step);
+    expect(await inImage(image.id, 'ls -A /opt/carrel; ls /secret.env /package.json 2>&1 | grep -c No')).toBe(
+      'bin\nrequirements.txt\n2',
+    );
+    const nothing = await carrel.run(['image', 'build', project({ 'README.md': 'x' })]);
+    expect([nothing.exitCode, nothing.stdout]).toEqual([0, 'carrel-sandbox:base\n']);
+    expect(nothing.stderr).toContain('asks for nothing');
+  });
+
+  it('is quiet in a pipe, and says which step failed and why', async () => {
+    const good = withDockerfile(base, 'RUN echo noise');
+    expect(await carrel.run(['image', 'build', good])).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^carrel-sandbox-[\w-]+\n$/),
+    });
+    const bad = withDockerfile(base, '', 'RUN (echo one; \\', '  printf "two\\033[2J\\n") >&2; exit 7');
+    const { exitCode, stdout, stderr } = await carrel.run(['image', 'build', bad]);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toBe(
+      'carrel: .carrel/Dockerfile.sandbox, line 3: step 2 of 4 failed (exit code 7): ' +
+        'RUN (echo one;   printf "two\\033[2J\\n") >&2; exit 7\n  one\n  two\\u001b[2J\n' +
+        '  cure: Mend .carrel/Dockerfile.sandbox, and build again.\n',
+    );
+    expect(await containers()).toBe(0);
+  });
+
+  it('reaches nothing of the host, and no network when it is told so', async () => {
+    const script =
+      'ls -A / > /seen; ip link > /links; (mount -t tmpfs x /mnt; cat /proc/1/cmdline) > /tried 2>&1; env > /env';
+    const { image } = await build(withDockerfile(base, `RUN ${script}`), '--offline');
+    const seen = await inImage(image.id, 'cat /seen; echo; cat /links; cat /tried; cat /env');
+    expect(seen).not.toMatch(/eth0|docker\.sock|DOCKER_|CARREL_|secret/i);
+    expect(seen).toMatch(/mount: .*(denied|permitted)/);
+    for (const lines of [
+      ['FROM parent'],
+      [base, 'COPY --from=parent / /x'],
+      [base, 'RUN --mount=type=bind,target=/x true'],
+    ]) {
+      const { exitCode, stderr } = await carrel.run(['image', 'build', withDockerfile(...lines)]);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Dockerfile.sandbox, line ${lines.length}: `)]);
+    }
+    const linked = project({});
+    mkdirSync(join(linked, '.carrel'));
+    symlinkSync('/etc/passwd', join(linked, own));
+    expect((await carrel.run(['image', 'build', linked])).exitCode).toBe(4);
+  });
+});
+
+describe('whoever waits for a build', () => {
+  it('stops it with Ctrl-C, and the next one begins', async () => {
+    const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 300')]);
+    await until(async () => (await containers()) === 1, 'the step to run');
+    const waiting = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN echo next')]);
+    child.kill('SIGINT');
+    expect((await once(child, 'exit'))[0]).toBe(130);
+    await until(async () => (await containers()) === 0, 'the step to be gone');
+    expect((await once(waiting, 'exit'))[0]).toBe(0);
+  });
+
+  it('sees the steps on a terminal', async () => {
+    const folder = withDockerfile(base, 'RUN echo shown && sleep 1');
+    const argv = [process.execPath, 'bin/carrel', 'image', 'build', folder].join(' ');
+    const env = { ...process.env, CARREL_HOME: carrel.home, COLUMNS: '80' };
+    const said = execFileSync('script', ['-qec', argv, '/dev/null'], { env, encoding: 'utf8' });
+    expect(said).toMatch(
+      /building carrel-sandbox-.*1\/4 FROM carrel-sandbox:base\r\n.*2\/4 RUN echo shown && sleep 1\r\n.* {2}shown.*built in \d+ s/s,
+    );
+  });
+
+  it('loses nothing when the daemon is killed before it is recorded', async () => {
+    const folder = withDockerfile(base, 'RUN echo once');
+    await carrel.ok('down');
+    const child = carrel.spawn(['image', 'build', folder], { CARREL_CRASH_AT: 'image:built' });
+    expect((await once(child, 'exit'))[0]).toBe(75);
+    const made = async () => (await dockerd.docker('images', '-aq')).split('\n').sort();
+    const before = await made();
+    expect(await build(folder)).toMatchObject({ built: false, image: { state: 'ready' } });
+    expect(await made()).toEqual(before);
+  });
+});
+
+describe('--image', () => {
+  const run = (name: string, env: Readonly<Record<string, string>> = {}) =>
+    carrel.run(['run', '--rm', ...on(name), '--', 'true'], { env });
+
+  it('takes what the list has, as it was when it was first used', async () => {
+    expect((await run(plainImage)).exitCode).toBe(4);
+    configure('parent', [plainImage]);
+    await carrel.ok('create', '--name', 'pinned', ...on(plainImage));
+    const id = await dockerd.docker('image', 'inspect', '-f', '{{.Id}}', plainImage);
+    expect((await carrel.show('pinned')).image).toEqual({ name: plainImage, id });
+    await dockerd.docker('tag', 'parent', plainImage);
+    const { exitCode, stderr } = await run(plainImage);
+    const other = await dockerd.docker('image', 'inspect', '-f', '{{.Id}}', 'parent');
+    expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`images: [${plainImage}@${other}]`)]);
+    expect(await carrel.json<ImageView[]>('image', 'ls')).toContainEqual(
+      expect.objectContaining({ name: plainImage, source: 'listed', id, state: 'moved' }),
+    );
+    await carrel.ok('stop', '--grace', '0', 'pinned');
+    await carrel.ok('start', 'pinned');
+    const [container] = (await dockerd.docker('ps', '-q', '--filter', 'name=carrel-')).split('\n');
+    expect(await dockerd.docker('inspect', '-f', '{{.Image}}', container!)).toBe(id);
+    configure('parent', [`${plainImage}@${other}`]);
+    expect((await run(plainImage)).exitCode).toBe(0);
+    await carrel.ok('rm', '--force', 'pinned');
+  });
+
+  it('takes what the owner built, and others what the owner lists; nobody else builds', async () => {
+    configure('parent');
+    const { image } = await build(withDockerfile(base));
+    const { token } = await carrel.json<{ token: string }>('user', 'add', 'bob');
+    carrel.write('token', token);
+    const bob = { CARREL_TOKEN_FILE: join(dirname(carrel.home), 'token') };
+    expect((await run(image.name, bob)).exitCode).toBe(4);
+    const tried = await carrel.run(['image', 'build', withDockerfile(base)], { env: bob });
+    expect([tried.exitCode, tried.stderr]).toEqual([4, expect.stringContaining('only the owner')]);
+    expect(JSON.parse((await carrel.run(['--json', 'image', 'ls'], { env: bob })).stdout)).toEqual([]);
+    configure('parent', [image.name]);
+    expect((await run(image.name, bob)).exitCode).toBe(0);
+    await dockerd.docker('tag', 'parent', image.name);
+    expect((await run(image.name)).exitCode).toBe(0);
+  });
+
+  it('without a Docker Engine is one clear error', async () => {
+    writeFileSync(join(carrel.home, 'config.yaml'), '{docker: {socket: /nonexistent/docker.sock}}');
+    await carrel.ok('down');
+    for (const args of [
+      ['image', 'build'],
+      ['image', 'ls'],
+    ]) {
+      const { exitCode, stderr } = await carrel.run(args);
+      expect([exitCode, stderr]).toEqual([
+        75,
+        expect.stringContaining('no Docker Engine answers at /nonexistent/docker.sock'),
+      ]);
+    }
+    configure('parent');
+    await carrel.ok('down');
+  });
+});
