@@ -2,14 +2,14 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { attacker, bothWays, type Ground } from '../fixtures/attacks/ground.ts';
+import { attacker, everyWay, type Ground } from '../fixtures/attacks/ground.ts';
 
 /** Sent instead of what was asked for. Each must be refused, with nothing copied and nothing touched. */
 const refusedTricks = ['climb', 'absolute', 'through', 'hardlink', 'symlink', 'device', 'another'];
 
 const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
-bothWays('copying', (ground) => {
+everyWay('copying', (ground) => {
   let target: string;
   let round = 0;
   beforeEach(() => {

@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attackCommand, attacker, bothWays } from '../fixtures/attacks/ground.ts';
+import { attackCommand, attacker, everyWay } from '../fixtures/attacks/ground.ts';
 import { until } from '../harness/installation.ts';
 
 type Outcomes = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ interface Network {
 const neighbour = 'neighbour';
 const neighbourPort = 47_311;
 
-bothWays('network', (ground) => {
+everyWay('network', (ground) => {
   const servers: Server[] = [];
   const hostAddress = ownAddress();
   let port: number;

@@ -1,7 +1,7 @@
 /** Names, labels, commands and output made to fool whoever looks at them. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { attacker, bothWays, type Ground } from '../fixtures/attacks/ground.ts';
+import { attacker, everyWay, type Ground } from '../fixtures/attacks/ground.ts';
 
 /** Sets the title, clears the screen, moves up, hides, turns the text around, and pretends to be a further line. */
 const hostile = '\u001b]0;owned\u0007\u001b[2J\u001b[1A\u009b8m\u202egpj.exe\u2066\r\nfake-sandbox  running';
@@ -9,7 +9,7 @@ const hostile = '\u001b]0;owned\u0007\u001b[2J\u001b[1A\u009b8m\u202egpj.exe\u20
 /** Whatever is not text or the end of a line. */
 const terminalCodes = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-bothWays('output', (ground) => {
+everyWay('output', (ground) => {
   hostileNames(ground);
   hostileSandbox(ground);
 });

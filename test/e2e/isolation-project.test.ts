@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ways } from '../fixtures/attacks/ground.ts';
+import { Dockerd } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
@@ -30,18 +32,21 @@ for bits, name in ((0o4000, 'setuid'), (0o2000, 'setgid')):
     attempt(name + ' openat2', lambda: libc.syscall(437, -100, (name + '4').encode(), (ctypes.c_uint64 * 3)(0o101, mode, 0), 24))
 `;
 
-describe.each(['root', 'rootless'])('%s', (way) => {
+describe.each(ways)('%s', (way) => {
   let account: RootlessAccount | null;
+  let dockerd: Dockerd | null;
   let carrel: Installation;
   let project: string;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     account = way === 'rootless' ? createRootlessAccount() : null;
-    carrel = new Installation(account);
+    dockerd = way === 'docker' ? await Dockerd.open() : null;
+    carrel = new Installation(account, dockerd);
     project = carrel.folder('project');
   });
   afterAll(async () => {
     await carrel.dispose();
+    await dockerd?.dispose();
     account?.dispose();
   });
 
@@ -81,9 +86,9 @@ describe.each(['root', 'rootless'])('%s', (way) => {
       '--',
       'sh',
       '-c',
-      'stat -c %u . > who; mkdir -p a/b; touch a/b/c',
+      'stat -c %U . > who; mkdir -p a/b; touch a/b/c',
     );
-    expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n');
+    expect(readFileSync(join(project, 'who'), 'utf8')).toBe('agent\n');
     for (const path of ['who', 'a/b/c']) expect(statSync(join(project, path)).uid).toBe(statSync(project).uid);
   });
 });

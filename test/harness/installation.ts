@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/routes.ts';
+import { type Dockerd, image } from './dockerd.ts';
 
 export type { SandboxView };
 
@@ -38,12 +39,16 @@ export class Installation {
   readonly home: string;
   readonly #account: Account | null;
   readonly #beside: string;
+  readonly #dockerd: Pick<Dockerd, 'socketPath'> | null;
 
-  constructor(account: Account | null = null) {
+  /** With a dockerd, sandboxes are made on it. */
+  constructor(account: Account | null = null, dockerd: Pick<Dockerd, 'socketPath'> | null = null) {
+    this.#dockerd = dockerd;
     this.#beside = mkdtempSync(join(tmpdir(), 'carrel-test-'));
     this.#account = account;
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
+    if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
 
   /** A folder beside the home that belongs to whoever runs the CLI. */
@@ -69,7 +74,7 @@ export class Installation {
 
   /** Starts the CLI; its streams are yours. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
-    const argv = [process.execPath, program, ...args];
+    const argv = [process.execPath, program, ...(this.#dockerd ? onDocker(args) : args)];
     const [file, ...rest] = this.#account ? this.#account.wrap(argv) : argv;
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -134,6 +139,13 @@ export class Installation {
     await this.ok('down');
     await rm(this.#beside, { recursive: true, force: true });
   }
+}
+
+/** Where sandboxes are made and no engine is named. */
+function onDocker(args: readonly string[]): string[] {
+  const verb = args.findIndex((arg) => arg === 'run' || arg === 'create');
+  const makes = verb >= 0 && args.slice(0, verb).every((arg) => arg === '--json') && !args.includes('--engine');
+  return makes ? args.toSpliced(verb + 1, 0, '--engine', 'docker') : [...args];
 }
 
 export function isRunning(pid: number): boolean {

@@ -56,12 +56,16 @@ export function forgetHostImage(connection: Connection): void {
   recent.delete(connection);
 }
 
+/** A place for one: runc gives a tmpfs the mode of what it is mounted on. */
+const temporary: Mount = { kind: 'tmpfs', target: '/tmp', sizeBytes: 0, mode: 0o1777 };
+
 async function hostImage(connection: Connection, folder: string): Promise<string> {
   const work = mkdtempSync(join(folder, 'image-'));
   try {
     const root = join(work, 'root');
     mkdirSync(root, { mode: 0o755 });
-    fillSkeleton(root, { hostname: 'sandbox', mounts: hostProgramMounts(), ownerId: 0, hostPrograms: true });
+    const mounts = [...hostProgramMounts(), temporary];
+    fillSkeleton(root, { hostname: 'sandbox', mounts, ownerId: 0, hostPrograms: true });
     makeRoomForInit(root);
     const tag = digestOf(root);
     const image = `${hostImageName}:${tag}`;
