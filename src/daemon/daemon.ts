@@ -1,4 +1,5 @@
 /** The only place where parts are made and wired together. */
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -88,7 +89,8 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     ...(logMaxBytes ? { logMaxBytes } : {}),
   });
   const docker = openDocker(home, config);
-  const engine = severalEngines({ local, docker }, (id) => store.get('sandbox', id)?.value.spec.engine ?? null);
+  const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);
+  const engine = severalEngines({ local, docker }, engineOf);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
   const audit = fairAudit({
@@ -240,7 +242,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
 
 function openDocker({ home, installation }: Home, { dockerSocket }: Config): Engine {
   const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
-  return lazyEngine('docker', () => openDockerEngine({ folder: join(home, 'engine-docker'), installation, ...socket }));
+  const folder = join(home, 'engine-docker');
+  const open = () => openDockerEngine({ folder, installation, ...socket });
+  return lazyEngine('docker', open, () => existsSync(folder));
 }
 
 function openImages(

@@ -52,10 +52,11 @@ describe('a lazy engine', () => {
   it('is opened by the first who needs it, and tells those who listened before', async () => {
     let opened = 0;
     const fake = createFakeEngine();
-    const lazy = lazyEngine('docker', () => {
+    const open = () => {
       opened += 1;
       return fake;
-    });
+    };
+    const lazy = lazyEngine('docker', open, () => false);
     const heard: string[] = [];
     lazy.onChange((id) => heard.push(id));
     expect(await lazy.list()).toEqual([]);
@@ -65,5 +66,16 @@ describe('a lazy engine', () => {
     await lazy.stop(one, null, 0);
     expect(opened).toBe(1);
     expect(heard).toContain(one);
+  });
+
+  it('that an earlier daemon used lists what it holds, whether or not a record names it', async () => {
+    const fake = createFakeEngine();
+    await fake.start(launch(one));
+    const lazy = lazyEngine(
+      'docker',
+      () => fake,
+      () => true,
+    );
+    expect(await lazy.list()).toEqual([one]);
   });
 });

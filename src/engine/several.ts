@@ -51,8 +51,11 @@ async function listed(engine: Engine): Promise<readonly string[]> {
   }
 }
 
-/** An engine that is opened when something on it is asked for, so that whoever does not use it pays nothing for it. */
-export function lazyEngine(name: EngineName, open: () => Engine): Engine {
+/**
+ * An engine that is opened when something on it is asked for, so that whoever does not use it pays nothing for it. `wasUsed`
+ * says whether an earlier daemon opened it: then it may hold what no record names.
+ */
+export function lazyEngine(name: EngineName, open: () => Engine, wasUsed: () => boolean): Engine {
   const listeners = new Set<(id: string) => void>();
   let opened: Engine | null = null;
   const engine = () => {
@@ -67,7 +70,7 @@ export function lazyEngine(name: EngineName, open: () => Engine): Engine {
   return {
     name,
     probe: async () => engine().probe(),
-    list: async () => opened?.list() ?? [],
+    list: async () => (opened !== null || wasUsed() ? engine().list() : []),
     start: async (launch, made) => engine().start(launch, made),
     inspect: async (id, handle) => engine().inspect(id, handle),
     stop: async (id, handle, graceMs) => engine().stop(id, handle, graceMs),

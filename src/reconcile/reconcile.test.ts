@@ -150,7 +150,26 @@ describe('settle', () => {
   });
 });
 
+describe('a reader', () => {
+  it('who comes while a new daemon looks for the first time learns what it finds', async () => {
+    insert();
+    await reconciler.settle(id);
+    engine.vanish(id);
+    const next = open(engine.reopen());
+    const looking = next.settle(id);
+    await next.refresh(store.get('sandbox', id)!);
+    expect(status()).toMatchObject({ state: 'failed', reason: 'lost' });
+    await looking;
+  });
+});
+
 describe('a visit', () => {
+  it('is on the engine of its sandbox', async () => {
+    insert({ engine: 'docker' });
+    const found = await reconciler.visit(store.get('sandbox', id)!.value, async (one) => reconciler.engineOfVisit(one));
+    expect(found).toBe('docker');
+  });
+
   async function ended(): Promise<Sandbox> {
     insert();
     await reconciler.settle(id);

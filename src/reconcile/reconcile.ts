@@ -11,7 +11,14 @@ import { Exclusive } from '../lib/exclusive.ts';
 import type { ProcessRef } from '../lib/process.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
-import { initialStatus, type Sandbox, type SandboxStatus, withSpec, withStatus } from '../model/sandbox.ts';
+import {
+  type EngineName,
+  initialStatus,
+  type Sandbox,
+  type SandboxStatus,
+  withSpec,
+  withStatus,
+} from '../model/sandbox.ts';
 import type { Row, Store, WriteOptions } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
 
@@ -51,7 +58,10 @@ export class Reconciler {
   /** Sandboxes whose next start is to hold a console. */
   readonly #consoles = new Set<string>();
   readonly #holds = new Map<string, number>();
-  readonly #visits = new Set<string>();
+  /** With the engine that each is on. */
+  readonly #visits = new Map<string, EngineName>();
+  /** Sandboxes that this instance has looked at. */
+  readonly #seen = new Set<string>();
 
   constructor(parts: ReconcileParts) {
     this.#parts = parts;
@@ -117,9 +127,12 @@ export class Reconciler {
     return this.#exclusive.idle();
   }
 
-  /** For readers: what has changed is recorded; what takes longer goes on without them. */
+  /**
+   * For readers: what has changed is recorded; what takes longer goes on without them. While nobody here has looked at it,
+   * the record tells only what an earlier daemon saw.
+   */
   async refresh(row: SandboxRow): Promise<void> {
-    if (this.#busy.has(row.id)) return;
+    if (this.#busy.has(row.id) && this.#seen.has(row.id)) return;
     const step = await this.#decide(row);
     if (step === null) return;
     if (records.includes(step.action)) await this.#exclusive.run(row.id, () => this.turn(row.id));
@@ -130,12 +143,17 @@ export class Reconciler {
   async turn(id: string): Promise<Step | null> {
     const row = this.#parts.store.get('sandbox', id);
     const step = row && (await this.#decide(row));
-    if (!row || !step) return null;
+    if (!row || !step) {
+      this.#seen.add(id);
+      return null;
+    }
     try {
       await this.#act(row, step);
     } catch (error) {
       // Somebody wrote first; the next turn reads what they wrote.
       if (!isFault(error, 'conflict') && !isFault(error, 'not_found')) throw error;
+    } finally {
+      this.#seen.add(id);
     }
     crashPoint(`after:${step.action}`);
     return step;
@@ -205,7 +223,7 @@ export class Reconciler {
   async visit<T>(sandbox: Sandbox, task: (id: string, handle: unknown) => Promise<T>): Promise<T> {
     const { engine } = this.#parts;
     const id = visitId(sandbox.id);
-    this.#visits.add(id);
+    this.#visits.set(id, sandbox.spec.engine);
     try {
       // One that a crash left has other surroundings.
       await engine.remove(id, null);
@@ -219,6 +237,10 @@ export class Reconciler {
 
   isVisit(id: string): boolean {
     return this.#visits.has(id);
+  }
+
+  engineOfVisit(id: string): EngineName | null {
+    return this.#visits.get(id) ?? null;
   }
 
   /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it, the next loop finds. */

@@ -1,17 +1,13 @@
 /** The daemon is killed between every two steps of create, start, stop and remove; the next one ends what was begun. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CrashGround, crashGrounds } from '../harness/crash-ground.ts';
 import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
-import { childrenOf, groupsOf, processesMentioning } from '../harness/traces.ts';
+import { groupsOf } from '../harness/traces.ts';
 
 let carrel: Installation;
-
-beforeEach(() => {
-  carrel = new Installation();
-});
-afterEach(() => carrel.dispose());
 
 /** Runs a command against a daemon that dies at `point`, and sees it die. */
 async function crashDuring(point: string, ...args: string[]): Promise<void> {
@@ -22,84 +18,91 @@ async function crashDuring(point: string, ...args: string[]): Promise<void> {
   await until(() => !isRunning(pid), `the daemon to die at ${point}`);
 }
 
-/** What a sandbox that does not run may not hold: a process, a group, a place in the runtime. */
-function expectFreed(id: string): void {
-  expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
-  expect(groupsOf(id)).toEqual([]);
-  expect(readdirSync(join(carrel.home, 'engine/state/crun'))).toEqual([]);
-}
-
 /** Each line is one run of the command: it must never run twice. */
 const counted = ['sh', '-c', 'echo run >> /home/agent/count; exec sleep infinity'];
 
-describe('create', () => {
-  it.each([
-    'start:prepared',
-    'start:noted',
-    'start:staged',
-    'start:created',
-    'start:begun',
-    'start:started',
-    'after:start',
-  ])('survives a crash at %s: one running sandbox, its command run once', async (point) => {
-    await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
-    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
-    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
-    await until(async () => (await count()).stdout !== '', 'the command to run');
-    expect((await count()).stdout).toBe('run\n');
-    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
-    expect(processesMentioning(carrel.home, 'conmon')).toHaveLength(1);
+describe.each(crashGrounds)('on %s', (engine, ground) => {
+  beforeAll(() => ground.open());
+  afterAll(() => ground.close());
+  beforeEach(() => {
+    carrel = ground.installation();
   });
+  afterEach(() => carrel.dispose());
+
+  create(ground, engine === 'local' ? ['start:noted'] : []);
+  stop(ground, engine);
+  startAgain();
+  remove(ground, engine === 'docker' ? ['remove:container'] : []);
+  whileNoDaemonIsThere(ground);
 });
 
-describe('stop', () => {
-  it.each(['after:stop', 'conclude:recorded', 'after:conclude'])('survives a crash at %s', async (point) => {
+function create(ground: CrashGround, more: readonly string[]): void {
+  it.each(['start:prepared', ...more, 'start:staged', 'start:created', 'start:begun', 'start:started', 'after:start'])(
+    'create survives a crash at %s: one running sandbox, its command run once',
+    async (point) => {
+      await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
+      await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+      const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+      await until(async () => (await count()).stdout !== '', 'the command to run');
+      expect((await count()).stdout).toBe('run\n');
+      expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
+      expect(await ground.running(carrel)).toBe(1);
+    },
+  );
+}
+
+function stop(ground: CrashGround, engine: string): void {
+  it.each(['after:stop', 'conclude:recorded', 'after:conclude'])('stop survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     // Only root has groups to give without somebody delegating one.
-    if (isRealRoot) expect(groupsOf(id)).not.toEqual([]);
+    if (isRealRoot && engine === 'local') expect(groupsOf(id)).not.toEqual([]);
     await crashDuring(point, 'stop', '--grace', '1', 'box');
     await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
     await until(() => groupsOf(id).length === 0, 'its group to be freed');
-    expectFreed(id);
+    await ground.expectFreed(carrel, id);
   });
-});
+}
 
-describe('start again', () => {
-  it.each(['after:clear', 'after:renew', 'start:created', 'after:start'])('survives a crash at %s', async (point) => {
-    await carrel.ok('create', '--name', 'box', '--', ...counted);
-    await carrel.ok('stop', '--grace', '1', 'box');
-    await crashDuring(point, 'start', 'box');
-    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
-    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
-    await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
-    expect((await count()).stdout).toBe('run\nrun\n');
-  });
-});
+function startAgain(): void {
+  it.each(['after:clear', 'after:renew', 'start:created', 'after:start'])(
+    'start again survives a crash at %s',
+    async (point) => {
+      await carrel.ok('create', '--name', 'box', '--', ...counted);
+      await carrel.ok('stop', '--grace', '1', 'box');
+      await crashDuring(point, 'start', 'box');
+      await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+      const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+      await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
+      expect((await count()).stdout).toBe('run\nrun\n');
+    },
+  );
+}
 
-describe('remove', () => {
-  it.each(['after:stop', 'after:conclude', 'after:clear', 'forget:folder', 'after:forget'])(
-    'survives a crash at %s: nothing is left',
+function remove(ground: CrashGround, more: readonly string[]): void {
+  it.each(['after:stop', 'after:conclude', ...more, 'after:clear', 'forget:folder', 'after:forget'])(
+    'remove survives a crash at %s: nothing is left',
     async (point) => {
       await carrel.ok('create', '--name', 'box');
       const { id } = await carrel.show('box');
       await crashDuring(point, 'rm', '--force', 'box');
       await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
       expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
-      expect(readdirSync(join(carrel.home, 'engine/run'))).toEqual([]);
-      expect(readdirSync(join(carrel.home, 'engine/exit'))).toEqual([]);
-      expectFreed(id);
+      await ground.expectFreed(carrel, id);
+      await ground.expectNothing(carrel);
     },
   );
-});
+}
 
-describe('while no daemon is there', () => {
-  it('a sandbox goes on, and its end is recorded with its code', async () => {
+function whileNoDaemonIsThere(ground: CrashGround): void {
+  const ended = () => until(async () => (await ground.running(carrel)) === 0, 'everything to end');
+
+  it('a sandbox goes on without a daemon, and its end is recorded with its code', async () => {
     await carrel.script('box', 'until [ -e /.data/go ]; do sleep 0.05; done; echo done; exit 7');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();
     carrel.write(`home/sandboxes/${id}/state/data/go`, '');
-    await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'the command to end');
+    await ended();
     expect(await carrel.show('box')).toMatchObject({
       state: 'failed',
       exitCode: 7,
@@ -108,26 +111,15 @@ describe('while no daemon is there', () => {
     expect(await carrel.ok('logs', 'box')).toBe('done\n');
   });
 
-  it.runIf(isRealRoot)('a death by signal and for want of memory are recorded as such', async () => {
+  it.runIf(isRealRoot)('a death by signal and for want of memory without a daemon are recorded as such', async () => {
     const script = 'until [ -e /.data/go ]; do sleep 0.05; done; ';
     await carrel.script('signal', `${script} kill -SEGV $$`);
-    await carrel.ok(
-      'create',
-      '--name',
-      'memory',
-      '--memory',
-      '32m',
-      '--swap',
-      '32m',
-      '--',
-      'sh',
-      '-c',
-      `${script} exec python3 -c 'bytearray(200 << 20)'`,
-    );
+    const devour = `${script} exec python3 -c 'bytearray(200 << 20)'`;
+    await carrel.ok('create', '--name', 'memory', '--memory', '32m', '--swap', '32m', '--', 'sh', '-c', devour);
     const ids = (await carrel.json<SandboxView[]>('ls')).map(({ id }) => id);
     await carrel.killDaemon();
     for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
-    await until(() => processesMentioning(carrel.home, 'conmon').length === 0, 'both to end');
+    await ended();
     expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
     expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
   });
@@ -137,23 +129,32 @@ describe('while no daemon is there', () => {
     await carrel.ok('down');
     carrel.removeDatabase();
     expect(await carrel.json<SandboxView[]>('ls')).toEqual([]);
-    await until(() => readdirSync(join(carrel.home, 'engine/run')).length === 0, 'the orphan to be removed');
-    expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+    await ended();
+    await until(
+      () =>
+        ground.expectNothing(carrel).then(
+          () => true,
+          () => false,
+        ),
+      'the orphan to be removed',
+    );
   });
 
   it('what vanished behind our back, keeper and all, is lost', async () => {
     await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
     await carrel.killDaemon();
-    const [keeper] = processesMentioning(carrel.home, 'conmon');
-    const [init] = childrenOf(keeper!);
-    process.kill(keeper!, 'SIGKILL');
-    process.kill(init!, 'SIGKILL');
-    await until(() => !isRunning(init!), 'the sandbox to be gone');
+    await ground.removeBehindOurBack(carrel, id);
     expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost' });
   });
-});
+}
 
 describe('two at once', () => {
+  beforeEach(() => {
+    carrel = new Installation();
+  });
+  afterEach(() => carrel.dispose());
+
   it('one name: one wins, one gets conflict', async () => {
     await carrel.ok('up', '-d');
     const outcomes = await Promise.all([1, 2].map(() => carrel.run(['create', '--name', 'box'])));

@@ -60,7 +60,7 @@ function exit(id: string) {
 }
 
 describe('a crash of ours', () => {
-  const points = { 'start:prepared': 'absent', 'start:created': 'created' } as const;
+  const points = { 'start:staged': 'absent', 'start:created': 'created' } as const;
   for (const [point, kind] of Object.entries(points)) {
     it(`at ${point} leaves what the next start finishes, once`, async () => {
       const launch = counting(3);

@@ -34,7 +34,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     volumeName: (index) => volumeName(installation, launch.id, index),
     labels: own,
   });
-  crashPoint('start:prepared');
+  crashPoint('start:staged');
   const spec = containerSpec({
     ...mounts,
     name: context.name(launch.id),
