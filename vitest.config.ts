@@ -12,6 +12,7 @@ const needRoot = [
   'test/e2e/isolation-*.test.ts',
   'test/e2e/people.test.ts',
   'test/e2e/rootless.test.ts',
+  'test/integration/compose.test.ts',
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',
   'test/integration/engine-local-rootless.test.ts',

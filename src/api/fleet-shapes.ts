@@ -37,3 +37,5 @@ export const fleetPlan = z.strictObject({
   /** Of those, the ones whose command has ended well. */
   completed: z.array(z.string()),
 });
+
+export const composedFleet = z.strictObject({ fleet: z.string(), text: z.string() });

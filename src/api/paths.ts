@@ -39,6 +39,7 @@ export const paths = {
   markStory: { method: 'POST', path: '/v1/tasks/mark' },
   skipStory: { method: 'POST', path: '/v1/tasks/skip' },
   resetStories: { method: 'POST', path: '/v1/tasks/reset' },
+  composeFleet: { method: 'POST', path: '/v1/fleet/compose' },
   planFleet: { method: 'POST', path: '/v1/fleet/plan' },
   listImages: { method: 'GET', path: '/v1/images' },
   buildImage: { method: 'POST', path: '/v1/images/build' },

@@ -170,6 +170,12 @@ export const routes = {
     body: task.taskQuery,
     answer: task.changedView,
   },
+  composeFleet: {
+    ...paths.composeFleet,
+    summary: 'A docker-compose.yml of what a carrel.yaml declares',
+    body: fleet.fleetRequest,
+    answer: fleet.composedFleet,
+  },
   planFleet: {
     ...paths.planFleet,
     summary: 'What would have to be done so that the machine is as a carrel.yaml declares; nothing is done',
@@ -323,6 +329,7 @@ export type BackupView = z.output<typeof volume.backupView>;
 export type MigrateView = z.output<typeof volume.migrateView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
 export type CredentialView = z.output<typeof credential.credentialView>;
+export type ComposedFleet = z.output<typeof fleet.composedFleet>;
 export type FleetPlan = z.output<typeof fleet.fleetPlan>;
 export type FleetStep = z.output<typeof fleet.fleetStep>;
 export type SecretView = z.output<typeof shape.secretView>;

@@ -116,6 +116,8 @@ export const groups: readonly GroupEntry[] = [...swarmGroups, ...storageGroups, 
 const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
 const after: OptionEntry = { flags: '--after <SEQ>', summary: 'only what came after this sequence number' };
 
+const fleetFile: OptionEntry = { flags: '--file <FILE>', summary: 'another file than carrel.yaml' };
+
 export const commands: readonly CommandEntry[] = [
   {
     name: 'up',
@@ -123,7 +125,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'bring the machine to the carrel.yaml here; without one, run the daemon, in the background with -d',
     options: [
       { flags: '-d, --detach', summary: 'start the daemon in the background and return' },
-      { flags: '--file <FILE>', summary: 'another file than carrel.yaml' },
+      fleetFile,
       { flags: '--dry-run', summary: 'show what would be done' },
       { flags: '-y, --yes', summary: 'remove without asking what is not declared, or was otherwise' },
     ],
@@ -305,6 +307,13 @@ export const commands: readonly CommandEntry[] = [
   ...swarmCommands,
   ...storageCommands,
   ...networkCommands,
+  {
+    name: 'compose',
+    area: 'Storage and people:',
+    summary: 'print the carrel.yaml here as a docker-compose.yml',
+    options: [fleetFile],
+    load: () => import('./command/compose.ts'),
+  },
   {
     name: 'init',
     area: 'First contact:',

@@ -57,6 +57,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   markStory: ({ body: { file, story, status } }) => ({ verb: 'task.mark', names: [story], detail: { file, status } }),
   skipStory: ({ body: { file, story } }) => ({ verb: 'task.skip', names: [story], detail: { file } }),
   resetStories: ({ body: { file } }) => ({ verb: 'task.reset', names: [], detail: { file } }),
+  composeFleet: null,
   planFleet: null,
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),

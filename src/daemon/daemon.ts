@@ -178,7 +178,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       credentials: credentialDesk,
       volumes: volumeDesk,
       tasks: new TaskDesk(sandboxes, { tasks }),
-      fleets: new FleetDesk(actor, { sandboxes, volumes: volumeDesk, secrets: secretDesk, unapplied: data.unapplied }),
+      fleets: new FleetDesk(actor, {
+        sandboxes,
+        volumes: volumeDesk,
+        secrets: secretDesk,
+        unapplied: data.unapplied,
+        limits: config.limits,
+      }),
       images,
     };
   });

@@ -1,15 +1,17 @@
 /** Fleets of one user, as the API has them: plans and renderings. Whoever asked takes the steps, through the other routes. */
 import { dirname } from 'node:path';
 import type { FleetPlan, FleetStep } from '../api/routes.ts';
+import { compose } from '../fleet/compose.ts';
 import { declare } from '../fleet/declare.ts';
-import type { Existing, Problem, Step } from '../fleet/fleet.ts';
+import type { Declaration, Existing, Problem, Step } from '../fleet/fleet.ts';
 import { plan } from '../fleet/plan.ts';
 import { problem, refusal } from '../fleet/problem.ts';
 import { Fault, isFault } from '../model/fault.ts';
+import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
-import { isVolumeType } from '../model/volume.ts';
+import { defaultVolumePrefix, isVolumeType } from '../model/volume.ts';
 import { isInside } from './host-path.ts';
 import { boundFolder, type Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -20,6 +22,8 @@ export interface FleetParts {
   readonly sandboxes: Sandboxes;
   readonly volumes: VolumeDesk;
   readonly secrets: SecretDesk;
+  /** For what a declaration leaves out. */
+  readonly limits: Limits;
   /** What of it nobody has taken over. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
 }
@@ -41,8 +45,7 @@ export class FleetDesk {
 
   /** Whatever can be seen to fail is refused here, before anything is done. */
   async plan(fleet: FleetFile): Promise<FleetPlan> {
-    this.#refuseOpen(fleet.file);
-    const declared = declare(fleet.content, dirname(fleet.file));
+    const declared = this.#declared(fleet);
     const { steps, same, completed, problems } = plan(declared, await this.#existing());
     if (problems.length > 0) throw refusal(problems);
     const refused = steps.flatMap((step) => this.#check(step, fleet.file));
@@ -53,6 +56,21 @@ export class FleetDesk {
       same: [...same],
       completed: [...completed],
     };
+  }
+
+  /** Needs nothing of what is there, and is about nothing that is there. */
+  compose(fleet: FleetFile): { fleet: string; text: string } {
+    const declared = this.#declared(fleet);
+    const { limits } = this.#parts;
+    return {
+      fleet: declared.name,
+      text: compose(declared, { user: this.#actor.name, volumePrefix: defaultVolumePrefix, limits }),
+    };
+  }
+
+  #declared({ file, content }: FleetFile): Declaration {
+    this.#refuseOpen(file);
+    return declare(content, dirname(file));
   }
 
   /** What an agent can write has no say in what runs. */

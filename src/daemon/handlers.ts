@@ -111,6 +111,7 @@ export function handlers(served: Served): Handlers {
     markStory: ({ scope, body }) => scope.tasks.mark(body),
     skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
     resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
+    composeFleet: async ({ scope, body }) => scope.fleets.compose(body),
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
     buildImage: async ({ scope, body, context }) => progressFrames(scope.images.order(body), context),

@@ -1,4 +1,5 @@
 /** A declared fleet: `init`, `up` and what keeps it from doing harm. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -226,4 +227,19 @@ it('without a carrel.yaml, up is about the daemon, and what is only for a fleet 
   expect((await carrel.run(['up', '-d'], { cwd: empty })).stdout).toMatch(/^the daemon is running/);
   const { exitCode, stderr } = await carrel.run(['up', '--dry-run'], { cwd: empty });
   expect([exitCode, stderr]).toEqual([5, expect.stringContaining('carrel init')]);
+});
+
+it('compose prints one file that docker-compose takes, the same every time, and asks for no secret', async () => {
+  put(base('[sleep, "$HOME"]', 'volumes: [session]\nsecrets: [NOPE]\n'));
+  const { exitCode, stdout } = await here('compose');
+  expect(exitCode).toBe(0);
+  expect((await here('compose')).stdout).toBe(stdout);
+  expect(JSON.parse((await here('--json', 'compose')).stdout)).toEqual({ fleet: 'shop', text: stdout });
+  const rendered = carrel.folder('rendered');
+  writeFileSync(join(rendered, 'docker-compose.yml'), stdout);
+  const services = execFileSync('docker-compose', ['config', '--services'], { cwd: rendered, encoding: 'utf8' });
+  expect(services.trim().split('\n').sort()).toEqual(['api', 'app', 'hub', 'prepare']);
+  put('name: shop\nsandboxes: {hub: {}}\n');
+  const refused = await here('compose');
+  expect([refused.exitCode, refused.stderr]).toEqual([6, expect.stringContaining('carrel.yaml:2:13: sandboxes.hub: ')]);
 });

@@ -43,6 +43,7 @@ const more = [
   'whoami',
   'mount',
   'chmod',
+  'chown',
 ];
 
 export class Dockerd {

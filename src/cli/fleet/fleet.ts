@@ -1,6 +1,6 @@
 /** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
 import type { Client } from '../../api/client.ts';
-import type { FleetPlan } from '../../api/routes.ts';
+import type { ComposedFleet, FleetPlan } from '../../api/routes.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { type FleetDocument, type Place, readDocument } from './document.ts';
 import type { FleetFile } from './file.ts';
@@ -18,6 +18,10 @@ export class Fleet {
 
   plan(): Promise<FleetPlan> {
     return this.#located(this.#client.call('planFleet', { body: this.#body }));
+  }
+
+  compose(): Promise<ComposedFleet> {
+    return this.#located(this.#client.call('composeFleet', { body: this.#body }));
   }
 
   get #body() {

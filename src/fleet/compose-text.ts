@@ -1,0 +1,61 @@
+/**
+ * Plain data as YAML that every reader takes for the same: text in double quotes, and keys too that a reader of YAML 1.1 could
+ * take for something else; what is not printable escaped; nothing interpolated.
+ */
+export type Mapping = { readonly [key: string]: Data | undefined };
+export type Data = string | number | boolean | readonly Data[] | Mapping;
+
+/** Lines of a mapping or list, at a depth. */
+export function yamlLines(data: Data, depth = 0): string[] {
+  const pad = '  '.repeat(depth);
+  if (isList(data)) return data.flatMap((item) => listItem(item, depth));
+  if (typeof data !== 'object') return [`${pad}${scalar(data)}`];
+  return entriesOf(data).flatMap(([key, value]) => {
+    const head = `${pad}${keyText(key)}:`;
+    return isNested(value) ? [head, ...yamlLines(value, depth + 1)] : [`${head} ${flat(value)}`];
+  });
+}
+
+function listItem(item: Data, depth: number): string[] {
+  const pad = '  '.repeat(depth);
+  if (!isNested(item)) return [`${pad}- ${flat(item)}`];
+  const [first, ...rest] = yamlLines(item, depth + 1);
+  return [`${pad}- ${first!.trimStart()}`, ...rest];
+}
+
+function isList(data: Data): data is readonly Data[] {
+  return Array.isArray(data);
+}
+
+function isNested(data: Data): data is readonly Data[] | Mapping {
+  if (typeof data !== 'object') return false;
+  return isList(data) ? data.some((item) => typeof item === 'object') : entriesOf(data).length > 0;
+}
+
+/** On one line: what is empty, lists of scalars, scalars. */
+function flat(data: Data): string {
+  if (isList(data)) return `[${data.map((item) => scalar(item as string)).join(', ')}]`;
+  return typeof data === 'object' ? '{}' : scalar(data);
+}
+
+const meaningful = /^(y|n|yes|no|on|off|true|false|null)$/i;
+
+function keyText(key: string): string {
+  return /^[a-z_][a-z0-9_-]*$/i.test(key) && !meaningful.test(key) ? key : quoted(key);
+}
+
+function scalar(data: string | number | boolean): string {
+  // A dollar sign begins a variable unless it is doubled.
+  return typeof data === 'string' ? quoted(data.replaceAll('$', '$$$$')) : String(data);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function entriesOf(data: Mapping): [string, Data][] {
+  return Object.entries(data).filter((entry): entry is [string, Data] => entry[1] !== undefined);
+}

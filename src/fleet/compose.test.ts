@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { defaultLimits } from '../model/limits.ts';
+import { compose } from './compose.ts';
+import { yamlLines } from './compose-text.ts';
+import { declare } from './declare.ts';
+
+const context = { user: 'ann', volumePrefix: 'carrel', limits: defaultLimits };
+const render = (content: object) => compose(declare({ name: 'shop', ...content }, '/work'), context);
+
+const fleet = {
+  projects: { app: 'app', api: 'api', lib: 'lib' },
+  volumes: ['memory-bank', 'base-plugins'],
+  secrets: ['KEY'],
+  limits: { memory: '1g' },
+  sandboxes: {
+    app: { project: 'app', secrets: ['KEY'], volumes: ['memory-bank:/data/memory-bank', 'base-plugins:/plugins'] },
+    api: { project: 'api', engine: 'docker', image: 'python:3.11', runtime: 'sysbox-runc', command: ['pylsp'] },
+    alone: {},
+  },
+};
+
+type Service = Record<string, unknown> & {
+  volumes: { type: string; source: string; target: string; read_only?: boolean }[];
+};
+interface Composed {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+  volumes: Record<string, { name: string }>;
+  secrets: Record<string, { file: string }>;
+}
+const composed = parse(render(fleet)) as Composed;
+const mounted = (name: string) => composed.services[name]!.volumes.map(({ source, target }) => `${source} ${target}`);
+
+describe('hub and spokes', () => {
+  it('the hub has every project, a spoke its own', () => {
+    expect(mounted('hub')).toEqual([
+      '/work/app /workspaces/app',
+      '/work/api /workspaces/api',
+      '/work/lib /workspaces/lib',
+    ]);
+    expect(mounted('app')).toEqual([
+      '/work/app /workspace',
+      'carrel-home-49915e0d-shop-app /home/agent',
+      'carrel-memory-bank-49915e0d /data/memory-bank',
+      'carrel-base-plugins /plugins',
+    ]);
+    expect(mounted('alone')).toEqual(['carrel-home-49915e0d-shop-alone /home/agent']);
+    expect(composed.services.app!.volumes[3]).toMatchObject({ read_only: true });
+  });
+
+  it('a spoke is on a network with the hub alone, which leads nowhere', () => {
+    expect(composed.networks).toEqual({ front: {}, 'spoke-app': { internal: true }, 'spoke-api': { internal: true } });
+    expect(composed.services.hub!.networks).toEqual({ front: {}, 'spoke-app': {}, 'spoke-api': {} });
+    expect(composed.services.app!.networks).toEqual({ 'spoke-app': {} });
+    expect(composed.services.alone).toMatchObject({ network_mode: 'none' });
+    expect(composed.services.alone).not.toHaveProperty('networks');
+    const published = Object.entries(composed.services).filter(([, service]) => 'ports' in service);
+    expect(published.map(([name, { ports }]) => [name, ports])).toEqual([['hub', ['127.0.0.1:3000:3000']]]);
+  });
+
+  it('spokes know where they are and wait for the hub', () => {
+    expect(composed.services.app).toMatchObject({
+      environment: { PROJECT_ID: 'app', CODEBUDDY_URL: 'ws://hub:3000/mcp', AGENT_CWD: '/workspace' },
+      depends_on: { hub: { condition: 'service_healthy' }, prepare: { condition: 'service_completed_successfully' } },
+      working_dir: '/workspace',
+    });
+    expect(composed.services.api).toMatchObject({
+      image: 'python:3.11',
+      runtime: 'sysbox-runc',
+      entrypoint: ['pylsp'],
+    });
+  });
+
+  it('everything is hardened; only what gives volumes away is root, with that one capability and no network', () => {
+    const all = Object.entries(composed.services);
+    for (const [, service] of all)
+      expect(service).toMatchObject({
+        init: true,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        ipc: 'private',
+        pids_limit: 512,
+        tmpfs: expect.arrayContaining([expect.stringMatching(/^\/tmp:rw,exec,nosuid,nodev,mode=1777,size=\d+$/)]),
+      });
+    expect(all.filter(([, { user }]) => user !== '1000:1000').map(([name]) => name)).toEqual(['prepare']);
+    expect(all.filter(([, service]) => 'cap_add' in service).map(([name]) => name)).toEqual(['prepare']);
+    expect(composed.services.prepare).toMatchObject({ cap_add: ['CHOWN'], network_mode: 'none' });
+    expect(mounted('prepare').join()).not.toContain('base-plugins');
+    expect(composed.services.app).toMatchObject({ mem_limit: 1024 ** 3, memswap_limit: 2 * 1024 ** 3, cpus: 2 });
+    const text = render(fleet);
+    for (const word of ['privileged', 'docker.sock', 'devices', 'pid:', 'network_mode: "host"', 'userns_mode'])
+      expect(text).not.toContain(word);
+  });
+
+  it('secrets are files, volumes have their names', () => {
+    expect(composed.secrets).toEqual({ KEY: { file: './secrets/KEY' } });
+    expect(composed.services.app!.secrets).toEqual([{ source: 'KEY', target: 'KEY' }]);
+    expect(composed.services.api).not.toHaveProperty('secrets');
+    for (const [key, { name }] of Object.entries(composed.volumes)) expect(name).toBe(key);
+  });
+});
+
+it('is the same text every time, and without projects there is no hub', () => {
+  expect(render(fleet)).toBe(render(structuredClone(fleet)));
+  const alone = parse(render({ sandboxes: { a: {} } })) as Composed;
+  expect(Object.keys(alone.services)).toEqual(['prepare', 'a']);
+  expect(alone).not.toHaveProperty('networks');
+});
+
+it.each([
+  [{}, 'there is no sandbox to render'],
+  [{ sandboxes: { hub: {} } }, 'sandboxes.hub: hub is the name of a service'],
+])('%j is refused', (content, message) => {
+  expect(() => render(content)).toThrow(message);
+});
+
+describe('text', () => {
+  const odd = [
+    '',
+    ' ',
+    'a: b',
+    '- x',
+    '#',
+    '"',
+    "'",
+    '\\',
+    '\n',
+    '\t',
+    '\u0085\u009b\u2028\ufeff',
+    'é日😀',
+    '{{ x }}',
+    '%',
+    '*a',
+    '&a',
+    '!t',
+    '~',
+  ];
+
+  it('is one text to every reader', () => {
+    for (const version of ['1.1', '1.2'] as const) {
+      const data = {
+        list: odd,
+        map: Object.fromEntries(odd.map((text) => [`k${text}`, text])),
+        y: 'y',
+        on: { no: 'null' },
+      };
+      expect(parse(yamlLines(data).join('\n'), { version })).toEqual(data);
+    }
+  });
+
+  it('keeps dollar signs from meaning anything, in values', () => {
+    expect(yamlLines({ a: '$A $\x7bA} $$' })).toEqual(['a: "$$A $$\x7bA} $$$$"']);
+  });
+
+  it('nests what has to be nested', () => {
+    const data = { a: [{ b: [1, { c: [] }] }, {}, [['x']]], d: { e: {} }, f: true, g: undefined };
+    expect(parse(yamlLines(data).join('\n'))).toEqual({ a: data.a, d: data.d, f: true });
+  });
+
+  it('has nothing that a terminal obeys', () => {
+    const all = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('');
+    expect(yamlLines({ all })[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/);
+  });
+});

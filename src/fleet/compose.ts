@@ -1,0 +1,80 @@
+/**
+ * A fleet as a docker-compose.yml that needs nothing of Carrel beside it: a hub that has every project, and a spoke for each
+ * sandbox, which has its own. Pure: the same declaration is the same text.
+ *
+ * Each spoke is on a network of its own that leads to the hub and nowhere else, so spokes cannot reach each other. Everything
+ * is hardened the way the docker engine does it. What a compose file cannot express is told in its first lines.
+ */
+import { baseImageName } from '../model/image.ts';
+import {
+  type ComposeContext,
+  frontNetwork,
+  hub,
+  hubImage,
+  hubPort,
+  joinsHub,
+  networkName,
+  ownServices,
+  prepare,
+  spoke,
+  volumesOf,
+} from './compose-service.ts';
+import { type Mapping, yamlLines } from './compose-text.ts';
+import type { Declaration, DeclaredSandbox, Problem } from './fleet.ts';
+import { problem, refusal } from './problem.ts';
+
+export function compose(fleet: Declaration, context: ComposeContext): string {
+  refuseUnfit(fleet);
+  const joined = fleet.sandboxes.filter(joinsHub);
+  const services = {
+    ...(joined.length === 0 ? {} : { hub: hub(fleet, context) }),
+    prepare: prepare(fleet, context),
+    ...Object.fromEntries(fleet.sandboxes.map((sandbox) => [sandbox.name, spoke(sandbox, fleet, context)])),
+  };
+  const secrets = [...new Set(fleet.sandboxes.flatMap((sandbox) => sandbox.secrets))];
+  return [
+    ...preface(fleet),
+    'services:',
+    ...Object.entries(services).flatMap(([name, service]) => ['', ...yamlLines({ [name]: service }, 1)]),
+    ...section('networks', networks(joined)),
+    ...section('volumes', Object.fromEntries(volumesOf(fleet, context).map((name) => [name, { name }]))),
+    ...section('secrets', Object.fromEntries(secrets.map((name) => [name, { file: `./secrets/${name}` }]))),
+    '',
+  ].join('\n');
+}
+
+function refuseUnfit({ sandboxes }: Declaration): void {
+  if (sandboxes.length === 0) throw refusal([problem('invalid', [], 'there is no sandbox to render')]);
+  const taken = sandboxes.filter(({ name }) => ownServices.includes(name));
+  if (taken.length > 0) throw refusal(taken.map(takenName));
+}
+
+function takenName({ name }: DeclaredSandbox): Problem {
+  const message = `${name} is the name of a service that a compose file has anyway`;
+  return problem('conflict', ['sandboxes', name], message, 'Choose another name.');
+}
+
+function networks(joined: readonly DeclaredSandbox[]): Mapping {
+  if (joined.length === 0) return {};
+  const own = joined.map((sandbox) => [networkName(sandbox), { internal: true }]);
+  return { [frontNetwork]: {}, ...Object.fromEntries(own) };
+}
+
+function preface({ name, sandboxes }: Declaration): string[] {
+  const reviewed = sandboxes.some((sandbox) => joinsHub(sandbox) && sandbox.mode !== 'bind');
+  return [
+    `# The fleet ${name}, rendered by carrel compose. To start it: docker-compose -p ${name} up -d`,
+    '#',
+    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace.`,
+    `# ${baseImageName} is made by carrel image build; ${hubImage} is an image with carrel on its PATH.`,
+    '# All of it runs as uid 1000: the projects have to be its own, and each ./secrets/NAME, with the value, readable for it.',
+    ...(reviewed
+      ? ['# Here agents work on the real folders: nothing is reviewed before it is there, as it is with carrel up.']
+      : []),
+    '',
+  ];
+}
+
+function section(name: string, content: Mapping): string[] {
+  return Object.keys(content).length === 0 ? [] : ['', ...yamlLines({ [name]: content })];
+}

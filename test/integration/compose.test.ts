@@ -1,0 +1,121 @@
+/** A rendered fleet is what it says to the real docker-compose, and runs on a real Docker Engine as hardened as it says. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { compose } from '../../src/fleet/compose.ts';
+import { declare } from '../../src/fleet/declare.ts';
+import { defaultLimits } from '../../src/model/limits.ts';
+import { Dockerd, image } from '../harness/dockerd.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-compose-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function render(content: object): void {
+  const context = { user: 'ann', volumePrefix: 'carrel', limits: defaultLimits };
+  writeFileSync(join(folder, 'docker-compose.yml'), compose(declare({ name: 'shop', ...content }, folder), context));
+}
+
+/** The environment has what a text could be taken for, if it were. */
+function dockerCompose(args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  const known = { PATH: process.env.PATH!, HOME: '/leaked', X: 'leaked', ...env };
+  return execFileSync('docker-compose', args, { cwd: folder, env: known, encoding: 'utf8', stdio: 'pipe' });
+}
+
+interface Service {
+  readonly environment: Record<string, string>;
+  readonly entrypoint: string[];
+  readonly volumes: { source: string; target: string }[];
+}
+
+it('means to docker-compose what it was meant to', () => {
+  const odd = [
+    '$HOME $\x7bX} $\x7bX:-y} $$X $\x7bX:?no} $(X) `X`',
+    'a: b\n- c #d "e" \'f\' \\ \t',
+    '"\nservices: {evil: {image: x, privileged: true}}\n#',
+    'é 日本 \u0085 \u2028 \u202e',
+    '{{.Name}} %s !!python/object:x &a *a ~ null on 1e3',
+    '',
+  ];
+  const env = Object.fromEntries(odd.map((text, index) => [`V${index}`, text]));
+  const paths = { plain: './a', odd: './$HOME $\x7bX}:ro, "q" \'s\' #é' };
+  render({
+    projects: paths,
+    volumes: ['memory-bank', 'session'],
+    secrets: ['KEY.a', 'on'],
+    sandboxes: {
+      on: { project: 'odd', env, command: odd, secrets: ['on', 'KEY.a'], volumes: ['session:/$HOME:ro'] },
+      '123': { project: 'plain' },
+      'a.b_c-d': {},
+      null: {},
+    },
+  });
+  // What docker-compose prints has its own dollar signs doubled again.
+  const printed = parse(dockerCompose(['config']), { version: '1.1' }) as { services: Record<string, Service> };
+  const once = (text: string) => text.replaceAll('$$', '$');
+  expect(Object.keys(printed.services).sort()).toEqual(['123', 'a.b_c-d', 'hub', 'null', 'on', 'prepare']);
+  const { environment, entrypoint, volumes } = printed.services.on!;
+  for (const [key, value] of Object.entries(env)) expect(once(environment[key]!)).toBe(value);
+  expect(entrypoint.map(once)).toEqual(odd);
+  expect(volumes.map(({ source, target }) => once(`${source} at ${target}`))).toEqual([
+    `${join(folder, paths.odd)} at /workspace`,
+    expect.stringMatching(/^carrel-home-[0-9a-f]{8}-shop-on at \/home\/agent$/),
+    expect.stringMatching(/^carrel-session-[0-9a-f]{8} at \/\$HOME$/),
+  ]);
+});
+
+it('runs, as nobody in particular and with nothing more than it was given', async () => {
+  mkdirSync(join(folder, 'secrets'));
+  writeFileSync(join(folder, 'secrets/KEY'), 'value');
+  chownSync(join(folder, 'secrets/KEY'), 1000, 1000);
+  chmodSync(folder, 0o755);
+  const script = [
+    'id -u',
+    'grep -E "^(CapEff|CapBnd|NoNewPrivs):" /proc/self/status | tr -d "\\t"',
+    'cat /run/secrets/KEY; echo',
+    'touch /home/agent/a /memory/b /tmp/c && echo written',
+    'touch /d 2>/dev/null || echo read-only',
+    'ls /sys/class/net | tr "\\n" " "; echo',
+    'echo "$DOLLAR"',
+  ].join('\n');
+  render({
+    engine: 'docker',
+    image,
+    volumes: ['memory-bank'],
+    secrets: ['KEY'],
+    sandboxes: {
+      box: {
+        command: ['sh', '-c', script],
+        env: { DOLLAR: '$HOME' },
+        secrets: ['KEY'],
+        volumes: ['memory-bank:/memory'],
+        limits: { memory: '64m', pids: 20 },
+      },
+    },
+  });
+  const dockerd = await Dockerd.open();
+  try {
+    const env = { DOCKER_HOST: `unix://${dockerd.socketPath}` };
+    dockerCompose(['--no-ansi', '-p', 'shop', 'up', '-d'], env);
+    await dockerd.docker('wait', 'shop_box_1');
+    expect((await dockerd.docker('logs', 'shop_box_1')).trim().split('\n')).toEqual([
+      '1000',
+      'CapEff:0000000000000000',
+      'CapBnd:0000000000000000',
+      'NoNewPrivs:1',
+      'value',
+      'written',
+      'read-only',
+      'lo ',
+      '$HOME',
+    ]);
+    dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
+  } finally {
+    await dockerd.dispose();
+  }
+});
