@@ -35,8 +35,8 @@ export interface Assignment {
 }
 
 export interface Reporter {
-  /** Something the agent said or did, in a line. */
-  said(line: string): void;
+  /** Something the agent said or did, in lines. */
+  said(...lines: readonly string[]): void;
   /** It is alive, with nothing to tell. */
   stirred(): void;
 }

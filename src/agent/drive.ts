@@ -80,7 +80,7 @@ export class Drive {
     try {
       for (let tries = 1; !(await this.#try(story, lane, signal)); tries += 1) {
         if (tries === maxTries) throw new Setback(null, 'it does not fit onto what other stories changed meanwhile');
-        this.#parts.voice.words(story.id, 'does not fit onto what another story changed: once more, from there');
+        this.#parts.voice.words(story.id, () => 'does not fit onto what another story changed: once more, from there');
       }
     } catch (error) {
       this.#fail(story.id, signal.aborted ? new Setback(null, 'stopped before it was finished') : error);
@@ -93,7 +93,7 @@ export class Drive {
     const base = record.outcome.tip!;
     const folder = await checkouts.reset(lane, base);
     const assignment = { story, prompt: promptOf(story, task.metadata), folder, env };
-    const say = (words: string) => voice.words(story.id, words);
+    const say = (words: () => string) => voice.words(story.id, words);
     try {
       const ending = refuseFailure(await supervise({ work, assignment, limits, say }, signal));
       return await this.#order.run('branch', () => this.#land(story, lane, base, ending));

@@ -2,6 +2,9 @@
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 
+/** Of more lines than that at once the last are enough. */
+export const maxLines = maxOutput;
+
 export class LastWords {
   readonly #max: number;
   #lines: string[] = [];
@@ -11,11 +14,15 @@ export class LastWords {
     this.#max = max;
   }
 
-  add(line: string): void {
-    const kept = clip(line, this.#max);
-    this.#lines.push(kept);
-    this.#length += kept.length + 1;
-    while (this.#length > this.#max && this.#lines.length > 1) this.#length -= this.#lines.shift()!.length + 1;
+  add(...lines: readonly string[]): void {
+    for (const line of lines) {
+      const kept = clip(line, this.#max);
+      this.#lines.push(kept);
+      this.#length += kept.length + 1;
+    }
+    let first = 0;
+    while (this.#length > this.#max && first < this.#lines.length - 1) this.#length -= this.#lines[first++]!.length + 1;
+    this.#lines = this.#lines.slice(first);
   }
 
   toString(): string {

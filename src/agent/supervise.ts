@@ -1,6 +1,6 @@
 /** One piece of work under watch: what the agent says is passed on, and one that takes too long or says nothing is ended. */
 import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
-import { LastWords } from './last-words.ts';
+import { LastWords, maxLines } from './last-words.ts';
 
 export interface Limits {
   readonly storyMs: number | null;
@@ -11,7 +11,7 @@ export interface Watched {
   readonly work: Work;
   readonly assignment: Assignment;
   readonly limits: Limits;
-  readonly say: (words: string) => void;
+  readonly say: (words: () => string) => void;
 }
 
 export async function supervise({ work, assignment, limits, say }: Watched, signal: AbortSignal): Promise<Ending> {
@@ -22,10 +22,10 @@ export async function supervise({ work, assignment, limits, say }: Watched, sign
   const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
   const reporter = {
     stirred: () => stall.again(),
-    said: (line: string) => {
+    said: (...lines: readonly string[]) => {
       stall.again();
-      words.add(line);
-      say(words.toString());
+      words.add(...lines.slice(-maxLines));
+      say(() => words.toString());
     },
   };
   try {

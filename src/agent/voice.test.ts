@@ -58,7 +58,7 @@ test('words of a story are told at most every two seconds, the last of them', ()
   const { clock, voice, heard } = open();
   voice.status('US-001', 'in_progress', '');
   for (let n = 0; n < 1000; n++) {
-    voice.words('US-001', String(n));
+    voice.words('US-001', () => String(n));
     clock.turn(10);
   }
   expect(heard).toEqual([
@@ -70,7 +70,7 @@ test('words of a story are told at most every two seconds, the last of them', ()
 test('a change of status is told at once, and words before it are no longer told', () => {
   const { clock, voice, heard } = open();
   voice.status('US-001', 'in_progress', '');
-  voice.words('US-001', 'almost');
+  voice.words('US-001', () => 'almost');
   voice.status('US-001', 'failed', 'no');
   voice.status('US-001', 'in_progress', '');
   voice.status('US-001', 'completed', 'yes');
@@ -89,10 +89,10 @@ test('a clock that jumps changes nothing', () => {
   const { clock, voice, heard } = open();
   voice.status('US-001', 'in_progress', '');
   clock.wall -= 86_400_000 * 365;
-  voice.words('US-001', 'a');
+  voice.words('US-001', () => 'a');
   clock.turn(2000);
   clock.wall += 86_400_000 * 3650;
-  voice.words('US-001', 'b');
+  voice.words('US-001', () => 'b');
   clock.turn(1999);
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 in_progress a']);
   clock.turn(1);
@@ -104,7 +104,7 @@ test('who is behind misses words but no status, no error and no completion', () 
   voice.status('US-001', 'in_progress', '');
   state.behind = true;
   clock.turn(5000);
-  voice.words('US-001', 'lost');
+  voice.words('US-001', () => 'lost');
   clock.turn(60_000);
   voice.status('US-001', 'completed', '');
   voice.error('UNKNOWN_ERROR', '');
@@ -116,7 +116,7 @@ test('who comes later is told how everything stands', () => {
   const { voice } = open();
   voice.status('US-001', 'completed', 'one');
   voice.status('US-002', 'in_progress', '');
-  voice.words('US-002', 'two');
+  voice.words('US-002', () => 'two');
   expect(listen(voice).heard).toEqual(['US-001 completed one', 'US-002 in_progress two']);
   voice.completion({ status: 'failed', prUrl: null, errors: [] });
   expect(listen(voice).heard.at(-1)).toBe('completion');

@@ -38,9 +38,12 @@ export const wordsEveryMs = 2000;
 export const beatMs = 10_000;
 
 interface Told {
-  status: StoryStatus;
-  output: string;
+  readonly status: StoryStatus;
+  /** Asked when it is told: an agent may say more than anybody could be told. */
+  output: () => string;
   saidAt: number;
+  /** It is told again at that time. */
+  dueAt: number;
   cancel: () => void;
 }
 
@@ -60,9 +63,7 @@ export class Voice {
 
   /** Told how everything stands, and from now on what changes. */
   add(listener: Listener): void {
-    for (const [storyId, { status, output }] of this.#stories) {
-      listener.write(this.#line('progress-update', { storyId, status, output }));
-    }
+    for (const [storyId, told] of this.#stories) listener.write(this.#progress(storyId, told));
     if (this.#completion !== null) listener.write(this.#line('completion', this.#completion));
     this.#listeners.add(listener);
   }
@@ -73,19 +74,17 @@ export class Voice {
 
   status(storyId: string, status: StoryStatus, output: string): void {
     this.#stories.get(storyId)?.cancel();
-    this.#stories.set(storyId, { status, output: clip(output, maxOutput), saidAt: 0, cancel: () => {} });
-    this.#tell(storyId, true);
+    const told = { status, output: () => output, saidAt: 0, dueAt: 0, cancel: () => {} };
+    this.#stories.set(storyId, told);
+    this.#tell(storyId, told, true);
   }
 
   /** Something about a story whose status is as it was. */
-  words(storyId: string, output: string): void {
+  words(storyId: string, output: () => string): void {
     const told = this.#stories.get(storyId);
     if (told === undefined) return;
-    told.output = clip(output, maxOutput);
-    const due = told.saidAt + wordsEveryMs - this.#clock.elapsed();
-    told.cancel();
-    if (due <= 0) this.#tell(storyId, false);
-    else told.cancel = this.#clock.after(due, () => this.#tell(storyId, false));
+    told.output = output;
+    this.#tellAt(storyId, told, told.saidAt + wordsEveryMs);
   }
 
   error(code: SwarmErrorCode, message: string): void {
@@ -98,12 +97,23 @@ export class Voice {
     this.#say(this.#line('completion', completion), true);
   }
 
-  #tell(storyId: string, always: boolean): void {
-    const told = this.#stories.get(storyId)!;
-    const { status, output } = told;
+  #tell(storyId: string, told: Told, always: boolean): void {
     told.saidAt = this.#clock.elapsed();
-    this.#say(this.#line('progress-update', { storyId, status, output }), always);
-    told.cancel = status === 'in_progress' ? this.#clock.after(beatMs, () => this.#tell(storyId, false)) : () => {};
+    told.dueAt = Number.POSITIVE_INFINITY;
+    this.#say(this.#progress(storyId, told), always);
+    if (told.status === 'in_progress') this.#tellAt(storyId, told, told.saidAt + beatMs);
+  }
+
+  /** Then, unless it is sooner anyway. */
+  #tellAt(storyId: string, told: Told, at: number): void {
+    if (told.dueAt <= at) return;
+    told.cancel();
+    told.dueAt = at;
+    told.cancel = this.#clock.after(Math.max(0, at - this.#clock.elapsed()), () => this.#tell(storyId, told, false));
+  }
+
+  #progress(storyId: string, { status, output }: Told): Buffer {
+    return this.#line('progress-update', { storyId, status, output: clip(output(), maxOutput) });
   }
 
   #say(line: Buffer, always: boolean): void {

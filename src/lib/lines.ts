@@ -16,8 +16,7 @@ export class Lines {
     const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
-      this.#keep(chunk.subarray(start, end));
-      lines.push(this.#take());
+      lines.push(this.#bytes === 0 ? this.#text(chunk.subarray(start, end)) : this.#finish(chunk.subarray(start, end)));
       start = end + 1;
     }
     this.#keep(chunk.subarray(start));
@@ -26,22 +25,27 @@ export class Lines {
 
   /** What is left when nothing more comes. */
   end(): string[] {
-    return this.#bytes > 0 ? [this.#take()] : [];
+    return this.#bytes > 0 ? [this.#finish(new Uint8Array())] : [];
   }
 
   #keep(part: Uint8Array): void {
-    const room = this.#maxBytes - this.#bytes;
-    if (room <= 0 || part.length === 0) return;
-    const kept = part.subarray(0, room);
+    const kept = part.subarray(0, this.#maxBytes - this.#bytes);
+    if (kept.length === 0) return;
     // A copy: the chunk may be far larger than what is kept of it.
     this.#parts.push(Uint8Array.from(kept));
     this.#bytes += kept.length;
   }
 
-  #take(): string {
-    const text = Buffer.concat(this.#parts).toString('utf8').replace(/\r$/, '');
+  #finish(last: Uint8Array): string {
+    this.#keep(last);
+    const line = Buffer.concat(this.#parts);
     this.#parts = [];
     this.#bytes = 0;
-    return text;
+    return this.#text(line);
+  }
+
+  #text(line: Uint8Array): string {
+    const kept = line.subarray(0, this.#maxBytes);
+    return Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength).toString('utf8').replace(/\r$/, '');
   }
 }

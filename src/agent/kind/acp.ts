@@ -9,7 +9,7 @@ import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
 import { Group } from '../group.ts';
-import { LastWords } from '../last-words.ts';
+import { LastWords, maxLines } from '../last-words.ts';
 import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
@@ -25,9 +25,7 @@ export function acpAgent(spec: AcpSpec): Work {
     if (signal.aborted) stop();
     const words = new LastWords();
     const complaints = new Lines(maxLineBytes);
-    group.stderr.on('data', (chunk: Buffer) => {
-      for (const line of complaints.push(chunk)) words.add(line);
-    });
+    group.stderr.on('data', (chunk: Buffer) => words.add(...complaints.push(chunk).slice(-maxLines)));
     const crashed = group.ended.then((exitCode): Ending => crash(spec, exitCode, words.toString()));
     try {
       return await Promise.race([crashed, converse(group, spec, assignment, reporter).catch(lost(crashed))]);
@@ -128,9 +126,7 @@ class Speech {
   }
 
   #say(lines: readonly string[]): void {
-    for (const line of lines) {
-      this.#message.add(line);
-      this.#reporter.said(line);
-    }
+    this.#message.add(...lines);
+    this.#reporter.said(...lines);
   }
 }

@@ -22,8 +22,8 @@ export class ClaudeStream {
   }
 
   /** Something it said beside the stream. */
-  complain(line: string): void {
-    this.#strange.add(line);
+  complain(...lines: readonly string[]): void {
+    this.#strange.add(...lines);
   }
 
   end(exitCode: number): Ending {

@@ -2,6 +2,7 @@
 import type { ClaudeSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
 import type { Key } from '../key.ts';
+import { maxLines } from '../last-words.ts';
 import { ClaudeStream } from './claude-stream.ts';
 import { runAgent } from './run.ts';
 
@@ -13,11 +14,11 @@ export function claudeAgent(spec: ClaudeSpec, key: Key | null): Work {
     const run = {
       command: [...spec.command, ...headless, ...keySettings(key)],
       input: assignment.prompt,
-      onOutput: (line: string) => {
+      onOutput: (lines: readonly string[]) => {
         reporter.stirred();
-        for (const said of stream.take(line)) reporter.said(said);
+        for (const line of lines) reporter.said(...stream.take(line));
       },
-      onError: (line: string) => stream.complain(line),
+      onError: (lines: readonly string[]) => stream.complain(...lines.slice(-maxLines)),
     };
     return stream.end(await runAgent(assignment, run, signal));
   };

@@ -1,7 +1,7 @@
 /** Any program: the story on its stdin; its exit code and its last lines count. */
 import type { CommandSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
-import { LastWords } from '../last-words.ts';
+import { LastWords, maxLines } from '../last-words.ts';
 import { runAgent } from './run.ts';
 
 /** Shells and our engines report death by signal n as 128 + n. */
@@ -10,9 +10,10 @@ const firstSignalCode = 129;
 export function commandAgent(spec: CommandSpec): Work {
   return async (assignment, reporter, signal) => {
     const words = new LastWords();
-    const take = (line: string) => {
-      words.add(line);
-      reporter.said(line);
+    const take = (lines: readonly string[]) => {
+      const last = lines.slice(-maxLines);
+      words.add(...last);
+      reporter.said(...last);
     };
     const input = spec.input === 'prompt' ? assignment.prompt : `${JSON.stringify(assignment.story)}\n`;
     const run = { command: spec.command, input, onOutput: take, onError: take };

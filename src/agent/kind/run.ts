@@ -10,8 +10,9 @@ const maxLineBytes = 8 * 1024 ** 2;
 export interface Run {
   readonly command: readonly string[];
   readonly input: string;
-  readonly onOutput: (line: string) => void;
-  readonly onError: (line: string) => void;
+  /** Called with all lines that arrived at once. */
+  readonly onOutput: (lines: readonly string[]) => void;
+  readonly onError: (lines: readonly string[]) => void;
 }
 
 export async function runAgent({ folder, env }: Assignment, run: Run, signal: AbortSignal): Promise<number> {
@@ -29,10 +30,10 @@ export async function runAgent({ folder, env }: Assignment, run: Run, signal: Ab
   }
 }
 
-function eachLine(stream: Readable, take: (line: string) => void): void {
+function eachLine(stream: Readable, take: (lines: readonly string[]) => void): void {
   const lines = new Lines(maxLineBytes);
-  stream.on('data', (chunk: Buffer) => lines.push(chunk).forEach(take));
-  stream.on('end', () => lines.end().forEach(take));
+  stream.on('data', (chunk: Buffer) => take(lines.push(chunk)));
+  stream.on('end', () => take(lines.end()));
   // It ended; what it said until then was read.
   stream.on('error', () => {});
 }

@@ -1,0 +1,78 @@
+/** Real agents, driven by the adapter and talking to a model that says what the test scripts. */
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AgentSpec } from '../../src/model/agent.ts';
+import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
+import { AdapterBench } from '../harness/adapter.ts';
+
+const key = { variable: 'ANTHROPIC_API_KEY', secret: 'ANTHROPIC_API_KEY' };
+const claude: AgentSpec = {
+  kind: 'claude',
+  command: [process.execPath, resolve('node_modules/@anthropic-ai/claude-code/cli.js')],
+  key,
+};
+const acp: AgentSpec = {
+  kind: 'acp',
+  command: [process.execPath, resolve('node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js')],
+  key,
+};
+
+let bench: AdapterBench;
+let model: ScriptedModel;
+
+beforeEach(() => {
+  bench = new AdapterBench({ a: 'a\n' });
+});
+afterEach(async () => {
+  await bench.dispose();
+  await model.dispose();
+});
+
+/** Which story a conversation is about. */
+function storyIn({ messages }: Question): string {
+  return /US-\d{3}/.exec(JSON.stringify(messages))?.[0] ?? '';
+}
+
+function env(): Record<string, string> {
+  return {
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${model.port}`,
+    HOME: bench.folder,
+    DISABLE_TELEMETRY: '1',
+    DISABLE_AUTOUPDATER: '1',
+    IS_SANDBOX: '1',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+  };
+}
+
+const writes = (question: Question, said: number): Turn => {
+  const id = storyIn(question);
+  if (said > 0) return [{ text: `I wrote ${id}.` }];
+  return [{ text: 'On it.' }, { tool: 'Bash', input: { command: `echo done > ${id}.txt`, description: 'write' } }];
+};
+
+describe.each([
+  ['claude', claude],
+  ['acp', acp],
+])('%s', (_, agent) => {
+  it('does stories with the key of the secret, and says what it does', async () => {
+    model = await ScriptedModel.open(writes, { wants: { header: 'x-api-key', value: 'sk-real' } });
+    writeFileSync(join(bench.folder, 'secrets/ANTHROPIC_API_KEY'), 'sk-real\n');
+    bench.plan([{ does: 'Write one.' }]);
+    const run = await bench.complete({ agent }, env());
+    expect(run.errors).toEqual([]);
+    expect(run.completion).toEqual({ status: 'completed', prUrl: null, errors: [] });
+    expect(bench.landed).toEqual(['US-001']);
+    expect(bench.show('US-001.txt')).toBe('done');
+    expect(bench.outcome.stories['US-001']?.output).toBe('I wrote US-001.');
+    expect(JSON.stringify(model.questions[0]?.messages)).toContain('Write one.');
+  });
+});
+
+it('claude that its model refuses fails, and says why', async () => {
+  model = await ScriptedModel.open([[{ text: 'no' }]], { wants: { header: 'x-api-key', value: 'other' } });
+  bench.plan([{ does: 'Write one.' }]);
+  const run = await bench.complete({ agent: claude }, { ...env(), ANTHROPIC_API_KEY: 'sk-real' });
+  expect(run.completion).toMatchObject({ status: 'failed', errors: [expect.stringContaining('invalid x-api-key')] });
+  expect(bench.landed).toEqual([]);
+});
