@@ -43,8 +43,9 @@ export class Networks {
   }
 
   /** Throws where it cannot be had. */
-  connect(sandbox: Sandbox, init: ProcessRef): Promise<void> {
-    return this.#exclusive.run(sandbox.id, () => this.#attach(sandbox, init));
+  async connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void> {
+    if (!this.#needs(sandbox)) return;
+    await this.#exclusive.run(sandbox.id, () => this.#attach(sandbox, init()));
   }
 
   /** One whose proxy cannot be reached has no network either. */

@@ -133,7 +133,8 @@ export interface ProbeRow {
   readonly cure: string | null;
 }
 
-export type Made = (init: ProcessRef) => Promise<void>;
+/** `init` throws where the engine or the runtime has no such process to show. */
+export type Made = (init: () => ProcessRef) => Promise<void>;
 
 export interface Engine {
   readonly name: EngineName;

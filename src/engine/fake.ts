@@ -126,7 +126,7 @@ class MemoryEngine implements FakeEngine {
       const sandbox = this.#world.sandboxes.get(launch.id) ?? this.#world.create(launch);
       this.#failAt('start', 'created');
       if (sandbox.phase === 'created') {
-        await made?.(processOf(sandbox)).catch((error: unknown) => {
+        await made?.(() => processOf(sandbox)).catch((error: unknown) => {
           this.vanish(launch.id);
           throw error;
         });

@@ -38,7 +38,7 @@ export interface SandboxData {
   /** Before each start: its disk, its base, its working copy. Returns the limits that these enforce. */
   provide(sandbox: Sandbox): Promise<readonly (keyof Limits)[]>;
   /** When its namespaces are there, before its command begins: its network. */
-  connect(sandbox: Sandbox, init: ProcessRef): Promise<void>;
+  connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void>;
   /** When its processes have ended; true when it holds changes that nobody has taken over. */
   conclude(sandbox: Sandbox): Promise<boolean>;
   /** Everything of it goes. */

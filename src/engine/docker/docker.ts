@@ -3,6 +3,7 @@
  * in the engine, under labels; in our folder are only files to mount and notes of pauses.
  */
 import { readdirSync } from 'node:fs';
+import type { ContainerInspectInfo } from 'dockerode';
 import { crashPoint } from '../../lib/crash-point.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -71,10 +72,9 @@ class DockerEngine implements Engine {
         await removeEverything(this.#context, id);
         await create(this.#context, launch);
         crashPoint('start:created');
-        const started = await this.#begin(launch);
-        // Its namespaces come with its command and not before.
-        await made?.(await this.network(id, started.handle));
-        return started;
+        const container = await this.#begin(launch);
+        if (made) await this.#tell(container, made);
+        return startedOf(handleOf(container));
       }
     } catch (error) {
       this.#held.release(id);
@@ -85,7 +85,18 @@ class DockerEngine implements Engine {
     return startedOf(handleOf(await this.#present(id)));
   }
 
-  async #begin({ id, console: held }: Launch): Promise<Started> {
+  /** Its namespaces come with its command and not before, and a short command may be over by then. */
+  async #tell(container: ContainerInspectInfo, made: Made): Promise<void> {
+    try {
+      if (container.State.Running) await made(() => hostProcess(container));
+    } catch (error) {
+      const { connection } = this.#context;
+      const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
+      if (now?.State.Running) throw error;
+    }
+  }
+
+  async #begin({ id, console: held }: Launch): Promise<ContainerInspectInfo> {
     const { connection } = this.#context;
     const name = this.#context.name(id);
     const life = new Life(connection, name);
@@ -100,7 +111,7 @@ class DockerEngine implements Engine {
     this.#context.stage.hide(id);
     const container = await this.#present(id);
     life.settle(container.State.Pid);
-    return startedOf(handleOf(container));
+    return container;
   }
 
   async #present(id: string) {

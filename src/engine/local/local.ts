@@ -93,8 +93,10 @@ class LocalEngine implements Engine {
   /** A sandbox that could not be given what it needs does not begin. */
   async #tell(id: string, { init, runtime }: LocalHandle, made: Made | undefined): Promise<void> {
     try {
-      if (made && !sharesKernelNetwork(runtime)) throw noNetwork(runtime);
-      await made?.(init);
+      await made?.(() => {
+        if (!sharesKernelNetwork(runtime)) throw noNetwork(runtime);
+        return init;
+      });
     } catch (error) {
       await removeEverything(this.#context, id);
       throw error;
