@@ -11,7 +11,7 @@ import * as fleet from './fleet-shapes.ts';
 import * as image from './image-shapes.ts';
 import { type Path, paths } from './paths.ts';
 import * as shape from './sandbox-shapes.ts';
-import * as task from './task-shapes.ts';
+import { swarmRoutes } from './swarm-routes.ts';
 import * as volume from './volume-shapes.ts';
 import * as workspace from './workspace-shapes.ts';
 
@@ -22,6 +22,7 @@ const count = z
   .transform(Number);
 
 export * from './sandbox-shapes.ts';
+export type * from './swarm-routes.ts';
 
 export interface Route extends Path {
   readonly summary: string;
@@ -140,36 +141,7 @@ export const routes = {
     body: z.strictObject({ file: z.string().min(1).max(4096) }),
     answer: volume.restoreVolumeView,
   },
-  listTasks: {
-    ...paths.listTasks,
-    summary: 'The task files of a project, with what is wrong with them',
-    query: task.projectQuery,
-    answer: z.array(task.taskEntryView),
-  },
-  showTask: {
-    ...paths.showTask,
-    summary: 'One task file and its stories',
-    query: task.taskQuery,
-    answer: task.taskView,
-  },
-  markStory: {
-    ...paths.markStory,
-    summary: 'Change the status of a story',
-    body: task.markRequest,
-    answer: task.changedView,
-  },
-  skipStory: {
-    ...paths.skipStory,
-    summary: 'Skip a story and what is pending behind it',
-    body: task.skipRequest,
-    answer: task.changedView,
-  },
-  resetStories: {
-    ...paths.resetStories,
-    summary: 'Let stories fail that are in progress while nobody works on them',
-    body: task.taskQuery,
-    answer: task.changedView,
-  },
+  ...swarmRoutes,
   composeFleet: {
     ...paths.composeFleet,
     summary: 'A docker-compose.yml of what a carrel.yaml declares',
@@ -314,10 +286,6 @@ export type AnswerOf<K extends RouteName> = Routes[K]['answer'] extends z.ZodTyp
   ? z.output<Routes[K]['answer']>
   : unknown;
 
-export type TaskEntryView = z.output<typeof task.taskEntryView>;
-export type TaskView = z.output<typeof task.taskView>;
-export type StoryView = z.output<typeof task.storyView>;
-export type ChangedStoriesView = z.output<typeof task.changedView>;
 export type BuildRequest = z.input<typeof image.buildRequest>;
 export type BuildEventView = z.output<typeof image.buildEvent>;
 export type BuiltView = z.output<typeof image.builtView>;

@@ -1,9 +1,15 @@
-/** The commands about task files. */
-import type { CommandEntry, GroupEntry } from './commands.ts';
+/** The commands about task files, swarms and what agents may run. */
+import type { CommandEntry, GroupEntry, OptionEntry } from './commands.ts';
 
 const area = 'Swarms:';
 
+const project: OptionEntry = {
+  flags: '--project <DIR>',
+  summary: 'the project of the swarm (default: the folder here)',
+};
+
 export const swarmGroups: readonly GroupEntry[] = [
+  { name: 'swarm', area, summary: 'task files being worked on, each by an agent in a sandbox of its own' },
   { name: 'task', area, summary: 'files of stories for agents to work on' },
   { name: 'policy', area, summary: 'what agents may run on this machine without a question' },
 ];
@@ -60,6 +66,72 @@ const taskCommands: readonly CommandEntry[] = [
   },
 ];
 
+/** For scripts written against the commands of aimi; the state they keep is that of the swarm. */
+const stateCommands: readonly CommandEntry[] = [
+  {
+    name: 'swarm list',
+    area,
+    summary: 'print the name and the status of each container, with a tab between',
+    options: [project],
+    load: () => import('./command/swarm-list.ts'),
+  },
+  {
+    name: 'swarm export',
+    area,
+    summary: 'print the state as one JSON document',
+    options: [project],
+    load: () => import('./command/swarm-export.ts'),
+  },
+  {
+    name: 'swarm init',
+    area,
+    summary: 'for scripts: begin a swarm in the place of the one before',
+    options: [project, { flags: '--force', summary: 'although something is pending or running' }],
+    load: () => import('./command/swarm-init.ts'),
+  },
+  {
+    name: 'swarm add',
+    area,
+    summary: 'for scripts: note a container that the script looks after',
+    args: '<CONTAINER-ID> <CONTAINER-NAME> <TASK-FILE> <BRANCH>',
+    options: [project],
+    load: () => import('./command/swarm-add.ts'),
+  },
+  {
+    name: 'swarm update',
+    area,
+    summary: 'for scripts: note how such a container stands',
+    args: '<CONTAINER-NAME>',
+    options: [
+      {
+        flags: '--status <STATUS>',
+        summary: 'its status',
+        choices: ['pending', 'running', 'completed', 'failed', 'stopped'],
+      },
+      { flags: '--pr-url <URL>', summary: 'where its pull request is' },
+      { flags: '--story-progress <JSON>', summary: 'how many stories stand how' },
+      { flags: '--acp-pid <PID>', summary: 'the process of its adapter, or null' },
+      project,
+    ],
+    load: () => import('./command/swarm-update.ts'),
+  },
+  {
+    name: 'swarm remove',
+    area,
+    summary: 'for scripts: forget a container',
+    args: '<CONTAINER-NAME>',
+    options: [project],
+    load: () => import('./command/swarm-remove.ts'),
+  },
+  {
+    name: 'swarm cleanup',
+    area,
+    summary: 'forget what has ended and print how many these were',
+    options: [project],
+    load: () => import('./command/swarm-cleanup.ts'),
+  },
+];
+
 const policyCommands: readonly CommandEntry[] = [
   {
     name: 'policy check',
@@ -72,4 +144,4 @@ const policyCommands: readonly CommandEntry[] = [
   },
 ];
 
-export const swarmCommands: readonly CommandEntry[] = [...taskCommands, ...policyCommands];
+export const swarmCommands: readonly CommandEntry[] = [...stateCommands, ...taskCommands, ...policyCommands];

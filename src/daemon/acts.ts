@@ -61,6 +61,16 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   planFleet: null,
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
+  exportSwarm: null,
+  initSwarm: ({ body }) => ({ verb: 'swarm.init', names: [], detail: { project: body.project } }),
+  addContainer: ({ body }) => ({ verb: 'swarm.add', names: [body.containerName], detail: { project: body.project } }),
+  updateContainer: ({ body }) => ({
+    verb: 'swarm.update',
+    names: [body.containerName],
+    detail: given({ status: body.status }),
+  }),
+  removeContainer: ({ body }) => ({ verb: 'swarm.remove', names: [body.containerName], frees: true }),
+  cleanSwarm: ({ body }) => ({ verb: 'swarm.cleanup', names: [], detail: { project: body.project }, frees: true }),
   listSandboxes: null,
   createSandbox: ({ body }) => ({
     verb: 'sandbox.create',

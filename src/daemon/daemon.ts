@@ -54,6 +54,8 @@ import { Scopes } from './scope.ts';
 import { SecretDesk } from './secrets.ts';
 import { listen } from './server.ts';
 import { Snapshots } from './snapshots.ts';
+import { forgetStrays, swarmRecords } from './swarm-records.ts';
+import { SwarmDesk } from './swarms.ts';
 import { sweepFolders } from './sweep.ts';
 import { TaskDesk } from './tasks.ts';
 import { Threads } from './threads.ts';
@@ -145,6 +147,8 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const users = new Users({ store, owner, now });
   const common = { store, engine, reconciler, now, steadyMs: steadyClock() };
   const tasks = new Tasks();
+  const records = swarmRecords(store);
+  forgetStrays(store, now());
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const imageParts = openImages(home, config, store, now);
   const scopes = new Scopes((actor) => {
@@ -178,6 +182,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       credentials: credentialDesk,
       volumes: volumeDesk,
       tasks: new TaskDesk(sandboxes, { tasks }),
+      swarms: new SwarmDesk(sandboxes, { records, now }),
       fleets: new FleetDesk(actor, {
         sandboxes,
         volumes: volumeDesk,

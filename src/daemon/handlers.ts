@@ -115,6 +115,12 @@ export function handlers(served: Served): Handlers {
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
     buildImage: async ({ scope, body, context }) => progressFrames(scope.images.order(body), context),
+    exportSwarm: async ({ scope, query }) => scope.swarms.export(query.project),
+    initSwarm: async ({ scope, body }) => scope.swarms.init(body.project, body.force ?? false),
+    addContainer: async ({ scope, body }) => scope.swarms.add(body),
+    updateContainer: async ({ scope, body }) => scope.swarms.update(body),
+    removeContainer: async ({ scope, body }) => scope.swarms.remove(body.project, body.containerName),
+    cleanSwarm: async ({ scope, body }) => scope.swarms.cleanup(body.project),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);

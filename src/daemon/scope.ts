@@ -9,6 +9,7 @@ import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
 import type { Snapshots } from './snapshots.ts';
+import type { SwarmDesk } from './swarms.ts';
 import type { TaskDesk } from './tasks.ts';
 import type { VolumeDesk } from './volumes.ts';
 
@@ -22,6 +23,7 @@ export interface Scope {
   readonly credentials: CredentialDesk;
   readonly volumes: VolumeDesk;
   readonly tasks: TaskDesk;
+  readonly swarms: SwarmDesk;
   readonly fleets: FleetDesk;
   readonly images: ImageDesk;
 }

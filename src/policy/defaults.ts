@@ -54,34 +54,42 @@ const tasks: readonly Rule[] = [
   { words: ['task', 'reset'], args: ['path'] },
 ];
 
+const project = { '--project': 'path' } as const;
 const swarms: readonly Rule[] = [
   {
     words: ['swarm', 'run'],
     flags: {
+      ...project,
       '--file': 'path',
       '--files': 'paths',
       '--all': null,
       '--max': 'count',
       '--agent': 'agent',
       '--engine': 'engine',
-      '--detach': null,
       '-d': null,
+      '--detach': null,
     },
   },
-  { words: ['swarm', 'status'], more: ['path'] },
-  { words: ['swarm', 'list'], more: ['path'] },
-  { words: ['swarm', 'resume'], rest: 'container' },
-  { words: ['swarm', 'stop'], rest: 'container' },
-  { words: ['swarm', 'cleanup'] },
-  { words: ['swarm', 'export'] },
-  { words: ['swarm', 'init'] },
-  { words: ['swarm', 'add'], args: ['containerId', 'container', 'path', 'branch'] },
+  { words: ['swarm', 'status'], flags: project },
+  { words: ['swarm', 'list'], flags: project },
+  { words: ['swarm', 'resume'], rest: 'container', flags: project },
+  { words: ['swarm', 'stop'], rest: 'container', flags: project },
+  { words: ['swarm', 'cleanup'], flags: project },
+  { words: ['swarm', 'export'], flags: project },
+  { words: ['swarm', 'init'], flags: project },
+  { words: ['swarm', 'add'], args: ['containerId', 'container', 'path', 'branch'], flags: project },
   {
     words: ['swarm', 'update'],
     args: ['container'],
-    flags: { '--status': 'containerStatus', '--pr-url': 'word', '--story-progress': 'progress', '--acp-pid': 'word' },
+    flags: {
+      ...project,
+      '--status': 'containerStatus',
+      '--pr-url': 'word',
+      '--story-progress': 'progress',
+      '--acp-pid': 'word',
+    },
   },
-  { words: ['swarm', 'remove'], args: ['container'] },
+  { words: ['swarm', 'remove'], args: ['container'], flags: project },
 ];
 
 export const defaultRules: readonly Rule[] = [...looking, ...sandboxes, ...tasks, ...swarms];

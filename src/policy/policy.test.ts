@@ -190,7 +190,12 @@ describe('asked about is', () => {
 
 test('every rule is about a command that exists, with flags it has', () => {
   const missing = defaultRules.filter(({ words }) => !commands.some(({ name }) => name === words.join(' ')));
-  expect(missing.map(({ words }) => words[0]).filter((word) => word !== 'swarm' && word !== 'image')).toEqual([]);
+  expect(missing.map(({ words }) => words[0]).filter((word) => word !== 'image')).toEqual([
+    'swarm',
+    'swarm',
+    'swarm',
+    'swarm',
+  ]);
   for (const { words, flags = {}, command } of defaultRules) {
     const entry = commands.find(({ name }) => name === words.join(' '));
     if (!entry) continue;

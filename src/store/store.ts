@@ -19,6 +19,7 @@ import type { Credential } from '../model/credential.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Image } from '../model/image.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import type { Swarm, SwarmContainer } from '../model/swarm.ts';
 import type { User } from '../model/user.ts';
 import type { Volume } from '../model/volume.ts';
 
@@ -29,6 +30,8 @@ export interface Kinds {
   apply: Apply;
   volume: Volume;
   image: Image;
+  swarm: Swarm;
+  container: SwarmContainer;
   credential: Credential;
 }
 
