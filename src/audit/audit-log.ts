@@ -149,7 +149,7 @@ class AuditLog implements Audit {
     try {
       while (!signal?.aborted) {
         for await (const line of lines.rest()) {
-          const entry = decodeLine(line);
+          const entry = line && decodeLine(line);
           if (entry === null || entry.seq <= last) continue;
           last = entry.seq;
           yield entry;

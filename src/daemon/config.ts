@@ -2,7 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { LogLimits } from '../engine/engine.ts';
 import { readIfThere } from '../lib/file.ts';
+import { logBytes, logFiles } from '../lib/rotate.ts';
 import { Fault } from '../model/fault.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
@@ -17,7 +19,10 @@ const schema = z.strictObject({
     .strictObject({ cpus: z.number(), memory: size, swap: size, pids: z.int(), disk: size })
     .partial()
     .optional(),
-  logs: z.strictObject({ size }).optional(),
+  logs: z
+    .strictObject({ size, files: z.int().min(1).max(100) })
+    .partial()
+    .optional(),
   docker: z
     .strictObject({
       socket: z.string().startsWith('/').max(4096),
@@ -55,7 +60,7 @@ const schema = z.strictObject({
 export interface Config {
   readonly runtime: string | null;
   readonly limits: Limits;
-  readonly logMaxBytes: number | null;
+  readonly log: LogLimits;
   readonly sharedSocket: string | null;
   readonly dockerSocket: string | null;
   readonly parentImage: string | null;
@@ -79,7 +84,7 @@ export function readConfig(path: string): Config {
   return {
     runtime: given.runtime ?? null,
     limits: resolveLimits(limits, defaultLimits),
-    logMaxBytes: given.logs ? bytes(given.logs.size, 'logs.size') : null,
+    log: { maxBytes: logSize(given.logs?.size), files: given.logs?.files ?? logFiles },
     sharedSocket: given.share?.socket ?? null,
     dockerSocket: given.docker?.socket ?? null,
     parentImage: given.docker?.parent ?? null,
@@ -114,6 +119,17 @@ function networkOf(given: z.output<typeof schema>['network']): Config['network']
       idleMs: idleSeconds === undefined ? defaultNetworkLimits.idleMs : idleSeconds * 1000,
     },
   };
+}
+
+/** Room for a few lines at least, and no more than a disk has. */
+const logSizes = { least: 64 * 1024, most: 1024 ** 4 };
+
+function logSize(size: string | number = logBytes): number {
+  const maxBytes = bytes(size, 'logs.size');
+  if (maxBytes >= logSizes.least && maxBytes <= logSizes.most) return maxBytes;
+  throw new Fault('invalid', `logs.size: ${maxBytes} is out of range`, {
+    hint: `Between ${logSizes.least} and ${logSizes.most} bytes.`,
+  });
 }
 
 function bytes(value: string | number, what: string): number {

@@ -42,11 +42,13 @@ import { type Config, readConfig } from './config.ts';
 import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
 import { createDoctor } from './doctor.ts';
+import { EarlierOutput } from './earlier-output.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
 import { ImageDesk, type ImageDeskParts, imageRecords, isNeeded, toolsIn } from './images.ts';
 import { Networks } from './networks.ts';
+import { outputOf } from './output.ts';
 import { Reviews } from './reviews.ts';
 import { sandboxData } from './sandbox-data.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -84,11 +86,10 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
   const config = readConfig(home.config);
   const store = openSqliteStore(home.database);
-  const { logMaxBytes } = config;
   const local = openLocalEngine({
     folder: home.engine,
     installation: home.installation,
-    ...(logMaxBytes ? { logMaxBytes } : {}),
+    log: config.log,
   });
   const docker = openDocker(home, config);
   const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);
@@ -140,6 +141,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     report,
   });
   const data = sandboxData({
+    log: config.log,
     ...{ home, store, threads, watch, locks, secrets, given, useVolumes, provideTrust, networks, report, now },
   });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
@@ -239,6 +241,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     scopes,
     work,
     commandEnded: keepBases,
+    output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
     doctor: createDoctor(local, { store, sandboxes, home }),
     shutdown,
   };
@@ -251,10 +254,10 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   return { shutdown, closed };
 }
 
-function openDocker({ home, installation }: Home, { dockerSocket }: Config): Engine {
+function openDocker({ home, installation }: Home, { dockerSocket, log }: Config): Engine {
   const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
   const folder = join(home, 'engine-docker');
-  const open = () => openDockerEngine({ folder, installation, ...socket });
+  const open = () => openDockerEngine({ folder, installation, log, ...socket });
   return lazyEngine('docker', open, () => existsSync(folder));
 }
 

@@ -6,7 +6,7 @@ import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
 import type { Event } from '../model/event.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
@@ -14,6 +14,7 @@ import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import { auditStream } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
+import { gathered } from './output.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
 import type { Users } from './users.ts';
 import type { Work } from './work.ts';
@@ -30,6 +31,8 @@ export interface Served {
   readonly scopes: Scopes;
   /** What must not be broken off. */
   readonly work: Work;
+  /** What a sandbox wrote, earlier starts included. */
+  output(id: string, options: LogOptions): AsyncIterable<LogLine>;
   /** Looks after a sandbox that may have changed something just now. */
   commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;
@@ -133,7 +136,7 @@ export function handlers(served: Served): Handlers {
     waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),
     sandboxLogs: async ({ scope, name, query, context }) => {
       const { id } = await scope.sandboxes.current(name);
-      return logFrames(served.engine, id, query.follow ?? false, query.tail ?? null, context);
+      return logFrames((options) => served.output(id, options), query.follow ?? false, query.tail ?? null, context);
     },
     sandboxStats: ({ scope }) => scope.sandboxes.stats(),
     sandboxSizes: ({ scope }) => scope.snapshots.sizes(),
@@ -192,14 +195,19 @@ function followEvents(store: Store, actor: Actor, after: number | undefined, con
   });
 }
 
-function logFrames(engine: Engine, id: string, follow: boolean, tail: number | null, context: HonoContext): Response {
+function logFrames(
+  output: (options: LogOptions) => AsyncIterable<LogLine>,
+  follow: boolean,
+  tail: number | null,
+  context: HonoContext,
+): Response {
   const abort = new AbortController();
   context.header('content-type', 'application/octet-stream');
   return stream(context, async (out) => {
     out.onAbort(() => abort.abort());
     try {
-      for await (const line of engine.logs(id, { follow, tail, signal: abort.signal })) {
-        await out.write(encodeFrame(line.stream, line.bytes));
+      for await (const { stream, bytes } of gathered(output({ follow, tail, signal: abort.signal }))) {
+        await out.write(encodeFrame(stream, bytes));
       }
     } catch (error) {
       await out.write(encodeJson('fault', asFault(error)));

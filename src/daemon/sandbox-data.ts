@@ -1,6 +1,7 @@
 /** What sandboxes keep on the host: made before a start, looked after at an end, gone with the sandbox. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LogLimits } from '../engine/engine.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
 import { removeTree } from '../lib/file.ts';
@@ -17,6 +18,7 @@ import { recoverRestore } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { forgetApplies } from './apply-journal.ts';
 import { type BaseWatch, isUntouched } from './base-watch.ts';
+import { EarlierOutput } from './earlier-output.ts';
 import type { Home } from './home.ts';
 import type { Networks } from './networks.ts';
 import { giveSecrets } from './secrets.ts';
@@ -29,6 +31,7 @@ export interface DataParts {
   readonly threads: Pick<Threads, 'run'>;
   readonly watch: Pick<BaseWatch, 'keep'>;
   readonly locks: Exclusive;
+  readonly log: LogLimits;
   readonly secrets: Secrets;
   readonly given: Given;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
@@ -66,6 +69,10 @@ export function sandboxData(parts: DataParts): SandboxData & {
         parts.report(sandbox.id, asFault(error));
         return sandbox.spec.autoRemove;
       }),
+    keepOutput: (sandbox, lines) =>
+      new EarlierOutput(home.sandbox(sandbox.id), parts.log)
+        .keep(sandbox.status.attempt, lines)
+        .catch((error: unknown) => parts.report(sandbox.id, asFault(error))),
     release: async ({ id, spec }) => {
       await parts.networks.disconnect(id);
       if (spec.secrets?.length) parts.given.takeBack(id);

@@ -26,6 +26,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessRef } from '../lib/process.ts';
+import { logBytes, logFiles } from '../lib/rotate.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Mount } from '../model/mount.ts';
 import type { EngineName } from '../model/sandbox.ts';
@@ -112,6 +113,14 @@ export interface LogLine {
   /** Bytes as they were written; with its newline unless the line was left unfinished. */
   readonly bytes: Buffer;
 }
+
+/** What is kept of a sandbox's output: so many files of so many bytes, and then the oldest goes. */
+export interface LogLimits {
+  readonly maxBytes: number;
+  readonly files: number;
+}
+
+export const defaultLog: LogLimits = { maxBytes: logBytes, files: logFiles };
 
 export interface LogOptions {
   readonly follow: boolean;

@@ -25,12 +25,22 @@ export class Generations {
     this.#names = names;
   }
 
-  /** Every line that was not read before, without its newline; one that is still being written waits. */
-  async *rest(): AsyncGenerator<Buffer> {
-    for (const known of this.#later()) {
+  /**
+   * Every line that was not read before, without its newline; one that is still being written waits. Null where lines may
+   * be missing: the file that was being read went before this reader came back to it.
+   */
+  async *rest(): AsyncGenerator<Buffer | null> {
+    const later = this.#later();
+    let gone = this.#position !== null && later[0] !== this.#position.file;
+    for (const known of later) {
       const file = await this.#open(known);
-      if (file === null) continue;
+      if (file === null) {
+        gone = true;
+        continue;
+      }
       try {
+        if (gone) yield null;
+        gone = false;
         yield* this.#read(file, known);
       } finally {
         await file.close();

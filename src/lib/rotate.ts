@@ -10,12 +10,16 @@ export function generationNames(name: string, files: number): string[] {
   return Array.from({ length: files }, (_, age) => (age === 0 ? name : `${name}.${age}`));
 }
 
-/**
- * Makes room at `path`, so that with the file that comes there next there are at most so many. Where a crash came between
- * two steps a name is free, and the next time nothing older than it has to move or go.
- */
+/** Makes room at `path`, so that with the file that comes there next there are at most so many. */
 export function rotate(path: string, files: number): void {
-  const names = generationNames(path, files);
+  makeRoom(generationNames(path, files));
+}
+
+/**
+ * Frees the first of these names: each file takes the next name, and the last one goes. Where a crash came between two
+ * steps a name is free, and nothing after it has to move or go.
+ */
+export function makeRoom(names: readonly string[]): void {
   const free = names.findIndex((name) => statSync(name, { throwIfNoEntry: false }) === undefined);
   const last = free < 0 ? names.length - 1 : free;
   if (free < 0) rmSync(names[last]!);

@@ -52,23 +52,30 @@ export interface PacketSocket {
 }
 
 /**
- * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket. Node refuses such descriptors by their
- * type, so the socket is made on a stream pair, whose descriptor is then replaced before anything was read from it. Node
- * also takes a hang-up after a short read for the end, as it would be on a stream; packets queued by then are in `rest`.
+ * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket. Node takes a hang-up after a short read
+ * for the end, as it would be on a stream; packets queued by then are in `rest`.
  */
 export function connectSeqpacket(path: string): PacketSocket {
-  const fd = connected(path, SOCK_SEQPACKET);
+  const { socket, fd } = asSocket(connected(path, SOCK_SEQPACKET));
+  return { socket, rest: () => queuedPackets(fd) };
+}
+
+/**
+ * A descriptor that can be waited for, as a net.Socket, paused. Node refuses most of them by their type, so the socket is
+ * made on a stream pair, whose descriptor is then replaced before anything was read from it. The one given is closed.
+ */
+export function asSocket(given: number): { readonly socket: Socket; readonly fd: number } {
   try {
     const pair = [0, 0];
     checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-    const [ours, other] = pair as [number, number];
-    const socket = new Socket({ fd: ours, readable: true, writable: true, allowHalfOpen: true });
+    const [fd, other] = pair as [number, number];
+    const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen: true });
     socket.pause();
-    checked('dup2', c.dup2(fd, ours));
+    checked('dup2', c.dup2(given, fd));
     c.close(other);
-    return { socket, rest: () => queuedPackets(ours) };
+    return { socket, fd };
   } finally {
-    c.close(fd);
+    c.close(given);
   }
 }
 

@@ -116,6 +116,29 @@ describe('settle', () => {
     expect(status()).toMatchObject({ state: 'failed', reason: 'no runtime' });
   });
 
+  it('keeps what a start wrote before the next one, and nothing of what goes for good', async () => {
+    const kept: string[] = [];
+    const keepOutput = async ({ status: { attempt } }: Sandbox, lines: AsyncIterable<{ bytes: Buffer }>) => {
+      for await (const { bytes } of lines) kept.push(`${attempt}: ${bytes}`);
+    };
+    const places = samplePlaces(home);
+    const data = { ...plainData(places), keepOutput };
+    reconciler = new Reconciler({ store, engine, places, data, now: () => at });
+    insert({ command: ['echo', 'hello'] });
+    const ended = () => vi.waitFor(async () => expect((await engine.inspect(id, null)).kind).toBe('exited'));
+    for (const attempt of [1, 2]) {
+      ask({ attempt });
+      await reconciler.settle(id);
+      await ended();
+      await reconciler.settle(id);
+    }
+    expect(kept).toEqual(['1: hello\n']);
+    ask({ desired: 'removed' });
+    await reconciler.settle(id);
+    expect(kept).toEqual(['1: hello\n']);
+    expect(store.list('sandbox')).toEqual([]);
+  });
+
   it('starts again when asked, and only then', async () => {
     insert();
     await reconciler.settle(id);

@@ -4,7 +4,7 @@
  * off anywhere and go on from there.
  */
 import { createHash } from 'node:crypto';
-import type { Engine, Exit, Launch, Observed, Started } from '../engine/engine.ts';
+import type { Engine, Exit, Launch, LogLine, Observed, Started } from '../engine/engine.ts';
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -41,6 +41,8 @@ export interface SandboxData {
   connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void>;
   /** When its processes have ended; true when it holds changes that nobody has taken over. */
   conclude(sandbox: Sandbox): Promise<boolean>;
+  /** Before a start: what it wrote in the last one, which the engine is about to drop. */
+  keepOutput(sandbox: Sandbox, lines: AsyncIterable<LogLine>): Promise<void>;
   /** Everything of it goes. */
   release(sandbox: Sandbox): Promise<void>;
 }
@@ -181,13 +183,26 @@ export class Reconciler {
       adopt: async (row, { started }) => this.#recordStart(row, started),
       stop: ({ id, value }) => this.#parts.engine.stop(id, value.status.handle, value.spec.graceMs),
       conclude: (row, { state, reason, exit }) => this.#conclude(row, { state, reason }, exit),
-      clear: ({ id, value }) => this.#parts.engine.remove(id, value.status.handle),
+      clear: (row) => this.#clear(row),
       forget: (row) => this.#forget(row),
     };
     return (actions[step.action] as (row: SandboxRow, step: Step) => Promise<void>)(row, step);
   }
 
+  async #clear(row: SandboxRow): Promise<void> {
+    if (row.value.spec.attempt > row.value.status.attempt) await this.#keepOutput(row);
+    crashPoint('clear:kept');
+    await this.#parts.engine.remove(row.id, row.value.status.handle);
+  }
+
+  async #keepOutput({ id, value }: SandboxRow): Promise<void> {
+    const { engine, data } = this.#parts;
+    await data.keepOutput(value, engine.logs(id, { follow: false, tail: null }));
+  }
+
   async #renew(row: SandboxRow): Promise<void> {
+    // What was lost may have left a log, which the next start would remove.
+    await this.#keepOutput(row);
     // Follows from what was asked for, so it need not survive a power cut.
     const status = { ...initialStatus, attempt: row.value.spec.attempt };
     this.#save(row, status, 'sandbox.renewed', { lazy: true });

@@ -1,6 +1,7 @@
 /** What the parts of this engine share. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { Connection } from './connection.ts';
 import { type EngineInfo, type Facts, factsFrom } from './facts.ts';
@@ -17,6 +18,7 @@ export interface DockerOptions {
   readonly installation: string;
   /** Looked for where Docker and Podman have theirs when not given. */
   readonly socketPath?: string;
+  readonly log?: LogLimits;
 }
 
 const factsMs = 30_000;
@@ -30,11 +32,13 @@ export class Context {
   readonly rootless = readIdSpace().rootless;
   readonly folder: string;
   readonly stage: Stage;
+  readonly log: LogLimits;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
 
   constructor(options: DockerOptions) {
     this.folder = options.folder;
     this.installation = options.installation;
+    this.log = options.log ?? defaultLog;
     this.connection = new Connection(options.socketPath ?? findSocket(process.env));
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
     this.stage = new Stage(this.connection.socketPath, join(this.folder, 'stage'));

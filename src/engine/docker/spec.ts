@@ -3,7 +3,7 @@
  * input: privileges, namespaces of the host, devices, the engine's own socket.
  */
 import type { ContainerCreateOptions } from 'dockerode';
-import type { Launch } from '../engine.ts';
+import type { Launch, LogLimits } from '../engine.ts';
 import { seccompProfile } from '../local/seccomp.ts';
 import { maskedPaths } from '../local/spec.ts';
 import type { Facts } from './facts.ts';
@@ -18,13 +18,11 @@ export interface SpecInput extends DockerMounts {
   readonly identity: Identity;
   readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
   readonly labels: Readonly<Record<string, string>>;
+  readonly log: LogLimits;
 }
 
 const cpuPeriodMicros = 100_000;
 const shmBytes = 512 * 1024 ** 2;
-
-/** Ten megabytes, five times. */
-const logSize = { 'max-size': '10m', 'max-file': '5' };
 
 export function containerSpec(input: SpecInput): ContainerCreateOptions {
   const { launch, identity } = input;
@@ -70,7 +68,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     OomScoreAdj: 500,
     Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
     RestartPolicy: { Name: 'no' },
-    LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver) },
+    LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver, input.log) },
     Mounts: [...input.mounts],
     Tmpfs: { ...input.tmpfs },
     ...resources(input),
@@ -93,8 +91,9 @@ const maskedSystem = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-function logOptions(driver: Facts['logDriver']): Record<string, string> {
-  return driver === 'local' ? { ...logSize, compress: 'false' } : logSize;
+function logOptions(driver: Facts['logDriver'], { maxBytes, files }: LogLimits): Record<string, string> {
+  const limits = { 'max-size': String(maxBytes), 'max-file': String(files) };
+  return driver === 'local' ? { ...limits, compress: 'false' } : limits;
 }
 
 function resources({ facts: { enforced }, launch: { limits } }: SpecInput): object {

@@ -43,6 +43,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     runtime,
     identity,
     facts,
+    log: context.log,
     labels: { ...own, [labels.advisory]: advisoryLabel(advisory) },
   });
   try {

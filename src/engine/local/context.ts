@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
+import { defaultLog, type LogLimits } from '../engine.ts';
 import { type Cgroups, detectCgroups } from './cgroup.ts';
 import { type IdSpace, readIdSpace } from './ids.ts';
 import { Layout } from './layout.ts';
+import { LogWatch } from './log-watch.ts';
 import { findProgram } from './runtime.ts';
 
 export interface Context {
@@ -14,7 +16,8 @@ export interface Context {
   readonly cgroups: Cgroups;
   readonly space: IdSpace;
   readonly keeperPath: string;
-  readonly logMaxBytes: number;
+  readonly log: LogLimits;
+  readonly logs: LogWatch;
 }
 
 export interface LocalOptions {
@@ -22,14 +25,13 @@ export interface LocalOptions {
   readonly folder: string;
   /** Tells this installation's control groups from those of others. */
   readonly installation: string;
-  readonly logMaxBytes?: number;
+  readonly log?: LogLimits;
 }
-
-const defaultLogMaxBytes = 8 * 1024 * 1024;
 
 export function openContext(options: LocalOptions): Context {
   const layout = new Layout(options.folder);
   const space = readIdSpace();
+  const log = options.log ?? defaultLog;
   installInit(layout);
   return {
     layout,
@@ -37,7 +39,8 @@ export function openContext(options: LocalOptions): Context {
     cgroups: detectCgroups(options.installation, space.rootless),
     // Missing programs are refused when a sandbox starts; until then the doctor can say so.
     keeperPath: findProgram('conmon') ?? 'conmon',
-    logMaxBytes: options.logMaxBytes ?? defaultLogMaxBytes,
+    log,
+    logs: new LogWatch(layout.runs, log.files),
   };
 }
 

@@ -1,11 +1,13 @@
 /** The parts of the engine that decide without touching the machine. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sampleLaunch } from '../../../test/fixtures/launch.ts';
+import { decodeRecord } from '../log-record.ts';
 import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
-import { keepEarlier, parseRecord, readLog } from './log-file.ts';
+import { keepEarlier, readLog } from './log-file.ts';
+import { LogWatch } from './log-watch.ts';
 import { runtimeSpec } from './spec.ts';
 
 describe('ids', () => {
@@ -88,21 +90,21 @@ describe('a log', () => {
   const write = (...records: string[]) => writeFileSync(join(folder, 'log'), records.join(''));
   const read = async (tail: number | null) => {
     const lines = [];
-    for await (const line of readLog(folder, { follow: false, tail }, async () => true))
+    for await (const line of readLog(folder, 3, { follow: false, tail }, async () => true))
       lines.push(line.bytes.toString());
     return lines.join('');
   };
   /** As conmon does at the size limit: a new file takes the name. */
   const replace = (...records: string[]) => {
-    writeFileSync(join(folder, 'new'), records.join(''));
-    renameSync(join(folder, 'new'), join(folder, 'log'));
+    writeFileSync(join(folder, 'log.tmp'), records.join(''));
+    renameSync(join(folder, 'log.tmp'), join(folder, 'log'));
   };
 
   it('gives back the bytes as they were written', () => {
     const bytes = Buffer.from([0x80, 0x00, 0xff, 0x20]);
-    const line = parseRecord(Buffer.concat([Buffer.from(record('').trimEnd()), Buffer.from(' '), bytes]));
+    const line = decodeRecord(Buffer.concat([Buffer.from(record('').trimEnd()), Buffer.from(' '), bytes]));
     expect(line).toMatchObject({ stream: 'stdout', bytes: Buffer.concat([bytes, Buffer.from('\n')]) });
-    expect(parseRecord(Buffer.from('nonsense'))).toBeNull();
+    expect(decodeRecord(Buffer.from('nonsense'))).toBeNull();
   });
 
   it('joins the pieces of a line, and leaves an unfinished record alone', async () => {
@@ -111,15 +113,55 @@ describe('a log', () => {
     expect(await read(2)).toBe('two\nend');
   });
 
-  it('keeps the file before the current one, and no more', async () => {
+  it('keeps so many files and no more, each line once', async () => {
     write(record('a'));
-    keepEarlier(folder);
-    for (const text of ['b', 'c', 'd']) {
+    keepEarlier(folder, 3);
+    for (const text of ['b', 'c', 'd', 'e']) {
       replace(record(text));
-      keepEarlier(folder);
+      keepEarlier(folder, 3);
+      keepEarlier(folder, 3);
     }
-    expect(await read(null)).toBe('c\nd\n');
-    expect(await read(1)).toBe('d\n');
+    expect(await read(null)).toBe('c\nd\ne\n');
+    expect(await read(1)).toBe('e\n');
     expect(await read(0)).toBe('');
+    const files = new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).ino));
+    // And the one that comes next, which is empty.
+    expect(files.size).toBe(4);
+  });
+
+  it('loses nothing when the file is replaced twice before anybody looks, and goes on when that was too often', async () => {
+    write(record('a'));
+    keepEarlier(folder, 3);
+    replace(record('b'));
+    replace(record('c'));
+    expect(await read(null)).toBe('a\nb\nc\n');
+    for (const text of ['d', 'e', 'f']) replace(record(text));
+    expect(await read(null)).toBe('c\nd\nf\n');
+    replace(record('g'));
+    expect(await read(null)).toBe('d\nf\ng\n');
+  });
+
+  it('is not harmed by a crash while the next file is provided', async () => {
+    write(record('a'));
+    writeFileSync(join(folder, 'spare'), '');
+    keepEarlier(folder, 3);
+    replace(record('b'));
+    expect(await read(null)).toBe('a\nb\n');
+  });
+
+  it('notices by itself when the file is replaced, also what was before it came', async () => {
+    const runs = folder;
+    folder = join(runs, 'one');
+    mkdirSync(folder);
+    write(record('a'));
+    keepEarlier(folder, 3);
+    replace(record('b'));
+    const watch = new LogWatch(runs, 3);
+    replace(record('c'));
+    const linked = () => statSync(join(folder, 'log')).ino === statSync(join(folder, 'log.1')).ino;
+    while (!linked()) await new Promise((resolve) => setImmediate(resolve));
+    watch.close();
+    expect(await read(null)).toBe('a\nb\nc\n');
+    folder = runs;
   });
 });

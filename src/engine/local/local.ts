@@ -212,7 +212,12 @@ class LocalEngine implements Engine {
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
     const bundle = this.#context.layout.run(id);
     if (!existsSync(bundle)) return none();
-    return readLog(bundle, options, async () => (await this.inspect(id, null)).kind !== 'running');
+    return readLog(
+      bundle,
+      this.#context.log.files,
+      options,
+      async () => (await this.inspect(id, null)).kind !== 'running',
+    );
   }
 
   async stats(id: string): Promise<Stats> {
@@ -228,6 +233,7 @@ class LocalEngine implements Engine {
 
   async dispose(): Promise<void> {
     this.#exits.close();
+    this.#context.logs.close();
     for (const id of this.#pauses.ids()) await this.resume(id);
     this.#held.releaseAll();
     removeParent(this.#context.cgroups);

@@ -12,7 +12,7 @@ import { type Context, type LaunchNote, notePath, requireInit, runtimeArgs } fro
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
 import { keep, runtimeFault } from './keeper.ts';
 import type { Layout } from './layout.ts';
-import { keepEarlier, logName } from './log-file.ts';
+import { logName } from './log-file.ts';
 import { ownerNamespace } from './owner-namespace.ts';
 import { chooseRuntime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
@@ -64,10 +64,10 @@ export async function create(context: Context, launch: Launch): Promise<void> {
       id: launch.id,
       bundle,
       exits: context.layout.exits,
-      log: { path: join(bundle, logName), maxBytes: context.logMaxBytes },
+      log: { path: join(bundle, logName), maxBytes: context.log.maxBytes },
       keepStdinOpen: launch.stdin && !launch.console,
     });
-    keepEarlier(bundle);
+    context.logs.add(bundle);
   } finally {
     staged.release();
   }
