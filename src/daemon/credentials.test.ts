@@ -12,6 +12,7 @@ let store: Store;
 let kept: Map<string, Buffer>;
 let desk: CredentialDesk;
 let secretDesk: SecretDesk;
+let refreshed: string[];
 
 function secretsOf(user: string) {
   const key = (name: string) => `${user}/${name}`;
@@ -38,9 +39,21 @@ beforeEach(() => {
   store = createMemoryStore();
   kept = new Map([['ann/KEY', Buffer.from('value of ann')]]);
   desk = deskOf('ann');
-  const parts = { store, secrets: secretsOf('ann'), given: { rotate: () => true }, now } as never;
+  refreshed = [];
+  const refresh = async (id: string) => void refreshed.push(id);
+  const parts = { store, secrets: secretsOf('ann'), given: { rotate: () => true }, refresh, now } as never;
   secretDesk = new SecretDesk('ann', parts);
 });
+
+function insert(id: string, names: readonly string[]) {
+  const spec = { ...sampleSpec, credentials: desk.grants(names) };
+  const name = `box-${id}`;
+  const value = { id, name, createdAt: now(), spec, status: initialStatus };
+  return store.insert(
+    { kind: 'sandbox', id, owner: 'ann', name, value },
+    { at: now(), type: 'x', subject: id, data: {} },
+  );
+}
 
 const anthropic = { name: 'claude', preset: 'anthropic', secret: 'KEY' } as const;
 
@@ -104,23 +117,32 @@ describe('removing', () => {
   it('is refused while a sandbox has it, and its secret stays as long as it does', () => {
     desk.add(anthropic);
     expect(() => secretDesk.remove('KEY')).toThrow(/the credential claude carries/);
-    const spec = { ...sampleSpec, credentials: desk.grants(['claude']) };
-    const value = { id: '0123456789abcdef', name: 'box', createdAt: now(), spec, status: initialStatus };
-    const row = store.insert(
-      { kind: 'sandbox', id: value.id, owner: 'ann', name: 'box', value },
-      { at: now(), type: 'x', subject: value.id, data: {} },
-    );
-    expect(() => desk.remove('claude')).toThrow(/given to box/);
-    store.remove(row, { at: now(), type: 'x', subject: value.id, data: {} });
+    const row = insert('0123456789abcdef', ['claude']);
+    expect(() => desk.remove('claude')).toThrow(/given to box-0123456789abcdef/);
+    store.remove(row, { at: now(), type: 'x', subject: row.id, data: {} });
     expect(desk.remove('claude').name).toBe('claude');
     expect(() => desk.remove('claude')).toThrow(expect.objectContaining({ code: 'not_found' }));
     secretDesk.remove('KEY');
   });
 });
 
-it('does not let its secret become what no header can carry', () => {
-  desk.add(anthropic);
-  expect(() => secretDesk.set('KEY', Buffer.from('two\nlines'))).toThrow(expect.objectContaining({ code: 'invalid' }));
-  expect(kept.get('ann/KEY')?.toString()).toBe('value of ann');
-  secretDesk.set('KEY', Buffer.from('another'));
+describe('its secret', () => {
+  it('does not become what no header can carry', async () => {
+    desk.add(anthropic);
+    await expect(secretDesk.set('KEY', Buffer.from('two\nlines'))).rejects.toThrow(/cannot be the value of a header/);
+    expect(kept.get('ann/KEY')?.toString()).toBe('value of ann');
+  });
+
+  it('is told anew, when it changes, for the sandboxes that have the credential', async () => {
+    desk.add(anthropic);
+    desk.add({ name: 'other', header: 'x-key', secret: 'KEY', host: 'b.org' });
+    kept.set('ann/FREE', Buffer.from('x'));
+    insert('0000000000000001', ['claude']);
+    insert('0000000000000002', ['other', 'claude']);
+    insert('0000000000000003', []);
+    await secretDesk.set('FREE', Buffer.from('y'));
+    expect(refreshed).toEqual([]);
+    await secretDesk.set('KEY', Buffer.from('another'));
+    expect(refreshed).toEqual(['0000000000000001', '0000000000000002']);
+  });
 });

@@ -154,7 +154,10 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const imageParts = openImages(home, config, store, now);
   const scopes = new Scopes((actor) => {
-    const secretDesk = new SecretDesk(actor.name, { store, secrets, given, now });
+    const secretDesk = new SecretDesk(actor.name, {
+      ...{ store, secrets, given, now },
+      refresh: (id) => networks.look(id),
+    });
     const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
     const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
     const images = new ImageDesk(actor, { ...imageParts, projectFolder: (path) => sandboxes.project(path) });

@@ -12,6 +12,8 @@ export interface SecretParts {
   readonly store: Store;
   readonly secrets: Secrets;
   readonly given: Given;
+  /** A credential of this sandbox has another key now. */
+  readonly refresh: (id: string) => Promise<void>;
   readonly now: () => string;
 }
 
@@ -28,15 +30,16 @@ export class SecretDesk {
     return this.#parts.secrets.list(this.#user);
   }
 
-  /** Sandboxes that run have the new value at once. */
-  set(name: string, value: Buffer): SecretView {
-    const { secrets, given } = this.#parts;
-    for (const { services } of this.#credentials(name))
-      for (const service of services) headerValue(service, name, value);
+  /** Sandboxes that run have the new value at once, and so have those whose requests carry it. */
+  async set(name: string, value: Buffer): Promise<SecretView> {
+    const { secrets, given, refresh } = this.#parts;
+    const credentials = this.#credentials(name);
+    for (const { services } of credentials) for (const service of services) headerValue(service, name, value);
     secrets.set(this.#user, name, value);
     for (const { id, value: sandbox } of this.#holders(name)) {
       if (sandbox.status.state === 'running') given.rotate(id, name, value);
     }
+    await Promise.all(this.#users(credentials).map(refresh));
     return this.#find(name);
   }
 
@@ -66,9 +69,19 @@ export class SecretDesk {
     return credentialsOf(this.#parts.store, this.#user).filter(({ secret }) => secret === name);
   }
 
+  /** Ids of sandboxes that were given one of these. */
+  #users(credentials: readonly Credential[]): string[] {
+    const names = new Set(credentials.map(({ name }) => name));
+    const rows = this.#sandboxes().filter(({ value }) => value.spec.credentials?.some(({ name }) => names.has(name)));
+    return rows.map(({ id }) => id);
+  }
+
+  #sandboxes() {
+    return this.#parts.store.list('sandbox').filter(({ owner }) => owner === this.#user);
+  }
+
   #holders(name: string) {
-    const rows = this.#parts.store.list('sandbox').filter(({ owner }) => owner === this.#user);
-    return rows.filter(({ value }) => value.spec.secrets?.includes(name));
+    return this.#sandboxes().filter(({ value }) => value.spec.secrets?.includes(name));
   }
 
   /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */

@@ -91,6 +91,7 @@ export interface Issuer {
 /** A connection from inside that is for a credential. */
 export interface Call {
   readonly caller: Caller;
+  /** As it is now: its value can change while connections are open. */
   readonly credential: Credential;
   /** The client inside, from its first byte on: HTTP at the base URL, TLS where `asked` names the host. */
   readonly socket: Socket;

@@ -50,7 +50,7 @@ export function leafCertificate(issuer: Issuer, host: Host, nowMs: number): Leaf
   const key = leafKey.export({ type: 'spki', format: 'der' });
   const expiresAtMs = nowMs + leafMs;
   const made = certificate(issuer, {
-    subject: 'carrel',
+    subject: null,
     key,
     fromMs: nowMs - earlierMs,
     toMs: expiresAtMs,
@@ -58,7 +58,7 @@ export function leafCertificate(issuer: Issuer, host: Host, nowMs: number): Leaf
       extension('2.5.29.19', sequence(), 'critical'),
       extension('2.5.29.15', bits(Buffer.from([digitalSignature]), 7), 'critical'),
       extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1'))),
-      extension('2.5.29.17', sequence(implicit(...generalName(host, nameBytes(host))))),
+      extension('2.5.29.17', sequence(implicit(...generalName(host, nameBytes(host)))), 'critical'),
       extension('2.5.29.14', octets(keyId(key))),
     ],
   });
@@ -70,7 +70,8 @@ const digitalSignature = 0x80;
 const keyCertSign = 0x04;
 
 interface Content {
-  readonly subject: string;
+  /** Null: who it is for is said by its other names alone, which some take to be less than certain otherwise. */
+  readonly subject: string | null;
   /** As SubjectPublicKeyInfo. */
   readonly key: Buffer;
   readonly fromMs: number;
@@ -87,7 +88,7 @@ function certificate(issuer: Issuer, { subject, key, fromMs, toMs, extensions }:
     algorithm,
     commonName(issuer.name),
     sequence(time(new Date(fromMs)), time(new Date(toMs))),
-    commonName(subject),
+    subject === null ? sequence() : commonName(subject),
     key,
     explicit(3, sequence(...extensions, extension('2.5.29.35', issuerKeyId))),
   );

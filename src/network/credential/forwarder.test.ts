@@ -171,6 +171,23 @@ describe('a response', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
+  it('is not held up: small pieces do not wait for each other to be acknowledged, which takes 40 ms', async () => {
+    to.answer = (_, response) => {
+      response.flushHeaders();
+      response.end('data: 1\n\n');
+    };
+    const agent = new Agent({ keepAlive: true });
+    const times: number[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const startMs = performance.now();
+      const [response] = await once(httpRequest({ port: to.port, agent }).end(), 'response');
+      await text(response);
+      times.push(performance.now() - startMs);
+    }
+    agent.destroy();
+    expect(Math.min(...times)).toBeLessThan(30);
+  });
+
   it('can come while the request is still being sent', async () => {
     to.answer = (request, response) => {
       response.flushHeaders();

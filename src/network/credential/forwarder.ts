@@ -11,6 +11,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
+import { defaultNetworkLimits } from '../../model/network.ts';
 import type { Call, Credential, Forwarder } from '../network.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import { Interception } from './interception.ts';
@@ -37,6 +38,7 @@ export function createForwarder(): Forwarder {
       if (line) forward(line, request, response);
     },
   );
+  server.timeout = defaultNetworkLimits.idleMs;
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const line = lines.get(socket);
     if (!line) return;
@@ -49,10 +51,13 @@ export function createForwarder(): Forwarder {
       const { socket } = call;
       // Without a listener an error of a socket would end the proxy; its close is what counts.
       socket.on('error', () => {});
+      socket.setNoDelay();
       const client = call.asked === null ? socket : interception.open(call);
       client.on('error', () => client.destroy());
       lines.set(client, { call, agent: new Upstream(call) });
       server.emit('connection', client);
+      // It comes paused, so that nothing is lost before somebody listens.
+      client.resume();
     },
   };
 }

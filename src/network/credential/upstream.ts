@@ -28,7 +28,7 @@ export class Upstream extends Agent {
 
 export async function openTls(call: Call): Promise<Duplex> {
   const { credential } = call;
-  const socket = await call.dial();
+  const socket = (await call.dial()).setNoDelay();
   return new Promise((resolve, reject) => {
     const stream = connect({ ...connectionOptions(credential), socket });
     stream.once('secureConnect', () => {

@@ -18,7 +18,9 @@ export function callOf(attached: Attached, credential: Credential, socket: Socke
   const passing = { meter: attached.meter, onBytes: () => {} };
   return {
     caller: { id, name, user },
-    credential,
+    get credential() {
+      return attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
+    },
     socket,
     asked,
     dial: () => dialFor(attached, credential, socket),

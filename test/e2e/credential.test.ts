@@ -1,0 +1,178 @@
+/** Keys that are added outside: what agents reach with them, and that nothing of them is inside. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ScriptedModel } from '../fixtures/scripted-model.ts';
+import { Service, TestAuthority } from '../fixtures/service.ts';
+import { gather, Installation, until } from '../harness/installation.ts';
+
+const values = [`key-${randomBytes(20).toString('hex')}`, `key-${randomBytes(20).toString('hex')}`] as const;
+const authority = new TestAuthority('127.0.0.1');
+const claude = resolve('node_modules/@anthropic-ai/claude-code');
+
+let carrel: Installation;
+let service: Service;
+let other: Service;
+let received: IncomingMessage[];
+let elsewhere: IncomingMessage[];
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+
+beforeAll(async () => {
+  service = await Service.open(authority.tls('127.0.0.1'), (request, response) => {
+    received.push(request);
+    answer(request, response);
+  });
+  other = await Service.open(authority.tls('127.0.0.1'), (request, response) => {
+    elsewhere.push(request);
+    response.end('from elsewhere');
+  });
+  carrel = new Installation();
+  writeFileSync(join(carrel.home, 'ca.pem'), authority.certificate);
+  writeFileSync(join(carrel.home, 'config.yaml'), `authorities: [${join(carrel.home, 'ca.pem')}]\n`);
+  await keep(values[0]);
+  await add('api', ['--preset', 'anthropic', '--host', `127.0.0.1:${service.port}`]);
+  const network = ['--network', `127.0.0.1:${other.port}`];
+  await carrel.ok('create', '--name', 'box', '--credential', 'api', ...network);
+});
+afterAll(async () => {
+  await carrel.dispose();
+  await service.dispose();
+  await other.dispose();
+});
+beforeEach(() => {
+  [received, elsewhere] = [[], []];
+  answer = (_, response) => void response.end('hello');
+});
+
+async function keep(value: string): Promise<void> {
+  const { exitCode, stderr } = await carrel.run(['secret', 'set', 'KEY'], { input: value });
+  if (exitCode !== 0) throw new Error(stderr);
+}
+
+function add(name: string, options: readonly string[]): Promise<string> {
+  return carrel.ok('credential', 'add', name, '--secret', 'KEY', ...options);
+}
+
+function inside(...command: string[]): Promise<string> {
+  return carrel.ok('exec', 'box', '--', ...command);
+}
+
+function shell(script: string): Promise<string> {
+  return inside('sh', '-c', script);
+}
+
+const keysSeen = () => received.map(({ headers }) => headers['x-api-key']);
+
+describe('at the base URL', () => {
+  it('curl gets through with the real key, whatever it says itself', async () => {
+    expect(await shell('curl -sS -H "X-Api-Key: mine" "$ANTHROPIC_BASE_URL/v1/x?y" -d body')).toBe('hello');
+    expect(received[0]).toMatchObject({ method: 'POST', url: '/v1/x?y' });
+    expect(keysSeen()).toEqual([values[0]]);
+    expect(received[0]!.headers.host).toBe(`127.0.0.1:${service.port}`);
+  });
+
+  it('so does fetch in Node', async () => {
+    const script = `fetch(process.env.ANTHROPIC_BASE_URL + '/v1/y', { headers: { 'x-api-key': process.env.ANTHROPIC_API_KEY } })
+      .then((response) => response.text()).then(console.log)`;
+    expect(await inside('node', '-e', script)).toBe('hello\n');
+    expect(keysSeen()).toEqual([values[0]]);
+  });
+
+  it('events come when they are sent', async () => {
+    let stream!: ServerResponse;
+    answer = (_, response) => {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream.flushHeaders();
+    };
+    const curl = carrel.spawn(['exec', 'box', '--', 'sh', '-c', 'curl -sSN "$ANTHROPIC_BASE_URL"']);
+    const seen = gather(curl.stdout!);
+    await until(() => received.length === 1, 'the request');
+    for (const event of ['data: one\n\n', 'data: two\n\n']) {
+      stream.write(event);
+      await until(() => seen().endsWith(event), event);
+    }
+    stream.end();
+    await once(curl, 'exit');
+  });
+
+  it('a redirect to another host leads there without the key', async () => {
+    answer = (_, response) =>
+      void response.writeHead(307, { location: `https://127.0.0.1:${other.port}/stolen` }).end();
+    const follow =
+      'curl -sSkL --noproxy "" --proxy "$HTTPS_PROXY" --location-trusted -H "x-api-key: $ANTHROPIC_API_KEY"';
+    // The proxy is for the second host; the first is here.
+    const script = `url=$(curl -sS -o /dev/null -w '%{redirect_url}' "$ANTHROPIC_BASE_URL"); ${follow} "$url"`;
+    expect(await shell(script)).toBe('from elsewhere');
+    expect([keysSeen(), elsewhere[0]!.headers['x-api-key']]).toEqual([[values[0]], 'sk-ant-carrel-placeholder']);
+  });
+});
+
+describe('by its real name, through the proxy', () => {
+  const proxied = 'curl -sS --noproxy "" --proxy "$HTTPS_PROXY"';
+
+  it('the service gets the key over a connection that the sandbox trusts', async () => {
+    expect(await shell(`${proxied} -H 'x-api-key: mine' https://127.0.0.1:${service.port}/v1/z`)).toBe('hello');
+    expect([received[0]!.url, ...keysSeen()]).toEqual(['/v1/z', values[0]]);
+  });
+
+  it('so it is with Python and git, and a tool that trusts nobody else', async () => {
+    const python = `import os, urllib.request as r
+p = r.ProxyHandler({'https': os.environ['HTTPS_PROXY']})
+print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().decode())`;
+    expect(
+      await carrel.ok('exec', '--env', 'no_proxy=', '--env', 'NO_PROXY=', 'box', '--', 'python3', '-c', python),
+    ).toBe('hello\n');
+    const git = `git -c http.proxy="$HTTPS_PROXY" ls-remote https://127.0.0.1:${service.port}/r 2>&1`;
+    expect(
+      await carrel.ok('exec', '--env', 'no_proxy=', '--env', 'NO_PROXY=', 'box', '--', 'sh', '-c', `${git}; true`),
+    ).not.toMatch(/certificate/);
+    expect(new Set(keysSeen())).toEqual(new Set([values[0]]));
+    expect(received.map(({ url }) => url!.split('?')[0])).toEqual(expect.arrayContaining(['/py', '/r/info/refs']));
+  });
+
+  it('another host is not opened up, and gets no key', async () => {
+    const url = `https://127.0.0.1:${other.port}/`;
+    expect(await carrel.run(['exec', 'box', '--', 'sh', '-c', `${proxied} ${url}`])).toMatchObject({ exitCode: 60 });
+    expect(await shell(`${proxied} -k -w '%{ssl_verify_result}' ${url}`)).toMatch(/^from elsewhere/);
+    expect(await shell(`${proxied} -kv ${url} 2>&1 | grep issuer`)).toContain('CN=Tests');
+    expect(elsewhere.map(({ headers }) => headers['x-api-key'])).toEqual([undefined, undefined]);
+  });
+
+  it('another sandbox does not trust it, nor reach it', async () => {
+    await carrel.ok('create', '--name', 'bare', '--network', `127.0.0.1:${service.port}`);
+    const ask = (more: string) =>
+      carrel.run(['exec', 'bare', '--', 'sh', '-c', `${proxied} ${more} https://127.0.0.1:${service.port}/`]);
+    expect(await ask('')).toMatchObject({ exitCode: 60 });
+    expect(await ask('-k')).toMatchObject({ exitCode: 0 });
+    expect(keysSeen()).toEqual([undefined]);
+    const { exitCode } = await carrel.run(['exec', 'bare', '--', 'curl', '-sS', 'http://127.0.0.1:17100/']);
+    expect(exitCode).toBe(7);
+    await carrel.ok('rm', '--force', 'bare');
+  });
+});
+
+describe('claude', () => {
+  it('works on a file with a key that it never had', async () => {
+    const model = await ScriptedModel.open(
+      [
+        [{ text: 'On it.' }, { tool: 'Bash', input: { command: 'echo hello > out.txt', description: 'write' } }],
+        [{ text: 'It is written.' }],
+      ],
+      { tls: authority.tls('127.0.0.1'), wants: { header: 'x-api-key', value: values[0] } },
+    );
+    await add('claude', ['--preset', 'anthropic', '--host', `127.0.0.1:${model.port}`]);
+    const command = ['node', '/workspace/cli.js', '-p', 'write out.txt', '--dangerously-skip-permissions'];
+    const args = ['run', '--name', 'agent', '--credential', 'claude', claude, '--', ...command];
+    const { exitCode, stdout, stderr } = await carrel.run(args, { timeoutMs: 50_000 });
+    expect([exitCode, stdout.trim(), stderr]).toEqual([0, 'It is written.', '']);
+    expect(await carrel.ok('diff', 'agent')).toContain('+hello');
+    const asked = model.asked.filter(({ question }) => question !== null);
+    expect(asked.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(asked.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([values[0]]));
+    await carrel.ok('rm', '--force', 'agent');
+    await model.dispose();
+  });
+});
