@@ -73,6 +73,6 @@ it('claude that its model refuses fails, and says why', async () => {
   model = await ScriptedModel.open([[{ text: 'no' }]], { wants: { header: 'x-api-key', value: 'other' } });
   bench.plan([{ does: 'Write one.' }]);
   const run = await bench.complete({ agent: claude }, { ...env(), ANTHROPIC_API_KEY: 'sk-real' });
-  expect(run.completion).toMatchObject({ status: 'failed', errors: [expect.stringContaining('invalid x-api-key')] });
+  expect(run.completion).toMatchObject({ status: 'failed', errors: [expect.stringContaining('Invalid API key')] });
   expect(bench.landed).toEqual([]);
 });
