@@ -26,6 +26,9 @@ const settings: Readonly<Record<string, string>> = {
   'advice.addEmbeddedRepo': 'false',
 };
 
+/** Before whatever an agent may have put on its PATH. */
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 const maxOutputBytes = 16 * 1024 ** 2;
 
 export class Git {
@@ -35,6 +38,7 @@ export class Git {
     const entries = Object.entries(settings);
     this.#env = {
       ...env,
+      PATH: `${systemPath}:${env.PATH ?? ''}`,
       GIT_TERMINAL_PROMPT: '0',
       GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
       GIT_EDITOR: 'true',
@@ -88,6 +92,9 @@ function collect(stream: NodeJS.ReadableStream): () => string {
 
 /** The line that says what went wrong, not the hints around it. */
 export function reasonIn(stderr: string): string {
-  const lines = stderr.trim().split('\n');
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('hint:'));
   return lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
 }

@@ -9,9 +9,6 @@ import { Setback } from './agent.ts';
 import type { Git } from './git.ts';
 import type { Repository } from './repository.ts';
 
-/** Task files are the daemon's to change, so they are never part of a story. */
-const besideTasks = [':/', ...taskFolders.map((folder) => `:(top,exclude)${folder}`)];
-
 export interface Lane {
   readonly folder: string;
   readonly repository: Repository;
@@ -19,6 +16,7 @@ export interface Lane {
 
 /** True when nothing of it would be lost: what is checked out is what was committed. */
 export async function isUnchanged(git: Git, folder: string): Promise<boolean> {
+  const besideTasks = [':/', ...taskFolders.map((one) => `:(top,exclude)${one}`)];
   return (await git.ok(folder, ['status', '--porcelain', '--', ...besideTasks])) === '';
 }
 
@@ -37,7 +35,9 @@ export async function commitLane(git: Git, lane: Lane, base: string, message: st
   if (!(await takeOver(git, lane, base)))
     throw new Setback('GIT_CHECKOUT_FAILED', `${lane.folder} is no checkout any more`);
   await git.ok(lane.folder, ['reset', '--quiet', base]);
-  await git.ok(lane.folder, ['add', '--all', '--', ...besideTasks]);
+  await git.ok(lane.folder, ['add', '--all']);
+  // Task files are the daemon's to change, so they are never part of a story.
+  await git.ok(lane.folder, ['reset', '--quiet', base, '--', ...taskFolders]);
   const tree = await git.ok(lane.folder, ['write-tree']);
   return git.ok(lane.folder, ['commit-tree', tree, '-p', base, '-F', '-'], message);
 }

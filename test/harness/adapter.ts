@@ -25,6 +25,21 @@ export interface StoryPlan {
   readonly status?: string;
 }
 
+/** A task file of stories by number, each with the orders of `scripted-agent.mjs`. */
+export function taskFile(stories: readonly StoryPlan[], maxConcurrency = 4): string {
+  const userStories = stories.map(({ does, after = [], title = 'A story', status = 'pending' }, index) => ({
+    id: `US-${String(index + 1).padStart(3, '0')}`,
+    title,
+    description: does,
+    acceptanceCriteria: [],
+    priority: index,
+    status,
+    dependsOn: after,
+  }));
+  const metadata = { title: 'Login', type: 'feat', branchName, createdAt: '2026-01-31', maxConcurrency };
+  return JSON.stringify({ schemaVersion: '3.0', metadata, userStories });
+}
+
 export class AdapterBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'carrel-adapter-'));
   readonly repository: Repository;
@@ -39,19 +54,8 @@ export class AdapterBench {
     return join(this.folder, 'data', 'carrel');
   }
 
-  /** Stories by number, each with the orders of `scripted-agent.mjs`. */
   plan(stories: readonly StoryPlan[], maxConcurrency = 4): void {
-    const userStories = stories.map(({ does, after = [], title = 'A story', status = 'pending' }, index) => ({
-      id: `US-${String(index + 1).padStart(3, '0')}`,
-      title,
-      description: does,
-      acceptanceCriteria: [],
-      priority: index,
-      status,
-      dependsOn: after,
-    }));
-    const metadata = { title: 'Login', type: 'feat', branchName, createdAt: '2026-01-31', maxConcurrency };
-    put(this.repository.path, { [taskFilePath]: JSON.stringify({ schemaVersion: '3.0', metadata, userStories }) });
+    put(this.repository.path, { [taskFilePath]: taskFile(stories, maxConcurrency) });
   }
 
   start(

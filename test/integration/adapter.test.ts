@@ -55,6 +55,7 @@ describe('a finished story', () => {
   it('that changed nothing has a commit, too, and task files are in none', async () => {
     bench.plan([{ does: `write ${taskFilePath} spoiled\nwrite ignored x\nwrite .aimi/tasks/x y` }]);
     await bench.complete();
+    expect(bench.outcome.completion?.status).toBe('completed');
     expect(bench.landed).toEqual(['US-001']);
     expect(bench.repository.git('diff', '--stat', 'main', branchName)).toBe('');
   });

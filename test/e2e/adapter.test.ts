@@ -1,0 +1,172 @@
+/** The adapter as the command of real sandboxes: daemons come and go, it is stopped, killed and attacked. */
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { adapterCommand } from '../../src/model/agent.ts';
+import { encodeMessage, MessageReader } from '../../src/model/message-line.ts';
+import { checkOutcome, type Outcome } from '../../src/model/outcome.ts';
+import type { SwarmMessage } from '../../src/model/swarm-message.ts';
+import { branchName, request, type StoryPlan, taskFile, taskFilePath } from '../harness/adapter.ts';
+import { Installation, until } from '../harness/installation.ts';
+import { Repository } from '../harness/repository.ts';
+
+let carrel: Installation;
+let projects: string;
+
+beforeAll(() => {
+  carrel = new Installation();
+  projects = carrel.folder('projects');
+});
+afterAll(() => carrel.dispose());
+
+const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
+const settings = {
+  agent: { kind: 'command', command: ['/usr/bin/env', 'node', '/workspace/tools/agent.mjs'] },
+} as const;
+
+/** Its agent is among the files that git ignores. */
+function project(stories: readonly StoryPlan[]): string {
+  const files = { a: 'a\n', '.gitignore': 'tools\n.carrel\n', 'tools/agent.mjs': script };
+  return new Repository(projects, { ...files, [taskFilePath]: taskFile(stories) }).path;
+}
+
+/** A sandbox whose command is the adapter, and somebody attached who has asked. */
+async function begin(name: string, stories: readonly StoryPlan[]): Promise<Visit> {
+  const command = [...adapterCommand(settings)];
+  await carrel.ok('status');
+  const body = { name, project: project(stories), mode: 'overlay', command, stdin: true } as const;
+  await carrel.client.call('createSandbox', { body });
+  return new Visit(name).ask();
+}
+
+class Visit {
+  readonly said: SwarmMessage[] = [];
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+
+  constructor(name: string) {
+    this.child = carrel.spawn(['attach', name]);
+    this.child.stdin!.on('error', () => {});
+    const reader = new MessageReader();
+    this.child.stdout!.on('data', (chunk: Buffer) => {
+      for (const read of reader.push(chunk)) if ('message' in read) this.said.push(read.message);
+    });
+    this.exited = new Promise((done) => this.child.on('close', done));
+  }
+
+  /** After an empty line, which ends what somebody before may have left. */
+  ask(): this {
+    this.child.stdin!.write(Buffer.concat([Buffer.from('\n'), encodeMessage(request)]));
+    return this;
+  }
+
+  get changes(): string[] {
+    const all = this.said.flatMap(({ type, payload }) =>
+      type === 'progress-update' ? [`${payload.storyId} ${payload.status}`] : [],
+    );
+    return [...new Set(all)];
+  }
+
+  until(change: string): Promise<void> {
+    return until(() => this.changes.includes(change), change, 30_000);
+  }
+}
+
+/** Read without a daemon. */
+function outcomes(): Outcome[] {
+  const sandboxes = join(carrel.home, 'sandboxes');
+  const paths = readdirSync(sandboxes).map((id) => join(sandboxes, id, 'state/data/carrel/outcome.json'));
+  return paths.map((path) => checkOutcome(JSON.parse(readFileSync(path, 'utf8'))));
+}
+
+const waits = 'append b 1\nwait /tmp/go\nappend b 2';
+const two = [{ does: 'append a x' }, { does: waits, after: ['US-001'] }];
+
+/** Started again, it has the first story and does the second from its beginning. */
+async function goesOn(name: string): Promise<void> {
+  await carrel.ok('start', name);
+  const visit = new Visit(name).ask();
+  await visit.until('US-002 in_progress');
+  expect(visit.changes).toEqual(['US-001 completed', 'US-002 in_progress']);
+  await carrel.ok('exec', name, '--', 'touch', '/tmp/go');
+  expect(await visit.exited).toBe(0);
+  expect(await carrel.ok('diff', name, 'b')).toContain('+1\n+2\n');
+  await carrel.ok('rm', '--force', name);
+}
+
+it('does its work, and the result can be reviewed and fetched', async () => {
+  const path = project([{ does: 'append b 1\nsay done' }, { does: 'append c 2', after: ['US-001'] }]);
+  const argv = ['run', '--name', 'once', path, '--', ...adapterCommand(settings)];
+  const { exitCode, stdout } = await carrel.run(argv, { input: encodeMessage(request) });
+  expect([exitCode, stdout.trim().split('\n').at(-1)]).toEqual([0, expect.stringContaining('"completed"')]);
+  expect(await carrel.show('once')).toMatchObject({ state: 'completed' });
+  expect(outcomes().map(({ completion }) => completion?.status)).toEqual(['completed']);
+  expect(await carrel.ok('diff', '--stat', 'once')).toContain('2 files changed');
+  expect(await carrel.ok('apply', 'once')).toContain(`refs/carrel/once/heads/${branchName}`);
+  await carrel.ok('rm', '--force', 'once');
+});
+
+it('goes on without a daemon, and tells the next one how everything stands', async () => {
+  const first = await begin('alone', two);
+  await first.until('US-002 in_progress');
+  await carrel.killDaemon();
+  await first.exited;
+  const cut = new Visit('alone');
+  cut.child.stdin!.write(encodeMessage(request).subarray(0, 40));
+  await carrel.ok('exec', 'alone', '--', 'true');
+  cut.child.kill('SIGKILL');
+  await cut.exited;
+  const next = new Visit('alone').ask();
+  await next.until('US-002 in_progress');
+  expect(next.changes).toEqual(['US-001 completed', 'US-002 in_progress']);
+  await carrel.killDaemon();
+  await carrel.ok('exec', 'alone', '--', 'touch', '/tmp/go');
+  await until(() => outcomes().every(({ completion }) => completion?.status === 'completed'), 'the end');
+  expect(await carrel.json('wait', 'alone')).toMatchObject({ state: 'completed', exitCode: 0 });
+  await carrel.ok('rm', '--force', 'alone');
+});
+
+it('stops with its sandbox, and goes on when that is started again', async () => {
+  const visit = await begin('stopped', two);
+  await visit.until('US-002 in_progress');
+  await carrel.ok('stop', 'stopped');
+  expect(await visit.exited).toBe(130);
+  const errors = ['US-002: stopped before it was finished'];
+  expect(visit.said.at(-1)).toMatchObject({ type: 'completion', payload: { status: 'stopped', errors } });
+  expect(outcomes().map(({ completion }) => completion?.status)).toEqual(['stopped']);
+  await goesOn('stopped');
+});
+
+it('that was killed, its agent with it, goes on when the sandbox is started again', async () => {
+  const visit = await begin('killed', two);
+  await visit.until('US-002 in_progress');
+  await carrel.run(['exec', 'killed', '--', 'sh', '-c', 'kill -9 $(pgrep -f lib/agent/main.js)']);
+  expect(await visit.exited).toBe(137);
+  expect(await carrel.show('killed')).toMatchObject({ state: 'failed', exitCode: 137 });
+  expect(outcomes().map(({ completion }) => completion)).toEqual([null]);
+  await goesOn('killed');
+});
+
+it('can be neither changed nor stood in for by its agent', async () => {
+  const plant = ['node', 'git', 'sh', 'carrel-adapter'].map((name) => `program /home/agent/.local/bin/${name}`);
+  const visit = await begin('hostile', [{ does: [...plant, waits].join('\n') }]);
+  await visit.until('US-001 in_progress');
+  const attempts = ['carrel-adapter', 'lib/agent/main.js', 'lib/planted.js'].map((name) => `/opt/carrel/bin/${name}`);
+  const { stderr } = await carrel.run([
+    'exec',
+    'hostile',
+    '--',
+    '/bin/sh',
+    '-c',
+    `for f in ${attempts.join(' ')}; do (echo x >> $f); done`,
+  ]);
+  expect(stderr.match(/cannot create \/opt\/carrel\/bin/g)).toHaveLength(3);
+  await carrel.ok('stop', '--grace', '0', 'hostile');
+  await carrel.ok('start', 'hostile');
+  const next = new Visit('hostile').ask();
+  await next.until('US-001 in_progress');
+  await carrel.ok('exec', 'hostile', '--', '/usr/bin/touch', '/tmp/go');
+  expect(await next.exited).toBe(0);
+  await carrel.ok('rm', '--force', 'hostile');
+});
