@@ -14,6 +14,7 @@ export const paths = {
   openapi: { method: 'GET', path: '/openapi.json' },
   status: { method: 'GET', path: '/v1/status' },
   doctor: { method: 'GET', path: '/v1/doctor' },
+  listEngines: { method: 'GET', path: '/v1/engines' },
   shutdown: { method: 'POST', path: '/v1/shutdown' },
   events: { method: 'GET', path: '/v1/events' },
   followEvents: { method: 'GET', path: '/v1/events/stream' },

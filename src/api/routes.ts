@@ -37,6 +37,11 @@ export const routes = {
   openapi: { ...paths.openapi, summary: 'This document', answer: 'document' },
   status: { ...paths.status, summary: 'The daemon and what it holds', answer: shape.statusView },
   doctor: { ...paths.doctor, summary: 'Prove what this machine offers', answer: z.array(shape.probeRow) },
+  listEngines: {
+    ...paths.listEngines,
+    summary: 'What sandboxes can be started on, and why not',
+    answer: z.array(shape.engineView),
+  },
   shutdown: {
     ...paths.shutdown,
     summary: 'End the daemon; sandboxes go on unless `all`',
@@ -300,6 +305,7 @@ export type CredentialView = z.output<typeof credential.credentialView>;
 export type ComposedFleet = z.output<typeof fleet.composedFleet>;
 export type FleetPlan = z.output<typeof fleet.fleetPlan>;
 export type FleetStep = z.output<typeof fleet.fleetStep>;
+export type EngineView = z.output<typeof shape.engineView>;
 export type SecretView = z.output<typeof shape.secretView>;
 export type UserView = z.output<typeof shape.userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;

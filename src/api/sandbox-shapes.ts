@@ -147,6 +147,20 @@ export const statusView = z.strictObject({
   lastSeq: z.int(),
 });
 
+export const engineView = z.strictObject({
+  name: z.enum(['local', 'docker']),
+  usable: z.boolean(),
+  version: z.string().nullable(),
+  /** What is taken when nobody names one. */
+  runtime: z.string().nullable(),
+  /** What `--runtime` may name. */
+  runtimes: z.array(z.string()),
+  at: z.string().nullable(),
+  /** Why it is not usable, and the cure. */
+  reason: z.string().nullable(),
+  cure: z.string().nullable(),
+});
+
 export const userView = z.strictObject({
   name: z.string(),
   slot: z.int(),

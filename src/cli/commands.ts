@@ -1,5 +1,6 @@
 /** Every command, as data. The parser, the help and the completion scripts are made from this table. */
 import type { Perform } from './context.ts';
+import { daemonCommands, daemonGroups, fleetFile, follow } from './daemon-commands.ts';
 import { networkCommands, networkGroups } from './network-commands.ts';
 import { storageCommands, storageGroups } from './storage-commands.ts';
 import { swarmCommands, swarmGroups } from './swarm-commands.ts';
@@ -111,59 +112,10 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--rm', summary: 'remove it when its command has ended' },
 ];
 
-export const groups: readonly GroupEntry[] = [...swarmGroups, ...storageGroups, ...networkGroups];
-
-const follow = (summary: string): OptionEntry => ({ flags: '-f, --follow', summary });
-const after: OptionEntry = { flags: '--after <SEQ>', summary: 'only what came after this sequence number' };
-
-const fleetFile: OptionEntry = { flags: '--file <FILE>', summary: 'another file than carrel.yaml' };
+export const groups: readonly GroupEntry[] = [...daemonGroups, ...swarmGroups, ...storageGroups, ...networkGroups];
 
 export const commands: readonly CommandEntry[] = [
-  {
-    name: 'up',
-    area: 'Daemon:',
-    summary: 'bring the machine to the carrel.yaml here; without one, run the daemon, in the background with -d',
-    options: [
-      { flags: '-d, --detach', summary: 'start the daemon in the background and return' },
-      fleetFile,
-      { flags: '--dry-run', summary: 'show what would be done' },
-      { flags: '-y, --yes', summary: 'remove without asking what is not declared, or was otherwise' },
-    ],
-    load: () => import('./command/up.ts'),
-  },
-  {
-    name: 'down',
-    area: 'Daemon:',
-    summary: 'end the daemon; sandboxes go on',
-    options: [{ flags: '--all', summary: 'stop all sandboxes first' }],
-    load: () => import('./command/down.ts'),
-  },
-  {
-    name: 'status',
-    area: 'Daemon:',
-    summary: 'show the daemon and what it holds',
-    load: () => import('./command/status.ts'),
-  },
-  {
-    name: 'doctor',
-    area: 'Daemon:',
-    summary: 'prove what this machine offers, with the cure where it does not',
-    load: () => import('./command/doctor.ts'),
-  },
-  {
-    name: 'events',
-    area: 'Daemon:',
-    summary: 'show what happened',
-    options: [follow('go on with what happens'), after],
-    load: () => import('./command/events.ts'),
-  },
-  {
-    name: 'audit',
-    area: 'Daemon:',
-    summary: 'show who did what; everything for the owner, for others what they did themselves',
-    options: [follow('go on with what is done'), after],
-    load: () => import('./command/audit.ts'),
-  },
+  ...daemonCommands,
   {
     name: 'run',
     area: 'Sandboxes:',

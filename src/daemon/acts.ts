@@ -30,6 +30,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   health: null,
   openapi: null,
   status: null,
+  listEngines: null,
   events: null,
   followEvents: null,
   readAudit: null,

@@ -43,6 +43,7 @@ import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
 import { createDoctor } from './doctor.ts';
 import { EarlierOutput } from './earlier-output.ts';
+import { EngineDesk } from './engines.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
@@ -232,6 +233,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     setImmediate(close);
     return names;
   };
+  const engines = new EngineDesk({ local, dockerSocket: config.dockerSocket, store });
   const served: Served = {
     version: readVersion(),
     home: home.home,
@@ -245,7 +247,8 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     work,
     commandEnded: keepBases,
     output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
-    doctor: createDoctor(local, { store, sandboxes, home }),
+    doctor: createDoctor(local, { store, sandboxes, home, otherEngines: () => engines.dockerRows() }),
+    engines,
     shutdown,
   };
   const servers = [await listen(served)];

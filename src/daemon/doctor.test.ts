@@ -27,7 +27,12 @@ describe('without a sandbox', () => {
       throw fault;
     };
     const sandboxes = { create } as unknown as Sandboxes;
-    return createDoctor(createFakeEngine(), { store: createMemoryStore(), sandboxes, home });
+    return createDoctor(createFakeEngine(), {
+      store: createMemoryStore(),
+      sandboxes,
+      home,
+      otherEngines: async () => [],
+    });
   }
 
   it('the reason is told, and no claim but one is proved', async () => {

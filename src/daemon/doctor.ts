@@ -34,14 +34,16 @@ export interface DoctorParts {
   readonly store: Store;
   readonly sandboxes: Sandboxes;
   readonly home: Home;
+  /** What is to be said of other engines. */
+  readonly otherEngines: () => Promise<readonly ProbeRow[]>;
 }
 
 export function createDoctor(engine: Engine, parts: DoctorParts): Doctor {
   return {
     examine: async () => {
       const patient = { ...parts, engine };
-      const [machine, claims] = await Promise.all([engine.probe(), claimRows(patient)]);
-      return [...machine, await leftoversRow(patient), ...claims];
+      const [machine, others, claims] = await Promise.all([engine.probe(), parts.otherEngines(), claimRows(patient)]);
+      return [...machine, ...others, await leftoversRow(patient), ...claims];
     },
   };
 }

@@ -14,6 +14,7 @@ import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import { auditStream } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
+import type { EngineDesk } from './engines.ts';
 import { gathered } from './output.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
 import type { Users } from './users.ts';
@@ -36,6 +37,7 @@ export interface Served {
   /** Looks after a sandbox that may have changed something just now. */
   commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;
+  readonly engines: Pick<EngineDesk, 'list'>;
   shutdown(all: boolean): Promise<string[]>;
 }
 
@@ -77,6 +79,7 @@ export function handlers(served: Served): Handlers {
       requireOwner(actor);
       return served.doctor.examine();
     },
+    listEngines: () => served.engines.list(),
     shutdown: async ({ actor, body }) => {
       requireOwner(actor);
       return { stopped: await served.shutdown(body.all ?? false) };

@@ -145,6 +145,20 @@ export interface ProbeRow {
 /** `init` throws where the engine or the runtime has no such process to show. */
 export type Made = (init: () => ProcessRef) => Promise<void>;
 
+/** An engine in a few words. */
+export interface EngineAbout {
+  /** Null: it could not be asked. */
+  readonly version: string | null;
+  /** What it runs sandboxes with when nobody asks for anything. */
+  readonly runtime: string | null;
+  /** What `--runtime` may name. */
+  readonly runtimes: readonly string[];
+  /** The socket it was asked at; null where there is none. */
+  readonly at: string | null;
+  /** Why no sandbox can be started on it now. */
+  readonly refusal: { readonly reason: string; readonly cure: string } | null;
+}
+
 export interface Engine {
   readonly name: EngineName;
   /** What this machine offers, by trying it. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApplyView, ChangesView } from '../../src/api/routes.ts';
+import type { ApplyView, ChangesView, EngineView } from '../../src/api/routes.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 
@@ -36,6 +36,16 @@ describe('on docker', () => {
   it('runs a command and passes its streams and its code through', async () => {
     const args = ['run', '--rm', ...docker, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'];
     expect(await carrel.run(args)).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  it('is listed with what it runs on', async () => {
+    const engines = await carrel.json<EngineView[]>('engine', 'ls');
+    expect(engines.map(({ name, usable }) => [name, usable])).toEqual([
+      ['local', true],
+      ['docker', true],
+    ]);
+    expect(engines[1]).toMatchObject({ runtime: 'runc', at: dockerd.socketPath, reason: null });
+    expect(engines[1]!.version).toMatch(/^Docker Engine \d+\.\d+/);
   });
 
   it('refuses an image that is not on the list of the owner', async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import type { SandboxView } from '../../api/routes.ts';
+import type { EngineView, SandboxView } from '../../api/routes.ts';
 import { lastWords } from '../daemon-start.ts';
 import { Output } from '../output/output.ts';
+import { line } from './audit.ts';
+import { engineListing } from './engine-ls.ts';
 import { listing } from './ls.ts';
 import { description } from './show.ts';
 import { usage } from './stats.ts';
@@ -100,4 +102,35 @@ test('the last words of a daemon become its Fault', () => {
   });
   expect(lastWords('carrel-fault: {"co', 'SIGKILL').toJSON()).toMatchObject({ code: 'internal' });
   expect(lastWords('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
+});
+
+test('the engines', () => {
+  const engines: EngineView[] = [
+    {
+      ...{ name: 'local', usable: true, version: 'conmon 2.1.6', runtime: 'crun 1.8.1', runtimes: ['crun'] },
+      ...{ at: null, reason: null, cure: null },
+    },
+    {
+      ...{ name: 'docker', usable: false, version: null, runtime: null, runtimes: [] },
+      ...{ at: '/run/docker.sock', reason: 'nobody answers\u001b', cure: 'Start it.' },
+    },
+  ];
+  expect(engineListing(engines, out)).toEqual([
+    'ENGINE  USABLE  VERSION       RUNTIME     SOCKET',
+    'local   yes     conmon 2.1.6  crun 1.8.1  -',
+    'docker  no      -             -           /run/docker.sock',
+    '  nobody answers\\u001b',
+    '  cure: Start it.',
+  ]);
+});
+
+test('the audit log', () => {
+  const entry = { at: '2026-01-01T00:00:00Z', user: 'ann', as: 'bob', verb: 'sandbox.stop', outcome: 'ok' };
+  const targets = [{ name: 'a\n' }, { name: 'b' }];
+  expect(line({ ...entry, targets, peer: { uid: 0, pid: 7 }, detail: { n: 1, s: 'x' } })).toBe(
+    '2026-01-01T00:00:00Z ann(as bob) sandbox.stop a\\n,b ok uid=0 pid=7 n=1 s=x',
+  );
+  expect(line({ ...entry, as: null, user: null, targets: [], peer: null })).toBe(
+    '2026-01-01T00:00:00Z - sandbox.stop - ok -',
+  );
 });

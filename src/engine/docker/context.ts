@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { Connection } from './connection.ts';
-import { type EngineInfo, type Facts, factsFrom } from './facts.ts';
+import { askFacts, type Facts } from './facts.ts';
 import { hostId, type Owner } from './identity.ts';
 import { containerName } from './naming.ts';
 import { findSocket } from './socket.ts';
@@ -73,7 +73,7 @@ export class Context {
   }
 
   #ask(): { until: number; found: Promise<Facts> } {
-    const found = this.connection.ask(async (docker) => factsFrom((await docker.info()) as EngineInfo));
+    const found = askFacts(this.connection);
     found.catch(() => {
       this.#facts = null;
     });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { factsFrom } from './facts.ts';
-import { rowsOf } from './probe.ts';
 import { findSocket } from './socket.ts';
 
 const plain = {
@@ -40,16 +39,6 @@ describe('what a Docker Engine says of itself', () => {
 
   it('may leave things out', () => {
     expect(factsFrom({})).toMatchObject({ seccomp: false, runtimes: ['runc'], enforced: [], logDriver: 'json-file' });
-  });
-});
-
-describe('rows of the probe', () => {
-  it('have a cure for what is lacking', () => {
-    const levels = (info: object) =>
-      Object.fromEntries(rowsOf(factsFrom(info), '/docker.sock').map(({ name, level }) => [name, level]));
-    expect(levels(plain)).toMatchObject({ docker: 'ok', 'docker-seccomp': 'ok', 'docker-user-namespace': 'warning' });
-    expect(levels({})).toMatchObject({ 'docker-seccomp': 'failure', 'docker-cgroups': 'warning' });
-    for (const row of rowsOf(factsFrom({}), '')) if (row.level !== 'ok') expect(row.cure).not.toBeNull();
   });
 });
 

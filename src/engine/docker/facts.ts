@@ -1,5 +1,6 @@
 /** What a Docker Engine says of itself, as far as it matters here. */
 import type { Limits } from '../../model/limits.ts';
+import type { Connection } from './connection.ts';
 
 /** The parts of its answer that we read. Podman leaves some out. */
 export interface EngineInfo {
@@ -20,7 +21,13 @@ export interface EngineInfo {
   readonly Plugins?: { readonly Log?: readonly string[] | null } | null;
 }
 
+/** Of its answer about versions, too. */
+export interface EngineVersion {
+  readonly Components?: readonly { readonly Name?: string }[] | null;
+}
+
 export interface Facts {
+  readonly product: 'Docker Engine' | 'Podman';
   readonly version: string;
   readonly seccomp: boolean;
   /** Ids outside are those inside plus these; null where they are the same. */
@@ -36,11 +43,19 @@ export interface Facts {
   readonly logDriver: 'local' | 'json-file';
 }
 
-export function factsFrom(info: EngineInfo): Facts {
+export function askFacts(connection: Connection, withinMs?: number): Promise<Facts> {
+  return connection.ask(async (docker) => {
+    const [info, version] = await Promise.all([docker.info(), docker.version()]);
+    return factsFrom(info as EngineInfo, version as EngineVersion);
+  }, withinMs);
+}
+
+export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}): Facts {
   const options = (info.SecurityOptions ?? []).map(securityOption);
   const has = (name: string) => options.some((option) => option.name === name);
   const defaultRuntime = info.DefaultRuntime || 'runc';
   return {
+    product: Components?.some(({ Name }) => Name?.startsWith('Podman')) ? 'Podman' : 'Docker Engine',
     version: info.ServerVersion ?? '',
     seccomp: options.some(({ name, profile }) => name === 'seccomp' && profile !== 'unconfined'),
     shift: has('userns') ? shiftIn(info.DockerRootDir ?? '') : null,

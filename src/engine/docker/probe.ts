@@ -1,37 +1,91 @@
 /** What this Docker Engine offers. */
+import { existsSync } from 'node:fs';
 import { isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
-import type { ProbeRow } from '../engine.ts';
-import { failure, ok, warning } from '../local/probe-row.ts';
+import type { EngineAbout, ProbeRow } from '../engine.ts';
+import { failure, ok, refusalIn, warning } from '../local/probe-row.ts';
 import { runtimeNames } from '../local/runtime.ts';
+import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
-import type { Facts } from './facts.ts';
+import { askFacts, type Facts } from './facts.ts';
+import { findSocket } from './socket.ts';
+import { canShow } from './stage.ts';
 
-export async function probe(context: Context): Promise<readonly ProbeRow[]> {
-  const { socketPath } = context.connection;
+/** Somebody waits to be told. */
+const examineMs = 5000;
+
+export interface Examined {
+  readonly about: EngineAbout;
+  /** Whether there is anything at its socket. */
+  readonly isThere: boolean;
+  readonly rows: readonly ProbeRow[];
+}
+
+/** Without being opened: who only looks leaves nothing behind. */
+export async function examineDocker(socketPath: string | null): Promise<Examined> {
+  let at = socketPath;
   try {
-    return rowsOf(await context.facts(), socketPath);
+    at ??= findSocket(process.env);
+    const facts = await askFacts(new Connection(at), examineMs);
+    const rows = rowsOf(facts, { socketPath: at, canMount: canShow(at) });
+    return { about: aboutOf(facts, at, rows), isThere: true, rows };
   } catch (error) {
     if (!isFault(error)) throw error;
-    return [failure('docker', error.message, error.hint ?? 'Use the embedded engine: --engine local.')];
+    const rows = [failure('docker', error.message, error.hint ?? elsewhere)];
+    return { about: aboutOf(null, at, rows), isThere: at === null || existsSync(at), rows };
   }
 }
 
-export function rowsOf(facts: Facts, socketPath: string): ProbeRow[] {
+/** Where nobody asked for this engine, that it is not there or cannot be used is no failure. */
+export function rowsFor({ rows, isThere }: Examined, isWanted: boolean): readonly ProbeRow[] {
+  if (isWanted) return rows;
+  if (!isThere) return [ok('docker', 'none here; only --engine docker would need one')];
+  return rows.map((row) => (row.level === 'failure' ? { ...row, level: 'warning' } : row));
+}
+
+export function probe(context: Context): Promise<readonly ProbeRow[]> {
+  return examineDocker(context.connection.socketPath).then(({ rows }) => rows);
+}
+
+const elsewhere = 'Use the embedded engine: --engine local.';
+
+function aboutOf(facts: Facts | null, at: string | null, rows: readonly ProbeRow[]): EngineAbout {
+  return {
+    version: facts && `${facts.product} ${facts.version}`,
+    runtime: facts?.defaultRuntime ?? null,
+    runtimes: facts ? knownRuntimes(facts) : [],
+    at,
+    refusal: refusalIn(rows),
+  };
+}
+
+export interface Seen {
+  readonly socketPath: string;
+  /** Whether mounts of ours can be shown to the engine. */
+  readonly canMount: boolean;
+}
+
+export function rowsOf(facts: Facts, { socketPath, canMount }: Seen): ProbeRow[] {
   return [
-    ok('docker', `${facts.version} at ${socketPath}`),
+    ok('docker', `${facts.product} ${facts.version} at ${socketPath}`),
     runtimeRow(facts),
     seccompRow(facts),
-    userNamespaceRow(facts),
+    userNamespaceRow(facts, canMount),
     limitsRow(facts),
+    overlayRow(canMount),
     storageRow(facts),
     restartRow(facts),
   ];
 }
 
-function runtimeRow({ runtimes, defaultRuntime }: Facts): ProbeRow {
-  const others = runtimeNames.filter((name) => runtimes.includes(name) && name !== defaultRuntime);
-  return ok('docker-runtime', [defaultRuntime, ...others].join(', '));
+function knownRuntimes({ runtimes }: Facts): string[] {
+  return runtimeNames.filter((name) => runtimes.includes(name));
+}
+
+function runtimeRow(facts: Facts): ProbeRow {
+  const others = knownRuntimes(facts).filter((name) => name !== facts.defaultRuntime);
+  const sysbox = facts.runtimes.includes('sysbox-runc') ? '' : '; --runtime sysbox-runc is not installed';
+  return ok('docker-runtime', `${[facts.defaultRuntime, ...others].join(', ')}${sysbox}`);
 }
 
 function seccompRow({ seccomp }: Facts): ProbeRow {
@@ -43,7 +97,7 @@ function seccompRow({ seccomp }: Facts): ProbeRow {
   );
 }
 
-function userNamespaceRow({ shift, rootless }: Facts): ProbeRow {
+function userNamespaceRow({ shift, rootless }: Facts, canMount: boolean): ProbeRow {
   if (rootless) {
     return failure(
       'docker-user-namespace',
@@ -52,6 +106,7 @@ function userNamespaceRow({ shift, rootless }: Facts): ProbeRow {
     );
   }
   if (shift) return ok('docker-user-namespace', `root inside is uid ${shift.uid} outside`);
+  if (canMount) return ok('docker-user-namespace', 'agent is an id without an account, another one for each user');
   return warning(
     'docker-user-namespace',
     'containers have the ids of the host: agent is an ordinary user of it, or the owner of the project',
@@ -76,6 +131,16 @@ function limitsRow({ enforced, cgroupVersion }: Facts): ProbeRow {
     'docker-cgroups',
     `${detail}; not ${missing.join(', ')}`,
     'Boot with the kernel options cgroup_enable=memory swapaccount=1, and see docker info.',
+  );
+}
+
+function overlayRow(canMount: boolean): ProbeRow {
+  if (canMount)
+    return ok('docker-workspaces', 'working copies are mounted for the engine, with any owner shown as agent');
+  return warning(
+    'docker-workspaces',
+    'nothing can be mounted for the engine from here: working copies of projects of root are refused',
+    'Run Carrel as root, beside dockerd rather than in a container; or use the embedded engine: --engine local.',
   );
 }
 

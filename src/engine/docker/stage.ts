@@ -23,19 +23,12 @@ export class Stage {
     mkdirSync(folder, { recursive: true, mode: 0o711 });
   }
 
-  /** Needs root of the machine, and an engine whose namespace can be seen from here: one that runs beside us. */
   get isPossible(): boolean {
-    return !readIdSpace().rootless && this.#engine() !== null;
+    return canShow(this.#socketPath);
   }
 
   #engine(): number | null {
-    try {
-      const pid = listenerOf(this.#socketPath);
-      return pid > 0 && existsSync(`/proc/${pid}/ns/mnt`) ? pid : null;
-    } catch {
-      // Not there; whoever asks it something learns more, ignoring.
-      return null;
-    }
+    return engineAt(this.#socketPath);
   }
 
   /** Paths for the engine by the numbers of the mounts: of what is bound, and of what an overlay lies on. */
@@ -75,6 +68,21 @@ export class Stage {
 
   #place(id: string): string {
     return join(this.#folder, id);
+  }
+}
+
+/** Needs root of the machine, and an engine whose namespace can be seen from here: one that runs beside us. */
+export function canShow(socketPath: string): boolean {
+  return !readIdSpace().rootless && engineAt(socketPath) !== null;
+}
+
+function engineAt(socketPath: string): number | null {
+  try {
+    const pid = listenerOf(socketPath);
+    return pid > 0 && existsSync(`/proc/${pid}/ns/mnt`) ? pid : null;
+  } catch {
+    // Not there; whoever asks it something learns more, ignoring.
+    return null;
   }
 }
 

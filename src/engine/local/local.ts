@@ -11,6 +11,7 @@ import { idPattern } from '../../model/name.ts';
 import type {
   Console,
   Engine,
+  EngineAbout,
   ExecSpec,
   Handle,
   Launch,
@@ -32,16 +33,18 @@ import { type LocalHandle, readHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { Pauses } from './pause.ts';
-import { probe } from './probe.ts';
+import { aboutLocal, probe } from './probe.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create } from './start.ts';
 
-export function openLocalEngine(options: LocalOptions): Engine {
+export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
+
+export function openLocalEngine(options: LocalOptions): LocalEngineView {
   openStage();
   return new LocalEngine(openContext(options));
 }
 
-class LocalEngine implements Engine {
+class LocalEngine implements LocalEngineView {
   readonly name = 'local';
   readonly #context: Context;
   readonly #listeners = new Set<(id: string) => void>();
@@ -61,6 +64,10 @@ class LocalEngine implements Engine {
 
   probe() {
     return probe(this.#context);
+  }
+
+  about() {
+    return aboutLocal(this.#context);
   }
 
   async start(launch: Launch, made?: Made): Promise<Started> {

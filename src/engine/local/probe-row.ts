@@ -1,5 +1,5 @@
 /** The three kinds of rows a probe can give. A row that is not ok says what to do about it. */
-import type { ProbeRow } from '../engine.ts';
+import type { EngineAbout, ProbeRow } from '../engine.ts';
 
 export function ok(name: string, detail: string): ProbeRow {
   return { name, level: 'ok', detail, cure: null };
@@ -11,4 +11,10 @@ export function warning(name: string, detail: string, cure: string): ProbeRow {
 
 export function failure(name: string, detail: string, cure: string): ProbeRow {
   return { name, level: 'failure', detail, cure };
+}
+
+/** The first thing that keeps sandboxes from being started. */
+export function refusalIn(rows: readonly ProbeRow[]): EngineAbout['refusal'] {
+  const row = rows.find(({ level }) => level === 'failure');
+  return row ? { reason: row.detail, cure: row.cure ?? '' } : null;
 }

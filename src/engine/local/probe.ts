@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../lib/file.ts';
 import { namespaceArgs } from '../../lib/namespace.ts';
 import { run } from '../../lib/run.ts';
-import type { ProbeRow } from '../engine.ts';
+import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
 import type { Context } from './context.ts';
 import { cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
@@ -14,7 +14,9 @@ import { diskRows } from './probe-disk.ts';
 import { idProgramsRow, idRangeRow } from './probe-ids.ts';
 import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './probe-kernel.ts';
 import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } from './probe-program.ts';
+import { refusalIn } from './probe-row.ts';
 import { trialRows } from './probe-trial.ts';
+import { versionIn } from './probe-version.ts';
 import { findProgram, runtimeNames } from './runtime.ts';
 
 const cgroupMount = '/sys/fs/cgroup';
@@ -40,6 +42,25 @@ export async function probe(context: Context): Promise<readonly ProbeRow[]> {
     ...tools,
     otherGroupsRow(otherGroups(context)),
   ];
+}
+
+/** In a few words, from programs alone. */
+export async function aboutLocal(context: Context): Promise<EngineAbout> {
+  const [rows, keeper, runtimes] = await Promise.all([
+    programRows(context),
+    programAt('conmon', context.keeperPath),
+    Promise.all(runtimeNames.map(programOf)),
+  ]);
+  const known = runtimes.filter((program) => program !== null);
+  const [runtime] = known.filter(({ name }) => name === 'crun' || name === 'runc');
+  return {
+    version: keeper.version === null ? null : `conmon ${versionIn(keeper.version) ?? ''}`.trim(),
+    runtime: runtime ? `${runtime.name} ${versionIn(runtime.version ?? '') ?? ''}`.trim() : null,
+    runtimes: known.map(({ name }) => name),
+    at: null,
+    // The others are looked for, but nobody has to have them.
+    refusal: refusalIn(rows.filter(({ name }) => !/^runtime-(runsc|sysbox)/.test(name))),
+  };
 }
 
 function kernelRows(rootless: boolean): ProbeRow[] {
