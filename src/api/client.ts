@@ -81,7 +81,7 @@ export class Client {
   }
 
   /** What server-sent events carry. */
-  async *sent<K extends 'followEvents' | 'readAudit', T>(route: K, input: Input<K>): AsyncGenerator<T> {
+  async *sent<K extends 'followEvents' | 'readAudit' | 'networkLog', T>(route: K, input: Input<K>): AsyncGenerator<T> {
     const response = await this.#answer(route, input);
     for await (const data of readServerSent(response)) yield parseJson(data) as T;
   }

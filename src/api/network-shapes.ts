@@ -6,9 +6,22 @@ export const rule = z.string().min(1).max(300);
 export const networkRequest = z.union([z.literal('none'), z.array(rule).max(maxRules)]);
 
 export const portView = z.strictObject({ port: z.int(), hostPort: z.int(), hostAddress: z.string() });
+export const portRow = portView.extend({ sandbox: z.string(), state: z.string() });
 
 export const networkView = z.strictObject({
   /** Empty: loopback and nothing else. */
   allow: z.array(z.string()),
   ports: z.array(portView),
+});
+
+export const explainView = z.strictObject({
+  /** In its one spelling. */
+  asked: z.string(),
+  allowed: z.boolean(),
+  rule: z.string().nullable(),
+  refusal: z.string().nullable(),
+  /** A sentence for people. */
+  reason: z.string(),
+  /** Where it would be dialled. */
+  addresses: z.array(z.string()),
 });

@@ -71,5 +71,11 @@ export const paths = {
   takeSnapshot: { method: 'POST', path: `${at}/snapshots` },
   restoreSnapshot: { method: 'POST', path: `${at}/restore` },
   forkSandbox: { method: 'POST', path: `${at}/fork` },
+  changeNetwork: { method: 'POST', path: `${at}/network` },
+  explainNetwork: { method: 'POST', path: `${at}/network/explain` },
+  networkLog: { method: 'GET', path: `${at}/network/log` },
+  listPorts: { method: 'GET', path: '/v1/ports' },
+  addPort: { method: 'POST', path: `${at}/ports` },
+  removePort: { method: 'POST', path: `${at}/ports/remove` },
   execSandbox: { method: 'POST', path: `${at}/exec` },
 } as const satisfies Record<string, Path>;

@@ -9,17 +9,15 @@ import { z } from 'zod';
 import * as credential from './credential-shapes.ts';
 import * as fleet from './fleet-shapes.ts';
 import * as image from './image-shapes.ts';
+import { networkRoutes } from './network-routes.ts';
+import type * as network from './network-shapes.ts';
 import { type Path, paths } from './paths.ts';
+import { count, flag } from './query.ts';
 import * as shape from './sandbox-shapes.ts';
 import { swarmRoutes } from './swarm-routes.ts';
-import * as volume from './volume-shapes.ts';
+import { volumeRoutes } from './volume-routes.ts';
+import type * as volume from './volume-shapes.ts';
 import * as workspace from './workspace-shapes.ts';
-
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const count = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number);
 
 export * from './sandbox-shapes.ts';
 export type * from './swarm-routes.ts';
@@ -110,42 +108,7 @@ export const routes = {
     summary: 'Forget a credential that no sandbox was given',
     answer: credential.credentialView,
   },
-  listVolumes: {
-    ...paths.listVolumes,
-    summary: 'Volumes of whoever asks and those that are shared, or all for the owner',
-    query: z.strictObject({ allUsers: flag.optional() }),
-    answer: z.array(volume.volumeView),
-  },
-  volumeStatus: {
-    ...paths.volumeStatus,
-    summary: 'The same, with their sizes and who has them',
-    query: z.strictObject({ allUsers: flag.optional() }),
-    answer: z.array(volume.volumeStatusView),
-  },
-  initVolumes: { ...paths.initVolumes, summary: 'Make the volumes of a user', answer: z.array(volume.volumeView) },
-  cleanVolumes: {
-    ...paths.cleanVolumes,
-    summary: 'Remove volumes that nobody uses; a backup is made first unless told otherwise',
-    body: volume.cleanRequest,
-    answer: volume.cleanView,
-  },
-  migrateVolumes: {
-    ...paths.migrateVolumes,
-    summary: 'Bring content over from volumes of older names',
-    body: z.strictObject({ folder: z.string().startsWith('/').max(4096) }),
-    answer: volume.migrateView,
-  },
-  backupVolume: {
-    ...paths.backupVolume,
-    summary: 'One archive of a volume, kept with the installation',
-    answer: volume.backupView,
-  },
-  restoreVolume: {
-    ...paths.restoreVolume,
-    summary: 'Replace a volume by what an archive of it has',
-    body: z.strictObject({ file: z.string().min(1).max(4096) }),
-    answer: volume.restoreVolumeView,
-  },
+  ...volumeRoutes,
   ...swarmRoutes,
   composeFleet: {
     ...paths.composeFleet,
@@ -268,6 +231,7 @@ export const routes = {
     body: workspace.forkRequest,
     answer: z.array(shape.sandboxView),
   },
+  ...networkRoutes,
   attachSandbox: { ...paths.attachSandbox, summary: 'The streams of its command', answer: 'upgrade' },
   execSandbox: {
     ...paths.execSandbox,
@@ -318,6 +282,10 @@ export type SnapshotView = z.output<typeof workspace.snapshotView>;
 export type RestoreView = z.output<typeof workspace.restoreView>;
 export type DiscardView = z.output<typeof workspace.discardView>;
 export type SizeView = z.output<typeof workspace.sizeView>;
+export type NetworkView = z.output<typeof network.networkView>;
+export type ExplainView = z.output<typeof network.explainView>;
+export type PortView = z.output<typeof network.portView>;
+export type PortRow = z.output<typeof network.portRow>;
 export type SandboxRequest = z.input<typeof shape.sandboxRequest>;
 export type SandboxView = z.output<typeof shape.sandboxView>;
 export type ExecRequest = z.input<typeof shape.execRequest>;

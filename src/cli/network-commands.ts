@@ -5,10 +5,76 @@ import type { CommandEntry, GroupEntry } from './commands.ts';
 const area = 'Network:';
 
 export const networkGroups: readonly GroupEntry[] = [
+  { name: 'net', area, summary: 'what sandboxes may reach, and what they tried' },
+  { name: 'port', area, summary: 'ports of this machine that lead to servers in sandboxes' },
   { name: 'credential', area, summary: 'keys that are added to requests outside of sandboxes' },
 ];
 
-export const networkCommands: readonly CommandEntry[] = [
+const netCommands: readonly CommandEntry[] = [
+  {
+    name: 'net allow',
+    area,
+    summary: 'let a sandbox reach more, at once',
+    args: '<NAME> <RULE...>',
+    usage: 'NAME HOST[:PORT]…',
+    completes: 'sandbox',
+    load: () => import('./command/net-allow.ts'),
+  },
+  {
+    name: 'net deny',
+    area,
+    summary: 'take rules away again; connections that they allowed are cut',
+    args: '<NAME> <RULE...>',
+    usage: 'NAME HOST[:PORT]…',
+    completes: 'sandbox',
+    load: () => import('./command/net-deny.ts'),
+  },
+  {
+    name: 'net explain',
+    area,
+    summary: 'say what would happen if a sandbox asked for HOST:PORT, and why',
+    args: '<NAME> <HOST:PORT>',
+    completes: 'sandbox',
+    load: () => import('./command/net-explain.ts'),
+  },
+  {
+    name: 'net log',
+    area,
+    summary: 'show what a sandbox tried to reach',
+    args: '<NAME>',
+    options: [
+      { flags: '-f, --follow', summary: 'go on with what it tries' },
+      { flags: '--tail <N>', summary: 'only the last N lines of the record' },
+    ],
+    completes: 'sandboxes',
+    load: () => import('./command/net-log.ts'),
+  },
+];
+
+const portCommands: readonly CommandEntry[] = [
+  {
+    name: 'port add',
+    area,
+    summary: 'have a port of this machine lead to a server in a sandbox',
+    args: '<NAME> <PORT>',
+    usage: '[options] NAME PORT[:HOSTPORT]',
+    options: [{ flags: '--address <ADDRESS>', summary: 'where to listen instead of 127.0.0.1' }],
+    completes: 'sandbox',
+    load: () => import('./command/port-add.ts'),
+  },
+  { name: 'port ls', area, summary: 'list ports that lead to sandboxes', load: () => import('./command/port-ls.ts') },
+  {
+    name: 'port rm',
+    area,
+    summary: 'have it lead there no more',
+    args: '<NAME> <PORT>',
+    usage: 'NAME PORT[:HOSTPORT]',
+    completes: 'sandbox',
+    load: () => import('./command/port-rm.ts'),
+  },
+];
+
+const credentialCommands: readonly CommandEntry[] = [
   {
     name: 'credential add',
     area,
@@ -42,3 +108,5 @@ export const networkCommands: readonly CommandEntry[] = [
     load: () => import('./command/credential-rm.ts'),
   },
 ];
+
+export const networkCommands: readonly CommandEntry[] = [...netCommands, ...credentialCommands, ...portCommands];

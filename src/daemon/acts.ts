@@ -108,6 +108,20 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
     detail: { snapshot: body.snapshot },
   }),
   forkSandbox: named('sandbox.fork'),
+  changeNetwork: ({ name, body }) => ({
+    verb: 'sandbox.network',
+    names: [name],
+    detail: given({ allow: body.allow?.join(' '), deny: body.deny?.join(' ') }),
+  }),
+  explainNetwork: null,
+  networkLog: null,
+  listPorts: null,
+  addPort: ({ name, body: { port, hostPort, hostAddress } }) => ({
+    verb: 'sandbox.port.add',
+    names: [name],
+    detail: given({ port, hostPort, hostAddress }),
+  }),
+  removePort: ({ name, body }) => ({ verb: 'sandbox.port.remove', names: [name], detail: { port: body.port } }),
   attachSandbox: named('sandbox.attach'),
   execSandbox: named('sandbox.exec'),
 };

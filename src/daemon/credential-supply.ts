@@ -5,7 +5,7 @@ import { rootCertificates } from 'node:tls';
 import { trustFiles } from '../launch/credentials.ts';
 import { readIfThere } from '../lib/file.ts';
 import { type Credential, headerValue, maxCredentials } from '../model/credential.ts';
-import { parseHost } from '../model/host.ts';
+import { hostText, parseHost } from '../model/host.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { authorityKey } from '../network/credential/authority.ts';
 import { authorityCertificate } from '../network/credential/certificate.ts';
@@ -45,6 +45,13 @@ export class CredentialSupply {
         issuer,
         roots: this.#parts.roots,
       })),
+    );
+  }
+
+  /** HOST:PORT of each, without any value. */
+  hostsOf(sandbox: Sandbox): { name: string; place: string }[] {
+    return this.#given(sandbox).flatMap(({ name, services }) =>
+      services.map(({ host, port }) => ({ name, place: `${hostText(parseHost(host))}:${port}` })),
     );
   }
 

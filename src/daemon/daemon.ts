@@ -48,6 +48,7 @@ import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
 import { ImageDesk, type ImageDeskParts, imageRecords, isNeeded, toolsIn } from './images.ts';
+import { NetworkDesk } from './network-desk.ts';
 import { Networks } from './networks.ts';
 import { outputOf } from './output.ts';
 import { Reviews } from './reviews.ts';
@@ -187,6 +188,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       secrets: secretDesk,
       credentials: credentialDesk,
       volumes: volumeDesk,
+      network: new NetworkDesk(actor, {
+        store,
+        sandboxes,
+        networks,
+        credentialHosts: (box) => supply.hostsOf(box),
+        now,
+      }),
       tasks: new TaskDesk(sandboxes, { tasks }),
       swarms: new SwarmDesk(sandboxes, { records, now }),
       fleets: new FleetDesk(actor, {

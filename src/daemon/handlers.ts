@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import { auditStream } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
 import type { EngineDesk } from './engines.ts';
+import { networkStream } from './network-stream.ts';
 import { gathered } from './output.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
 import type { Users } from './users.ts';
@@ -156,6 +157,12 @@ export function handlers(served: Served): Handlers {
     listSnapshots: ({ scope, name }) => scope.snapshots.list(name),
     takeSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.take(name, body.label ?? null)),
     restoreSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.restore(name, body.snapshot)),
+    changeNetwork: ({ scope, name, body }) => scope.network.change(name, body.allow ?? [], body.deny ?? []),
+    explainNetwork: ({ scope, name, body }) => scope.network.explain(name, body.asked),
+    networkLog: ({ scope, name, query, context }) => networkStream(scope.network, name, query, context),
+    listPorts: async ({ scope }) => scope.network.listPorts(),
+    addPort: ({ scope, name, body }) => scope.network.addPort(name, body.port, body),
+    removePort: ({ scope, name, body }) => scope.network.removePort(name, body.port, body.hostPort),
     forkSandbox: ({ scope, name, body }) => work.run(() => scope.snapshots.fork(name, body.names)),
   };
 }

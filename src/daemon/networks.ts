@@ -35,6 +35,11 @@ export class Networks {
     this.#parts = parts;
   }
 
+  /** Where the record of its connections is. */
+  folder(id: string): string {
+    return join(this.#parts.folder(id), 'network');
+  }
+
   /** After a restart. Whatever was attached for others is not any more. */
   async start(): Promise<void> {
     const ids = this.#parts.store.list('sandbox').map(({ id }) => id);
@@ -96,13 +101,13 @@ export class Networks {
   #attachment(sandbox: Sandbox, init: ProcessRef): Attachment {
     const { id, name, spec } = sandbox;
     const { allow, ports } = spec.network ?? noNetwork;
-    const { limits, folder, credentials, services } = this.#parts;
+    const { limits, credentials, services } = this.#parts;
     return {
       id,
       name,
       user: spec.user,
       init,
-      folder: join(folder(id), 'network'),
+      folder: this.folder(id),
       allow,
       limits,
       services: services(sandbox),

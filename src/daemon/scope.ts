@@ -5,6 +5,7 @@ import type { Applies } from './applies.ts';
 import type { CredentialDesk } from './credentials.ts';
 import type { FleetDesk } from './fleets.ts';
 import type { ImageDesk } from './images.ts';
+import type { NetworkDesk } from './network-desk.ts';
 import type { Reviews } from './reviews.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -22,6 +23,7 @@ export interface Scope {
   readonly secrets: SecretDesk;
   readonly credentials: CredentialDesk;
   readonly volumes: VolumeDesk;
+  readonly network: NetworkDesk;
   readonly tasks: TaskDesk;
   readonly swarms: SwarmDesk;
   readonly fleets: FleetDesk;

@@ -144,7 +144,8 @@ describe('users', () => {
     );
     expect(tried.length).toBeGreaterThan(5);
     for (const { method, path } of tried) {
-      const answer = await bob(method, path.replace('{name}', 'box'), method === 'POST' ? {} : undefined);
+      const body = /explain/.test(path) ? { asked: 'a.example:1' } : /ports/.test(path) ? { port: 1 } : {};
+      const answer = await bob(method, path.replace('{name}', 'box'), method === 'POST' ? body : undefined);
       expect([path, answer.status]).toEqual([path, 404]);
     }
     expect((await bob('GET', '/v1/sandboxes')).body).toEqual([]);

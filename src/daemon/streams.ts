@@ -16,6 +16,7 @@ import {
 } from '../api/stream.ts';
 import type { Begun } from '../audit/audit.ts';
 import type { Console, ExecSpec, Process } from '../engine/engine.ts';
+import { networkEnv } from '../launch/network.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
@@ -234,7 +235,7 @@ async function serveExec(
     const process = await served.engine.exec(
       sandbox.id,
       sandbox.status.handle,
-      execSpec(request, sandboxes.cwd(sandbox)),
+      execSpec(request, sandbox, sandboxes.cwd(sandbox)),
     );
     begun.end('ok', { detail: { program: request.command[0] ?? '' } });
     if (!request.stdin) process.stdin.end();
@@ -251,10 +252,10 @@ async function serveExec(
   }
 }
 
-function execSpec(request: ExecRequest, cwd: string): ExecSpec {
+function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
   return {
     command: request.command,
-    env: request.env ?? {},
+    env: { ...networkEnv(spec), ...request.env },
     cwd: request.cwd ?? cwd,
     stdin: request.stdin ?? false,
     terminal: request.terminal ?? null,

@@ -1,3 +1,4 @@
+import type { SandboxSpec } from '../model/sandbox.ts';
 import { insidePorts } from '../network/network.ts';
 import type { Hook } from './launch.ts';
 
@@ -5,7 +6,7 @@ const url = `http://127.0.0.1:${insidePorts.proxy}`;
 const direct = 'localhost,127.0.0.1,::1';
 
 /** What tools look for that are to use a proxy. Some know the small letters only, some the capitals. */
-export const proxyEnv: Readonly<Record<string, string>> = {
+const proxyEnv: Readonly<Record<string, string>> = {
   HTTP_PROXY: url,
   http_proxy: url,
   HTTPS_PROXY: url,
@@ -25,8 +26,11 @@ export const proxyEnv: Readonly<Record<string, string>> = {
 
 /** How the sandbox reaches what it may reach. */
 export const network: Hook = {
-  surroundings: ({ spec }) => {
-    const asks = (spec.network?.allow.length ?? 0) > 0 || (spec.credentials?.length ?? 0) > 0;
-    return asks ? { env: proxyEnv } : {};
-  },
+  surroundings: ({ spec }) => ({ env: networkEnv(spec) }),
 };
+
+/** Also for what runs later in a sandbox that had no network when it started. */
+export function networkEnv({ network: given, credentials, env }: SandboxSpec): Readonly<Record<string, string>> {
+  const asks = (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
+  return asks ? { ...proxyEnv, ...env } : {};
+}

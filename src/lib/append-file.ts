@@ -68,6 +68,11 @@ export class AppendFile {
     closeSync(this.#fd);
   }
 
+  /** Without waiting for the disk. */
+  release(): void {
+    closeSync(this.#fd);
+  }
+
   #isTorn(): boolean {
     const last = Buffer.alloc(1);
     return this.#size > 0 && readSync(this.#fd, last, 0, 1, this.#size - 1) === 1 && last[0] !== newline;

@@ -1,9 +1,13 @@
 /**
  * The record of what a sandbox tried: one JSON object a line, in a file that no sandbox can write. Each attempt is
- * written down when it is decided, and once more when it ends. Two files of bounded size take turns, so the oldest go.
+ * written down when it is decided, and once more when it ends. Files of bounded size follow each other, so the oldest go.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { AppendFile } from '../lib/append-file.ts';
+import { Changes } from '../lib/changes.ts';
+import { Generations } from '../lib/generations.ts';
+import { generationNames, rotate } from '../lib/rotate.ts';
 import type { Refusal } from '../model/network.ts';
 
 export type Via = 'connect' | 'http' | 'socks' | 'credential' | 'service' | 'proxy';
@@ -34,17 +38,18 @@ export interface Ended {
   readonly reason: string | null;
 }
 
-export type RecordLine = Attempted | Ended;
+/** One that is refused is over at once. */
+export type RecordLine = Attempted | Ended | (Attempted & Ended);
 
-export const recordFiles = { current: 'network.ndjson', previous: 'network.1.ndjson' } as const;
+const fileName = 'network.ndjson';
+const files = 3;
 const maxFileBytes = 2 * 1024 * 1024;
 const maxTextLength = 300;
 
 /** The writer's side. */
 export class RecordFile {
   readonly #folder: string;
-  #fd: number | null = null;
-  #bytes = 0;
+  #file: AppendFile | null = null;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -52,31 +57,73 @@ export class RecordFile {
 
   /** On its way to the disk when it returns: a death of this process does not lose it. */
   write(line: RecordLine): void {
-    const text = Buffer.from(`${JSON.stringify(line, bounded)}\n`);
-    if (this.#fd !== null && this.#bytes + text.length > maxFileBytes) this.#rotate();
-    this.#fd ??= this.#open();
-    this.#bytes += writeSync(this.#fd, text);
+    const text = `${JSON.stringify(line, bounded)}\n`;
+    if (this.#file !== null && this.#file.size + text.length > maxFileBytes) this.#rotate();
+    this.#file ??= this.#open();
+    this.#file.append(text);
   }
 
   close(): void {
-    if (this.#fd !== null) closeSync(this.#fd);
-    this.#fd = null;
+    this.#file?.release();
+    this.#file = null;
   }
 
   #rotate(): void {
     this.close();
-    renameSync(join(this.#folder, recordFiles.current), join(this.#folder, recordFiles.previous));
+    rotate(join(this.#folder, fileName), files);
   }
 
-  #open(): number {
+  #open(): AppendFile {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const fd = openSync(join(this.#folder, recordFiles.current), 'a', 0o600);
-    this.#bytes = fstatSync(fd).size;
-    return fd;
+    return new AppendFile(join(this.#folder, fileName));
   }
 }
 
 /** What came from inside may be as long as it likes. */
 function bounded(_: string, value: unknown): unknown {
   return typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
+}
+
+export interface ReadOptions {
+  readonly follow: boolean;
+  /** The last lines only; null: all that are kept. */
+  readonly tail: number | null;
+  readonly signal: AbortSignal;
+}
+
+/** The reader's side: lines as they were written, and with `follow` those to come. */
+export async function* readRecord(folder: string, { follow, tail, signal }: ReadOptions): AsyncGenerator<RecordLine> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const changes = follow ? new Changes(folder, signal) : null;
+  try {
+    const generations = new Generations(folder, generationNames(fileName, files));
+    yield* tail === null ? parsed(generations) : last(parsed(generations), tail);
+    while (changes && !signal.aborted) {
+      await changes.next();
+      yield* parsed(generations);
+    }
+  } finally {
+    changes?.close();
+  }
+}
+
+/** A line that a crash tore is none. */
+async function* parsed(generations: Generations): AsyncGenerator<RecordLine> {
+  for await (const line of generations.rest()) {
+    if (line === null) continue;
+    try {
+      yield JSON.parse(line.toString()) as RecordLine;
+    } catch {
+      // Half a line, ignoring.
+    }
+  }
+}
+
+async function* last(lines: AsyncGenerator<RecordLine>, count: number): AsyncGenerator<RecordLine> {
+  const kept: RecordLine[] = [];
+  for await (const line of lines) {
+    kept.push(line);
+    if (kept.length > count) kept.shift();
+  }
+  yield* kept;
 }

@@ -1,7 +1,7 @@
 /** One thing a sandbox tried: decided once, recorded twice, and cut when it is not allowed any more. */
 import { type Endpoint, endpointText } from '../../model/host.ts';
 import type { Refused } from '../lookup.ts';
-import type { RecordLine, Via } from '../record.ts';
+import type { Ended, RecordLine, Via } from '../record.ts';
 
 export class Attempt {
   readonly id: string;
@@ -52,36 +52,42 @@ export class Attempt {
 
   /** `text` is what was asked for, as it came. What was allowed and could not be had is no refusal. */
   refuse(text: string, { refusal, rule, message }: Refused): void {
-    if (this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name')) {
-      this.#note({
-        at: new Date().toISOString(),
-        attempt: this.id,
-        via: this.via,
-        asked: this.asked ? endpointText(this.asked) : text,
-        decision: 'refuse',
-        rule,
-        address: null,
-        refusal,
-        reason: message,
-      });
+    const isRefusal = this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name');
+    if (!isRefusal) {
+      this.end(message);
+      return;
     }
-    this.end(message);
+    this.#note({
+      ...this.#outcome(message),
+      via: this.via,
+      asked: this.asked ? endpointText(this.asked) : text,
+      decision: 'refuse',
+      rule,
+      address: null,
+      refusal,
+    });
+    this.#over();
   }
 
   end(reason: string | null = null): void {
     if (this.#state === 'over') return;
-    const wasAllowed = this.#state === 'allowed';
+    if (this.#state === 'allowed') this.#note(this.#outcome(reason));
+    this.#over();
+  }
+
+  #outcome(reason: string | null): Ended {
+    return {
+      at: new Date().toISOString(),
+      attempt: this.id,
+      sentBytes: this.#sentBytes,
+      receivedBytes: this.#receivedBytes,
+      durationMs: Math.round(performance.now() - this.#startedMs),
+      reason,
+    };
+  }
+
+  #over(): void {
     this.#state = 'over';
-    if (wasAllowed) {
-      this.#note({
-        at: new Date().toISOString(),
-        attempt: this.id,
-        sentBytes: this.#sentBytes,
-        receivedBytes: this.#receivedBytes,
-        durationMs: Math.round(performance.now() - this.#startedMs),
-        reason,
-      });
-    }
     this.#onEnd(this);
   }
 

@@ -1,0 +1,8 @@
+/** What a query says, from text. */
+import { z } from 'zod';
+
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+export const count = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);

@@ -1,0 +1,44 @@
+/** The routes about volumes; part of the table in `routes.ts`. */
+import { z } from 'zod';
+import { paths } from './paths.ts';
+import { flag } from './query.ts';
+import * as volume from './volume-shapes.ts';
+
+export const volumeRoutes = {
+  listVolumes: {
+    ...paths.listVolumes,
+    summary: 'Volumes of whoever asks and those that are shared, or all for the owner',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(volume.volumeView),
+  },
+  volumeStatus: {
+    ...paths.volumeStatus,
+    summary: 'The same, with their sizes and who has them',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(volume.volumeStatusView),
+  },
+  initVolumes: { ...paths.initVolumes, summary: 'Make the volumes of a user', answer: z.array(volume.volumeView) },
+  cleanVolumes: {
+    ...paths.cleanVolumes,
+    summary: 'Remove volumes that nobody uses; a backup is made first unless told otherwise',
+    body: volume.cleanRequest,
+    answer: volume.cleanView,
+  },
+  migrateVolumes: {
+    ...paths.migrateVolumes,
+    summary: 'Bring content over from volumes of older names',
+    body: z.strictObject({ folder: z.string().startsWith('/').max(4096) }),
+    answer: volume.migrateView,
+  },
+  backupVolume: {
+    ...paths.backupVolume,
+    summary: 'One archive of a volume, kept with the installation',
+    answer: volume.backupView,
+  },
+  restoreVolume: {
+    ...paths.restoreVolume,
+    summary: 'Replace a volume by what an archive of it has',
+    body: z.strictObject({ file: z.string().min(1).max(4096) }),
+    answer: volume.restoreVolumeView,
+  },
+} as const;

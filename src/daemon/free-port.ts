@@ -1,0 +1,18 @@
+/** A port of this machine that nobody listens on. */
+import { createServer } from 'node:net';
+
+/** The one that is wanted, or any where that one is taken or not for us. */
+export async function freePort(host: string, wanted: number): Promise<number> {
+  return (await tryPort(host, wanted)) ?? (await tryPort(host, 0)) ?? wanted;
+}
+
+function tryPort(host: string, port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen({ host, port, exclusive: true }, () => {
+      const { port: found } = server.address() as { port: number };
+      server.close(() => resolve(found));
+    });
+  });
+}
