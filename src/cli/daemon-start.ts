@@ -1,11 +1,11 @@
 /** Brings a daemon up in the background and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '../api/client.ts';
+import { accountName } from '../lib/account.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { livingKeeper } from './keeper.ts';
@@ -69,17 +69,19 @@ export function lastWords(log: string, exit: string): Fault {
     }
   }
   const refused = lines.findLast((line) => /^(unshare|nsenter): /.test(line));
-  if (refused) return noNamespaces(refused);
+  if (refused) return noNamespaces(refused, process.getuid?.() === 0);
   const tail = lines.filter((line) => line !== '').slice(-10);
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
 }
 
-function noNamespaces(said: string): Fault {
+function noNamespaces(said: string, isRoot: boolean): Fault {
   return new Fault('unsupported', `this account cannot have the namespaces a daemon lives in (${said})`, {
-    hint: [
-      'As root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER, and allow user namespaces',
-      '(sysctl user.max_user_namespaces, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0).',
-    ].join(' '),
+    hint: isRoot
+      ? 'In a container, allow it to mount: docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined …'
+      : [
+          'As root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER, and allow user namespaces',
+          '(sysctl user.max_user_namespaces, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0).',
+        ].join(' '),
   });
 }
 
@@ -97,7 +99,7 @@ async function tryStart(home: string, deadline: number): Promise<boolean> {
 /** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
 export function daemonEnv(home: string): NodeJS.ProcessEnv {
   const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
-  return { ...env, CARREL_HOME: home, CARREL_OWNER: userInfo().username };
+  return { ...env, CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
 
 function launch(home: string, log: number): ChildProcess {

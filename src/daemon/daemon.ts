@@ -1,6 +1,5 @@
 /** The only place where parts are made and wired together. */
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
@@ -10,11 +9,13 @@ import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import { DockerImages } from '../engine/docker/images.ts';
 import type { Engine } from '../engine/engine.ts';
+import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { AllowList } from '../image/allow.ts';
 import { defaultParent } from '../image/base.ts';
 import { Images } from '../image/images.ts';
+import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
@@ -123,6 +124,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     version: readVersion(),
     records: volumeRecords(store),
     mountedBy: mountedBy(store, defaultVolumePrefix),
+    agentOf: (user) => agentOf(store, user, rootless),
     copyFolder,
   });
   await volumes.recover(now());
@@ -298,6 +300,12 @@ function openImages(
   return { images, allowed, records, engine };
 }
 
+/** Without root everything is the person's. */
+function agentOf(store: Store, user: string, rootless: boolean): number | null {
+  const slot = store.find('user', '', user)?.value.slot;
+  return rootless || slot === undefined ? null : identityOf(slot, readIdSpace()).agentId;
+}
+
 /** One that was never seen to end may be running. */
 function mayRun(sandbox: Sandbox | undefined): boolean {
   return sandbox !== undefined && !hasEnded(sandbox.status);
@@ -316,7 +324,7 @@ function tolerant(write: () => void): void {
 function ensureOwner(store: Store, at: string): string {
   const first = store.list('user')[0];
   if (first) return first.name;
-  const name = process.env.CARREL_OWNER ?? userInfo().username;
+  const name = process.env.CARREL_OWNER ?? accountName();
   try {
     const value = { name, slot: 0, createdAt: at };
     store.insert(

@@ -8,6 +8,7 @@ export const volumes: Hook = {
       source: places.volume(name),
       target,
       readonly,
+      volume: name,
       mapOwner: true,
     })),
   }),

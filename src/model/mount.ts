@@ -9,6 +9,8 @@ export type Mount =
       readonly source: string;
       readonly target: string;
       readonly readonly: boolean;
+      /** The name of the volume that `source` holds, for engines that know volumes by name. */
+      readonly volume?: string;
       /** The owner of `source` on the host appears as `agent` inside, and the other way round. */
       readonly mapOwner?: boolean;
       /**

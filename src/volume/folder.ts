@@ -6,7 +6,7 @@
  *   .gone-NAME   a volume that is being removed
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Anchor, within } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
@@ -23,15 +23,27 @@ export function isPlainFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Makes it unless it is there; anything else under that name is refused. */
-export function ensureFolder(path: string): void {
+/** Makes it unless it is there, as that of `ownerId`; anything else under that name is refused. */
+export function ensureFolder(path: string, ownerId: number | null): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) throw error;
-    if (isPlainFolder(path)) return;
-    throw new Fault('denied', `${path} is not a folder`, { hint: 'Look at what it is, and move it away.' });
+    if (!isPlainFolder(path)) {
+      throw new Fault('denied', `${path} is not a folder`, { hint: 'Look at what it is, and move it away.' });
+    }
   }
+  if (ownerId === null || lstatSync(path).uid === ownerId) return;
+  if (isEmptyFolder(path)) lchownSync(path, ownerId, ownerId);
+}
+
+/** What belongs to whom the folder belongs to becomes that of `ownerId`, with the folder. */
+export async function giveTree(path: string, ownerId: number): Promise<void> {
+  const { uid } = lstatSync(path);
+  if (uid === ownerId) return;
+  const argv = ['chown', '-R', '-h', `--from=${uid}`, `${ownerId}:${ownerId}`, '--', path] as const;
+  const { exitCode, stderr } = await run(argv, longMs);
+  if (exitCode !== 0) throw new Fault('internal', `cannot give away ${path}: ${stderr.trim().split('\n')[0]}`);
 }
 
 export function isEmptyFolder(path: string): boolean {

@@ -10,8 +10,8 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { syncAround } from '../lib/disk.ts';
 import { readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
-import { type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
-import { isEmptyFolder, isPlainFolder, removeDevices, swap, withStaged } from './folder.ts';
+import { isShared, type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
+import { giveTree, isEmptyFolder, isPlainFolder, removeDevices, swap, withStaged } from './folder.ts';
 import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
 import type { Acting, VolumeContext } from './volume.ts';
 
@@ -98,13 +98,15 @@ export class Migration {
     });
   }
 
-  /** Whoever owned the old one owns the new one: inside, that is who the agent is. */
-  async #copy({ from, into }: Claim, staged: string): Promise<void> {
+  /** Whoever owned the old one was the agent inside, and is now this user's. */
+  async #copy({ from, into, type, user }: Claim, staged: string): Promise<void> {
     await this.#context.copyFolder(from.folder, join(staged, into));
     await removeDevices(staged);
     const { uid, gid } = lstatSync(from.folder);
     chownSync(staged, uid, gid);
     chmodSync(staged, 0o700);
+    const agent = isShared(type) ? null : this.#context.agentOf(user);
+    if (agent !== null) await giveTree(staged, agent);
     await syncAround(staged);
   }
 

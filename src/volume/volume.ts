@@ -10,6 +10,7 @@
  * Promises:
  * - A name whose record has another user is refused, so a hash that two users share gives nobody the other's files.
  * - What a sandbox has mounted is never replaced or removed. That is asked again in the very moment of the change.
+ * - What a user's agents wrote or may write belongs to them on the host too, whoever it came from.
  * - Content changes whole or not at all. After a crash at any instant `recover` finishes what was begun or removes its
  *   traces; it runs before anything else does.
  * - Nothing is ever removed because of its age.
@@ -39,6 +40,8 @@ export interface VolumeContext {
   /** Of Carrel, for archives. */
   readonly version: string;
   readonly records: VolumeRecords;
+  /** Who agents of a user are on the host, which owns what is theirs; null where we own everything ourselves. */
+  agentOf(user: string): number | null;
   /** Names of the sandboxes that have a volume now or may get it back. */
   mountedBy(name: string): readonly string[];
   /** All of a folder into another, which may exist and be empty: owners, modes, links, holes and marks included. */

@@ -73,7 +73,7 @@ export class Volumes {
     const volume = this.find({ user, isOwner: false }, request.volume);
     if (volume.type === 'chromadb') throw new Fault('denied', `${volume.name} is mounted into no sandbox`);
     const source = this.pathOf(volume.name);
-    folders.ensureFolder(source);
+    folders.ensureFolder(source, this.#agentOf(volume.user));
     return { volume, source, target: request.target, readonly: request.readonly || isShared(volume.type) };
   }
 
@@ -182,6 +182,8 @@ export class Volumes {
         const volume = this.#provide(type, acting.user, at);
         this.#refuseMounted(name);
         const notes = await make(staged);
+        const agent = this.#agentOf(volume.user);
+        if (agent !== null) await folders.giveTree(staged, agent);
         crashPoint('replace:staged');
         await syncAround(staged);
         this.#refuseMounted(name);
@@ -227,12 +229,16 @@ export class Volumes {
         hint: 'One of the two needs another user name.',
       });
     }
-    folders.ensureFolder(this.pathOf(name));
+    folders.ensureFolder(this.pathOf(name), this.#agentOf(owner));
     if (known) return known;
     crashPoint('volume:made');
     const volume = { name, type, user: owner, createdAt: at, lastUsedAt: null, migratedFrom: null };
     records.put(volume, event('created', name, at));
     return volume;
+  }
+
+  #agentOf(user: string | null): number | null {
+    return user === null ? null : this.#context.agentOf(user);
   }
 
   #changeable(acting: Acting, asked: string): Volume {

@@ -10,6 +10,7 @@ import { containerName } from './naming.ts';
 import { findSocket } from './socket.ts';
 import { type IdMaps, readIdMaps } from './source.ts';
 import { Stage } from './stage.ts';
+import { findView, type View } from './view.ts';
 
 export interface DockerOptions {
   /** Where the engine keeps its files. */
@@ -33,6 +34,7 @@ export class Context {
   readonly folder: string;
   readonly stage: Stage;
   readonly log: LogLimits;
+  #view: Promise<View> | null = null;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
 
   constructor(options: DockerOptions) {
@@ -64,6 +66,16 @@ export class Context {
   get self(): Owner | null {
     if (!this.rootless) return null;
     return { uid: hostId(rootId, this.maps.uids), gid: hostId(rootId, this.maps.gids) };
+  }
+
+  /** Found once: where we are does not change while we run. */
+  view(image: string): Promise<View> {
+    const { connection, folder, installation } = this;
+    this.#view ??= findView({ connection, folder, installation, image });
+    this.#view.catch(() => {
+      this.#view = null;
+    });
+    return this.#view;
   }
 
   /** Asked for anew from time to time: an engine may be replaced by another. */

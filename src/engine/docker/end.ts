@@ -5,7 +5,7 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
-import { sandboxFilter } from './naming.ts';
+import { idIn, installationFilter, labels } from './naming.ts';
 
 const killWaitMs = 10_000;
 const busyMs = 10_000;
@@ -68,10 +68,12 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   await connection.find((docker) => docker.getVolume(name).remove());
 }
 
+/** Those of the sandbox alone, and names of its user's that no container has any more. */
 async function volumesOf({ connection, installation }: Context, id: string): Promise<string[]> {
-  const filters = JSON.stringify(sandboxFilter(installation, id));
+  const filters = JSON.stringify({ ...installationFilter(installation), dangling: ['true'] });
   const { Volumes } = await connection.ask((docker) => docker.listVolumes({ filters } as object));
-  return (Volumes ?? []).map(({ Name }) => Name);
+  const gone = (Volumes ?? []).filter(({ Labels }) => idIn(Labels) === id || Labels?.[labels.volume] !== undefined);
+  return gone.map(({ Name }) => Name);
 }
 
 /** Somebody else may be removing the same, and mounts may be busy for a moment. */

@@ -1,6 +1,7 @@
 /**
  * From the mounts of a launch to what the Docker Engine takes. Working copies become volumes of its own driver that are
  * overlays; it wants their layers in one text of options, so they go by links in a folder of ours, whose path is plain.
+ * Volumes of users have their own names there, too.
  */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +9,10 @@ import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Identity, Owned } from './identity.ts';
-import { checkSource, giveFilesTo, giveTo, type IdMaps, isEmpty, ownerOf } from './source.ts';
+import type { NamedVolume } from './named-volume.ts';
+import { giveTo, type IdMaps, isEmpty, ownerOf, type Sources } from './source.ts';
+import type { View } from './view.ts';
 
-type BindMount = Extract<Mount, { kind: 'bind' }>;
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
@@ -18,12 +20,14 @@ export interface MountPlan {
   /** Of this sandbox alone, below the engine's own. */
   readonly folder: string;
   readonly maps: IdMaps;
+  readonly view: View;
+  readonly sources: Sources;
+  /** By the number of the mount. */
+  readonly named: ReadonlyMap<number, NamedVolume>;
   /** Whoever reads the layers can see names under `user.` only. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
   readonly labels: Readonly<Record<string, string>>;
-  /** By the number of a mount, where the engine finds it or what it lies on: checked, given to agent and shown as agent's. */
-  readonly shown: ReadonlyMap<number, string>;
 }
 
 export interface DockerMounts {
@@ -47,7 +51,10 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs') return [];
-    return mount.kind === 'bind' ? bind(mount, index, identity, plan) : overlay(mount, index, identity, plan);
+    if (mount.kind === 'overlay') return overlay(mount, index, identity, plan);
+    const named = plan.named.get(index);
+    if (named) return { ...named, Target: mount.target, ReadOnly: mount.readonly };
+    return bindSettings(plan.sources.source(index), mount.target, mount.readonly);
   });
   return {
     mounts: [...accountFiles(identity, plan), ...others],
@@ -59,22 +66,12 @@ function tmpfsOptions({ mode, sizeBytes }: TmpfsMount): string {
   return `rw,exec,nosuid,nodev,mode=${mode.toString(8)},size=${sizeBytes}`;
 }
 
-function bind(mount: BindMount, index: number, { outside }: Identity, { maps, shown }: MountPlan): MountSettings {
-  const source = shown.get(index);
-  if (source !== undefined) return bindSettings(source, mount.target, mount.readonly);
-  checkSource(mount.source);
-  if (mount.own) giveTo(mount.source, outside, maps);
-  if (mount.own && mount.readonly) giveFilesTo(mount.source, outside, maps);
-  return bindSettings(mount.source, mount.target, mount.readonly);
-}
-
 function bindSettings(source: string, target: string, readonly: boolean): MountSettings {
   const BindOptions = { Propagation: 'rprivate' as const };
   return { Type: 'bind', Source: source, Target: target, ReadOnly: readonly, BindOptions };
 }
 
 function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan: MountPlan): MountSettings {
-  if (!plan.shown.has(index)) checkSource(mount.lower);
   giveTo(join(mount.folder, 'upper'), outside, plan.maps);
   return {
     Type: 'volume',
@@ -85,7 +82,7 @@ function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan
       Labels: plan.labels,
       DriverConfig: {
         Name: 'local',
-        Options: { type: 'overlay', device: 'overlay', o: overlayOptions(mount, index, plan) },
+        Options: { type: 'overlay', device: 'overlay', o: overlayOptions(index, plan) },
       },
     },
   } as MountSettings;
@@ -95,18 +92,18 @@ function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan
  * Nothing that would make the changes depend on more than names: the base may be edited meanwhile, and they are read
  * without a mount.
  */
-function overlayOptions(mount: OverlayMount, index: number, plan: MountPlan): string {
+function overlayOptions(index: number, { folder, sources, view, userMarks }: MountPlan): string {
   const link = (name: string, target: string) => {
-    const path = join(plan.folder, `${index}-${name}`);
+    const path = join(folder, `${index}-${name}`);
     symlinkSync(target, path);
-    return plainPath(path);
+    return plainPath(view(path));
   };
   const layers = [
-    `lowerdir=${link('lower', plan.shown.get(index) ?? mount.lower)}`,
-    `upperdir=${link('upper', join(mount.folder, 'upper'))}`,
-    `workdir=${link('work', join(mount.folder, 'work'))}`,
+    `lowerdir=${link('lower', sources.source(index))}`,
+    `upperdir=${link('upper', join(sources.changes(index), 'upper'))}`,
+    `workdir=${link('work', join(sources.changes(index), 'work'))}`,
   ];
-  const marks = plan.userMarks ? ['userxattr'] : ['index=off', 'metacopy=off', 'redirect_dir=off'];
+  const marks = userMarks ? ['userxattr'] : ['index=off', 'metacopy=off', 'redirect_dir=off'];
   return [...layers, ...marks, 'nosuid', 'nodev'].join(',');
 }
 
@@ -119,7 +116,7 @@ function plainPath(path: string): string {
 }
 
 /** So that agent has a name, whatever its number. */
-function accountFiles({ inside: { uid, gid } }: Identity, { folder }: MountPlan): MountSettings[] {
+function accountFiles({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
   const files = {
     passwd: [
       'root:x:0:0:root:/root:/usr/sbin/nologin',
@@ -131,6 +128,6 @@ function accountFiles({ inside: { uid, gid } }: Identity, { folder }: MountPlan)
   return Object.entries(files).map(([name, lines]) => {
     const path = join(folder, name);
     writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o644 });
-    return bindSettings(path, `/etc/${name}`, true);
+    return bindSettings(view(path), `/etc/${name}`, true);
   });
 }

@@ -4,6 +4,8 @@ import { idPattern } from '../../model/name.ts';
 export const labels = {
   installation: 'carrel.installation',
   id: 'carrel.id',
+  /** On volumes of users. */
+  volume: 'carrel.volume',
   version: 'carrel.version',
   advisory: 'carrel.advisory',
 } as const;
@@ -21,10 +23,6 @@ export function volumeName(installation: string, id: string, index: number): str
 
 export function installationFilter(installation: string): { label: string[] } {
   return { label: [`${labels.installation}=${installation}`] };
-}
-
-export function sandboxFilter(installation: string, id: string): { label: string[] } {
-  return { label: [...installationFilter(installation).label, `${labels.id}=${id}`] };
 }
 
 export function idIn(found: Readonly<Record<string, string>> | null | undefined): string | null {

@@ -27,7 +27,7 @@ export async function examineDocker(socketPath: string | null): Promise<Examined
   try {
     at ??= findSocket(process.env);
     const facts = await askFacts(new Connection(at), examineMs);
-    const rows = rowsOf(facts, { socketPath: at, canMount: canShow(at) });
+    const rows = rowsOf(facts, { socketPath: at, canMount: canShow(at, '/') });
     return { about: aboutOf(facts, at, rows), isThere: true, rows };
   } catch (error) {
     if (!isFault(error)) throw error;

@@ -3,7 +3,35 @@ import { chownSync, closeSync, constants, fstatSync, readdirSync, readFileSync }
 import { isErrno } from '../../lib/file.ts';
 import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
+import type { Mount } from '../../model/mount.ts';
 import { hostId, type Owner, ownId } from './identity.ts';
+import type { View } from './view.ts';
+
+/** Where the engine finds what is to be mounted, or what an overlay lies on and keeps its changes in. By number. */
+export interface Sources {
+  source(index: number): string;
+  changes(index: number): string;
+}
+
+/** By the paths that they have, where nothing can be shown to the engine: checked, and given to agent by number. */
+export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMaps, view: View): Sources {
+  const sources = mounts.map((mount) => (mount.kind === 'tmpfs' ? '' : view(checked(mount, agent, maps))));
+  return {
+    source: (index) => sources[index]!,
+    changes: (index) => {
+      const mount = mounts[index];
+      return mount?.kind === 'overlay' ? view(mount.folder) : '';
+    },
+  };
+}
+
+function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: IdMaps): string {
+  const source = mount.kind === 'bind' ? mount.source : mount.lower;
+  checkSource(source);
+  if (mount.kind === 'bind' && mount.own) giveTo(source, agent, maps);
+  if (mount.kind === 'bind' && mount.own && mount.readonly) giveFilesTo(source, agent, maps);
+  return source;
+}
 
 /** How numbers of users and groups here relate to those of the host. */
 export interface IdMaps {
@@ -31,7 +59,7 @@ export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
 }
 
 /** The plain files directly in a folder. One with a second name may be somebody else's. */
-export function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
+function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
   withSource(path, (folderFd) => {
     if (!fstatSync(folderFd).isDirectory()) return;
     for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
@@ -64,7 +92,7 @@ export function isEmpty(path: string): boolean {
 }
 
 /** Fails when it is not there, or a link leads to it. */
-export function checkSource(path: string): void {
+function checkSource(path: string): void {
   withSource(path, () => {});
 }
 

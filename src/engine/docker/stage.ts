@@ -4,14 +4,19 @@
  * with its owner shown as agent, and the whole is copied to a folder of ours in the engine's namespace, for the moment in
  * which the container starts. It keeps what it got; where the copy is missing, its paths lead nowhere and nothing starts.
  */
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from '../../lib/file.ts';
 import { listenerOf } from '../../lib/sys.ts';
 import { bindTreeInto, detachMount, detachMountFrom } from '../../lib/sys-mount.ts';
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
-import { type Ids, ownerNamespace } from '../local/owner-namespace.ts';
+import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
 import { bindSource, openStage, setStage } from '../local/stage.ts';
+import type { Sources } from './source.ts';
+
+/** The engines themselves, and who listens for them until they are needed. */
+const engines = ['dockerd', 'podman', 'systemd'];
 
 export class Stage {
   readonly #socketPath: string;
@@ -24,32 +29,26 @@ export class Stage {
   }
 
   get isPossible(): boolean {
-    return canShow(this.#socketPath);
+    return canShow(this.#socketPath, this.#folder);
   }
 
   #engine(): number | null {
-    return engineAt(this.#socketPath);
+    return engineAt(this.#socketPath, this.#folder);
   }
 
-  /** Paths for the engine by the numbers of the mounts: of what is bound, and of what an overlay lies on. */
-  async show(id: string, mounts: readonly Mount[], agent: Ids): Promise<ReadonlyMap<number, string>> {
+  async show(id: string, mounts: readonly Mount[], agent: Ids): Promise<Sources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);
     const { folder, release } = setStage(`docker-${id}`);
-    const shown = new Map<number, string>();
     try {
-      for (const [index, mount] of mounts.entries()) {
-        if (mount.kind === 'tmpfs') continue;
-        await bindSource(sourceOf(mount), join(folder, String(index)), { agent, ownerNamespace });
-        shown.set(index, join(target, String(index)));
-      }
+      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent);
       mkdirSync(target, { mode: 0o711 });
       bindTreeInto(this.#engine()!, folder, target);
-      return shown;
     } finally {
       release();
     }
+    return { source: (index) => join(target, nameOf(index)), changes: (index) => join(target, changesOf(index)) };
   }
 
   isShown(id: string): boolean {
@@ -71,23 +70,32 @@ export class Stage {
   }
 }
 
-/** Needs root of the machine, and an engine whose namespace can be seen from here: one that runs beside us. */
-export function canShow(socketPath: string): boolean {
-  return !readIdSpace().rootless && engineAt(socketPath) !== null;
+/** Needs root of the machine, and an engine that runs beside us and sees this folder of ours as we do. */
+export function canShow(socketPath: string, folder: string): boolean {
+  return !readIdSpace().rootless && engineAt(socketPath, folder) !== null;
 }
 
-function engineAt(socketPath: string): number | null {
+function engineAt(socketPath: string, folder: string): number | null {
   try {
     const pid = listenerOf(socketPath);
-    return pid > 0 && existsSync(`/proc/${pid}/ns/mnt`) ? pid : null;
+    if (pid <= 0 || !engines.includes(readIfThere(`/proc/${pid}/comm`)?.trim() ?? '')) return null;
+    const [here, there] = [statSync(folder), statSync(`/proc/${pid}/root${folder}`)];
+    return here.dev === there.dev && here.ino === there.ino ? pid : null;
   } catch {
-    // Not there; whoever asks it something learns more, ignoring.
+    // Not there, or not for us to see, ignoring: whoever asks it something learns more.
     return null;
   }
 }
 
-function sourceOf(mount: Exclude<Mount, { kind: 'tmpfs' }>): Extract<Mount, { kind: 'bind' }> {
-  if (mount.kind === 'bind') return mount;
-  const { lower: source, target, mapOwner = false } = mount;
-  return { kind: 'bind', source, target, readonly: true, mapOwner };
+const nameOf = (index: number) => String(index);
+const changesOf = (index: number) => `${index}-changes`;
+
+async function putOn(folder: string, index: number, mount: Mount, agent: Ids): Promise<void> {
+  const owners = { agent, ownerNamespace: shiftBetween };
+  if (mount.kind === 'tmpfs') return;
+  if (mount.kind === 'bind') return bindSource(mount, join(folder, nameOf(index)), owners);
+  const { lower, target, mapOwner = false } = mount;
+  const bound = { kind: 'bind', target } as const;
+  await bindSource({ ...bound, source: lower, readonly: true, mapOwner }, join(folder, nameOf(index)), owners);
+  await bindSource({ ...bound, source: mount.folder, readonly: false }, join(folder, changesOf(index)), owners);
 }

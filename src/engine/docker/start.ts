@@ -9,10 +9,13 @@ import type { Context } from './context.ts';
 import type { Facts } from './facts.ts';
 import { identityFor, ownIdentity } from './identity.ts';
 import { ownedFolders, prepareMounts } from './mounts.ts';
+import { nameVolumes } from './named-volume.ts';
 import { labels, version, volumeName } from './naming.ts';
 import { advisoryLabel } from './observe.ts';
 import { forgetHostImage, hostImageName, rootOf } from './root.ts';
+import { plainSources } from './source.ts';
 import { containerSpec } from './spec.ts';
+import type { View } from './view.ts';
 
 export async function create(context: Context, launch: Launch): Promise<void> {
   const facts = await context.facts();
@@ -25,11 +28,15 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const all = [...root.mounts, ...launch.mounts];
   const input = { slot: launch.slot, facts, self: context.self };
   const shows = context.stage.isPossible;
+  const view = shows ? same : await context.view(root.image);
   const identity = shows ? ownIdentity(input) : identityFor(ownedFolders(launch.mounts, maps), input);
+  const agent = identity.outside;
   const mounts = prepareMounts(all, identity, {
-    shown: shows ? await context.stage.show(launch.id, all, identity.outside) : new Map(),
+    sources: shows ? await context.stage.show(launch.id, all, agent) : plainSources(all, agent, maps, view),
+    named: await nameVolumes(all, { connection, installation, agent, view }),
     folder: context.run(launch.id),
     maps,
+    view,
     userMarks: context.rootless,
     volumeName: (index) => volumeName(installation, launch.id, index),
     labels: own,
@@ -53,6 +60,9 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     throw statusOf(error) === 404 ? missingImage(root.image, error) : error;
   }
 }
+
+/** Beside us, the engine sees what we see. */
+const same: View = (path) => path;
 
 function missingImage(image: string, cause: unknown): Fault {
   return new Fault('not_found', `the Docker Engine has no image ${image}`, {

@@ -15,6 +15,11 @@ export interface Ids {
   readonly gid: number;
 }
 
+/** Null where they are the same. */
+export async function shiftBetween(owner: Ids, agent: Ids): Promise<number | null> {
+  return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent);
+}
+
 export function ownerNamespace(owner: Ids, agent: Ids): Promise<number> {
   const key = [owner.uid, owner.gid, agent.uid, agent.gid].join(':');
   const made = kept.get(key) ?? makeNamespace(owner, agent);

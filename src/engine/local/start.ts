@@ -13,7 +13,7 @@ import { type Identity, identityOf, withAgentAs } from './ids.ts';
 import { keep, runtimeFault } from './keeper.ts';
 import type { Layout } from './layout.ts';
 import { logName } from './log-file.ts';
-import { ownerNamespace } from './owner-namespace.ts';
+import { shiftBetween } from './owner-namespace.ts';
 import { chooseRuntime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
@@ -43,7 +43,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     ...launch,
     identity,
     mounts: [...launch.mounts, initMount(context.layout)],
-    ownerNamespace: async (owner, agent) => (context.space.rootless ? null : ownerNamespace(owner, agent)),
+    ownerNamespace: async (owner, agent) => (context.space.rootless ? null : shiftBetween(owner, agent)),
     rootless: context.space.rootless,
   });
   try {

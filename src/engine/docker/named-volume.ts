@@ -1,0 +1,55 @@
+/**
+ * Volumes of users under the names that they have everywhere. Their content is in our folders, whichever engine mounts
+ * them; what the Docker Engine keeps is the name, who it belongs to, and where that folder is. It goes with the last
+ * container that has it, and no content with it.
+ */
+import { statSync } from 'node:fs';
+import type { MountSettings } from 'dockerode';
+import type { Mount } from '../../model/mount.ts';
+import type { Connection } from './connection.ts';
+import type { Owner } from './identity.ts';
+import { labels } from './naming.ts';
+import type { View } from './view.ts';
+
+export type NamedVolume = Pick<MountSettings, 'Type' | 'Source' | 'VolumeOptions'>;
+
+export interface NamingInput {
+  readonly connection: Connection;
+  readonly installation: string;
+  /** Outside. */
+  readonly agent: Owner;
+  readonly view: View;
+}
+
+/** Of those mounts that are volumes of agent's own; what belongs to others has to be shown as agent's, under no name. */
+export async function nameVolumes(
+  mounts: readonly Mount[],
+  input: NamingInput,
+): Promise<ReadonlyMap<number, NamedVolume>> {
+  const named = new Map<number, NamedVolume>();
+  for (const [index, mount] of mounts.entries()) {
+    if (mount.kind !== 'bind' || mount.volume === undefined || statSync(mount.source).uid !== input.agent.uid) continue;
+    const volume = await nameVolume(mount.volume, input.view(mount.source), input);
+    if (volume) named.set(index, volume);
+  }
+  return named;
+}
+
+/** Null where somebody else, another installation perhaps, has given the name to something else. */
+async function nameVolume(
+  name: string,
+  device: string,
+  { connection, installation }: NamingInput,
+): Promise<NamedVolume | null> {
+  const Labels = { [labels.installation]: installation, [labels.volume]: name };
+  const Options = { type: 'none', o: 'bind', device };
+  const order = { Name: name, Driver: 'local', DriverOpts: Options, Labels };
+  const made = await connection.ask(async (docker) => {
+    await docker.createVolume(order);
+    return docker.getVolume(name).inspect();
+  });
+  const isOurs = made.Labels?.[labels.installation] === installation && made.Options?.device === device;
+  if (!isOurs) return null;
+  const DriverConfig = { Name: 'local', Options };
+  return { Type: 'volume', Source: name, VolumeOptions: { NoCopy: true, Labels, DriverConfig } };
+}
