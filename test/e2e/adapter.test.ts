@@ -22,7 +22,7 @@ afterAll(() => carrel.dispose());
 
 const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
 const settings = {
-  agent: { kind: 'command', command: ['/usr/bin/env', 'node', '/workspace/tools/agent.mjs'] },
+  agent: { kind: 'command', command: [process.execPath, '/workspace/tools/agent.mjs'] },
 } as const;
 
 /** Its agent is among the files that git ignores. */

@@ -62,7 +62,8 @@ function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, r
     .onRequest(methods.client.session.requestPermission, ({ params: { toolCall, options } }) => ({
       outcome: answerPermission(spec, toolCall.kind ?? 'other', options),
     }))
-    .onNotification(methods.client.session.update, ({ params: { update } }) => speech.take(update));
+    // Read by ourselves: kinds of updates come and go with versions of the protocol, and none of them is vital.
+    .onNotification(methods.client.session.update, updateIn, ({ params }) => speech.take(params));
   const stream = ndJsonStream(Writable.toWeb(group.stdin), Readable.toWeb(group.stdout) as ReadableStream<Uint8Array>, {
     maxMessageBytes,
   });
@@ -93,9 +94,14 @@ function endingOf(stopReason: string, summary: string): Ending {
 }
 
 interface Update {
-  readonly sessionUpdate: string;
+  readonly sessionUpdate?: unknown;
   readonly content?: unknown;
   readonly title?: unknown;
+}
+
+function updateIn(params: unknown): Update {
+  const { update } = (params ?? {}) as { update?: unknown };
+  return typeof update === 'object' && update !== null ? update : {};
 }
 
 /** What the agent says arrives in pieces; it is told by the line, and its last message is its summary. */

@@ -1,0 +1,48 @@
+/** ACP agents that ask, crash, flood and talk nonsense, by way of the official library on both sides. */
+import { resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { AgentSpec } from '../../src/model/agent.ts';
+import { AdapterBench, type AdapterRun } from '../harness/adapter.ts';
+
+let bench: AdapterBench;
+beforeEach(() => {
+  bench = new AdapterBench();
+});
+afterEach(() => bench.dispose());
+
+const agent: AgentSpec = {
+  kind: 'acp',
+  command: [process.execPath, resolve('test/fixtures/acp-agent.mjs')],
+  permissions: { fetch: 'reject' },
+};
+
+function order(name: string): Promise<AdapterRun> {
+  bench.plan([{ does: `ORDER ${name}` }]);
+  return bench.complete({ agent });
+}
+
+it('who asks for permission is answered by the rule for that kind of tool', async () => {
+  const run = await order('ask');
+  expect(run.completion?.status).toBe('completed');
+  expect(bench.show('answers')).toBe('execute allow_once\nfetch reject_once');
+  expect(bench.outcome.stories['US-001']?.output).toBe('All done.');
+});
+
+it('who says something unknown is understood in the rest', async () => {
+  const run = await order('garbage');
+  expect([run.completion?.status, bench.outcome.stories['US-001']?.output]).toEqual(['completed', 'All done.']);
+});
+
+it.each([
+  ['crash', 'AGENT_CRASH', 'ended with 9 in the middle of its work'],
+  ['flood', 'ACP_CONNECTION_LOST', 'the agent broke the conversation off'],
+])('one that ends in a %s has failed: %s', async (name, code, reason) => {
+  const run = await order(name);
+  expect(run.errors).toEqual([expect.stringContaining(`${code} US-001: `)]);
+  expect(run.completion?.errors).toEqual([expect.stringContaining(reason)]);
+});
+
+it('one that refuses has failed, without an error of ours', async () => {
+  const run = await order('refuse');
+  expect([run.errors, run.completion?.errors]).toEqual([[], ['US-001: the agent stopped with refusal: All done.']]);
+});
