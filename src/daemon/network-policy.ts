@@ -1,7 +1,8 @@
 /** From what was asked for to the rules that are recorded. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { fleetSchema } from '../fleet/schema.ts';
 import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { canonicalRule, maxRules, ruleClass } from '../model/network.ts';
@@ -18,10 +19,8 @@ export interface PolicyParts {
 const projectFile = 'carrel.yaml';
 const maxFileBytes = 64 * 1024;
 
-const projectSchema = z.strictObject({
-  /** `none`, or rules. */
-  network: z.union([z.literal('none'), z.array(z.string().max(300)).max(maxRules)]).optional(),
-});
+/** Of a fleet or not, only what it says about the network counts here. */
+const projectSchema = fleetSchema.partial({ name: true });
 
 /** Whoever speaks last is the command line; before it the project, before that the owner's defaults. */
 export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {

@@ -109,6 +109,15 @@ it('is the same text every time, and without projects there is no hub', () => {
   expect(alone).not.toHaveProperty('networks');
 });
 
+it('says what it cannot', () => {
+  const [reviewed, reach] = ['nothing is reviewed', 'Spokes reach the hub and nothing else'];
+  expect(render(fleet)).toContain(reviewed);
+  expect(render(fleet)).not.toContain(reach);
+  const bound = { projects: { x: 'x' }, sandboxes: { a: { project: 'x', mode: 'bind', network: ['example.org'] } } };
+  expect(render(bound)).not.toContain(reviewed);
+  expect(render(bound)).toContain(reach);
+});
+
 it.each([
   [{}, 'there is no sandbox to render'],
   [{ sandboxes: { hub: {} } }, 'sandboxes.hub: hub is the name of a service'],

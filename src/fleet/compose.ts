@@ -60,6 +60,15 @@ function networks(joined: readonly DeclaredSandbox[]): Mapping {
   return { [frontNetwork]: {}, ...Object.fromEntries(own) };
 }
 
+const unreviewed =
+  '# Here agents work on the real folders: nothing is reviewed before it is there, as it is with carrel up.';
+const unreachable =
+  '# Spokes reach the hub and nothing else: what `network` and credentials allow cannot be said here.';
+
+function reachesMore({ network, credentials }: DeclaredSandbox): boolean {
+  return credentials.length > 0 || Array.isArray(network);
+}
+
 function preface({ name, sandboxes }: Declaration): string[] {
   const reviewed = sandboxes.some((sandbox) => joinsHub(sandbox) && sandbox.mode !== 'bind');
   return [
@@ -68,9 +77,8 @@ function preface({ name, sandboxes }: Declaration): string[] {
     `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace.`,
     `# ${baseImageName} is made by carrel image build; ${hubImage} is an image with carrel on its PATH.`,
     '# All of it runs as uid 1000: the projects have to be its own, and each ./secrets/NAME, with the value, readable for it.',
-    ...(reviewed
-      ? ['# Here agents work on the real folders: nothing is reviewed before it is there, as it is with carrel up.']
-      : []),
+    ...(reviewed ? [unreviewed] : []),
+    ...(sandboxes.some(reachesMore) ? [unreachable] : []),
     '',
   ];
 }

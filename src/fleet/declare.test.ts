@@ -38,6 +38,7 @@ describe('a declaration', () => {
       engine: 'docker',
       image: 'debian:12',
       limits: { cpus: 1, memory: '1g' },
+      network: 'none',
       projects: { app: './app', far: '/srv/far' },
       volumes: ['memory-bank'],
       secrets: ['KEY'],
@@ -50,6 +51,8 @@ describe('a declaration', () => {
           secrets: ['KEY', 'KEY'],
           volumes: ['memory-bank:/data/memory-bank:ro'],
           command: ['npm', 'test'],
+          network: ['Example.COM', 'example.com:443'],
+          credentials: ['claude'],
           env: { A: '1' },
         },
       },
@@ -58,6 +61,7 @@ describe('a declaration', () => {
     expect(projects).toEqual({ app: '/work/app', far: '/srv/far' });
     expect(sandboxes[0]).toMatchObject({
       name: 'plain',
+      network: 'none',
       engine: 'docker',
       image: 'debian:12',
       mode: 'none',
@@ -67,6 +71,8 @@ describe('a declaration', () => {
     expect(sandboxes[1]).toMatchObject({
       engine: 'local',
       image: null,
+      network: ['example.com', 'example.com:443'],
+      credentials: ['claude'],
       mode: 'overlay',
       project: { id: 'app', path: '/work/app' },
       limits: { cpus: 1, memoryBytes: 512 * 1024 ** 2 },
@@ -92,7 +98,13 @@ describe('refused, with its place', () => {
       'secrets.0: use 1 to 64 of letters, digits, "_", "." and "-", starting with a letter or digit',
     ],
     [{ name: 'a', secrets: { KEY: 'value' } }, 'secrets: expected array, received object'],
-    [{ name: 'a', network: ['example.com'] }, 'network: expected "none"'],
+    [{ name: 'a', network: 'all' }, 'network: `none`, or a list of HOST or HOST:PORT'],
+    [
+      { name: 'a', network: ['ok.example.com', 'https://example.com/'], sandboxes: { a: {}, b: {} } },
+      'network.1: "https://example.com/" is a URL',
+    ],
+    [one({ network: ['*'] }), 'sandboxes.a.network.0: "*" would be for too many hosts'],
+    [one({ credentials: ['A B'] }), 'sandboxes.a.credentials.0: "A B" is not a name for a credential'],
     [one({ privileged: true }), 'sandboxes.a.privileged: there is no such field'],
     [one({ project: 'nope' }), 'sandboxes.a.project: there is no project nope'],
     [one({ mode: 'bind' }), 'sandboxes.a.mode: mode bind needs a project'],

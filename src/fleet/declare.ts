@@ -1,9 +1,11 @@
 /** Content of a carrel.yaml → what it declares: checked, with its defaults filled in. */
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { asFault } from '../model/fault.ts';
+import { checkCredentialName } from '../model/credential.ts';
+import { asFault, Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
+import { canonicalRule } from '../model/network.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, Place, Problem } from './fleet.ts';
@@ -77,11 +79,6 @@ function sandboxOf(
     found.push(problem('invalid', at('mode'), `mode ${mode} needs a project`, 'Add project: ID.'));
   if (entry.base !== undefined && mode !== 'overlay')
     found.push(problem('invalid', at('base'), `a base is chosen in mode overlay only, not in mode ${mode}`));
-  const secrets = entry.secrets ?? [];
-  for (const [index, secret] of secrets.entries()) {
-    if (!defaults.secrets?.includes(secret))
-      found.push(problem('invalid', at('secrets', index), `${secret} is not declared`, 'List it under `secrets`.'));
-  }
   const engine = entry.engine ?? defaults.engine ?? 'local';
   return {
     name,
@@ -93,8 +90,10 @@ function sandboxOf(
     image: entry.image ?? (engine === 'docker' ? defaults.image : undefined) ?? null,
     command: entry.command ?? [],
     env: entry.env ?? {},
-    secrets: [...new Set(secrets)],
+    secrets: secretsOf(entry.secrets ?? [], defaults, at('secrets'), found),
+    credentials: credentialsOf(entry.credentials ?? [], at('credentials'), found),
     volumes: volumesOf(entry.volumes ?? [], defaults, at('volumes'), found),
+    network: networkOf(entry, defaults, at(), found),
     limits: { ...limitsOf(defaults.limits), ...limitsOf(entry.limits) },
   };
 }
@@ -104,29 +103,50 @@ function projectOf(id: string | undefined, projects: ReadonlyMap<string, string>
   return id === undefined || path === undefined ? null : { id, path };
 }
 
-function volumesOf(texts: readonly string[], defaults: FleetContent, place: Place, found: Problem[]): VolumeRequest[] {
-  const targets = new Set<string>();
-  return texts.flatMap((text, index) => {
-    const request = volumeOf(text, defaults, [...place, index], found);
-    if (request === null) return [];
-    if (targets.has(request.target))
-      found.push(problem('invalid', [...place, index], `two volumes cannot both be at ${printable(request.target)}`));
-    targets.add(request.target);
-    return [request];
-  });
+function secretsOf(names: readonly string[], defaults: FleetContent, place: Place, found: Problem[]): string[] {
+  const declared = (name: string) => {
+    if (defaults.secrets?.includes(name)) return name;
+    throw new Fault('invalid', `${name} is not declared`, { hint: 'List it under `secrets`.' });
+  };
+  return [...new Set(checked(names, place, declared, found))];
 }
 
-function volumeOf(text: string, { volumes = [] }: FleetContent, place: Place, found: Problem[]): VolumeRequest | null {
-  try {
+function volumesOf(texts: readonly string[], defaults: FleetContent, place: Place, found: Problem[]): VolumeRequest[] {
+  const targets = new Set<string>();
+  const declared = (text: string) => {
     const request = parseVolumeRequest(text);
-    if (volumes.some((volume) => volume === request.volume)) return request;
-    const message = `${printable(request.volume)} is not declared`;
-    found.push(problem('invalid', place, message, 'List it under `volumes`.'));
-  } catch (error) {
-    const fault = asFault(error);
-    found.push(problem(fault.code, place, fault.message, fault.hint));
-  }
-  return null;
+    if (!defaults.volumes?.some((volume) => volume === request.volume))
+      throw new Fault('invalid', `${printable(request.volume)} is not declared`, { hint: 'List it under `volumes`.' });
+    if (targets.has(request.target))
+      throw new Fault('invalid', `two volumes cannot both be at ${printable(request.target)}`);
+    targets.add(request.target);
+    return request;
+  };
+  return checked(texts, place, declared, found);
+}
+
+function credentialsOf(names: readonly string[], place: Place, found: Problem[]): string[] {
+  return [...new Set(checked(names, place, checkCredentialName, found))];
+}
+
+function networkOf(entry: SandboxContent, defaults: FleetContent, place: Place, found: Problem[]) {
+  const own = entry.network !== undefined;
+  const asked = entry.network ?? defaults.network ?? null;
+  if (asked === null || asked === 'none') return asked;
+  return [...new Set(checked(asked, [...(own ? place : []), 'network'], canonicalRule, found))];
+}
+
+/** Each as it was read; what cannot be is a problem at its place. */
+function checked<T>(texts: readonly string[], place: Place, read: (text: string) => T, found: Problem[]): T[] {
+  return texts.flatMap((text, index) => {
+    try {
+      return [read(text)];
+    } catch (error) {
+      const { code, message, hint } = asFault(error);
+      found.push(problem(code, [...place, index], message, hint));
+      return [];
+    }
+  });
 }
 
 function limitsOf({ cpus, memory, swap, pids, disk }: LimitsContent = {}): Partial<Limits> {

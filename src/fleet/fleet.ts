@@ -44,7 +44,10 @@ export interface DeclaredSandbox {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  readonly credentials: readonly string[];
   readonly volumes: readonly VolumeRequest[];
+  /** Rules, or `none`; null: as the installation has it. */
+  readonly network: 'none' | readonly string[] | null;
   /** Those that were named; the rest is up to the installation. */
   readonly limits: Partial<Limits>;
 }
@@ -85,6 +88,8 @@ export interface FleetRequest {
   command?: string[];
   env?: Record<string, string>;
   secrets?: string[];
+  credentials?: string[];
+  network?: 'none' | string[];
   volumes?: { volume: string; target: string; readonly: boolean }[];
   limits?: Partial<Limits>;
   labels: Record<string, string>;

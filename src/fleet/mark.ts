@@ -42,7 +42,7 @@ function recorded(text: string | undefined): Fields | null {
 }
 
 function fieldsOf(sandbox: DeclaredSandbox): Fields {
-  const { project, mode, base, engine, runtime, image, command, env, secrets, volumes, limits } = sandbox;
+  const { project, mode, base, engine, runtime, image, command, env, secrets, credentials, volumes, limits } = sandbox;
   const fields: Record<string, string | number | undefined> = {
     project: project?.path,
     mode: mode === (project ? 'overlay' : 'none') ? undefined : mode,
@@ -54,6 +54,8 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     // Never in clear: labels are shown where variables are not.
     env: Object.keys(env).length === 0 ? undefined : digest(JSON.stringify(sorted(env))),
     secrets: unlessEmpty([...secrets].sort()),
+    credentials: unlessEmpty([...credentials].sort()),
+    network: networkText(sandbox.network),
     volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,
@@ -63,6 +65,11 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([field, value]) => [field, bounded(String(value))]));
+}
+
+function networkText(network: DeclaredSandbox['network']): string | undefined {
+  if (network === null) return undefined;
+  return network === 'none' ? network : JSON.stringify([...network].sort());
 }
 
 function unlessEmpty(list: readonly string[]): string | undefined {

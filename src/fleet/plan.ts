@@ -78,7 +78,9 @@ function takenName(fleet: string, name: string): Problem {
 }
 
 function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
-  const { name, project, mode, base, engine, runtime, image, command, env, secrets, volumes, limits } = sandbox;
+  const { name, project, mode, base, engine, runtime, image, command, env, secrets, credentials, volumes, limits } =
+    sandbox;
+  const { network } = sandbox;
   return {
     name,
     engine,
@@ -90,6 +92,8 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     command: [...command],
     env: { ...env },
     secrets: [...secrets],
+    credentials: [...credentials],
+    ...(network === null ? {} : { network: network === 'none' ? network : [...network] }),
     volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
     limits,
     labels: marksOf(fleet, sandbox),

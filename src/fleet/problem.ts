@@ -9,7 +9,8 @@ export function problem(code: FaultCode, place: Place, message: string, hint: st
 }
 
 /** Every problem in one refusal; its code is that of the first. */
-export function refusal(problems: readonly Problem[]): Fault {
+export function refusal(all: readonly Problem[]): Fault {
+  const problems = [...new Map(all.map((one) => [problemText(one), one])).values()];
   const hints = [...new Set(problems.flatMap(({ hint }) => hint ?? []))].slice(0, mostShown);
   return new Fault(problems[0]!.code, problems.map(problemText).slice(0, mostShown).join('\n'), {
     ...(hints.length === 0 ? {} : { hint: hints.join('\n') }),

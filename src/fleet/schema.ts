@@ -3,7 +3,9 @@
  * somebody sees who points at a field.
  */
 import { z } from 'zod';
+import { maxCredentials } from '../model/credential.ts';
 import { sandboxNamePattern } from '../model/name.ts';
+import { maxRules } from '../model/network.ts';
 import { secretNamePattern } from '../model/secret.ts';
 import { userVolumeTypes } from '../model/volume.ts';
 
@@ -52,7 +54,9 @@ const limits = z
 
 const engine = z.enum(['local', 'docker']).describe('What makes sandboxes: the embedded engine, or a Docker Engine.');
 const image = line.max(512).describe('An image of the owner’s list as root filesystem, where the engine is docker.');
-const network = z.literal('none').describe('What a sandbox can reach besides itself.');
+const network = z
+  .union([z.literal('none'), z.array(line.max(300)).max(maxRules)], '`none`, or a list of HOST or HOST:PORT')
+  .describe('What a sandbox can reach: none, or a list of HOST or HOST:PORT, with * for single labels.');
 
 const sandbox = z.strictObject({
   project: plainName.optional().describe('The id of one of `projects`; left out, it has none.'),
@@ -78,6 +82,11 @@ const sandbox = z.strictObject({
     .optional()
     .describe('Variables inside. No secrets: those are named under `secrets` and appear as files.'),
   secrets: z.array(secretName).max(100).optional().describe('Those of `secrets` it is given, as /run/secrets/NAME.'),
+  credentials: z
+    .array(line.max(63))
+    .max(maxCredentials)
+    .optional()
+    .describe('Names of credentials it may use, of `carrel credential ls`; their values stay outside.'),
   volumes: z.array(line.max(4300)).max(20).optional().describe('Those of `volumes` it has, as NAME:PATH[:ro].'),
   limits: limits.optional(),
   network: network.optional(),

@@ -75,6 +75,25 @@ describe('from nothing', () => {
   });
 });
 
+it('may be declared in the project itself, whose `network` is also for those that are not of the fleet', async () => {
+  const project = carrel.folder('single');
+  writeFileSync(join(project, 'go.mod'), '');
+  await carrel.run(['init'], { cwd: project });
+  writeFileSync(
+    join(project, 'carrel.yaml'),
+    `${readFileSync(join(project, 'carrel.yaml'), 'utf8')}network: [example.org]\n`,
+  );
+  const { exitCode, stdout, stderr } = await carrel.run(['up'], { cwd: project });
+  expect([exitCode, stdout, stderr]).toEqual([0, 'created single\n', expect.any(String)]);
+  expect((await carrel.show('single')).network.allow).toEqual(['example.org']);
+  await carrel.ok('create', '--name', 'beside', project);
+  expect((await carrel.show('beside')).network.allow).toEqual(['example.org']);
+  writeFileSync(join(project, 'carrel.yaml'), '? '.repeat(700));
+  const bomb = await carrel.run(['run', project, '--', 'true']);
+  expect([bomb.exitCode, bomb.stderr]).toEqual([2, expect.stringContaining('carrel.yaml:1:43: nested deeper than 20')]);
+  await carrel.ok('rm', '--force', 'single', 'beside');
+});
+
 describe('what differs', () => {
   beforeEach(async () => {
     put(base());

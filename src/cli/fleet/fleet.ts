@@ -1,19 +1,19 @@
 /** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan } from '../../api/routes.ts';
+import { type Place, readYaml, type YamlDocument } from '../../lib/yaml.ts';
 import { Fault, isFault } from '../../model/fault.ts';
-import { type FleetDocument, type Place, readDocument } from './document.ts';
 import type { FleetFile } from './file.ts';
 
 export class Fleet {
   readonly #client: Client;
   readonly #file: FleetFile;
-  readonly #document: FleetDocument;
+  readonly #document: YamlDocument;
 
   constructor(client: Client, file: FleetFile) {
     this.#client = client;
     this.#file = file;
-    this.#document = readDocument(file.text, file.shown);
+    this.#document = readYaml(file.text, file.shown);
   }
 
   plan(): Promise<FleetPlan> {
@@ -43,7 +43,7 @@ interface Told {
   readonly message: string;
 }
 
-export function located(fault: Fault, document: FleetDocument): Fault {
+export function located(fault: Fault, document: YamlDocument): Fault {
   const problems = fault.data?.problems as readonly Told[] | undefined;
   if (problems === undefined) return fault;
   const lines = problems

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { declare } from '../../fleet/declare.ts';
-import { readDocument } from '../fleet/document.ts';
+import { readYaml } from '../../lib/yaml.ts';
 import { draft } from './draft.ts';
 import { survey } from './survey.ts';
 
@@ -19,7 +19,7 @@ function put(path: string): void {
   writeFileSync(join(folder, path), '');
 }
 
-const declared = () => declare(readDocument(draft(survey(folder)), 'carrel.yaml').content, folder);
+const declared = () => declare(readYaml(draft(survey(folder)), 'carrel.yaml').content, folder);
 
 it('finds projects by what package managers and git leave, in order', () => {
   for (const path of ['web/package.json', 'web/requirements.txt', 'cli/Cargo.toml', 'docs/a.md', '.hidden/go.mod'])

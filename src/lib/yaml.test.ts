@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isFault } from '../../model/fault.ts';
-import { readDocument } from './document.ts';
+import { isFault } from '../model/fault.ts';
+import { readYaml } from './yaml.ts';
 
 function refusal(text: string): string {
   try {
-    readDocument(text, 'f.yaml');
+    readYaml(text, 'f.yaml');
   } catch (error) {
     if (isFault(error, 'invalid')) return error.message;
     throw error;
@@ -14,7 +14,7 @@ function refusal(text: string): string {
 
 it('knows where everything stands', () => {
   const text = 'name: x\nsandboxes:\n  "a b":\n    command: [one,\n      two]\n  c: {env: {K: v}}\n';
-  const { content, locate } = readDocument(text, 'f.yaml');
+  const { content, locate } = readYaml(text, 'f.yaml');
   expect(content).toEqual({ name: 'x', sandboxes: { 'a b': { command: ['one', 'two'] }, c: { env: { K: 'v' } } } });
   for (const [place, position] of [
     [[], 'f.yaml:1:1'],
@@ -29,7 +29,7 @@ it('knows where everything stands', () => {
 });
 
 it('an empty file has no content', () => {
-  for (const text of ['', '\n', '# only words\n']) expect(readDocument(text, 'f.yaml').content).toBeNull();
+  for (const text of ['', '\n', '# only words\n']) expect(readYaml(text, 'f.yaml').content).toBeNull();
 });
 
 describe('refused with line and column', () => {

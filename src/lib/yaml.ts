@@ -1,7 +1,7 @@
 /**
- * The YAML of a carrel.yaml, with the line and column of everything in it. What it means is for others to say; this only
- * makes sure that reading it is cheap: its nesting is measured before anything walks down into it, and there are no
- * aliases.
+ * YAML that anybody may have written, read cheaply, with the line and column of everything in it. A kilobyte of nesting keeps
+ * the usual way busy for minutes or ends the process, so nesting is measured before anything walks down into it; and there
+ * are no aliases and no tags.
  */
 import {
   Composer,
@@ -16,9 +16,10 @@ import {
   Parser,
   visit,
 } from 'yaml';
-import { Fault } from '../../model/fault.ts';
+import { Fault } from '../model/fault.ts';
 
-export interface FleetDocument {
+export interface YamlDocument {
+  /** Null: it is empty. */
   readonly content: unknown;
   /** Of a place, or of the nearest that is there. */
   locate(place: Place): Position;
@@ -29,13 +30,13 @@ export type Place = readonly (string | number)[];
 
 export interface Position {
   readonly offset: number;
-  /** `carrel.yaml:12:5` */
+  /** `file.yaml:12:5` */
   readonly text: string;
 }
 
 const deepest = 20;
 
-export function readDocument(text: string, file: string): FleetDocument {
+export function readYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
   const positionOf = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -66,7 +67,7 @@ function oddity(document: Document): Oddity | null {
   let found: Oddity | null = null;
   visit(document, {
     Alias: (_, node) => {
-      found ??= { node, message: 'aliases are not taken', hint: 'Write it out, or give a default at the top.' };
+      found ??= { node, message: 'aliases are not taken', hint: 'Write it out.' };
     },
     Value: (_, node) => {
       if (node.tag !== undefined) found ??= { node, message: 'tags are not taken', hint: 'Put text in quotes.' };
