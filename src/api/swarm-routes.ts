@@ -36,6 +36,30 @@ export const swarmRoutes = {
     body: task.taskQuery,
     answer: task.changedView,
   },
+  runSwarm: {
+    ...paths.runSwarm,
+    summary: 'Have task files worked on, each by an agent in a sandbox of its own',
+    body: swarm.runRequest,
+    answer: swarm.swarmView,
+  },
+  showSwarm: {
+    ...paths.showSwarm,
+    summary: 'A swarm with all there is to see of it',
+    query: swarm.projectRequest,
+    answer: swarm.swarmView,
+  },
+  resumeSwarm: {
+    ...paths.resumeSwarm,
+    summary: 'Begin again what has failed or was stopped; finished stories stay finished',
+    body: swarm.namesRequest,
+    answer: swarm.swarmView,
+  },
+  stopSwarm: {
+    ...paths.stopSwarm,
+    summary: 'Stop what is pending or running; answers when it has',
+    body: swarm.namesRequest,
+    answer: swarm.swarmView,
+  },
   exportSwarm: {
     ...paths.exportSwarm,
     summary: 'The state of a swarm',
@@ -74,6 +98,8 @@ export const swarmRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
+export type SwarmView = z.output<typeof swarm.swarmView>;
+export type SwarmContainerView = z.output<typeof swarm.containerView>;
 export type SwarmExportView = z.output<typeof swarm.swarmExport>;
 export type SwarmEntryView = z.output<typeof swarm.entryView>;
 export type TaskEntryView = z.output<typeof task.taskEntryView>;

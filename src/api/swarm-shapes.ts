@@ -75,3 +75,42 @@ export const swarmExport = z.strictObject({
 });
 
 export const removedView = z.strictObject({ removed: z.int() });
+
+export const runRequest = z.strictObject({
+  project: path,
+  /** Absolute paths; left out: all task files of the project that have something to do. */
+  files: z.array(path).min(1).max(1000).optional(),
+  max: z.int().min(1).max(64).optional(),
+  agent: z.string().min(1).max(32).optional(),
+  engine: z.enum(['local', 'docker']).optional(),
+  image: z.string().min(1).max(512).optional(),
+  pr: z.boolean().optional(),
+});
+
+/** Names left out: all. */
+export const namesRequest = z.strictObject({ project: path, names: z.array(containerName).max(1000).optional() });
+
+const storyView = z.strictObject({ id: z.string(), status: z.string(), output: z.string() });
+
+/** A container with all there is to see of it. */
+export const containerView = entryView.extend({
+  /** Null: a script looks after it. */
+  agent: z.string().nullable(),
+  attempt: z.int().nullable(),
+  startedAt: z.string().nullable(),
+  reason: z.string().nullable(),
+  errors: z.array(z.string()),
+  pr: z.boolean(),
+  stories: z.array(storyView),
+  /** Where its commits are, in the repository of the project. */
+  commits: z.array(z.strictObject({ ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() })),
+});
+
+export const swarmView = z.strictObject({
+  swarmId: z.string(),
+  project: z.string(),
+  max: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  containers: z.array(containerView),
+});

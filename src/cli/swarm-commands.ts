@@ -66,6 +66,49 @@ const taskCommands: readonly CommandEntry[] = [
   },
 ];
 
+const runCommands: readonly CommandEntry[] = [
+  {
+    name: 'swarm run',
+    area,
+    summary: 'have task files worked on, each by an agent in a sandbox of its own, and read along; Ctrl-C leaves',
+    options: [
+      { flags: '--file <FILE>', summary: 'one task file' },
+      { flags: '--files <A,B>', summary: 'several task files' },
+      { flags: '--all', summary: 'all task files of the project that have something to do' },
+      { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
+      { flags: '--agent <NAME>', summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml' },
+      { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: ['local', 'docker'] },
+      { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
+      { flags: '-d, --detach', summary: 'begin and do not read along' },
+      project,
+    ],
+    load: () => import('./command/swarm-run.ts'),
+  },
+  {
+    name: 'swarm status',
+    area,
+    summary: 'show how the swarm stands; on a terminal until it has ended',
+    options: [project],
+    load: () => import('./command/swarm-status.ts'),
+  },
+  {
+    name: 'swarm resume',
+    area,
+    summary: 'begin again what has failed or was stopped, all of it unless named; finished stories stay finished',
+    args: '[NAME...]',
+    options: [{ flags: '-d, --detach', summary: 'begin and do not read along' }, project],
+    load: () => import('./command/swarm-resume.ts'),
+  },
+  {
+    name: 'swarm stop',
+    area,
+    summary: 'stop what is pending or running, all of it unless named',
+    args: '[NAME...]',
+    options: [project],
+    load: () => import('./command/swarm-stop.ts'),
+  },
+];
+
 /** For scripts written against the commands of aimi; the state they keep is that of the swarm. */
 const stateCommands: readonly CommandEntry[] = [
   {
@@ -144,4 +187,9 @@ const policyCommands: readonly CommandEntry[] = [
   },
 ];
 
-export const swarmCommands: readonly CommandEntry[] = [...stateCommands, ...taskCommands, ...policyCommands];
+export const swarmCommands: readonly CommandEntry[] = [
+  ...runCommands,
+  ...stateCommands,
+  ...taskCommands,
+  ...policyCommands,
+];

@@ -1,7 +1,48 @@
 /** What the commands about swarms have in common. */
+import type { Client } from '../api/client.ts';
+import type { SwarmView } from '../api/routes.ts';
+import { consequences } from '../model/fault.ts';
+import type { Context } from './context.ts';
+import { plain } from './output/text.ts';
 import { absolute } from './paths.ts';
+import { catchSignals } from './signals.ts';
+import { followSwarm } from './swarm-follow.ts';
 
 /** The project of a swarm: the one that was named, or the folder here. */
 export function projectOf({ project }: { readonly project?: string }): string {
   return absolute(project ?? '.', '--project');
+}
+
+const interrupted = 130;
+
+/** Reads along until everything has ended, and ends with whether all is completed. Ctrl-C only stops the reading. */
+export async function concludeSwarm(
+  context: Context,
+  client: Client,
+  begun: SwarmView,
+  detach: boolean,
+): Promise<number> {
+  const { out } = context;
+  if (detach) {
+    if (context.json) out.document(begun);
+    else out.print(...begun.containers.map(({ containerName }) => plain(containerName)));
+    return 0;
+  }
+  const giveBack = catchSignals(() => {
+    out.note('the swarm goes on; see it with: carrel swarm status — stop it with: carrel swarm stop');
+    process.exit(interrupted);
+  });
+  try {
+    const ended = await (context.json ? ending(client, begun) : followSwarm(client, out, begun.project));
+    if (context.json) out.document(ended);
+    return ended.containers.every(({ status }) => status === 'completed') ? 0 : consequences.conflict.exit;
+  } finally {
+    giveBack();
+  }
+}
+
+/** The same without a word. */
+async function ending(client: Client, { project }: SwarmView): Promise<SwarmView> {
+  const { Output } = await import('./output/output.ts');
+  return followSwarm(client, new Output(true, { write: () => {} }, { write: () => {} }), project);
 }

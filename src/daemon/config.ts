@@ -5,13 +5,17 @@ import { z } from 'zod';
 import type { LogLimits } from '../engine/engine.ts';
 import { readIfThere } from '../lib/file.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
+import { type AgentSpec, agentSpec } from '../model/agent.ts';
 import { Fault } from '../model/fault.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
+import { Misfit } from '../model/shape.ts';
 import { parseSize } from '../model/size.ts';
 import { checkYaml } from './yaml-file.ts';
 
 const size = z.union([z.string(), z.int().positive()]);
+
+const seconds = z.int().min(1).max(604_800);
 
 const schema = z.strictObject({
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
@@ -53,6 +57,16 @@ const schema = z.strictObject({
     })
     .partial()
     .optional(),
+  /** Agents by name, besides those that are known. */
+  agents: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), z.unknown()).optional(),
+  /** How long a story, silence about it, and a whole task file may take. */
+  swarm: z
+    .strictObject({
+      storySeconds: seconds.default(3600),
+      stallSeconds: seconds.default(900),
+      taskSeconds: seconds.default(14_400),
+    })
+    .prefault({}),
   /** Where users with a token come in. */
   share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
@@ -67,6 +81,8 @@ export interface Config {
   readonly images: readonly string[];
   /** In PEM. */
   readonly authorities: readonly string[];
+  readonly agents: Readonly<Record<string, AgentSpec>>;
+  readonly swarm: { readonly storySeconds: number; readonly stallSeconds: number; readonly taskSeconds: number };
   readonly network: { readonly allow: readonly string[]; readonly limits: NetworkLimits };
 }
 
@@ -90,8 +106,19 @@ export function readConfig(path: string): Config {
     parentImage: given.docker?.parent ?? null,
     images: given.images ?? [],
     authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
+    agents: agentsOf(path, given.agents ?? {}),
+    swarm: given.swarm,
     network: networkOf(given.network),
   };
+}
+
+function agentsOf(path: string, given: Readonly<Record<string, unknown>>): Config['agents'] {
+  try {
+    return Object.fromEntries(Object.entries(given).map(([name, spec]) => [name, agentSpec(spec, ['agents', name])]));
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new Fault('invalid', `${path}: ${error.message}`, { hint: 'Mend the file or remove it.' });
+  }
 }
 
 function readAuthority(path: string, file: string): string {

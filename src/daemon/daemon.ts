@@ -31,7 +31,6 @@ import { Given } from '../secret/given.ts';
 import { Secrets } from '../secret/secret.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { Tasks } from '../task/tasks.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { setScratch, sweepScratch } from '../workspace/scratch.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
@@ -59,10 +58,8 @@ import { Scopes } from './scope.ts';
 import { SecretDesk } from './secrets.ts';
 import { listen } from './server.ts';
 import { Snapshots } from './snapshots.ts';
-import { forgetStrays, swarmRecords } from './swarm-records.ts';
-import { SwarmDesk } from './swarms.ts';
+import { Swarms } from './swarm-wiring.ts';
 import { sweepFolders } from './sweep.ts';
-import { TaskDesk } from './tasks.ts';
 import { Threads } from './threads.ts';
 import { Users } from './users.ts';
 import { readVersion } from './version.ts';
@@ -152,12 +149,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, now });
   const common = { store, engine, reconciler, now, steadyMs: steadyClock() };
-  const tasks = new Tasks();
-  const records = swarmRecords(store);
-  forgetStrays(store, now());
+  const deskOf = (user: string) => scopes.of(users.actorOf(user)).swarms.hands;
+  const swarms = new Swarms({ store, config, deskOf, now, report });
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const imageParts = openImages(home, config, store, now);
-  const scopes = new Scopes((actor) => {
+  const scopes: Scopes = new Scopes((actor) => {
     const secretDesk = new SecretDesk(actor.name, {
       ...{ store, secrets, given, now },
       refresh: (id) => networks.look(id),
@@ -197,8 +193,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
         credentialHosts: (box) => supply.hostsOf(box),
         now,
       }),
-      tasks: new TaskDesk(sandboxes, { tasks }),
-      swarms: new SwarmDesk(sandboxes, { records, now }),
+      ...swarms.of(parts, (name) => secretDesk.list().some((secret) => secret.name === name)),
       fleets: new FleetDesk(actor, {
         sandboxes,
         volumes: volumeDesk,
@@ -230,6 +225,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     const names = (await Promise.all(running.map(stopOne))).map(({ name }) => name);
     loop.stop();
     watch.stop();
+    swarms.orchestrator.dispose();
     for (const server of servers) {
       server.close();
       server.closeIdleConnections();
@@ -267,6 +263,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   // Whoever asks meanwhile has what they ask about looked at first.
   void loop.start().then(() => networks.start());
   watch.start();
+  swarms.orchestrator.recover();
   return { shutdown, closed };
 }
 

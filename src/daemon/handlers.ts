@@ -122,12 +122,16 @@ export function handlers(served: Served): Handlers {
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
     buildImage: async ({ scope, body, context }) => progressFrames(scope.images.order(body), context),
-    exportSwarm: async ({ scope, query }) => scope.swarms.export(query.project),
+    runSwarm: ({ scope, body }) => scope.swarms.run(body),
+    showSwarm: ({ scope, query }) => scope.swarms.show(query.project),
+    resumeSwarm: ({ scope, body }) => scope.swarms.resume(body.project, body.names),
+    stopSwarm: ({ scope, body }) => scope.swarms.stop(body.project, body.names),
+    exportSwarm: ({ scope, query }) => scope.swarms.export(query.project),
     initSwarm: async ({ scope, body }) => scope.swarms.init(body.project, body.force ?? false),
     addContainer: async ({ scope, body }) => scope.swarms.add(body),
     updateContainer: async ({ scope, body }) => scope.swarms.update(body),
     removeContainer: async ({ scope, body }) => scope.swarms.remove(body.project, body.containerName),
-    cleanSwarm: async ({ scope, body }) => scope.swarms.cleanup(body.project),
+    cleanSwarm: ({ scope, body }) => scope.swarms.cleanup(body.project),
     listSandboxes: ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);

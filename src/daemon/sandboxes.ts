@@ -82,7 +82,7 @@ export class Sandboxes {
   }
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
-  async create(request: SandboxRequest): Promise<SandboxView> {
+  async create(request: SandboxRequest, id?: string): Promise<SandboxView> {
     const { store, reconciler, wake } = this.#parts;
     const asked = imageAsked(request);
     const image = asked === null ? null : await this.#parts.images.resolve(asked);
@@ -92,7 +92,7 @@ export class Sandboxes {
         hint: 'Remove some with: carrel rm NAME',
       });
     }
-    const row = this.#insert(request.name, spec);
+    const row = this.#insert(request.name, spec, id);
     if (request.console) this.#expectClient(row.id);
     try {
       await reconciler.launch(row.id);
@@ -167,13 +167,12 @@ export class Sandboxes {
     return this.rows(true).flatMap(({ value }) => boundFolder(value.spec) ?? []);
   }
 
-  #insert(asked: string | undefined, spec: SandboxSpec): SandboxRow {
+  #insert(asked: string | undefined, spec: SandboxSpec, id = randomBytes(8).toString('hex')): SandboxRow {
     const { store, owner, now } = this.#parts;
     const name =
       asked === undefined
         ? suggestName((taken) => store.find('sandbox', owner, taken) !== null)
         : checkSandboxName(asked);
-    const id = randomBytes(8).toString('hex');
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };

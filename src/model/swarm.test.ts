@@ -31,6 +31,7 @@ const work = {
   reason: 'lost',
   errors: ['x'],
   completion: null,
+  staleRecord: null,
   stories: { 'US-001': { status: 'completed', output: '' } },
   tips: [],
 } as const;

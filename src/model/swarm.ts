@@ -34,6 +34,9 @@ export interface WorkedStory {
 export interface FetchedTip {
   readonly ref: string;
   readonly commit: string;
+  readonly subject: string;
+  /** Commits that the project did not have. */
+  readonly ahead: number;
 }
 
 /** What there is to know about a container that Carrel itself looks after. */
@@ -52,6 +55,9 @@ export interface ContainerWork {
   readonly reason: string | null;
   readonly errors: readonly string[];
   readonly completion: Completion | null;
+  /** Of the record that an earlier attempt left: it says nothing about this one. */
+  readonly staleRecord: string | null;
+  /** Every story of the task file. */
   readonly stories: Readonly<Record<string, WorkedStory>>;
   readonly tips: readonly FetchedTip[];
 }

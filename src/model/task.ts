@@ -164,6 +164,13 @@ export function checkStoryTransition(id: string, from: StoryStatus, to: StorySta
   });
 }
 
+/** Whether a story of that status may get to the other by one or more steps, all of them legal. */
+export function canReach(from: StoryStatus, to: StoryStatus): boolean {
+  const reached = new Set(legal[from]);
+  for (const one of reached) for (const next of legal[one]) reached.add(next);
+  return reached.has(to) && from !== to;
+}
+
 type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;
 
 /** Pending stories that nothing holds up, the most urgent first. */

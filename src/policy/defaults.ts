@@ -72,7 +72,7 @@ const swarms: readonly Rule[] = [
   },
   { words: ['swarm', 'status'], flags: project },
   { words: ['swarm', 'list'], flags: project },
-  { words: ['swarm', 'resume'], rest: 'container', flags: project },
+  { words: ['swarm', 'resume'], rest: 'container', flags: { ...project, '-d': null, '--detach': null } },
   { words: ['swarm', 'stop'], rest: 'container', flags: project },
   { words: ['swarm', 'cleanup'], flags: project },
   { words: ['swarm', 'export'], flags: project },

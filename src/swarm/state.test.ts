@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { forgetStrays, swarmRecords } from '../daemon/swarm-records.ts';
 import type { ContainerWork } from '../model/swarm.ts';
+import { noProgress } from '../model/task.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { SwarmState } from './state.ts';
@@ -31,6 +32,7 @@ const work: ContainerWork = {
   reason: null,
   errors: [],
   completion: null,
+  staleRecord: null,
   stories: {},
   tips: [],
 };
@@ -54,7 +56,7 @@ describe('init', () => {
   });
 
   test('never gives up what Carrel looks after', () => {
-    state.add(state.init('/p', false), entry('a'), work);
+    state.add(state.init('/p', false), entry('a'), { work, storyProgress: noProgress });
     expect(() => state.init('/p', true)).toThrow('the swarm has 1 pending or running');
   });
 
@@ -82,7 +84,7 @@ describe('a container', () => {
 
   test('that Carrel looks after is not changed by a script', () => {
     const swarm = state.init('/p', false);
-    state.add(swarm, entry('a'), work);
+    state.add(swarm, entry('a'), { work, storyProgress: noProgress });
     expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow('a is looked after by Carrel');
     expect(() => state.remove(swarm, 'a')).toThrow('a is looked after by Carrel');
   });

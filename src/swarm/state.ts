@@ -13,6 +13,9 @@ export interface NewContainer {
   readonly branchName: string;
 }
 
+/** What is known of one that Carrel looks after. */
+export type KnownWork = Pick<SwarmContainer, 'storyProgress' | 'work'>;
+
 export type ContainerChange = Partial<Pick<SwarmContainer, 'status' | 'prUrl' | 'storyProgress' | 'acpPid'>>;
 
 export const defaultMax = 4;
@@ -74,7 +77,7 @@ export class SwarmState {
     });
   }
 
-  add(swarm: Swarm, entry: NewContainer, work: SwarmContainer['work'] = null): SwarmContainer {
+  add(swarm: Swarm, entry: NewContainer, known: KnownWork = { storyProgress: noProgress, work: null }): SwarmContainer {
     const { swarmId } = swarm;
     const at = this.#now();
     if (this.#records.container(swarmId, entry.containerName)) {
@@ -86,8 +89,8 @@ export class SwarmState {
       throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm cleanup' });
     }
     const container: SwarmContainer = {
-      ...{ swarmId, ...entry, status: 'pending', prUrl: null, storyProgress: noProgress },
-      ...{ createdAt: at, updatedAt: at, acpPid: null, work },
+      ...{ swarmId, ...entry, status: 'pending', prUrl: null, storyProgress: known.storyProgress },
+      ...{ createdAt: at, updatedAt: at, acpPid: null, work: known.work },
     };
     this.#records.put(container, this.#containerEvent('swarm.added', container));
     return container;

@@ -19,6 +19,7 @@ export class Output {
   readonly #stdout: Sink;
   readonly #stderr: Sink;
   readonly #colourful: boolean;
+  #drawn = 0;
 
   constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {
     this.json = json;
@@ -81,6 +82,13 @@ export class Output {
   progress(text: string): void {
     const line = cut(plain(text), (this.#stderr.columns || 80) - 1);
     if (this.interactive) this.#stderr.write(`\r\u001b[K${line}`);
+  }
+
+  /** Result lines in the place of those drawn before, on a terminal that shows stdout. */
+  redraw(lines: readonly string[]): void {
+    const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : '';
+    this.#stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);
+    this.#drawn = lines.length;
   }
 
   #explain(fault: Fault): string {

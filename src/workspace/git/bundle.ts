@@ -64,6 +64,15 @@ export async function takeBundle({ project, name, bundle }: BundleInput): Promis
   return taken;
 }
 
+/** What was taken of a branch before; null: nothing was. */
+export async function takenRef(project: string, name: string, branch: string): Promise<TakenRef | null> {
+  const git = await openProjectGit(project);
+  if (git === null) return null;
+  const ref = `${refFolder(name)}/heads/${branch}`;
+  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
+  return exitCode === 0 ? describe(git, { ref, oid: stdout.toString().trim() }, {}) : null;
+}
+
 /** A name may have dots where a ref may not. */
 function refFolder(name: string): string {
   return `refs/carrel/${name.replace(/\.(?=\.|$|lock$)/g, '%2e')}`;

@@ -1,0 +1,50 @@
+import { Fault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { parseCount } from '../option.ts';
+import { absolute } from '../paths.ts';
+import { concludeSwarm, projectOf } from '../swarm.ts';
+
+interface Options {
+  readonly project?: string;
+  readonly file?: string;
+  readonly files?: string;
+  readonly all?: boolean;
+  readonly max?: string;
+  readonly agent?: string;
+  readonly engine?: 'local' | 'docker';
+  readonly image?: string;
+  readonly detach?: boolean;
+}
+
+export default async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
+  const { max, agent, engine, image } = options;
+  const files = filesOf(options);
+  const body = {
+    project: projectOf(options),
+    ...(files === null ? {} : { files }),
+    ...(max === undefined ? {} : { max: parseCount(max, '--max') }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(engine === undefined ? {} : { engine }),
+    ...(image === undefined ? {} : { image }),
+  };
+  const client = connect(context);
+  const begun = await client.call('runSwarm', { body });
+  return concludeSwarm(context, client, begun, options.detach ?? false);
+}
+
+/** Null: all. */
+function filesOf({ file, files, all }: Options): string[] | null {
+  const ways = [file, files, all].filter((way) => way !== undefined);
+  if (ways.length !== 1) {
+    throw new Fault(
+      'invalid',
+      ways.length === 0 ? 'no task file is named' : 'task files are named in more than one way',
+      {
+        hint: 'Use one of --file F, --files A,B and --all; carrel task list shows those there are.',
+      },
+    );
+  }
+  if (all) return null;
+  return (file === undefined ? files!.split(',') : [file]).map((path) => absolute(path, '--file'));
+}

@@ -1,0 +1,16 @@
+import type { Context, Invocation } from '../context.ts';
+import { connect } from '../daemon.ts';
+import { projectOf } from '../swarm.ts';
+import { followSwarm } from '../swarm-follow.ts';
+import { swarmTable } from '../swarm-view.ts';
+
+type Options = { readonly project?: string };
+
+export default async function swarmStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const { out } = context;
+  const project = projectOf(options);
+  const client = connect(context);
+  if (context.json) return out.document(await client.call('exportSwarm', { query: { project } }));
+  if (out.columns !== null) return void (await followSwarm(client, out, project));
+  out.print(...swarmTable(await client.call('showSwarm', { query: { project } }), out));
+}

@@ -1,0 +1,113 @@
+/** Containers of swarms as the sandboxes they are. */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import type { SandboxRequest } from '../api/routes.ts';
+import { Anchor, within } from '../lib/anchor.ts';
+import { adapterDataFolder, outcomeFile } from '../model/agent.ts';
+import { checkOutcome, maxOutcomeBytes } from '../model/outcome.ts';
+import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import type { ObservedContainer, SwarmContainer } from '../model/swarm.ts';
+import { canReach } from '../model/task.ts';
+import type { StoryChange, TaskText } from '../model/task-text.ts';
+import type { KeptRecord, Surface } from '../swarm/surface.ts';
+import { placeOf } from '../task/task.ts';
+import type { Tasks } from '../task/tasks.ts';
+import { takenRef } from '../workspace/git/bundle.ts';
+import { fetchCommits } from './commits.ts';
+import { openFolder } from './sandbox-data.ts';
+import type { WorkspaceParts } from './workspaces.ts';
+
+export interface SurfaceParts extends WorkspaceParts {
+  readonly tasks: Tasks;
+}
+
+export function swarmSurface(parts: SurfaceParts): Surface {
+  const { store, engine, sandboxes, home, tasks } = parts;
+  const rowOf = ({ containerId }: SwarmContainer) => store.get('sandbox', containerId);
+  return {
+    begin: async (container) => {
+      const row = rowOf(container);
+      if (row === null) await sandboxes.create(container.work!.request as SandboxRequest, container.containerId);
+      else if (hasEnded(row.value.status) && container.work!.startedAt === null) await sandboxes.start(row.name);
+    },
+    observe: async (container) => {
+      const row = rowOf(container);
+      if (row) await parts.reconciler.refresh(row);
+      return observed(rowOf(container)?.value ?? null, container);
+    },
+    connect: async (container) => {
+      const { id, value } = store.get('sandbox', container.containerId)!;
+      const console = await engine.attach(id, value.status.handle);
+      console.stderr.on('error', () => {});
+      console.stderr.resume();
+      return { input: console.stdin, output: console.stdout, close: () => console.detach() };
+    },
+    record: async ({ containerId }) => {
+      await openFolder(parts, containerId);
+      return readRecord(home.state(containerId));
+    },
+    stop: async (container) => {
+      const row = rowOf(container);
+      if (row && !hasEnded(row.value.status)) await sandboxes.stop(row.name);
+    },
+    ended: async (container, withinMs) => {
+      const row = rowOf(container);
+      if (row) await sandboxes.ended(row.value, AbortSignal.timeout(withinMs)).catch(() => {});
+    },
+    fetch: async (container) => {
+      const row = rowOf(container);
+      if (row === null) return [];
+      await fetchCommits(parts, row.value);
+      const taken = await takenRef(row.value.spec.project!, row.name, container.branchName);
+      return taken === null ? [] : [taken];
+    },
+    note: async (container) => {
+      const project = store.get('swarm', container.swarmId)?.value.project;
+      if (project === undefined) return;
+      const place = placeOf(`${project}/${container.taskFilePath}`);
+      await tasks.change(place, (task) => storyChanges(task, container), sandboxes.account);
+    },
+  };
+}
+
+function observed(sandbox: Sandbox | null, { work }: SwarmContainer): ObservedContainer {
+  if (sandbox === null) return { kind: work?.startedAt == null ? 'waiting' : 'absent' };
+  const { state, reason, exitCode, signal } = sandbox.status;
+  if (state === 'pending' || state === 'running') return { kind: 'running' };
+  if (state === 'stopped') return { kind: 'paused' };
+  if (state === 'failed' && exitCode === null) return { kind: 'absent' };
+  return { kind: 'exited', exitCode, signal, outOfMemory: reason === 'oom' };
+}
+
+/** The agent can write there: no link is followed, and what could not be a record is none. */
+function readRecord(state: string): KeptRecord | null {
+  try {
+    const text = within(Anchor.reach(`${state}/data`), (data) =>
+      within(data.enter(adapterDataFolder), (folder) => readSmall(folder.at(outcomeFile))),
+    );
+    const outcome = checkOutcome(JSON.parse(text));
+    return { outcome, digest: createHash('sha256').update(text).digest('hex').slice(0, 16) };
+  } catch {
+    return null;
+  }
+}
+
+function readSmall(path: Buffer): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = fstatSync(fd);
+    if (!fstatSync(fd).isFile() || size > maxOutcomeBytes) throw new Error('no record');
+    return readFileSync(fd, 'utf8').slice(0, maxOutcomeBytes);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Only forward: what people did to the file meanwhile stays. */
+function storyChanges({ file }: TaskText, { work }: SwarmContainer): StoryChange[] {
+  return file.userStories.flatMap(({ id, status }) => {
+    const known = work?.stories[id];
+    if (!known || !canReach(status, known.status)) return [];
+    return [{ id, status: known.status, ...(known.status === 'failed' ? { notes: known.output } : {}) }];
+  });
+}

@@ -1,0 +1,71 @@
+/** Swarms put together: their state, who looks after them, and what each user can reach of them. */
+import type { Fault } from '../model/fault.ts';
+import { isActive } from '../model/swarm.ts';
+import type { Store } from '../store/store.ts';
+import { type Desk, Orchestrator } from '../swarm/orchestrator.ts';
+import { SwarmState } from '../swarm/state.ts';
+import { type TaskPlace, taskPath } from '../task/task.ts';
+import { Tasks } from '../task/tasks.ts';
+import type { Config } from './config.ts';
+import { forgetStrays, swarmRecords } from './swarm-records.ts';
+import { swarmSurface } from './swarm-surface.ts';
+import { SwarmDesk } from './swarms.ts';
+import { TaskDesk } from './tasks.ts';
+import type { WorkspaceParts } from './workspaces.ts';
+
+export interface SwarmWiring {
+  readonly store: Store;
+  readonly config: Config;
+  readonly now: () => string;
+  /** What is needed for the swarms of a user. */
+  readonly deskOf: (user: string) => Desk;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+/** Without a word of an adapter, which speaks every ten seconds while a story is worked on. */
+const silenceMs = 300_000;
+/** A change that can be told again is written down at most that often. */
+const everyMs = 100;
+
+export class Swarms {
+  readonly #wiring: SwarmWiring;
+  readonly #tasks = new Tasks();
+  readonly orchestrator: Orchestrator;
+
+  constructor(wiring: SwarmWiring) {
+    const { store, config, deskOf, now, report } = wiring;
+    this.#wiring = wiring;
+    forgetStrays(store, now());
+    this.orchestrator = new Orchestrator({
+      records: swarmRecords(store),
+      deskOf,
+      limits: { taskMs: config.swarm.taskSeconds * 1000, silenceMs },
+      everyMs,
+      now,
+      report: (fault) => report('swarm', fault),
+    });
+  }
+
+  /** What a user can reach of task files and swarms. */
+  of(parts: WorkspaceParts, hasSecret: (name: string) => boolean): { tasks: TaskDesk; swarms: SwarmDesk } {
+    const { store, config, now } = this.#wiring;
+    const { sandboxes } = parts;
+    const desk = new TaskDesk(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
+    const state = new SwarmState(sandboxes.owner, swarmRecords(store), now);
+    const surface = swarmSurface({ ...parts, tasks: this.#tasks });
+    const { orchestrator } = this;
+    const swarms = new SwarmDesk(sandboxes, {
+      ...{ state, surface, tasks: this.#tasks, desk, orchestrator, config, hasSecret, now },
+    });
+    return { tasks: desk, swarms };
+  }
+}
+
+/** Whose swarm it may be does not matter: one file, one worker. */
+function workerOf(store: Store, place: TaskPlace): string | null {
+  const isOurs = ({ owner }: { readonly owner: string }) => store.get('swarm', owner)?.value.project === place.project;
+  const found = store
+    .list('container')
+    .find((row) => row.value.work && isActive(row.value) && row.value.taskFilePath === taskPath(place) && isOurs(row));
+  return found?.name ?? null;
+}

@@ -1,0 +1,37 @@
+/** Two deadlines: one for everything, one for the time without a word. Measured by timers, so a clock that jumps does not matter. */
+export class Watch {
+  readonly #allMs: number;
+  readonly #silenceMs: number;
+  readonly #onLate: () => void;
+  #all: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  /** Which of them has passed. */
+  late: string | null = null;
+
+  constructor(allMs: number, silenceMs: number, onLate: () => void) {
+    this.#allMs = allMs;
+    this.#silenceMs = silenceMs;
+    this.#onLate = onLate;
+  }
+
+  start(): void {
+    this.#all = setTimeout(() => this.#pass(`not done after ${this.#allMs / 1000} s`), this.#allMs);
+    this.heard();
+  }
+
+  heard(): void {
+    clearTimeout(this.#silence);
+    if (this.late !== null) return;
+    this.#silence = setTimeout(() => this.#pass(`not a word for ${this.#silenceMs / 1000} s`), this.#silenceMs);
+  }
+
+  #pass(what: string): void {
+    this.late ??= what;
+    this.#onLate();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#all);
+    clearTimeout(this.#silence);
+  }
+}
