@@ -19,7 +19,7 @@ const resultsFile = 'bench-results.json';
 
 async function open(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Bench> {
   say('starting the peers and the daemon');
-  const wanted = options.only.some((section) => section === 'start' || section === 'exec');
+  const wanted = options.only.some((section) => ['start', 'exec', 'docker'].includes(section));
   return {
     options,
     signal,

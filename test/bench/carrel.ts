@@ -1,7 +1,9 @@
 /** Carrel as its users meet it: the built daemon of a fresh home, its API and its command. */
 import { once } from 'node:events';
-import { readFrames } from '../../src/api/client.ts';
+import { join } from 'node:path';
+import { type Client, readFrames } from '../../src/api/client.ts';
 import { decodeJson, encodeJson, type FrameType } from '../../src/api/stream.ts';
+import { type Dockerd, image } from '../harness/dockerd.ts';
 import { Installation } from '../harness/installation.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Place } from './inside.ts';
@@ -11,11 +13,20 @@ import { elapsed, type Timing } from './sample.ts';
 const concurrent = 8;
 
 export class Carrel {
-  readonly #installation = new Installation();
-  readonly #client = this.#installation.client;
+  readonly #installation: Installation;
+  readonly #client: Client;
+  /** What every sandbox is asked for with. */
+  readonly #engine: { engine?: 'docker'; image?: string };
 
-  static async open(cleanup: Cleanup): Promise<Carrel> {
-    const carrel = new Carrel();
+  private constructor(dockerd: Dockerd | null) {
+    this.#installation = new Installation(null, dockerd);
+    this.#client = this.#installation.client;
+    this.#engine = dockerd ? { engine: 'docker', image } : {};
+  }
+
+  /** With sandboxes on the embedded engine, or on that dockerd. */
+  static async open(cleanup: Cleanup, dockerd: Dockerd | null = null): Promise<Carrel> {
+    const carrel = new Carrel(dockerd);
     cleanup.add('carrel', () => carrel.#close());
     await carrel.#installation.ok('up', '--detach');
     return carrel;
@@ -32,7 +43,7 @@ export class Carrel {
   /** Create a sandbox whose command prints something, attach, and read until it ends. Removing it is not timed. */
   async run(): Promise<Timing> {
     const from = performance.now();
-    const body = { command: ['echo', 'ready'], console: true };
+    const body = { ...this.#engine, command: ['echo', 'ready'], console: true };
     const { name } = await this.#client.call('createSandbox', { body });
     const timing = await readTimed(await this.#client.upgrade('attachSandbox', { name }), from);
     await this.remove([name]);
@@ -58,7 +69,7 @@ export class Carrel {
 
   /** A sandbox that idles. */
   async idle(): Promise<string> {
-    return (await this.#client.call('createSandbox', { body: {} })).name;
+    return (await this.#client.call('createSandbox', { body: this.#engine })).name;
   }
 
   /** A sandbox that idles on a project. */
@@ -138,6 +149,17 @@ export class Carrel {
 
   async removeAll(): Promise<void> {
     await this.remove((await this.#client.call('listSandboxes')).map(({ name }) => name));
+  }
+
+  /** Where the content of a volume is. */
+  async volumeFolder(type: string): Promise<string> {
+    const volumes = await this.#installation.json<{ name: string; type: string }[]>('volume', 'init');
+    return join(this.home, 'volumes', volumes.find((volume) => volume.type === type)!.name);
+  }
+
+  /** Returns the file. */
+  async backup(volume: string): Promise<string> {
+    return (await this.#client.call('backupVolume', { path: { name: volume } })).file;
   }
 
   async #close(): Promise<void> {

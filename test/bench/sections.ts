@@ -1,11 +1,13 @@
 /** What is measured, part by part. Each returns rows of the report. */
 import { measureApply } from './apply.ts';
+import { measureBackup } from './backup.ts';
 import type { Carrel } from './carrel.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Docker } from './docker.ts';
 import { measureFiles } from './files.ts';
 import { measureFork } from './fork.ts';
 import { availableMb, idleCosts, residentOf } from './memory.ts';
+import { measureDocker } from './on-docker.ts';
 import type { Options, Section } from './options.ts';
 import { measurePrepare } from './prepare.ts';
 import { output } from './program.ts';
@@ -31,6 +33,7 @@ export interface Bench {
 export const measureSection: { readonly [S in Section]: (bench: Bench) => Promise<Row[]> } = {
   start: measureStart,
   exec: measureExec,
+  docker: measureDocker,
   command: measureCommand,
   burst: measureBurst,
   many: measureMany,
@@ -39,9 +42,10 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   review: measureReview,
   apply: measureApply,
   fork: measureFork,
+  backup: measureBackup,
 };
 
-const dockerMeasure = (docker: Docker | string, verb: keyof Docker): Measure | null =>
+const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>
   typeof docker === 'string' ? null : docker[verb];
 
 async function measureStart({ options, carrel, raw, bwrap, docker, signal }: Bench): Promise<Row[]> {
