@@ -14,6 +14,7 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { AllowList } from '../image/allow.ts';
 import { defaultParent } from '../image/base.ts';
+import { hostParent } from '../image/host/parent.ts';
 import { Images } from '../image/images.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -287,6 +288,7 @@ function openImages(
     engine,
     records,
     parent: () => readConfig(home.config).parentImage ?? defaultParent,
+    host: () => hostParent(),
     tools: () => toolsIn(join(home.engine, 'bin')),
     installation: home.installation,
     limits: config.limits,

@@ -9,6 +9,9 @@ export const baseNames: readonly string[] = [baseImageName, 'aimi-sandbox:base']
 /** Node of Debian 13 is the oldest that is still looked after. */
 export const defaultParent = 'debian:trixie-slim';
 
+/** Stands for the packages of this machine. */
+export const hostParentName = 'host';
+
 const toolFolder = 'tools';
 
 /** Whatever the parent has already is not installed again, so one that has everything needs no network. */

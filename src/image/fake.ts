@@ -1,7 +1,7 @@
 /** Images in memory, for tests: reads the archive of a build like an engine, and runs nothing but `echo`, `exit` and `hang`. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
-import type { BuildMessage, BuildOrder, FoundImage, ImageEngine } from './image.ts';
+import type { BuildMessage, BuildOrder, FoundImage, ImageEngine, ImportOrder } from './image.ts';
 
 export interface BuildSeen {
   readonly order: Omit<BuildOrder, 'archive'>;
@@ -50,6 +50,12 @@ export class FakeImages implements ImageEngine {
     if (content === undefined) throw new Fault('unavailable', `no registry has ${reference}`);
     this.put(reference, content);
     yield { kind: 'output', text: 'fetched\n' };
+  }
+
+  async *import({ archive, tag, labels }: ImportOrder): AsyncGenerator<BuildMessage> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of archive) chunks.push(chunk);
+    yield { kind: 'output', text: this.put(tag, Buffer.concat(chunks).toString('latin1'), labels) };
   }
 
   async *build({ archive, ...order }: BuildOrder, signal: AbortSignal): AsyncGenerator<BuildMessage> {

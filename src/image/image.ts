@@ -37,6 +37,12 @@ export interface BuildOrder {
   readonly limits: Pick<Limits, 'cpus' | 'memoryBytes' | 'swapBytes'>;
 }
 
+export interface ImportOrder {
+  readonly archive: AsyncIterable<Buffer>;
+  readonly tag: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What an engine says while it builds. */
 export type BuildMessage =
   | { readonly kind: 'output'; readonly text: string }
@@ -51,6 +57,8 @@ export interface ImageEngine {
   labelled(label: string): Promise<readonly FoundImage[]>;
   /** Fetched from the registry its name says. */
   pull(reference: string, signal: AbortSignal): AsyncIterable<BuildMessage>;
+  /** A root filesystem, with a name and labels. */
+  import(order: ImportOrder, signal: AbortSignal): AsyncIterable<BuildMessage>;
   /** Ends when the signal does, with all that it began. */
   build(order: BuildOrder, signal: AbortSignal): AsyncIterable<BuildMessage>;
   /** One that something is made of stays. */

@@ -52,6 +52,12 @@ function open(parent = 'parent'): Images {
     engine,
     records,
     parent: () => parent,
+    host: () => ({
+      checksum: 'c',
+      archive: async function* () {
+        yield Buffer.from('packages');
+      },
+    }),
     tools: () => tools,
     installation: 'i1',
     limits: defaultLimits,

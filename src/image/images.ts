@@ -4,12 +4,13 @@ import { Anchor } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { baseImageName, type Image, projectImageName, withTag } from '../model/image.ts';
+import { baseImageName, type Image, imagePrefix, projectImageName, withTag } from '../model/image.ts';
 import type { Limits } from '../model/limits.ts';
-import { baseNames, baseSteps, toolFiles } from './base.ts';
+import { baseNames, baseSteps, hostParentName, toolFiles } from './base.ts';
 import { collect, type Entry } from './context/collect.ts';
 import { checksumOf, type Extra, pack } from './context/pack.ts';
 import { recipeFrom, type Step } from './dockerfile/recipe.ts';
+import type { HostParent } from './host/parent.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { type BuildOf, Progress } from './progress.ts';
 import { slugOf, withHash } from './slug.ts';
@@ -20,6 +21,8 @@ export interface ImageParts {
   readonly records: ImageRecords;
   /** What the base is built on. */
   readonly parent: () => string;
+  /** The packages of this machine as a parent. */
+  readonly host: () => HostParent;
   /** What goes into /opt/carrel/bin. */
   readonly tools: () => readonly { readonly name: string; readonly content: Buffer }[];
   readonly installation: string;
@@ -77,9 +80,9 @@ export class Images {
   }
 
   async #base(wish: BuildWish): Promise<Built> {
-    const { engine, installation } = this.#parts;
+    const { installation } = this.#parts;
     const parent = this.#parts.parent();
-    const { id } = (await engine.find(withTag(parent))) ?? (await this.#pull(parent, wish));
+    const { id } = await this.#parent(parent, wish);
     const file = `the base on ${parent}`;
     const hint = 'The parent in config.yaml (docker.parent) has to have apt-get and the network, or what is installed.';
     return this.#make(
@@ -99,6 +102,29 @@ export class Images {
     );
   }
 
+  async #parent(parent: string, wish: BuildWish): Promise<FoundImage> {
+    if (parent === hostParentName) return this.#hostParent(wish);
+    return (await this.#parts.engine.find(withTag(parent))) ?? this.#pull(parent, wish);
+  }
+
+  /** Made of what is installed here, when that has changed. */
+  async #hostParent({ say, signal }: BuildWish): Promise<FoundImage> {
+    const { engine, installation, host } = this.#parts;
+    const { checksum, archive } = host();
+    const tag = `${imagePrefix}:host-${installation}`;
+    const known = await engine.find(tag);
+    if (known !== null && this.#isOurs(known, checksum)) return known;
+    await say({ kind: 'phase', text: 'collecting the packages of this machine' });
+    const order = { archive: archive(), tag, labels: { [labels.home]: installation, [labels.checksum]: checksum } };
+    for await (const message of engine.import(order, signal)) {
+      if (message.kind === 'failure')
+        throw new Fault('unavailable', `the engine does not take them: ${message.message}`);
+    }
+    const found = await engine.find(tag);
+    if (found !== null && this.#isOurs(found, checksum)) return found;
+    throw new Fault('unavailable', 'the engine did not take the packages of this machine');
+  }
+
   async #pull(parent: string, { say, signal, network }: BuildWish): Promise<FoundImage> {
     const { engine } = this.#parts;
     await say({ kind: 'phase', text: `fetching ${parent}` });
@@ -114,7 +140,7 @@ export class Images {
       if (!isFault(error, 'unavailable') && !isFault(error, 'not_found')) throw error;
       throw new Fault('unavailable', `the parent of all images, ${parent}, cannot be fetched: ${error.message}`, {
         cause: error,
-        hint: 'Load or import it (docker load, docker import), or name one that is there: docker: {parent: NAME} in config.yaml.',
+        hint: 'Load or import it (docker load, docker import), name another in config.yaml, docker: {parent: NAME}, or have it made of the packages of this machine: docker: {parent: host}',
       });
     }
   }

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ended, failed, type Program, start } from '../lib/program.ts';
 import { run } from '../lib/run.ts';
 import { pipe } from '../lib/sys.ts';
 import { isFault } from '../model/fault.ts';
-import { type Ended, failed, type Program, start } from './program.ts';
 import { lookForSpecial, tooLong } from './special.ts';
 
 export type Compression = 'zstd' | 'gzip';

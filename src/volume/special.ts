@@ -1,9 +1,9 @@
 /** What is not brought back from a backup: sockets and pipes, which mean nothing later, and paths that are too long. */
 import { lstatSync } from 'node:fs';
+import { outputOf } from '../lib/program.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { maxPathBytes } from './member-rule.ts';
-import { outputOf } from './program.ts';
 
 const kinds: Readonly<Record<string, string>> = { s: 'socket', p: 'pipe', b: 'device', c: 'device' };
 const maxOutputBytes = 64 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** A compressed stream of entries, each of them judged, back into a folder. */
 import { pipeline } from 'node:stream/promises';
+import { failed, type Program, start } from '../lib/program.ts';
 import { isFault } from '../model/fault.ts';
 import { damaged } from './member.ts';
 import { MemberRule } from './member-rule.ts';
 import { judged, spaced } from './member-stream.ts';
 import { type Compression, marks } from './pack.ts';
-import { failed, type Program, start } from './program.ts';
 import { noteOn } from './special.ts';
 
 const decompress: { readonly [C in Compression]: readonly [string, ...string[]] } = {

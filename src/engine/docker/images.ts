@@ -28,6 +28,12 @@ interface Order {
   readonly limits: { readonly cpus: number; readonly memoryBytes: number; readonly swapBytes: number };
 }
 
+interface ImportOrder {
+  readonly archive: AsyncIterable<Buffer>;
+  readonly tag: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 type Message =
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'image'; readonly id: string }
@@ -68,6 +74,14 @@ export class DockerImages {
     yield* this.#messages('/images/create', { fromImage: reference }, undefined, signal);
   }
 
+  async *import({ archive, tag, labels }: ImportOrder, signal: AbortSignal): AsyncGenerator<Message> {
+    const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
+    const changes = `LABEL ${Object.entries(labels)
+      .map((pair) => pair.join('='))
+      .join(' ')}`;
+    yield* this.#messages('/images/create', { fromSrc: '-', repo, tag: name, changes }, archive, signal);
+  }
+
   /** With the builder that takes one archive and no session: what it does not have, no Dockerfile can ask for. */
   async *build(order: Order, signal: AbortSignal): AsyncGenerator<Message> {
     const { limits } = order;
@@ -83,10 +97,16 @@ export class DockerImages {
       cpuperiod: String(cpuPeriodMicros),
       cpuquota: String(Math.round(limits.cpus * cpuPeriodMicros)),
     };
-    yield* this.#messages('/build', query, Readable.from(order.archive, { objectMode: false }), signal);
+    yield* this.#messages('/build', query, order.archive, signal);
   }
 
-  async *#messages(path: string, query: Record<string, string>, body: Readable | undefined, signal: AbortSignal) {
+  async *#messages(
+    path: string,
+    query: Record<string, string>,
+    archive: AsyncIterable<Buffer> | undefined,
+    signal: AbortSignal,
+  ) {
+    const body = archive && Readable.from(archive, { objectMode: false });
     let trouble: unknown = null;
     body?.once('error', (error) => {
       trouble = error;

@@ -36,11 +36,7 @@ export async function* pack(
   extras: readonly Extra[],
   checksum: string,
 ): AsyncGenerator<Buffer> {
-  for (const { path, mode, content } of extras) {
-    yield* header({ name: Buffer.from(path), kind: 'file', mode, sizeBytes: content.length, target: Buffer.alloc(0) });
-    yield content;
-    yield padding(content.length);
-  }
+  yield* packExtras(extras);
   const hash = createHash('sha256');
   for (const entry of entries) {
     note(hash, entry);
@@ -55,6 +51,15 @@ export async function* pack(
   // Without its end the engine does not take it for an archive.
   if (hash.digest('hex') !== checksum) throw changed();
   yield padding(0, 2);
+}
+
+/** The beginning of an archive. */
+export function* packExtras(extras: readonly Extra[]): Generator<Buffer> {
+  for (const { path, mode, content } of extras) {
+    yield* header({ name: Buffer.from(path), kind: 'file', mode, sizeBytes: content.length, target: Buffer.alloc(0) });
+    yield content;
+    yield padding(content.length);
+  }
 }
 
 function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void {

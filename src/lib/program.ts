@@ -1,8 +1,8 @@
 /** Programs of the host that work on a stream, by argv and joined by pipes. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { spawnFault } from '../lib/run.ts';
-import { signalNumber } from '../lib/signal.ts';
 import { Fault } from '../model/fault.ts';
+import { spawnFault } from './run.ts';
+import { signalNumber } from './signal.ts';
 
 export interface Ended {
   readonly exitCode: number;
