@@ -7,15 +7,10 @@ import type { SandboxView } from '../api/routes.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
-import { DockerImages } from '../engine/docker/images.ts';
 import type { Engine } from '../engine/engine.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
-import { AllowList } from '../image/allow.ts';
-import { defaultParent } from '../image/base.ts';
-import { hostParent } from '../image/host/parent.ts';
-import { Images } from '../image/images.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
@@ -48,7 +43,7 @@ import { EngineDesk } from './engines.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Served } from './handlers.ts';
 import { type Home, lockHome, openHome } from './home.ts';
-import { ImageDesk, type ImageDeskParts, imageRecords, isNeeded, toolsIn } from './images.ts';
+import { ImageDesk, openImages } from './images.ts';
 import { NetworkDesk } from './network-desk.ts';
 import { Networks } from './networks.ts';
 import { outputOf } from './output.ts';
@@ -161,7 +156,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     });
     const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
     const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
-    const images = new ImageDesk(actor, { ...imageParts, projectFolder: (path) => sandboxes.project(path) });
+    const images = new ImageDesk(actor, {
+      ...imageParts,
+      projectFolder: (path) => sandboxes.project(path),
+      refuseText: (where, text) => secretDesk.refuseText(where, text),
+    });
     const sandboxes: Sandboxes = new Sandboxes({
       ...common,
       places: home,
@@ -273,30 +272,6 @@ function openDocker({ home, installation }: Home, { dockerSocket, log }: Config)
   const folder = join(home, 'engine-docker');
   const open = () => openDockerEngine({ folder, installation, log, ...socket });
   return lazyEngine('docker', open, () => existsSync(folder));
-}
-
-function openImages(
-  home: Home,
-  config: Config,
-  store: Store,
-  now: () => string,
-): Omit<ImageDeskParts, 'projectFolder'> {
-  const engine = new DockerImages(config.dockerSocket ?? undefined);
-  const records = imageRecords(store);
-  // What the owner writes about images counts from then on.
-  const images = new Images({
-    engine,
-    records,
-    parent: () => readConfig(home.config).parentImage ?? defaultParent,
-    host: () => hostParent(),
-    tools: () => toolsIn(join(home.engine, 'bin')),
-    installation: home.installation,
-    limits: config.limits,
-    isNeeded: isNeeded(store),
-    now,
-  });
-  const allowed = new AllowList({ engine, records, list: () => readConfig(home.config).images, now });
-  return { images, allowed, records, engine };
 }
 
 /** Without root everything is the person's. */

@@ -1,14 +1,21 @@
 /** The images of an installation, as the API has them: the owner makes them, and everybody uses what is listed. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildRequest, BuiltView, ImageView } from '../api/routes.ts';
-import type { Allowed, AllowList, Listed } from '../image/allow.ts';
+import { DockerImages } from '../engine/docker/images.ts';
+import { type Allowed, AllowList, type Listed } from '../image/allow.ts';
+import { defaultParent } from '../image/base.ts';
+import type { Extra } from '../image/context/pack.ts';
+import { hostParent } from '../image/host/parent.ts';
 import type { BuildEvent, FoundImage, ImageEngine, ImageRecords } from '../image/image.ts';
-import type { Images } from '../image/images.ts';
+import { Images } from '../image/images.ts';
+import { prepareTools, toolsName } from '../launch/tools.ts';
 import { type Image, withTag } from '../model/image.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
+import { type Config, readConfig } from './config.ts';
+import type { Home } from './home.ts';
 import { requireOwner } from './scope.ts';
 
 export interface ImageDeskParts {
@@ -18,6 +25,8 @@ export interface ImageDeskParts {
   readonly engine: Pick<ImageEngine, 'find'>;
   /** The real folder of a project that this user may give to others. */
   readonly projectFolder: (path: string) => string;
+  /** Refuses text that carries a secret. */
+  readonly refuseText: (where: string, text: string) => void;
 }
 
 export type Say = (event: BuildEvent) => Promise<void>;
@@ -43,10 +52,10 @@ export class ImageDesk {
   /** Checked before anything is done; what it returns does it. */
   order({ project, offline }: BuildRequest): (say: Say, signal: AbortSignal) => Promise<BuiltView> {
     requireOwner(this.#actor);
-    const { images, projectFolder, engine } = this.#parts;
+    const { images, projectFolder, engine, refuseText: check } = this.#parts;
     const wish = { project: project === undefined ? null : projectFolder(project), network: !offline };
     return async (say, signal) => {
-      const { image, built, notes } = await images.build({ ...wish, say, signal });
+      const { image, built, notes } = await images.build({ ...wish, check, say, signal });
       return { image: madeView(image, await engine.find(image.id)), built, notes: [...notes] };
     };
   }
@@ -92,14 +101,42 @@ function rowId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 16);
 }
 
-/** Everything that sandboxes of the embedded engine have in /opt/carrel/bin. */
-export function toolsIn(folder: string): { name: string; content: Buffer }[] {
-  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  const names = files.map(({ name }) => name).filter((name) => !name.endsWith('.new'));
-  return names.sort().map((name) => ({ name, content: readFileSync(join(folder, name)) }));
+/** What sandboxes find in /opt/carrel/bin: the adapter, and an init. */
+export function toolsOf({ tools, engine }: Pick<Home, 'tools' | 'engine'>): Extra[] {
+  prepareTools(tools);
+  const folder = join(tools, toolsName());
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const paths = names.map((path) => ({ path, at: join(folder, path) })).filter(({ at }) => statSync(at).isFile());
+  return [...paths, { path: 'init', at: join(engine, 'bin/init') }].map(({ path, at }) => {
+    return { path, mode: statSync(at).mode & 0o777, content: readFileSync(at) };
+  });
 }
 
 /** What sandboxes were made of, and may be started from again. */
 export function isNeeded(store: Store): (id: string) => boolean {
   return (id) => store.list('sandbox').some(({ value }) => value.spec.imageId === id);
+}
+
+/** Made of what this installation says; what the owner writes about images counts from then on. */
+export function openImages(
+  home: Home,
+  config: Config,
+  store: Store,
+  now: () => string,
+): Omit<ImageDeskParts, 'projectFolder' | 'refuseText'> {
+  const engine = new DockerImages(config.dockerSocket ?? undefined);
+  const records = imageRecords(store);
+  const images = new Images({
+    engine,
+    records,
+    parent: () => readConfig(home.config).parentImage ?? defaultParent,
+    host: () => hostParent(),
+    tools: () => toolsOf(home),
+    installation: home.installation,
+    limits: config.limits,
+    isNeeded: isNeeded(store),
+    now,
+  });
+  const allowed = new AllowList({ engine, records, list: () => readConfig(home.config).images, now });
+  return { images, allowed, records, engine };
 }

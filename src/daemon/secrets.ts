@@ -92,13 +92,16 @@ export class SecretDesk {
       ['the command', spec.command],
       ['--label', Object.values(spec.labels)],
     ];
-    for (const [where, texts] of places) {
-      const name = this.#parts.secrets.containing(this.#user, texts.join('\n'));
-      if (name === null) continue;
-      throw new Fault('denied', `${where} carries the value of the secret ${name}`, {
-        hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,
-      });
-    }
+    for (const [where, texts] of places) this.refuseText(where, texts.join('\n'));
+  }
+
+  /** The same for any text that is kept or shown. */
+  refuseText(where: string, text: string): void {
+    const name = this.#parts.secrets.containing(this.#user, text);
+    if (name === null) return;
+    throw new Fault('denied', `${where} carries the value of the secret ${name}`, {
+      hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,
+    });
   }
 }
 

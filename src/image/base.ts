@@ -42,7 +42,7 @@ echo 'agent:x:1000:' >> /etc/group.carrel
 for file in passwd group; do cat /etc/$file.carrel > /etc/$file; rm /etc/$file.carrel; done
 mkdir -p /home/agent /workspace
 chown 1000:1000 /home/agent /workspace
-chmod 755 /opt/carrel /opt/carrel/bin /opt/carrel/bin/*`;
+chmod 755 /opt/carrel /opt/carrel/bin`;
 
 export function baseSteps(parent: string, parentId: string): Step[] {
   const step = (title: string, text: string) => ({ title, text, line: 0 });
@@ -58,6 +58,7 @@ export function baseSteps(parent: string, parentId: string): Step[] {
   ];
 }
 
-export function toolFiles(tools: readonly { readonly name: string; readonly content: Buffer }[]): Extra[] {
-  return tools.map(({ name, content }) => ({ path: `${toolFolder}/${name}`, mode: 0o755, content }));
+/** `tools` are by their paths below /opt/carrel/bin. */
+export function toolFiles(tools: readonly Extra[]): Extra[] {
+  return tools.map((tool) => ({ ...tool, path: `${toolFolder}/${tool.path}` }));
 }

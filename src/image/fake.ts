@@ -18,6 +18,7 @@ export class FakeImages implements ImageEngine {
   absent = false;
   readonly #images = new Map<string, FoundImage>();
   readonly #names = new Map<string, string>();
+  readonly #parents = new Map<string, string>();
 
   /** As somebody else would put it there. */
   put(name: string, content: string, labels: Readonly<Record<string, string>> = {}): string {
@@ -42,6 +43,8 @@ export class FakeImages implements ImageEngine {
   }
 
   async remove(id: string): Promise<void> {
+    const child = [...this.#parents].find(([made, parent]) => parent === id && this.#images.has(made));
+    if (child) throw new Fault('conflict', `${child[0]} is built on ${id}`);
     this.#images.delete(id);
   }
 
@@ -79,7 +82,9 @@ export class FakeImages implements ImageEngine {
         .slice(1)
         .map((pair) => pair.split('=', 2)),
     );
-    yield { kind: 'image', id: this.put(order.tag, JSON.stringify([dockerfile, [...files]]), labels) };
+    const id = this.put(order.tag, JSON.stringify([dockerfile, [...files]]), labels);
+    this.#parents.set(id, dockerfile.findLast((line) => line.startsWith('FROM '))!.split(' ')[1]!);
+    yield { kind: 'image', id };
   }
 
   #checkThere(): void {

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isFault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { baseImageName, type Image } from '../model/image.ts';
 import { defaultLimits } from '../model/limits.ts';
+import type { Extra } from './context/pack.ts';
 import { FakeImages } from './fake.ts';
 import type { BuildEvent } from './image.ts';
 import { Images } from './images.ts';
@@ -13,7 +14,7 @@ let above: string;
 let project: string;
 let engine: FakeImages;
 let saved: Map<string, Image>;
-let tools: { name: string; content: Buffer }[];
+let tools: Extra[];
 let needed: Set<string>;
 let images: Images;
 let events: BuildEvent[];
@@ -24,7 +25,7 @@ beforeEach(() => {
   engine = new FakeImages();
   engine.put('parent:latest', 'parent');
   [saved, needed, events] = [new Map(), new Set(), []];
-  tools = [{ name: 'init', content: Buffer.from('a tool') }];
+  tools = [{ path: 'init', mode: 0o755, content: Buffer.from('a tool') }];
   images = open();
 });
 afterEach(() => rmSync(above, { recursive: true }));
@@ -68,7 +69,10 @@ function open(parent = 'parent'): Images {
 
 function build(path: string | null = project, signal = new AbortController().signal, network = true) {
   const say = async (event: BuildEvent) => void events.push(event);
-  return images.build({ project: path, network, say, signal });
+  const check = (_file: string, text: string) => {
+    if (text.includes('hunter2')) throw new Fault('denied', 'a secret');
+  };
+  return images.build({ project: path, network, check, say, signal });
 }
 
 const refusal = async (work: Promise<unknown>) =>
@@ -90,7 +94,7 @@ describe('an image', () => {
     const changes = [
       () => put(join(project, 'a'), 'other content'),
       () => put(join(project, '.carrel/Dockerfile.sandbox'), 'FROM carrel-sandbox:base\nCOPY a /a\nRUN echo ho\n'),
-      () => tools.splice(0, 1, { name: 'init', content: Buffer.from('another') }),
+      () => tools.splice(0, 1, { path: 'init', mode: 0o755, content: Buffer.from('another') }),
       () => engine.put('parent:latest', 'another parent'),
     ];
     for (const change of changes) {
@@ -157,6 +161,12 @@ describe('an image', () => {
     expect([...saved.keys()]).toEqual([baseImageName]);
   });
 
+  it('is not built of what carries a secret', async () => {
+    const leaky = folder('leaky', 'FROM carrel-sandbox:base\nENV KEY=hunter2\n');
+    expect((await refusal(build(leaky)))?.code).toBe('denied');
+    expect(engine.builds).toHaveLength(1);
+  });
+
   it('is stopped by whoever wanted it, also while it waits for its turn', async () => {
     const abort = new AbortController();
     const slow = build(folder('slow', 'FROM carrel-sandbox:base\nRUN hang\n'), abort.signal);
@@ -201,6 +211,14 @@ describe('the base', () => {
     expect((await build(null)).image.name).toBe(baseImageName);
     expect(engine.builds.at(-1)!.files.get('tools/init')).toBe('a tool');
     expect(events).toContainEqual({ kind: 'phase', text: 'fetching debian:13' });
+  });
+
+  it('is built on the packages of this machine, taken once', async () => {
+    images = open('host');
+    expect((await build(null)).built).toBe(true);
+    expect((await build(null)).built).toBe(false);
+    const said = events.filter((event) => event.kind === 'phase' && event.text.startsWith('collecting'));
+    expect([said.length, engine.builds.length]).toEqual([1, 1]);
   });
 
   it('is the image of a project that asks for nothing more', async () => {

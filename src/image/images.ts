@@ -24,7 +24,7 @@ export interface ImageParts {
   /** The packages of this machine as a parent. */
   readonly host: () => HostParent;
   /** What goes into /opt/carrel/bin. */
-  readonly tools: () => readonly { readonly name: string; readonly content: Buffer }[];
+  readonly tools: () => readonly Extra[];
   readonly installation: string;
   readonly limits: Limits;
   /** Something was made of it and may start again. */
@@ -36,6 +36,8 @@ export interface BuildWish {
   /** The real path of its folder; null: the base alone. */
   readonly project: string | null;
   readonly network: boolean;
+  /** Refuses a Dockerfile that has something in it which no image may have. */
+  readonly check: (file: string, text: string) => void;
   readonly say: (event: BuildEvent) => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -107,11 +109,15 @@ export class Images {
     return (await this.#parts.engine.find(withTag(parent))) ?? this.#pull(parent, wish);
   }
 
+  get #hostTag(): string {
+    return `${imagePrefix}:host-${this.#parts.installation}`;
+  }
+
   /** Made of what is installed here, when that has changed. */
   async #hostParent({ say, signal }: BuildWish): Promise<FoundImage> {
     const { engine, installation, host } = this.#parts;
     const { checksum, archive } = host();
-    const tag = `${imagePrefix}:host-${installation}`;
+    const tag = this.#hostTag;
     const known = await engine.find(tag);
     if (known !== null && this.#isOurs(known, checksum)) return known;
     await say({ kind: 'phase', text: 'collecting the packages of this machine' });
@@ -198,6 +204,7 @@ export class Images {
   async #run(making: Making, sums: { inputs: string; checksum: string }, wish: BuildWish): Promise<FoundImage> {
     const { engine, limits, installation } = this.#parts;
     const label = `LABEL ${labels.home}=${installation} ${labels.checksum}=${sums.checksum}`;
+    wish.check(making.of.file, making.of.steps.map(({ text }) => text).join('\n'));
     const steps = [...making.of.steps, { title: 'LABEL', line: 0, text: label }];
     const dockerfile = `.carrel-${sums.checksum}`;
     const extras = [...contextFiles(dockerfile, making.head, steps), ...making.extras];
@@ -218,7 +225,8 @@ export class Images {
   /** Earlier versions that nothing is made of, and what builds that failed left. */
   async #sweep(): Promise<void> {
     const { engine, records, isNeeded, installation } = this.#parts;
-    const kept = new Set(records.list().map(({ id }) => id));
+    const parent = await engine.find(this.#hostTag).catch(unlessFault);
+    const kept = new Set([...records.list().map(({ id }) => id), parent?.id]);
     const all = await engine.labelled(`${labels.home}=${installation}`).catch(unlessFault);
     for (const { id } of all?.filter((image) => !kept.has(image.id) && !isNeeded(image.id)) ?? []) {
       await engine.remove(id).catch(unlessFault);

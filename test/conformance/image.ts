@@ -47,8 +47,10 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       const { id } = messages.findLast((message) => message.kind === 'image')!;
       expect(await made.engine.find('carrel-made:1')).toMatchObject({ id, labels: { 'carrel.test': 'yes' } });
       expect((await made.engine.labelled('carrel.test=yes')).map((image) => image.id)).toEqual([id]);
+      await expect(made.engine.remove(made.parent)).rejects.toSatisfy((error) => isFault(error, 'conflict'));
       await made.engine.remove(id);
       expect(await made.engine.find(id)).toBeNull();
+      expect(await made.engine.find(made.parent)).not.toBeNull();
     });
 
     test('a step that fails ends the build with its code', async () => {
@@ -67,6 +69,18 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       await expect(outcome).rejects.toSatisfy((error) => isFault(error, 'cancelled'));
       await expect.poll(made.running, { timeout: 10_000 }).toBe(0);
       expect(await made.engine.find('carrel-hung:1')).toBeNull();
+    });
+
+    test('a root filesystem becomes an image with a name and labels', async () => {
+      const order = {
+        archive: archive(['a file']),
+        tag: 'carrel-imported:1',
+        labels: { 'carrel.a': 'b', 'carrel.c': 'd' },
+      };
+      await all(made.engine.import(order, new AbortController().signal));
+      const found = await made.engine.find('carrel-imported:1');
+      expect(found?.labels).toEqual({ 'carrel.a': 'b', 'carrel.c': 'd' });
+      await made.engine.remove(found!.id);
     });
 
     test('an archive that breaks off is no build', async () => {

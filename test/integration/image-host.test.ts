@@ -19,7 +19,7 @@ beforeEach(() => {
     `${info}/bash.list`,
     '/.\n/bin\n/bin/bash\n/etc\n/etc/bash.bashrc\n/usr/share/doc/bash/README\n/usr/bin\n/usr/bin/gone\n',
   );
-  put(`${info}/git:amd64.list`, '/.\n/usr/bin/git\n/usr/lib/odd name\n');
+  put(`${info}/git:amd64.list`, '/.\n/var/lib/dpkg\n/usr/bin/git\n/usr/lib/odd name\n');
   put(`${info}/git:amd64.postinst`, '#!/bin/sh\n');
   put(`${info}/other.list`, '/usr/bin/other\n');
   for (const path of ['usr/bin/bash', 'usr/bin/git', 'usr/bin/other', 'usr/lib/odd name', 'usr/share/doc/bash/README'])
@@ -74,6 +74,7 @@ it('holds the packages that a base needs, and of the rest only what is public', 
         'etc/group',
         'etc/nsswitch.conf',
       ],
+      ...['etc/', 'var/', 'var/lib/', 'var/lib/dpkg/', 'var/lib/dpkg/info/'],
       ...['etc/alternatives/', 'etc/alternatives/sh', 'etc/alternatives/vi'],
       ...['etc/ssl/certs/', 'etc/ssl/certs/ca-certificates.crt'],
       ...['usr/local/bin/node', 'usr/local/lib/node_modules/npm/', 'usr/local/lib/node_modules/npm/index.js'],

@@ -53,13 +53,22 @@ export async function* pack(
   yield padding(0, 2);
 }
 
-/** The beginning of an archive. */
+/** The beginning of an archive, with the folders that the files are in. */
 export function* packExtras(extras: readonly Extra[]): Generator<Buffer> {
+  const target = Buffer.alloc(0);
+  for (const folder of new Set(extras.flatMap(({ path }) => foldersOf(path)))) {
+    yield* header({ name: Buffer.from(folder), kind: 'folder', mode: 0o755, sizeBytes: 0, target });
+  }
   for (const { path, mode, content } of extras) {
-    yield* header({ name: Buffer.from(path), kind: 'file', mode, sizeBytes: content.length, target: Buffer.alloc(0) });
+    yield* header({ name: Buffer.from(path), kind: 'file', mode, sizeBytes: content.length, target });
     yield content;
     yield padding(content.length);
   }
+}
+
+export function foldersOf(path: string): string[] {
+  const names = path.split('/').slice(0, -1);
+  return names.map((_name, index) => names.slice(0, index + 1).join('/'));
 }
 
 function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void {

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { failed, start } from '../../lib/program.ts';
 import { Fault } from '../../model/fault.ts';
-import { type Extra, packExtras } from '../context/pack.ts';
+import { type Extra, foldersOf, packExtras } from '../context/pack.ts';
 import { header } from '../context/tar.ts';
 import { closure, type Package, parsePackages } from './package.ts';
 
@@ -68,7 +68,11 @@ async function* archiveOf(root: string, chosen: readonly Package[], node: string
   for (const name of folders.map((path) => Buffer.from(path))) {
     yield* header({ name, kind: 'folder', mode: 0o755, sizeBytes: 0, target: Buffer.alloc(0) });
   }
-  yield* packExtras(newFiles(root, chosen));
+  const files = newFiles(root, chosen);
+  yield* packExtras(files);
+  // A path may come once only.
+  const made = new Set([...folders, ...files.flatMap(({ path }) => [path, ...foldersOf(path)])]);
+  const paths = pathsOf(root, chosen).filter((path) => !made.has(path));
   const whole = wholeFolders.filter((path) => existsSync(join(root, path)));
   const form = ['--create', '--numeric-owner', '--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
   const tar = start(
@@ -76,7 +80,7 @@ async function* archiveOf(root: string, chosen: readonly Package[], node: string
     ['pipe', 'pipe', 'pipe'],
   );
   try {
-    tar.child.stdin!.end(pathsOf(root, chosen).join('\0'));
+    tar.child.stdin!.end(paths.join('\0'));
     for await (const chunk of tar.child.stdout!) yield chunk as Buffer;
     const ended = await tar.ended;
     if (ended.exitCode !== 0) throw failed(tar, ended);

@@ -74,6 +74,7 @@ const byName: Record<string, readonly string[]> = {
     '.cursorrules',
     '.aider.conf.yml',
     'carrel.yaml',
+    '.carrel/Dockerfile.sandbox',
     '.kiro/hooks/x',
     '.github/instructions/a.md',
     '.github/prompts/a.md',
@@ -95,6 +96,8 @@ const byName: Record<string, readonly string[]> = {
     'flake.nix',
     'shell.nix',
     'a/default.nix',
+    '.aimi/Dockerfile.sandbox',
+    '.aimi/Dockerfile.sandbox.dockerignore',
   ],
 };
 
