@@ -1,13 +1,14 @@
 /** Keys that are added outside: what agents reach with them, and that nothing of them is inside. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedModel } from '../fixtures/scripted-model.ts';
 import { Service, TestAuthority } from '../fixtures/service.ts';
-import { gather, Installation, until } from '../harness/installation.ts';
+import { Canary } from '../harness/canary.ts';
+import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 const values = [`key-${randomBytes(20).toString('hex')}`, `key-${randomBytes(20).toString('hex')}`] as const;
 const authority = new TestAuthority('127.0.0.1');
@@ -176,3 +177,104 @@ describe('claude', () => {
     await model.dispose();
   });
 });
+
+describe('the key', () => {
+  /** Asks again and again, over one connection. */
+  const loop = `
+    const { request, Agent } = require('node:http');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = () => {
+      const asked = request(process.env.ANTHROPIC_BASE_URL, { agent }, (response) => response.resume().on('close', again));
+      asked.on('error', again).end();
+    };
+    const again = () => setTimeout(ask, 50);
+    ask();`;
+
+  /** The next request that comes from now on. */
+  async function next(): Promise<string | string[] | undefined> {
+    const before = received.length;
+    await until(() => received.length > before, 'a request');
+    return received[before]!.headers['x-api-key'];
+  }
+
+  beforeAll(async () => {
+    received = [];
+    await carrel.ok('create', '--name', 'busy', '--credential', 'api', '--', 'node', '-e', loop);
+  });
+
+  it('has its new value in requests on a connection that is open', async () => {
+    expect(await next()).toBe(values[0]);
+    const { remotePort } = received.at(-1)!.socket;
+    await keep(values[1]);
+    expect(await next()).toBe(values[1]);
+    expect(received.at(-1)!.socket.remotePort).toBe(remotePort);
+    expect((await carrel.run(['secret', 'set', 'KEY'], { input: 'two\nlines' })).exitCode).toBe(2);
+    expect(await next()).toBe(values[1]);
+  });
+
+  it('is added while no daemon lives, by nobody while no proxy lives, and again when they are back', async () => {
+    await carrel.killDaemon();
+    expect(await next()).toBe(values[1]);
+    const proxy = proxyOf(carrel.home);
+    process.kill(proxy, 'SIGKILL');
+    await until(() => !isRunning(proxy), 'the proxy to be gone');
+    received.length = 0;
+    await carrel.ok('ls');
+    expect(await next()).toBe(values[1]);
+    expect(new Set(keysSeen())).toEqual(new Set([values[1]]));
+    expect(proxyOf(carrel.home)).not.toBe(proxy);
+    await carrel.ok('rm', '--force', 'busy');
+  });
+
+  it('is nowhere: not inside, not told, not kept, not in any process', async () => {
+    const canary = new Canary(...values);
+    expect(canary.isIn(await shell('echo "$ANTHROPIC_API_KEY"; curl -sS "$ANTHROPIC_BASE_URL"'))).toBe(false);
+    expect(keysSeen()).toEqual([values[1]]);
+    const places = '-path /usr -prune -o -path /proc -prune -o -path /sys -prune -o -path /dev -prune -o -type f';
+    const everything = `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/[0-9]*/mountinfo /proc/net/* 2>/dev/null
+      find / ${places} -exec cat {} + 2>/dev/null; env; true`;
+    const seen = await shell(everything);
+    expect(seen).toContain('ANTHROPIC_BASE_URL=http://127.0.0.1:17100');
+    expect(seen).toContain('BEGIN CERTIFICATE');
+    expect([canary.isIn(seen), seen.includes('PRIVATE KEY')]).toEqual([false, false]);
+
+    const told: string[] = [];
+    for (const args of [
+      ['show', 'box'],
+      ['ls'],
+      ['logs', 'box'],
+      ['events', '--after', '0'],
+      ['audit'],
+      ['credential', 'ls'],
+      ['secret', 'ls'],
+      ['snapshot', 'box'],
+      ['fork', 'box', 'fork'],
+      ['volume', 'backup', 'home'],
+    ]) {
+      const { exitCode, stdout, stderr } = await carrel.run(['--json', ...args]);
+      expect([args, exitCode, stderr]).toEqual([args, 0, '']);
+      told.push(stdout);
+    }
+    expect(told.filter((text) => canary.isIn(text))).toEqual([]);
+    expect(told.join()).toContain(`127.0.0.1:${service.port}`);
+    expect(canary.filesBelow(carrel.home)).toEqual([expect.stringMatching(/\/users\/[0-9a-f]{8}\/secrets\/KEY$/)]);
+    expect(canary.processes()).toEqual([]);
+  });
+});
+
+function proxyOf(home: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const found = pids.filter((pid) => {
+    const [argv, env] = ['cmdline', 'environ'].map((file) => textOf(`/proc/${pid}/${file}`));
+    return argv!.includes('/network/proxy/main.js') && env!.split('\0').includes(`CARREL_HOME=${home}`);
+  });
+  return Number(found[0]);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

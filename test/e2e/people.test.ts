@@ -1,9 +1,10 @@
 /** Several people on one machine: tokens, ranges of ids, secrets and volumes of their own. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Canary } from '../harness/canary.ts';
 import { Installation, type Outcome } from '../harness/installation.ts';
 
 describe('another user', () => {
@@ -100,12 +101,7 @@ describe('a secret', () => {
   });
   afterAll(() => carrel.dispose());
 
-  const forms = values.flatMap((value) => [
-    value,
-    Buffer.from(value).toString('base64').replace(/=+$/, ''),
-    Buffer.from(value).toString('hex'),
-  ]);
-  const hasValue = (text: string) => forms.some((form) => text.includes(form));
+  const canary = new Canary(...values);
   const tell = async (...args: string[]) => {
     const { stdout, stderr } = await carrel.run(args);
     told.push(stdout, stderr);
@@ -160,9 +156,9 @@ describe('a secret', () => {
       ['volume', 'backup', 'memory-bank'],
     ])
       await tell('--json', ...args);
-    expect(told.filter(hasValue)).toEqual([]);
-    expect(filesWithValue(carrel.home)).toEqual([expect.stringMatching(/\/users\/[0-9a-f]{8}\/secrets\/API_KEY$/)]);
-    expect(processesWithValue()).toEqual([]);
+    expect(told.filter((text) => canary.isIn(text))).toEqual([]);
+    expect(canary.filesBelow(carrel.home)).toEqual([expect.stringMatching(/\/users\/[0-9a-f]{8}\/secrets\/API_KEY$/)]);
+    expect(canary.processes()).toEqual([]);
   });
 
   it('is gone with the sandbox', async () => {
@@ -171,29 +167,8 @@ describe('a secret', () => {
     await carrel.ok('rm', '--force', 'box', 'fork');
     expect(before.length - shm().length).toBe(1);
     expect((await carrel.run(['secret', 'rm', 'API_KEY'])).exitCode).toBe(0);
-    expect(filesWithValue(carrel.home)).toEqual([]);
+    expect(canary.filesBelow(carrel.home)).toEqual([]);
   });
-
-  function filesWithValue(folder: string): string[] {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((path) => existsSync(path) && hasValue(readFileSync(path, 'latin1')));
-  }
-
-  function processesWithValue(): string[] {
-    const read = (path: string) => {
-      try {
-        return readFileSync(path, 'latin1');
-      } catch {
-        return '';
-      }
-    };
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-    return pids.filter((pid) =>
-      ['environ', 'cmdline', 'mountinfo'].some((file) => hasValue(read(`/proc/${pid}/${file}`))),
-    );
-  }
 });
 
 describe('volumes', () => {

@@ -202,6 +202,19 @@ describe('a response', () => {
     expect(await text(response)).toBe('b');
   });
 
+  it('may come before all of the request is there, and leaves the way free for the next', async () => {
+    to.answer = (_, response) => void response.end('early');
+    const size = 4 * 1024 ** 2;
+    const socket = connectPlain(to.port, '127.0.0.1');
+    for (let n = 0; n < 5; n += 1) {
+      socket.write(`POST /${n} HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
+      socket.write(Buffer.alloc(size));
+    }
+    socket.write('GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect((await text(socket)).match(/early/g)).toHaveLength(6);
+    expect(to.received.map(({ request }) => request.url)).toEqual(['/0', '/1', '/2', '/3', '/4', '/last']);
+  });
+
   it('that breaks off breaks off for the client, too', async () => {
     to.answer = (_, response) => {
       response.writeHead(200, { 'content-length': '100' });

@@ -80,7 +80,13 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   upstream.once('response', (answer) => {
     response.writeHead(answer.statusCode!, answer.statusMessage, responseHeaders(answer.rawHeaders));
     response.flushHeaders();
-    pipeline(answer, call.counted('received'), response, () => {});
+    pipeline(answer, call.counted('received'), response, () => {
+      if (upstream.writableFinished) return;
+      // Nobody wants the rest of a request that was answered, and Node would wait for its end for ever.
+      request.unpipe();
+      request.resume();
+      upstream.destroy();
+    });
   });
   upstream.on('error', (error) => {
     // A response that came is whole, or ends as its own stream does.
