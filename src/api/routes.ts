@@ -48,7 +48,7 @@ export const routes = {
   },
   events: {
     ...paths.events,
-    summary: 'Events after a sequence number',
+    summary: 'Events after a sequence number; what is no longer kept of them is told as `events.dropped`',
     query: z.strictObject({ after: count.optional(), limit: count.optional() }),
     answer: z.array(shape.eventView),
   },

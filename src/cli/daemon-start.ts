@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '../api/client.ts';
 import { accountName } from '../lib/account.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
+import { rotateIfFull } from '../lib/rotate.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { livingKeeper } from './keeper.ts';
 
@@ -138,6 +139,7 @@ function hasExited(child: ChildProcess): boolean {
 function openLog(home: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   try {
+    rotateIfFull(join(home, 'daemon.log'));
     return openSync(join(home, 'daemon.log'), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   } catch (error) {
     throw unwritable(error, home);

@@ -1,9 +1,11 @@
 /** Acts of users on their way into the audit log, and the log on its way out. */
+import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Context as HonoContext } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { RouteName } from '../api/routes.ts';
 import type { Act, Audit, Begun, Entry, Peer, Target } from '../audit/audit.ts';
+import { hostId } from '../engine/docker/identity.ts';
 import { peerOf } from '../lib/sys.ts';
 import { asFault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
@@ -119,8 +121,14 @@ export interface Visit {
 /** Asked of the kernel when it is needed, by the descriptor that Node keeps to itself. */
 export function peerOfSocket(socket: Socket | undefined): Peer | null {
   const fd = (socket as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
-  return fd === undefined || fd < 0 ? null : peerOf(fd);
+  if (fd === undefined || fd < 0) return null;
+  const { uid, pid } = peerOf(fd);
+  uidMap ??= readFileSync('/proc/self/uid_map', 'utf8');
+  return { uid: hostId(uid, uidMap), pid };
 }
+
+/** Where we are root in a user namespace only, people have other numbers than outside. */
+let uidMap: string | undefined;
 
 export function auditStream(
   audit: Audit,

@@ -2,20 +2,21 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { LogLimits } from '../engine/engine.ts';
+import { defaultLog, type LogLimits } from '../engine/engine.ts';
 import { readIfThere } from '../lib/file.ts';
-import { logBytes, logFiles } from '../lib/rotate.ts';
 import { type AgentSpec, agentSpec } from '../model/agent.ts';
 import { Fault } from '../model/fault.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
 import { Misfit } from '../model/shape.ts';
 import { parseSize } from '../model/size.ts';
+import { defaultMaxEvents } from '../store/store.ts';
 import { checkYaml } from './yaml-file.ts';
 
 const size = z.union([z.string(), z.int().positive()]);
 
 const seconds = z.int().min(1).max(604_800);
+const rotation = z.strictObject({ size, files: z.int().min(1).max(100) }).partial();
 
 const schema = z.strictObject({
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
@@ -23,10 +24,10 @@ const schema = z.strictObject({
     .strictObject({ cpus: z.number(), memory: size, swap: size, pids: z.int(), disk: size })
     .partial()
     .optional(),
-  logs: z
-    .strictObject({ size, files: z.int().min(1).max(100) })
-    .partial()
-    .optional(),
+  /** What is kept of the output of each sandbox. */
+  logs: rotation.optional(),
+  audit: rotation.optional(),
+  events: z.strictObject({ keep: z.int().min(1000).max(10_000_000) }).optional(),
   docker: z
     .strictObject({
       socket: z.string().startsWith('/').max(4096),
@@ -75,6 +76,8 @@ export interface Config {
   readonly runtime: string | null;
   readonly limits: Limits;
   readonly log: LogLimits;
+  readonly audit: LogLimits;
+  readonly maxEvents: number;
   readonly sharedSocket: string | null;
   readonly dockerSocket: string | null;
   readonly parentImage: string | null;
@@ -100,7 +103,9 @@ export function readConfig(path: string): Config {
   return {
     runtime: given.runtime ?? null,
     limits: resolveLimits(limits, defaultLimits),
-    log: { maxBytes: logSize(given.logs?.size), files: given.logs?.files ?? logFiles },
+    log: rotationOf(given.logs, 'logs'),
+    audit: rotationOf(given.audit, 'audit'),
+    maxEvents: given.events?.keep ?? defaultMaxEvents,
     sharedSocket: given.share?.socket ?? null,
     dockerSocket: given.docker?.socket ?? null,
     parentImage: given.docker?.parent ?? null,
@@ -149,13 +154,15 @@ function networkOf(given: z.output<typeof schema>['network']): Config['network']
 }
 
 /** Room for a few lines at least, and no more than a disk has. */
-const logSizes = { least: 64 * 1024, most: 1024 ** 4 };
+const fileBytes = { least: 64 * 1024, most: 1024 ** 4 };
 
-function logSize(size: string | number = logBytes): number {
-  const maxBytes = bytes(size, 'logs.size');
-  if (maxBytes >= logSizes.least && maxBytes <= logSizes.most) return maxBytes;
-  throw new Fault('invalid', `logs.size: ${maxBytes} is out of range`, {
-    hint: `Between ${logSizes.least} and ${logSizes.most} bytes.`,
+function rotationOf(given: z.output<typeof rotation> = {}, what: string): LogLimits {
+  const maxBytes = bytes(given.size ?? defaultLog.maxBytes, `${what}.size`);
+  if (maxBytes >= fileBytes.least && maxBytes <= fileBytes.most) {
+    return { maxBytes, files: given.files ?? defaultLog.files };
+  }
+  throw new Fault('invalid', `${what}.size: ${maxBytes} is out of range`, {
+    hint: `Between ${fileBytes.least} and ${fileBytes.most} bytes.`,
   });
 }
 

@@ -13,7 +13,6 @@ import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
-import { logBytes, logFiles } from '../lib/rotate.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
@@ -37,6 +36,7 @@ import { BaseWatch } from './base-watch.ts';
 import { type Config, readConfig } from './config.ts';
 import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
+import { DaemonLog } from './daemon-log.ts';
 import { createDoctor } from './doctor.ts';
 import { EarlierOutput } from './earlier-output.ts';
 import { EngineDesk } from './engines.ts';
@@ -79,9 +79,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   keepDescriptors();
   const home = openHome(homeFolder, rootless);
   lockHome(home.home);
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new DaemonLog(home.home));
   const config = readConfig(home.config);
-  const store = openSqliteStore(home.database);
+  const store = openSqliteStore(home.database, config);
   const local = openLocalEngine({
     folder: home.engine,
     installation: home.installation,
@@ -95,8 +95,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const audit = fairAudit({
     audit: openAudit({
       folder: home.audit,
-      maxBytes: logBytes,
-      files: logFiles,
+      ...config.audit,
       now,
       report: (fault) => tolerant(() => log.error(fault.toJSON(), 'audit')),
     }),

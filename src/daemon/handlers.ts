@@ -1,13 +1,12 @@
 /** What each route does. The compiler checks that none is missing. */
 import type { Context as HonoContext } from 'hono';
-import { stream, streamSSE } from 'hono/streaming';
+import { stream } from 'hono/streaming';
 import type { z } from 'zod';
 import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
-import type { Event } from '../model/event.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -15,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import { auditStream } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
 import type { EngineDesk } from './engines.ts';
+import { eventsAfter, followEvents } from './event-feed.ts';
 import { networkStream } from './network-stream.ts';
 import { gathered } from './output.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
@@ -59,8 +59,6 @@ type Answer<K extends HandledRoute> = Routes[K]['answer'] extends z.ZodType ? An
 
 export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<Answer<K>> };
 
-const maxEvents = 1000;
-
 export function handlers(served: Served): Handlers {
   const { store, users, work } = served;
   const uptimeSeconds = () => Math.round((Date.now() - served.startedAtMs) / 1000);
@@ -85,10 +83,7 @@ export function handlers(served: Served): Handlers {
       requireOwner(actor);
       return { stopped: await served.shutdown(body.all ?? false) };
     },
-    events: async ({ actor, query }) =>
-      store
-        .events(query.after ?? 0, Math.min(query.limit ?? maxEvents, maxEvents))
-        .filter((event) => maySee(actor, event)) as AnswerOf<'events'>,
+    events: ({ actor, query }) => eventsAfter(store, actor, query.after, query.limit) as Promise<AnswerOf<'events'>>,
     followEvents: async ({ actor, query, context }) => followEvents(store, actor, query.after, context),
     readAudit: async ({ actor, query, context }) => auditStream(served.audit, actor, query, context),
     listUsers: async ({ actor }) => users.list(actor),
@@ -175,38 +170,6 @@ function countBy(keys: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
   return counts;
-}
-
-/** What happened to others is theirs to know. */
-function maySee({ name, isOwner }: Actor, { data }: Event): boolean {
-  return isOwner || data.user === name;
-}
-
-/** Replays from the store and goes on with it as events come, so that none is missed in between. */
-function followEvents(store: Store, actor: Actor, after: number | undefined, context: HonoContext): Response {
-  const lastId = Number(context.req.header('last-event-id') ?? Number.NaN);
-  return streamSSE(context, async (sse) => {
-    let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
-    let wake = () => {};
-    const forget = store.subscribe(() => wake());
-    sse.onAbort(() => wake());
-    try {
-      while (!sse.aborted && !sse.closed) {
-        const events = store.events(seq, maxEvents);
-        for (const event of events) {
-          seq = event.seq;
-          if (!maySee(actor, event)) continue;
-          await sse.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(event) });
-        }
-        if (events.length === 0)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-      }
-    } finally {
-      forget();
-    }
-  });
 }
 
 function logFrames(

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
 import { routes } from '../api/routes.ts';
+import type { Event } from '../model/event.ts';
 import { Fault } from '../model/fault.ts';
 
 let { home, store, engine, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
@@ -116,6 +117,29 @@ describe('events', () => {
     expect(await seen('sandbox.started')).not.toContain('sandbox.created');
     await call('POST', '/v1/sandboxes', { name: 'two' });
     expect(await seen('"two"')).toContain('sandbox.created');
+    await reader.cancel();
+  });
+
+  it('that are no longer kept are told of, to whoever had some of them', async () => {
+    const { body: box } = await call('POST', '/v1/sandboxes', { name: 'box' });
+    const { id } = box as { id: string };
+    for (let n = 0; n < 1500; n += 1) {
+      const row = store.get('sandbox', id)!;
+      store.update(row, row.value, { at: '', type: 'sandbox.seen', subject: id, data: { user: 'ann' } });
+    }
+    const first = store.firstSeq();
+    expect(first).toBeGreaterThan(3);
+    const page = async (query: string) => (await call('GET', `/v1/events${query}`)).body as Event[];
+    expect((await page('?limit=2')).map(({ seq }) => seq)).toEqual([first, first + 1]);
+    expect(await page('?after=2&limit=2')).toMatchObject([
+      { seq: first - 1, type: 'events.dropped', data: { from: 3, to: first - 1 } },
+      { seq: first, type: 'sandbox.seen' },
+    ]);
+    expect((await page(`?after=${first - 1}&limit=1`))[0]!.seq).toBe(first);
+    const stop = new AbortController();
+    const response = await app.request('/v1/events/stream?after=2', { signal: stop.signal });
+    const reader = response.body!.getReader();
+    expect(Buffer.from((await reader.read()).value!).toString()).toContain(`events.dropped`);
     await reader.cancel();
   });
 });

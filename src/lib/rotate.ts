@@ -15,6 +15,11 @@ export function rotate(path: string, files: number): void {
   makeRoom(generationNames(path, files));
 }
 
+/** For whoever is about to open a log that somebody else has left. */
+export function rotateIfFull(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= logBytes) rotate(path, logFiles);
+}
+
 /**
  * Frees the first of these names: each file takes the next name, and the last one goes. Where a crash came between two
  * steps a name is free, and nothing after it has to move or go.

@@ -121,6 +121,11 @@ export function keepDescriptors(): void {
   checked('close_range', c.closeRange(numbers.closeRange, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC));
 }
 
+/** From now on the second descriptor is the first; whatever it was is closed. */
+export function replaceDescriptor(by: number, replaced: number): void {
+  checked('dup2', c.dup2(by, replaced));
+}
+
 /** Both ends of a pipe. Node gives children sockets instead, and those cannot be opened again as /dev/stdout. */
 export function pipe(): [read: number, write: number] {
   const O_CLOEXEC = 0o2000000;

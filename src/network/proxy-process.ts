@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { namespaceArgs } from '../lib/namespace.ts';
+import { rotateIfFull } from '../lib/rotate.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
@@ -195,6 +196,7 @@ function connectTo(folder: string): Promise<Line | null> {
 function startProxy(home: string): void {
   const folder = join(home, 'network');
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  rotateIfFull(join(folder, proxyFiles.log));
   const log = openSync(join(folder, proxyFiles.log), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   const main = fileURLToPath(new URL('./proxy/main.js', import.meta.url));
   const [file, ...args] = [...namespaceArgs(0), process.execPath, main];

@@ -7,18 +7,26 @@
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
-import type { Kind, Kinds, NewRow, Row, Store } from './store.ts';
+import {
+  defaultMaxEvents,
+  type Kind,
+  type Kinds,
+  type NewRow,
+  type Row,
+  type Store,
+  type StoreOptions,
+} from './store.ts';
 
-const maxEvents = 100_000;
-const pruneEvery = 1000;
+const maxPage = 100_000;
 
 /** Now and then the seq up to which events go, so that never more than `maxEvents` stay; otherwise null. */
-export function expiredUpTo(seq: number): number | null {
+export function expiredUpTo(seq: number, maxEvents: number): number | null {
+  const pruneEvery = Math.ceil(Math.min(1000, maxEvents / 10));
   return seq % pruneEvery === 0 ? seq - (maxEvents - pruneEvery) : null;
 }
 
 export function boundedLimit(limit: number): number {
-  return Math.max(0, Math.min(limit, maxEvents));
+  return Math.max(0, Math.min(limit, maxPage));
 }
 
 /** What is not JSON is a mistake of ours, found before anything is written. */
@@ -99,8 +107,8 @@ function warn(error: unknown): void {
   });
 }
 
-export function createMemoryStore(): Store {
-  return new MemoryStore();
+export function createMemoryStore({ maxEvents = defaultMaxEvents }: StoreOptions = {}): Store {
+  return new MemoryStore(maxEvents);
 }
 
 interface Entry extends Omit<Row<Kind>, 'value'> {
@@ -111,8 +119,13 @@ class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>();
   readonly #events: Event[] = [];
   readonly #feed = new Feed();
+  readonly #maxEvents: number;
   #lastSeq = 0;
   #closed = false;
+
+  constructor(maxEvents: number) {
+    this.#maxEvents = maxEvents;
+  }
 
   get<K extends Kind>(kind: K, id: string): Row<K> | null {
     this.#open();
@@ -169,6 +182,11 @@ class MemoryStore implements Store {
     return this.#lastSeq;
   }
 
+  firstSeq(): number {
+    this.#open();
+    return this.#events[0]?.seq ?? this.#lastSeq + 1;
+  }
+
   subscribe(listener: (event: Event) => void): () => void {
     this.#open();
     return this.#feed.subscribe(listener);
@@ -214,7 +232,7 @@ class MemoryStore implements Store {
   }
 
   #prune(seq: number): void {
-    const expired = expiredUpTo(seq);
+    const expired = expiredUpTo(seq, this.#maxEvents);
     if (expired === null) return;
     const kept = this.#events.findIndex((event) => event.seq > expired);
     this.#events.splice(0, kept);

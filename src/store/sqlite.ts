@@ -16,20 +16,29 @@ import { asFault, Fault, type FaultCode } from '../model/fault.ts';
 import { keep, pragma } from './kept.ts';
 import { boundedLimit, encode, expiredUpTo, Feed, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign } from './migrations.ts';
-import type { Kind, Kinds, NewRow, Row, Store, WriteOptions } from './store.ts';
+import {
+  defaultMaxEvents,
+  type Kind,
+  type Kinds,
+  type NewRow,
+  type Row,
+  type Store,
+  type StoreOptions,
+  type WriteOptions,
+} from './store.ts';
 
 /** Calls are synchronous: while one waits for a lock, the whole daemon does. */
 const busyMs = 250;
 
 /** Opens the store, making it when there is none. The folder must exist. */
-export function openSqliteStore(path: string): Store {
+export function openSqliteStore(path: string, { maxEvents = defaultMaxEvents }: StoreOptions = {}): Store {
   return translated(path, () => {
     if (!existsSync(path)) create(path);
     accessSync(path, constants.R_OK | constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
     refuseForeign(path);
     refuseDamaged(path);
-    return new SqliteStore(path, connect(path));
+    return new SqliteStore(path, connect(path), maxEvents);
   });
 }
 
@@ -114,12 +123,14 @@ function prepare(db: Database.Database) {
     events: db.prepare<[number, number], RawEvent>('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?'),
     expire: db.prepare<[number]>('DELETE FROM events WHERE seq <= ?'),
     // Unlike the newest event, it also knows of events that were pruned.
+    firstSeq: db.prepare<[], number | null>('SELECT min(seq) FROM events').pluck(),
     lastSeq: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck(),
   };
 }
 
 class SqliteStore implements Store {
   readonly #path: string;
+  readonly #maxEvents: number;
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
@@ -127,8 +138,9 @@ class SqliteStore implements Store {
   #synchronous: 'FULL' | 'NORMAL' = 'FULL';
   #closed = false;
 
-  constructor(path: string, db: Database.Database) {
+  constructor(path: string, db: Database.Database, maxEvents: number) {
     this.#path = path;
+    this.#maxEvents = maxEvents;
     this.#db = db;
     this.#sql = keep(prepare(db));
     this.#atomically = db.transaction((work) => work());
@@ -180,6 +192,10 @@ class SqliteStore implements Store {
     return this.#call(() => this.#sql.lastSeq.get() ?? 0);
   }
 
+  firstSeq(): number {
+    return this.#call(() => this.#sql.firstSeq.get() ?? (this.#sql.lastSeq.get() ?? 0) + 1);
+  }
+
   subscribe(listener: (event: Event) => void): () => void {
     return this.#call(() => this.#feed.subscribe(listener));
   }
@@ -225,7 +241,7 @@ class SqliteStore implements Store {
   }
 
   #prune(seq: number): void {
-    const expired = expiredUpTo(seq);
+    const expired = expiredUpTo(seq, this.#maxEvents);
     if (expired !== null) this.#sql.expire.run(expired);
   }
 

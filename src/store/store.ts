@@ -52,6 +52,13 @@ export interface WriteOptions {
   readonly lazy?: boolean;
 }
 
+export interface StoreOptions {
+  /** So many events stay at most, and at least nine tenths of that. */
+  readonly maxEvents?: number;
+}
+
+export const defaultMaxEvents = 100_000;
+
 export interface Store {
   get<K extends Kind>(kind: K, id: string): Row<K> | null;
   find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
@@ -63,9 +70,11 @@ export interface Store {
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
   remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
 
-  /** Events with `seq` greater than `after`, oldest first. */
+  /** Events with `seq` greater than `after`, oldest first. Only so many are kept: the oldest go. */
   events(after: number, limit: number): readonly Event[];
   lastSeq(): number;
+  /** Of the oldest event that is kept; one more than `lastSeq` where there is none. */
+  firstSeq(): number;
   /** Calls back after each write, in order, with its event. Returns the way to stop. */
   subscribe(listener: (event: Event) => void): () => void;
 

@@ -71,3 +71,85 @@ describe('the output of a sandbox', () => {
     },
   );
 });
+
+describe('a daemon', () => {
+  let carrel: Installation;
+  beforeAll(() => {
+    carrel = new Installation();
+  });
+  afterAll(() => carrel.dispose());
+
+  interface Entry {
+    readonly seq: number;
+    readonly user: string;
+    readonly verb: string;
+    readonly outcome: string;
+    readonly targets: readonly { readonly name: string; readonly id?: string }[];
+    readonly peer: { readonly uid: number; readonly pid: number };
+  }
+  const audit = async (...args: string[]) => {
+    const lines = (await carrel.ok('--json', 'audit', ...args)).trimEnd().split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
+  };
+  const told = (entries: readonly Entry[]) =>
+    entries.map(({ verb, targets, outcome }) => [verb, ...targets.map(({ name }) => name), outcome].join(' '));
+
+  it('begins its log anew when that is full', async () => {
+    writeFileSync(join(carrel.home, 'daemon.log'), Buffer.alloc(11 * MiB, 'x'), { mode: 0o600 });
+    await carrel.ok('up', '-d');
+    expect(statSync(join(carrel.home, 'daemon.log')).size).toBeLessThan(10_000);
+    expect(statSync(join(carrel.home, 'daemon.log.1')).size).toBe(11 * MiB);
+  });
+
+  it('stops all that runs, and removes what is old but for work that nobody took', async () => {
+    const project = carrel.folder('project');
+    writeFileSync(join(project, 'file'), 'x\n');
+    await carrel.ok('create', '--name', 'works', project);
+    await carrel.ok('create', '--name', 'idles');
+    await carrel.ok('exec', 'works', '--', 'sh', '-c', 'echo y >> file');
+    expect((await carrel.ok('stop', '--all', '--grace', '0')).split('\n').sort()).toEqual(['', 'idles', 'works']);
+    expect(await carrel.ok('stop', '--all')).toBe('');
+    await carrel.ok('create', '--name', 'runs');
+    expect(await carrel.ok('rm', '--stale', '1h', '--yes')).toBe('');
+    const old = async () => (await carrel.run(['rm', '--stale', '1s', '--yes'])).stdout === 'idles\n';
+    await until(old, 'a second to pass');
+    const { stdout, stderr, exitCode } = await carrel.run(['rm', '--stale', '1s', '--yes']);
+    expect([stdout, exitCode]).toEqual(['', 0]);
+    expect(stderr).toContain('kept works: works has changes that nobody has taken over');
+    expect(await carrel.ok('rm', '--stale', '1s', '--yes', '--force')).toBe('works\n');
+    expect((await carrel.show('runs')).state).toBe('running');
+  });
+
+  it('has told of every act, with who came from where', async () => {
+    const child = carrel.spawn(['stop', 'runs', '--grace', '0']);
+    await until(() => child.exitCode !== null, 'the stop');
+    const entries = await audit();
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
+    expect(told(entries)).toContain('sandbox.create works ok');
+    expect(told(entries)).toContain('sandbox.exec works ok');
+    expect(told(entries)).toContain('sandbox.remove works conflict');
+    expect(entries.at(-1)).toMatchObject({
+      verb: 'sandbox.stop',
+      peer: { uid: expect.any(Number), pid: child.pid },
+      targets: [{ name: 'runs', id: (await carrel.show('runs')).id }],
+    });
+    const follower = carrel.spawn(['--json', 'audit', '--follow', '--after', String(entries.at(-1)!.seq)]);
+    const followed = gather(follower.stdout!);
+    await carrel.ok('start', 'runs');
+    await until(() => followed().includes('sandbox.start'), 'the follower to see it');
+    follower.kill();
+  });
+
+  it.each([
+    ['audit:begun', 'cut_short'],
+    ['audit:done', 'cut_short'],
+    ['audit:written', 'ok'],
+  ])('that is killed at %s has one line for what it was doing', async (point, outcome) => {
+    await carrel.ok('down');
+    await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
+    const last = (await audit()).at(-1)!.seq;
+    expect((await carrel.run(['stop', '--grace', '0', 'runs'])).exitCode).not.toBe(0);
+    expect(told(await audit('--after', String(last)))).toEqual([`sandbox.stop runs ${outcome}`]);
+    await carrel.run(['start', 'runs']);
+  });
+});

@@ -77,7 +77,7 @@ function overwrite(path: string, offset: number, bytes: Buffer): void {
   writeFileSync(path, content);
 }
 
-storeConformance('the SQLite store', () => openSqliteStore(freshPath()));
+storeConformance('the SQLite store', (options) => openSqliteStore(freshPath(), options));
 
 describe('a new SQLite store', () => {
   it('is for its owner alone, with its log, and leaves nothing else behind', () => {

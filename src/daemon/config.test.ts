@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readConfig } from './config.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const read = (text: string) => {
+  writeFileSync(join(folder, 'config.yaml'), text);
+  return readConfig(join(folder, 'config.yaml'));
+};
+const MiB = 1024 ** 2;
+
+it('keeps five files of ten megabytes and a hundred thousand events, unless told otherwise', () => {
+  const ten = { maxBytes: 10 * MiB, files: 5 };
+  expect(readConfig(join(folder, 'nowhere'))).toMatchObject({ log: ten, audit: ten, maxEvents: 100_000 });
+  expect(read('logs: {size: 1m}\naudit: {files: 50}\nevents: {keep: 5000}\n')).toMatchObject({
+    log: { maxBytes: MiB, files: 5 },
+    audit: { maxBytes: 10 * MiB, files: 50 },
+    maxEvents: 5000,
+  });
+});
+
+it.each([
+  ['logs: {size: 1k}', 'logs.size: 1024 is out of range'],
+  ['audit: {size: lots}', 'audit.size: "lots" is not a size'],
+  ['logs: {files: 0}', 'logs.files'],
+  ['audit: {days: 7}', 'audit'],
+  ['events: {keep: 10}', 'events.keep'],
+  ['event: {keep: 10000}', 'event'],
+])('%s is refused with what and where', (text, message) => {
+  expect(() => read(text)).toThrow(message);
+});

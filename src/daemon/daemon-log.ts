@@ -1,0 +1,48 @@
+/**
+ * The daemon's own log. It is what comes on stderr: `HOME/daemon.log`, where whoever started the daemon put it there, or a
+ * terminal or pipe of somebody who watches. Only the file begins anew when it is full.
+ */
+import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { logBytes, logFiles, rotate } from '../lib/rotate.ts';
+import { replaceDescriptor } from '../lib/sys.ts';
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+
+export interface DaemonLogOptions {
+  readonly maxBytes?: number;
+  readonly files?: number;
+  /** The first is written to; all lead to the file. */
+  readonly descriptors?: readonly [number, ...number[]];
+}
+
+export class DaemonLog {
+  readonly #path: string;
+  readonly #maxBytes: number;
+  readonly #files: number;
+  readonly #descriptors: readonly [number, ...number[]];
+
+  constructor(home: string, { maxBytes = logBytes, files = logFiles, descriptors = [2, 1] }: DaemonLogOptions = {}) {
+    this.#path = join(home, 'daemon.log');
+    this.#maxBytes = maxBytes;
+    this.#files = files;
+    this.#descriptors = descriptors;
+  }
+
+  /** Whole lines. */
+  write(text: string): void {
+    const [descriptor] = this.#descriptors;
+    if (fstatSync(descriptor).size + text.length > this.#maxBytes) this.#renew(descriptor);
+    writeSync(descriptor, text);
+  }
+
+  /** A file that somebody else has made room for already is only left behind. */
+  #renew(descriptor: number): void {
+    const now = readlinkSync(`/proc/self/fd/${descriptor}`);
+    if (!now.startsWith(this.#path)) return;
+    if (now === this.#path) rotate(this.#path, this.#files);
+    const fresh = openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    for (const one of this.#descriptors) replaceDescriptor(fresh, one);
+    closeSync(fresh);
+  }
+}
