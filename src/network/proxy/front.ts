@@ -46,6 +46,7 @@ export class Front {
           return asked;
         } finally {
           clearTimeout(late);
+          reader.close();
         }
       },
       accept: () => void socket.write(socksReply(socksReplies.done)),

@@ -61,7 +61,7 @@ export class HttpFront {
       visit,
       via: 'connect',
       text: () => text,
-      read: async () => endpoint(text, undefined),
+      read: async () => endpoint(text, null),
       accept: () => void socket.write('HTTP/1.1 200 Connection established\r\n\r\n'),
       answer,
       http: this,

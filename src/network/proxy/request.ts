@@ -56,10 +56,11 @@ function absolute({ url = '', method }: IncomingMessage): Wanted {
   return { target: endpoint(authority), path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-export function endpoint(authority: string, port: number | undefined = httpPort): Endpoint {
+/** Without a port it is that of plain HTTP, or with null refused. */
+export function endpoint(authority: string, port: number | null = httpPort): Endpoint {
   if (authority.includes('@')) throw bad('a user name or password has no place before a host');
   try {
-    return parseEndpoint(authority, port);
+    return parseEndpoint(authority, port ?? undefined);
   } catch (error) {
     if (isFault(error)) throw bad(error.message);
     throw error;

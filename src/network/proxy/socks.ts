@@ -10,41 +10,56 @@ const noPassword = 0;
 const noMethod = 0xff;
 const connectCommand = 1;
 const addressTypes = { ipv4: 1, name: 3, ipv6: 4 } as const;
-const maxBytes = 600;
 
 export const socksReplies = { done: 0, failed: 1, denied: 2, unreachable: 4, badCommand: 7, badAddress: 8 } as const;
 
-/** Bytes as they come, asked for by their number. */
+/** Bytes as they come, asked for by their number. What nobody asked for is put back when it is closed. */
 export class SocksReader {
   readonly #socket: Socket;
+  readonly #take = () => this.#read();
+  #have: Buffer = Buffer.alloc(0);
+  #isOver = false;
+  #wake = () => {};
 
   constructor(socket: Socket) {
     this.#socket = socket;
+    socket.on('readable', this.#take).on('end', this.#end).on('close', this.#end);
+    this.#read();
   }
 
   /** Rejects with `Refused` when the other side ends first. */
   async bytes(size: number): Promise<Buffer> {
-    if (size > maxBytes) throw new Refused('bad_request', 'the SOCKS request is too long');
-    for (;;) {
-      const chunk = this.#socket.read(size) as Buffer | null;
-      if (chunk !== null && chunk.length === size) return chunk;
-      if (chunk !== null || this.#socket.readableEnded || this.#socket.destroyed) throw broken();
-      await this.#more();
+    while (this.#have.length < size) {
+      if (this.#isOver) throw new Refused('bad_request', 'the SOCKS request breaks off');
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
+    const bytes = this.#have.subarray(0, size);
+    this.#have = this.#have.subarray(size);
+    return bytes;
   }
 
   async byte(): Promise<number> {
     return (await this.bytes(1))[0]!;
   }
 
-  #more(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = () => {
-        this.#socket.off('readable', settle).off('end', settle).off('close', settle);
-        resolve();
-      };
-      this.#socket.on('readable', settle).on('end', settle).on('close', settle);
-    });
+  close(): void {
+    this.#socket.off('readable', this.#take).off('end', this.#end).off('close', this.#end);
+    if (this.#have.length > 0 && !this.#socket.destroyed) this.#socket.unshift(this.#have);
+  }
+
+  readonly #end = () => {
+    this.#isOver = true;
+    this.#wake();
+  };
+
+  /** Everything there is: what is left lying would be announced again and again. */
+  #read(): void {
+    for (let chunk = this.#socket.read() as Buffer | null; chunk; chunk = this.#socket.read() as Buffer | null) {
+      this.#have = Buffer.concat([this.#have, chunk]);
+    }
+    this.#wake();
   }
 }
 
@@ -123,8 +138,4 @@ export function replyFor(refused: Refused): number {
     limit: socksReplies.failed,
   };
   return codes[refused.refusal] ?? socksReplies.denied;
-}
-
-function broken(): Refused {
-  return new Refused('bad_request', 'the SOCKS request breaks off');
 }

@@ -132,7 +132,7 @@ export function kindOf(bytes: Buffer): Kind | 'more' {
   if (bytes[0] === handshakeRecord) return 'tls';
   const text = bytes.subarray(0, looked).toString('latin1');
   // What stands before a request is skipped by some servers.
-  if (/^\s/.test(text) || /^[!-~]+[ \t]+(?:\/|\*|[a-z]+:\/\/)/i.test(text)) return 'http';
+  if (/^\s|^connect[ \t]|^[!-~]+[ \t]+(?:\/|\*|[a-z]+:\/\/)/i.test(text)) return 'http';
   if (/^[!-~]+$/.test(text)) return text.length < longestMethod ? 'more' : 'other';
   if (!/^[!-~]+[ \t]+[a-z]*:?\/?$/i.test(text)) return 'other';
   return bytes.length < looked ? 'more' : 'http';

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { type ConnectionOptions, createServer, type Server, connect as tlsConnect } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hello } from '../../../test/fixtures/hello.ts';
+import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
+import { TestAuthority } from '../../../test/fixtures/service.ts';
+import { kindOf } from './tunnel.ts';
+
+const authority = new TestAuthority('good.test');
+const trust = { ca: authority.certificate, servername: 'good.test' };
+let server: Server;
+let proxy: TestProxy;
+let place: string;
+
+async function serve(options: { ecdhCurve?: string; maxVersion?: 'TLSv1.2' } = {}): Promise<Server> {
+  const made = createServer({ ...authority.tls('good.test'), ...options }, (socket) => void socket.end('secret hello'));
+  made.on('tlsClientError', () => {});
+  made.listen(0, '127.0.0.1');
+  await once(made, 'listening');
+  return made;
+}
+
+async function allowServer(made: Server): Promise<void> {
+  server = made;
+  place = `good.test:${(server.address() as AddressInfo).port}`;
+  proxy.allow(place, `127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+beforeEach(async () => {
+  proxy = await TestProxy.open({ allow: [], names: { 'good.test': ['127.0.0.1'] } });
+});
+afterEach(() => {
+  proxy.close();
+  server?.close();
+});
+
+/** All that comes through a TLS connection in a tunnel. */
+async function speak(to: string, options: ConnectionOptions): Promise<string> {
+  const socket = tlsConnect({ socket: await proxy.tunnel(to), ...options });
+  let heard = '';
+  for await (const chunk of socket) heard += String(chunk);
+  return heard;
+}
+
+describe('TLS in a tunnel', () => {
+  it.each([
+    ['as it is usual', {}, {}],
+    ['after another hello was asked for', { ecdhCurve: 'P-521' }, { ecdhCurve: 'X25519:P-521' }],
+    ['of version 1.2', { maxVersion: 'TLSv1.2' as const }, {}],
+  ])('passes when its name is the one that was asked for, %s', async (_, ofServer, ofClient) => {
+    await allowServer(await serve(ofServer));
+    expect(await speak(place, { ...trust, ...ofClient })).toBe('secret hello');
+  });
+
+  it('to another name is cut before the server hears of it', async () => {
+    const quiet = await Upstream.open(() => {});
+    proxy.allow(`good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
+    await expect(speak(`good.test:${quiet.port}`, { ...trust, servername: 'evil.test' })).rejects.toThrow(
+      /alert|ECONNRESET|closed/i,
+    );
+    expect(quiet.received).toEqual([]);
+    expect((await proxy.record()).at(-1)).toMatchObject({
+      decision: 'refuse',
+      refusal: 'server_name',
+      reason: 'the client names "evil.test" and not good.test',
+    });
+    quiet.close();
+  });
+
+  it('without a name is cut, unless an address was asked for', async () => {
+    await allowServer(await serve());
+    await expect(speak(place, { ...trust, servername: '' })).rejects.toThrow();
+    const byAddress = place.replace('good.test', '127.0.0.1');
+    const options = { ...trust, servername: '', checkServerIdentity: () => undefined };
+    expect(await speak(byAddress, options)).toBe('secret hello');
+  });
+
+  it('is nothing else on port 443', async () => {
+    const quiet = await Upstream.open(() => {});
+    proxy.close();
+    proxy = await TestProxy.open({ allow: ['good.test', '127.0.0.1:443'], names: { 'good.test': ['127.0.0.1'] } });
+    // Nobody listens on that port here; what is asked is whether it would have been let through.
+    expect(await proxy.exchange('CONNECT good.test:443 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n')).toMatch(
+      /502|403/,
+    );
+    quiet.close();
+  });
+
+  it('whose hello does not come is cut in time', async () => {
+    const quiet = await Upstream.open(() => {});
+    proxy.close();
+    proxy = await TestProxy.open({ allow: [`127.0.0.1:${quiet.port}`], limits: { connectMs: 150 } });
+    const socket = await proxy.tunnel(`127.0.0.1:${quiet.port}`);
+    socket.write(hello({}).subarray(0, 20));
+    await once(socket, 'close');
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the handshake takes too long' });
+    quiet.close();
+  });
+});
+
+describe('what comes first', () => {
+  it.each([
+    ['\x16\x03\x01', 'tls'],
+    ['GET / HTTP/1.1', 'http'],
+    ['get\t/ HTTP/1.1', 'http'],
+    ['OPTIONS * HTTP/1.1', 'http'],
+    ['GET http://evil.test/', 'http'],
+    ['CONNECT evil.test:443', 'http'],
+    ['\r\nGET / HTTP/1.1', 'http'],
+    [' GET / HTTP/1.1', 'http'],
+    ['G', 'more'],
+    ['GET', 'more'],
+    ['GET ', 'more'],
+    ['GET h', 'more'],
+    ['GET http:/', 'more'],
+    [`GET ${' '.repeat(100)}`, 'http'],
+    ['SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n', 'other'],
+    ['*1\r\n$4\r\nPING\r\n', 'other'],
+    ['PING\r\n', 'other'],
+    ['NICK somebody\r\n', 'other'],
+    ['\x00\x00\x00\x08\x04\xd2\x16\x2f', 'other'],
+    ['a'.repeat(100), 'other'],
+  ])('%j', (text, kind) => {
+    expect(kindOf(Buffer.from(text, 'latin1'))).toBe(kind);
+  });
+});
