@@ -40,11 +40,23 @@ describe('a path of the host', () => {
 
 describe('a project', () => {
   const home = () => join(root, 'home/.carrel');
+  const rules = () => ({ home: home(), open: [], sockets: [] });
 
   it('is a folder', () => {
     writeFileSync(join(root, 'file'), '');
-    expect(() => projectFolder(join(root, 'file'), home(), [])).toThrow('is not a folder');
-    expect(projectFolder(join(root, 'mono'), home(), [])).toBe(join(root, 'mono'));
+    expect(() => projectFolder(join(root, 'file'), rules())).toThrow('is not a folder');
+    expect(projectFolder(join(root, 'mono'), rules())).toBe(join(root, 'mono'));
+  });
+
+  it('holds no socket of an engine, by whatever way that is reached', () => {
+    mkdirSync(join(root, 'run/docker'), { recursive: true });
+    writeFileSync(join(root, 'run/docker/docker.sock'), '');
+    symlinkSync('run', join(root, 'var-run'));
+    const sockets = [join(root, 'nosuch.sock'), join(root, 'var-run/docker/docker.sock')];
+    for (const path of ['run', 'run/docker', 'var-run']) {
+      expect(() => projectFolder(join(root, path), { ...rules(), sockets })).toThrow('could become root');
+    }
+    expect(projectFolder(join(root, 'mono'), { ...rules(), sockets })).toBe(join(root, 'mono'));
   });
 
   it('neither holds the home nor is held by it, by whatever name either is called', () => {
@@ -52,7 +64,7 @@ describe('a project', () => {
     const aliasOfHome = join(root, 'alias/.carrel');
     for (const path of ['/', join(root, 'home'), join(root, 'alias'), home(), aliasOfHome]) {
       for (const own of [home(), aliasOfHome])
-        expect(() => projectFolder(path, own, [])).toThrow('cannot be a project');
+        expect(() => projectFolder(path, { ...rules(), home: own })).toThrow('cannot be a project');
     }
   });
 });

@@ -1,5 +1,5 @@
 /** Paths of the host that users name, resolved without trusting anything a sandbox could have planted on the way. */
-import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
@@ -68,8 +68,19 @@ function planted(path: string, link: string): Fault {
   );
 }
 
-/** The real folder of one project: neither the whole system nor anything around or inside Carrel's own files. */
-export function projectFolder(path: string, home: string, open: readonly string[]): string {
+export interface ProjectRules {
+  readonly home: string;
+  /** Folders of the host that sandboxes can write. */
+  readonly open: readonly string[];
+  /** By which one becomes root. */
+  readonly sockets: readonly string[];
+}
+
+/**
+ * The real folder of one project: neither the whole system nor anything around or inside Carrel's own files, and no place
+ * from which a sandbox could command an engine of containers.
+ */
+export function projectFolder(path: string, { home, open, sockets }: ProjectRules): string {
   const real = realHostPath(path, open);
   if (!lstatSync(real).isDirectory()) {
     throw new Fault('invalid', `the project ${printable(path)} is not a folder`, { hint: 'Name an existing folder.' });
@@ -84,5 +95,15 @@ export function projectFolder(path: string, home: string, open: readonly string[
       },
     );
   }
+  refuseSockets(real, sockets);
   return real;
+}
+
+/** A bound folder brings its sockets along, with their owner shown as agent. */
+function refuseSockets(real: string, sockets: readonly string[]): void {
+  const held = sockets.find((socket) => existsSync(socket) && isInside(realpathSync(socket), real));
+  if (held === undefined) return;
+  throw new Fault('denied', `${printable(real)} holds ${printable(held)}, by which a sandbox could become root`, {
+    hint: 'Name a folder without the socket of an engine.',
+  });
 }

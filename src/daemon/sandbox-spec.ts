@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
+import { engineSockets } from '../engine/docker/socket.ts';
 import type { CredentialGrant } from '../model/credential.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
@@ -85,11 +86,13 @@ function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceS
 /** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */
 export function ownProject(
   path: string,
-  { account, owner, home, open }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open'>,
+  { account, owner, home, open, config }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open' | 'config'>,
 ): string {
-  if (account === 'any') return projectFolder(path, home, open);
+  const named = config.dockerSocket === null ? [] : [config.dockerSocket];
+  const rules = { home, open, sockets: [...named, ...engineSockets(process.env)] };
+  if (account === 'any') return projectFolder(path, rules);
   try {
-    const project = projectFolder(path, home, open);
+    const project = projectFolder(path, rules);
     if (lstatSync(project).uid === account) return project;
   } catch (error) {
     if (!isFault(error)) throw error;

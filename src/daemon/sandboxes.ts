@@ -153,8 +153,8 @@ export class Sandboxes {
 
   /** The real folder of a project that this user may name. */
   project(path: string): string {
-    const { owner, account, places } = this.#parts;
-    return ownProject(path, { owner, account, home: places.home, open: this.#openFolders() });
+    const { owner, account, config, places } = this.#parts;
+    return ownProject(path, { owner, account, config, home: places.home, open: this.#openFolders() });
   }
 
   /** Whose files this user may have read; null: anybody's. */

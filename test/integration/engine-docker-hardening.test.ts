@@ -174,6 +174,49 @@ describe('a working copy', () => {
   });
 });
 
+describe('a volume of a user', () => {
+  const name = 'carrel-session-0123abcd';
+
+  function volume(owner: number): Extract<Mount, { kind: 'bind' }> {
+    const source = join(setup.folder, name);
+    mkdirSync(source, { mode: 0o700 });
+    chownSync(source, owner, owner);
+    return { kind: 'bind', source, target: '/data', readonly: false, mapOwner: true, volume: name };
+  }
+
+  it('has its name in the Docker Engine as long as a sandbox has it, and keeps its content in our folder', async () => {
+    const mount = volume(agentOf(0));
+    const [one, other] = [setup.launch({ mounts: [mount] }), setup.launch({ mounts: [{ ...mount, readonly: true }] })];
+    await setup.engine.start({ ...one, command: ['/bin/sh', '-c', 'echo kept > /data/note; sleep 600'] });
+    await setup.engine.start(other);
+    const [known] = JSON.parse(await dockerd.docker('volume', 'inspect', name));
+    expect(known).toMatchObject({ Driver: 'local', Labels: { 'carrel.volume': name } });
+    const format = '{{range .Mounts}}{{.Type}} {{.Name}} {{.Destination}} {{.RW}};{{end}}';
+    expect(await dockerd.docker('inspect', '--format', format, container(other.id))).toContain(
+      `volume ${name} /data false;`,
+    );
+    await setup.engine.remove(one.id, null);
+    expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe(name);
+    expect(await script('cat /data/note', [mount])).toBe('kept\n');
+    await setup.engine.remove(other.id, null);
+    expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
+    expect(readFileSync(join(setup.folder, name, 'note'), 'utf8')).toBe('kept\n');
+  });
+
+  it('whose name means something else there, or whose content is not agent’s, is mounted without it', async () => {
+    await dockerd.docker('volume', 'create', name);
+    expect(await script('echo ours > /data/x', [volume(agentOf(0))])).toBe('');
+    expect(readFileSync(join(setup.folder, name, 'x'), 'utf8')).toBe('ours\n');
+    await dockerd.docker('volume', 'rm', name);
+    chownSync(join(setup.folder, name, 'x'), 0, 0);
+    chownSync(join(setup.folder, name), 0, 0);
+    const mount = { kind: 'bind', source: join(setup.folder, name), target: '/data', readonly: false } as const;
+    expect(await script('cat /data/x; stat -c %U /data/x', [{ ...mount, mapOwner: true, volume: name }])).toBe(
+      'ours\nagent\n',
+    );
+  });
+});
+
 describe('a reader that takes its time', () => {
   // As much as the Docker Engine and the kernel hold between them, so that the writer ends with all of it unread.
   const bytes = 1_420_000;

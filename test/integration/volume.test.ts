@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -294,6 +295,53 @@ describe('migrate', () => {
       'carrel-session: migrated',
     ]);
     expect(bench.litter()).toEqual([]);
+  });
+});
+
+describe('on disk', () => {
+  const [agent, other] = [4321, 1234];
+  const owners = (...names: string[]) => names.map((name) => lstatSync(join(bench.home(), name)).uid);
+
+  it("is agent's what a user's agents may write, and nobody's what is shared", () => {
+    bench.agent = agent;
+    bench.volumes.init('ada', at);
+    const uids = bench.records.list().map(({ name, user }) => [user, statSync(bench.volumes.pathOf(name)).uid]);
+    expect(uids).toEqual([...Array(5).fill(['ada', agent]), [null, 0], [null, 0]]);
+  });
+
+  it('is given to agent while it is empty, and left alone with what is in it', () => {
+    bench.volumes.init('ada', at);
+    bench.agent = agent;
+    bench.write('mine', 'mine');
+    bench.volumes.init('ada', at);
+    expect(owners('.', 'mine')).toEqual([0, 0]);
+    rmSync(join(bench.home(), 'mine'));
+    bench.volumes.init('ada', at);
+    expect(owners('.')).toEqual([agent]);
+  });
+
+  it("is agent's what is restored and was its owner's, whoever that was; and a link leads nobody out", async () => {
+    bench.volumes.init('ada', at);
+    const outside = join(bench.root, 'outside');
+    writeFileSync(outside, 'not yours');
+    bench.write('mine', 'mine');
+    bench.write('theirs', 'theirs');
+    chownSync(join(bench.home(), 'theirs'), other, other);
+    symlinkSync(outside, join(bench.home(), 'link'));
+    await bench.volumes.backup(ada, 'home', bench.file, at);
+    bench.agent = agent;
+    await bench.volumes.restore(ada, bench.file, at);
+    expect(owners('.', 'mine', 'link', 'theirs')).toEqual([agent, agent, agent, other]);
+    expect(statSync(outside).uid).toBe(0);
+  });
+
+  it("is agent's what is brought over from older names", async () => {
+    bench.write('a', 'a', join(bench.old, 'carrel-home'));
+    for (const path of ['carrel-home', 'carrel-home/a']) chownSync(join(bench.old, path), other, other);
+    bench.agent = agent;
+    await bench.volumes.migrate(ada, findOldVolumes(bench.old, 'carrel'), at);
+    expect(owners('.', 'a')).toEqual([agent, agent]);
+    expect(statSync(join(bench.old, 'carrel-home/a')).uid).toBe(other);
   });
 });
 

@@ -4,20 +4,26 @@ import { Fault } from '../../model/fault.ts';
 
 const dockerSocket = '/var/run/docker.sock';
 
-/** The first that is there; Docker's own place when none is, so that the error names it. */
-export function findSocket(
-  env: Readonly<Record<string, string | undefined>>,
-  isThere: (path: string) => boolean = existsSync,
-): string {
-  if (env.DOCKER_HOST) return namedSocket(env.DOCKER_HOST);
-  const own = env.XDG_RUNTIME_DIR;
-  const candidates = [
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function dockerSockets({ XDG_RUNTIME_DIR: own }: Environment): string[] {
+  return [
     dockerSocket,
     ...(own ? [`${own}/docker.sock`] : []),
     '/run/podman/podman.sock',
     ...(own ? [`${own}/podman/podman.sock`] : []),
   ];
-  return candidates.find(isThere) ?? dockerSocket;
+}
+
+/** Whoever can connect to one of these is root. */
+export function engineSockets(env: Environment): string[] {
+  return [...dockerSockets(env), '/run/containerd/containerd.sock'];
+}
+
+/** The first that is there; Docker's own place when none is, so that the error names it. */
+export function findSocket(env: Environment, isThere: (path: string) => boolean = existsSync): string {
+  if (env.DOCKER_HOST) return namedSocket(env.DOCKER_HOST);
+  return dockerSockets(env).find(isThere) ?? dockerSocket;
 }
 
 /** Folders of this machine are mounted into sandboxes, so the engine has to be on it. */
