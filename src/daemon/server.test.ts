@@ -29,6 +29,32 @@ describe('the document', () => {
 
 describe('a request', () => {
   it.each([
+    { privileged: true },
+    { capabilities: ['SYS_ADMIN'] },
+    { devices: ['/dev/kvm'] },
+    { pid: 'host' },
+    { ipc: 'host' },
+    { uts: 'host' },
+    { userns: 'host' },
+    { mounts: [{ source: '/var/run/docker.sock', target: '/x' }] },
+    { binds: ['/:/host'] },
+    { securityOpt: ['seccomp=unconfined'] },
+    { limits: { oomKillDisable: true } },
+    { network: 'host' },
+    { network: { mode: 'host' } },
+    { runtime: '/bin/sh' },
+    { volumes: [{ volume: '/var/run/docker.sock', target: '/x' }] },
+    { volumes: [{ volume: '../../run', target: '/x' }] },
+    { volumes: [{ volume: 'session', target: '/x', source: '/' }] },
+  ])('cannot express %j', async (asked) => {
+    for (const engine of ['local', 'docker']) {
+      const { status } = await call('POST', '/v1/sandboxes', { engine, ...asked });
+      expect(status).toBeGreaterThanOrEqual(400);
+    }
+    expect(await engine.list()).toEqual([]);
+  });
+
+  it.each([
     [{ nme: 'x' }, 'body: Unrecognized key: "nme"'],
     [{ limits: { memoryBytes: -1 } }, 'body.limits.memoryBytes: '],
     [{ limits: { memoryBytes: 1 } }, 'limits.memoryBytes: 1 is out of range'],

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { sampleLaunch } from '../../../test/fixtures/launch.ts';
+import type { Launch } from '../engine.ts';
+import { containerSpec, type SpecInput } from './spec.ts';
+
+const identity = { inside: { uid: 4321, gid: 4321 }, outside: { uid: 4321, gid: 4321 } };
+
+function specOf(launch: Partial<Launch> = {}, input: Partial<SpecInput> = {}) {
+  return containerSpec({
+    name: 'carrel-x',
+    launch: sampleLaunch(launch),
+    image: 'sha256:abc',
+    runtime: 'runc',
+    identity,
+    facts: { enforced: ['cpus', 'memoryBytes', 'swapBytes', 'pids'], logDriver: 'local' },
+    log: { maxBytes: 1, files: 1 },
+    labels: {},
+    mounts: [],
+    tmpfs: {},
+    ...input,
+  } as SpecInput);
+}
+
+/** Whatever a sandbox could be let out by; none of it may ever be told to the Docker Engine. */
+const doors = [
+  ...['Privileged', 'CapAdd', 'Devices', 'DeviceRequests', 'DeviceCgroupRules', 'PidMode', 'UTSMode', 'UsernsMode'],
+  ...['Binds', 'VolumesFrom', 'Links', 'PortBindings', 'PublishAllPorts', 'GroupAdd', 'Sysctls', 'CgroupParent'],
+];
+
+describe('a container', () => {
+  it.each(doors)('is told nothing of %s', (door) => {
+    expect(specOf().HostConfig).not.toHaveProperty(door);
+  });
+
+  it('is agent, without privileges, network and ways to either', () => {
+    const { HostConfig, User, NetworkDisabled } = specOf();
+    expect([User, NetworkDisabled]).toEqual(['4321:4321', true]);
+    expect(HostConfig).toMatchObject({
+      CapDrop: ['ALL'],
+      NetworkMode: 'none',
+      IpcMode: 'private',
+      CgroupnsMode: 'private',
+      ReadonlyRootfs: true,
+      Init: true,
+    });
+    const [first, filter] = HostConfig!.SecurityOpt!;
+    expect(first).toBe('no-new-privileges:true');
+    expect(JSON.parse(filter!.slice('seccomp='.length))).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO' });
+  });
+
+  it.each(['runc', 'crun', 'runsc'])('under %s is filtered by our own list', (runtime) => {
+    expect(specOf({}, { runtime }).HostConfig!.SecurityOpt).toHaveLength(2);
+  });
+
+  it('under sysbox-runc has the filter that that makes of the default one', () => {
+    expect(specOf({}, { runtime: 'sysbox-runc' }).HostConfig!.SecurityOpt).toEqual(['no-new-privileges:true']);
+  });
+
+  it('ignores what the image would start, check and listen on', () => {
+    const { Entrypoint, Cmd, Healthcheck } = specOf({ command: ['echo', 'x'] });
+    expect([Entrypoint, Cmd, Healthcheck]).toEqual([['echo', 'x'], [], { Test: ['NONE'] }]);
+  });
+});
