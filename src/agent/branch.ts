@@ -4,6 +4,7 @@
  */
 
 import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Setback } from './agent.ts';
@@ -18,22 +19,27 @@ export class Branch {
   readonly #folder: string;
   readonly #gitFolder: string;
   readonly #ref: string;
+  readonly #fetched: string;
 
   constructor(git: Git, { folder, gitFolder }: Repository, name: string) {
     this.#git = git;
     this.#folder = folder;
     this.#gitFolder = gitFolder;
     this.#ref = `refs/heads/${name}`;
+    this.#fetched = `refs/carrel/${hostname()}/heads/${name}`;
   }
 
-  /** Where it is; made from what is checked out when it is not there yet. */
+  /**
+   * Where it is. One that is not there yet begins where an earlier sandbox of this name left it, if that was fetched, else at what
+   * is checked out.
+   */
   async open(): Promise<string> {
     const there = await this.#resolve(this.#ref);
     if (there !== null) return there;
-    const head = await this.#resolve('HEAD');
-    if (head === null) throw new Setback('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
-    await this.move(head);
-    return head;
+    const start = (await this.#resolve(this.#fetched)) ?? (await this.#resolve('HEAD'));
+    if (start === null) throw new Setback('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
+    await this.move(start);
+    return start;
   }
 
   /** A git of an agent may hold the lock for a moment, or have been killed with it. */

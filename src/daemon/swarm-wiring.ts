@@ -26,6 +26,7 @@ export interface SwarmWiring {
 const silenceMs = 300_000;
 /** A change that can be told again is written down at most that often. */
 const everyMs = 100;
+const awayMs = 1000;
 
 export class Swarms {
   readonly #wiring: SwarmWiring;
@@ -41,6 +42,7 @@ export class Swarms {
       deskOf,
       limits: { taskMs: config.swarm.taskSeconds * 1000, silenceMs },
       everyMs,
+      awayMs,
       now,
       report: (fault) => report('swarm', fault),
     });

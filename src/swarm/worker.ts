@@ -35,11 +35,12 @@ export interface WorkerParts {
   readonly limits: WorkerLimits;
   /** Between two changes that are written down, unless one counts. */
   readonly everyMs: number;
+  /** Before an engine is asked again that could not be. */
+  readonly awayMs: number;
   readonly now: () => string;
 }
 
 const againMs = [0, 100, 500, 2000, 5000];
-const awayMs = 1000;
 const endMs = 15_000;
 /** An adapter that says as much nonsense is none. */
 const maxFlaws = 1000;
@@ -134,8 +135,8 @@ export class Worker {
       try {
         return await this.#parts.surface.observe(this.#container);
       } catch (error) {
-        if (!consequences[asFault(error).code].retry || this.#isOver) throw error;
-        await pause(awayMs);
+        if (!consequences[asFault(error).code].retry || this.#isSenseless || this.#left) throw error;
+        await pause(this.#parts.awayMs);
       }
     }
   }

@@ -1,0 +1,107 @@
+/** A world for workers without sandboxes: what an adapter says is said by the test, and everything can go wrong. */
+import { PassThrough } from 'node:stream';
+import { Fault } from '../model/fault.ts';
+import { encodeMessage, MessageReader } from '../model/message-line.ts';
+import type { FetchedTip, ObservedContainer, SwarmContainer } from '../model/swarm.ts';
+import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../model/swarm-message.ts';
+import type { KeptRecord, Line, Surface } from './surface.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+
+/** One container's adapter, as somebody connected to it has it. */
+export class FakeAdapter {
+  readonly output = new PassThrough();
+  readonly asked: SwarmMessage[] = [];
+  readonly #ids: { readonly swarmId: string; readonly containerId: string };
+
+  constructor({ swarmId, containerId }: SwarmContainer) {
+    this.#ids = { swarmId, containerId };
+  }
+
+  progress(storyId: string, status: StoryStatus, output = ''): void {
+    this.say({ type: 'progress-update', payload: { storyId, status, output } });
+  }
+
+  error(code: SwarmErrorCode, message: string): void {
+    this.say({ type: 'error', payload: { code, message } });
+  }
+
+  completion(status: Completion['status'], errors: readonly string[] = []): void {
+    this.say({ type: 'completion', payload: { status, prUrl: null, errors } });
+  }
+
+  say(message: Pick<SwarmMessage, 'type' | 'payload'>, ids = this.#ids): void {
+    this.output.write(encodeMessage({ ...message, timestamp: at, ...ids } as SwarmMessage));
+  }
+}
+
+export class FakeSurface implements Surface {
+  readonly calls: string[] = [];
+  readonly notes: SwarmContainer[] = [];
+  readonly observed = new Map<string, ObservedContainer>();
+  readonly records = new Map<string, KeptRecord>();
+  tips: readonly FetchedTip[] = [];
+  /** Thrown once by the call of that name. */
+  readonly faults = new Map<keyof Surface, Fault>();
+  /** Called with each new connection. */
+  onConnect: (adapter: FakeAdapter, container: SwarmContainer) => void = () => {};
+
+  #called(name: keyof Surface, { containerName }: SwarmContainer): void {
+    this.calls.push(`${name} ${containerName}`);
+    const fault = this.faults.get(name);
+    this.faults.delete(name);
+    if (fault) throw fault;
+  }
+
+  async begin(container: SwarmContainer): Promise<void> {
+    this.#called('begin', container);
+    if (!this.observed.has(container.containerName)) this.become(container.containerName, { kind: 'running' });
+  }
+
+  async observe(container: SwarmContainer): Promise<ObservedContainer> {
+    this.#called('observe', container);
+    return this.observed.get(container.containerName) ?? { kind: 'waiting' };
+  }
+
+  async connect(container: SwarmContainer): Promise<Line> {
+    this.#called('connect', container);
+    const adapter = new FakeAdapter(container);
+    const input = new PassThrough();
+    const reader = new MessageReader();
+    input.on('data', (chunk: Buffer) => {
+      for (const read of reader.push(chunk)) if ('message' in read) adapter.asked.push(read.message);
+    });
+    setImmediate(() => this.onConnect(adapter, container));
+    return { input, output: adapter.output, close: () => void adapter.output.destroy() };
+  }
+
+  async record(container: SwarmContainer): Promise<KeptRecord | null> {
+    this.#called('record', container);
+    return this.records.get(container.containerName) ?? null;
+  }
+
+  async stop(container: SwarmContainer): Promise<void> {
+    this.#called('stop', container);
+    this.become(container.containerName, { kind: 'paused' });
+  }
+
+  async ended(container: SwarmContainer): Promise<void> {
+    this.#called('ended', container);
+  }
+
+  async fetch(container: SwarmContainer): Promise<readonly FetchedTip[]> {
+    this.#called('fetch', container);
+    return this.tips;
+  }
+
+  async note(container: SwarmContainer): Promise<void> {
+    this.#called('note', container);
+    this.notes.push(container);
+  }
+
+  become(name: string, observed: ObservedContainer): void {
+    this.observed.set(name, observed);
+  }
+}
+
+export const away = new Fault('unavailable', 'the engine is away');

@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { swarmRecords } from '../daemon/swarm-records.ts';
+import type { Fault } from '../model/fault.ts';
+import type { ContainerWork, Swarm, SwarmContainer } from '../model/swarm.ts';
+import { noProgress } from '../model/task.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { type FakeAdapter, FakeSurface } from './fake.ts';
+import { Orchestrator } from './orchestrator.ts';
+import { SwarmState } from './state.ts';
+
+let store: Store;
+let state: SwarmState;
+let surface: FakeSurface;
+let orchestrator: Orchestrator;
+let swarm: Swarm;
+let adapters: Map<string, FakeAdapter>;
+
+const now = () => '2026-01-31T12:00:00.000Z';
+
+beforeEach(() => {
+  store = createMemoryStore();
+  state = new SwarmState('ann', swarmRecords(store), now);
+  surface = new FakeSurface();
+  adapters = new Map();
+  surface.onConnect = (adapter, { containerName }) => void adapters.set(containerName, adapter);
+  orchestrator = make();
+  swarm = state.init('/p', false);
+});
+
+function make(): Orchestrator {
+  const limits = { taskMs: 60_000, silenceMs: 60_000 };
+  const deskOf = () => ({ state, surface });
+  const report = (fault: Fault) => expect.unreachable(fault.message);
+  return new Orchestrator({ records: swarmRecords(store), deskOf, limits, everyMs: 0, awayMs: 1, now, report });
+}
+
+function add(containerName: string): void {
+  const work = {
+    ...{
+      agent: 'x',
+      request: {},
+      pr: false,
+      desired: 'running',
+      attempt: 1,
+      startedAt: null,
+      reason: null,
+      errors: [],
+    },
+    ...{ completion: null, staleRecord: null, tips: [], stories: { 'US-001': { status: 'pending', output: '' } } },
+  } as ContainerWork;
+  const containerId = Buffer.from(containerName.padEnd(8, '0')).toString('hex');
+  const entry = { containerId, containerName, taskFilePath: `.carrel/tasks/${containerName}.json`, branchName: 'b' };
+  state.add(swarm, entry, { storyProgress: noProgress, work });
+}
+
+function container(name: string): SwarmContainer {
+  return state.container(swarm, name);
+}
+
+function statuses(): string {
+  return state
+    .containers(swarm)
+    .map(({ containerName, status }) => `${containerName} ${status}`)
+    .join(', ');
+}
+
+async function until(text: string): Promise<void> {
+  for (let tries = 0; statuses() !== text && tries < 500; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(statuses()).toBe(text);
+}
+
+async function connected(name: string): Promise<FakeAdapter> {
+  for (let tries = 0; !adapters.has(name) && tries < 500; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  return adapters.get(name)!;
+}
+
+async function finish(name: string, status: 'completed' | 'failed' = 'completed'): Promise<void> {
+  const adapter = await connected(name);
+  surface.become(name, { kind: 'exited', exitCode: 0, signal: null, outOfMemory: false });
+  if (status === 'completed') adapter.progress('US-001', 'completed');
+  adapter.completion(status);
+}
+
+describe('of a swarm', () => {
+  beforeEach(() => {
+    for (const name of ['a', 'b', 'c']) add(name);
+    state.setMax(swarm, 2);
+    swarm = state.current('/p');
+    orchestrator.advance('ann', '/p');
+  });
+
+  test('as many work at once as may, and one that fails keeps nobody from it', async () => {
+    await until('a running, b running, c pending');
+    await finish('a', 'failed');
+    await until('a failed, b running, c running');
+    await finish('b');
+    await finish('c');
+    await until('a failed, b completed, c completed');
+    expect(surface.calls.filter((call) => call.startsWith('begin'))).toEqual(['begin a', 'begin b', 'begin c']);
+  });
+
+  test('one that is stopped makes room; one that waits is taken off the list', async () => {
+    await until('a running, b running, c pending');
+    await orchestrator.stop('ann', container('c'));
+    await until('a running, b running, c stopped');
+    await connected('a');
+    const stopped = orchestrator.stop('ann', container('a'));
+    adapters.get('a')!.output.end();
+    await stopped;
+    await until('a stopped, b running, c stopped');
+    expect(surface.calls).not.toContain('begin c');
+  });
+
+  test('whoever worked is looked after again by the next daemon, and not begun again', async () => {
+    await until('a running, b running, c pending');
+    await connected('b');
+    orchestrator.dispose();
+    adapters.clear();
+    const next = make();
+    next.recover();
+    await finish('a');
+    await finish('b');
+    await finish('c');
+    await until('a completed, b completed, c completed');
+    expect(state.containers(swarm).map(({ work }) => work?.attempt)).toEqual([1, 1, 1]);
+  });
+
+  test('an end is waited for, but not for ever', async () => {
+    await until('a running, b running, c pending');
+    await orchestrator.settled(container('a'), 5);
+    await finish('a');
+    await orchestrator.settled(container('a'), 5000);
+    expect(container('a').status).toBe('completed');
+  });
+});
+
+test('nothing begins in a daemon that is about to end', async () => {
+  add('a');
+  orchestrator.dispose();
+  orchestrator.advance('ann', '/p');
+  expect(surface.calls).toEqual([]);
+});
+
+test('what a script looks after is left alone', () => {
+  state.add(swarm, { containerId: '0123456789ab', containerName: 's', taskFilePath: 'x.json', branchName: 'b' });
+  orchestrator.advance('ann', '/p');
+  orchestrator.recover();
+  expect(surface.calls).toEqual([]);
+});
