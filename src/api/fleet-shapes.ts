@@ -25,6 +25,7 @@ export const fleetStep = z.discriminatedUnion('act', [
     request: sandboxRequest,
     unapplied,
   }),
+  z.strictObject({ act: z.literal('network'), name, allow: z.array(z.string()), deny: z.array(z.string()) }),
   z.strictObject({ act: z.literal('start'), name, state: sandboxState }),
   z.strictObject({ act: z.literal('remove'), name, id, state: sandboxState, unapplied }),
 ]);

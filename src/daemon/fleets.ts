@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { FleetPlan, FleetStep } from '../api/routes.ts';
 import { compose } from '../fleet/compose.ts';
 import { declare } from '../fleet/declare.ts';
-import type { Declaration, Existing, Problem, Step } from '../fleet/fleet.ts';
+import type { Declaration, DeclaredSandbox, Existing, Problem, Step } from '../fleet/fleet.ts';
 import { plan } from '../fleet/plan.ts';
 import { problem, refusal } from '../fleet/problem.ts';
 import { Fault, isFault } from '../model/fault.ts';
@@ -46,7 +46,8 @@ export class FleetDesk {
   /** Whatever can be seen to fail is refused here, before anything is done. */
   async plan(fleet: FleetFile): Promise<FleetPlan> {
     const declared = this.#declared(fleet);
-    const { steps, same, completed, problems } = plan(declared, await this.#existing());
+    const existing = await this.#existing();
+    const { steps, same, completed, problems } = plan(this.#withNetworks(declared, existing), existing);
     if (problems.length > 0) throw refusal(problems);
     const refused = steps.flatMap((step) => this.#check(step, fleet.file));
     if (refused.length > 0) throw refusal(refused);
@@ -86,13 +87,35 @@ export class FleetDesk {
   async #existing(): Promise<Existing> {
     const { sandboxes, volumes, secrets } = this.#parts;
     return {
-      sandboxes: await sandboxes.list(),
+      sandboxes: (await sandboxes.list()).map((view) => ({ ...view, allow: view.network.allow })),
       volumes: volumes
         .list(false)
         .map(({ type }) => type)
         .filter(isVolumeType),
       secrets: secrets.list().map(({ name }) => name),
     };
+  }
+
+  /** Those that exist and of which nothing is said have what they would get if they were new. */
+  #withNetworks(declared: Declaration, existing: Existing): Declaration {
+    const there = new Set(existing.sandboxes.map(({ name }) => name));
+    const sandboxes = declared.sandboxes.map((sandbox) =>
+      sandbox.network === null && there.has(sandbox.name)
+        ? { ...sandbox, network: this.#usualRules(sandbox) }
+        : sandbox,
+    );
+    return { ...declared, sandboxes };
+  }
+
+  /** Null: it could not be made anew, so nothing is known. */
+  #usualRules({ project, mode }: DeclaredSandbox): readonly string[] | null {
+    try {
+      const request = { mode, ...(project === null || mode === 'none' ? {} : { project: project.path }) };
+      return this.#parts.sandboxes.check(request).network?.allow ?? [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return null;
+    }
   }
 
   /** What creating it would be refused for. */
@@ -113,6 +136,7 @@ export class FleetDesk {
     if (step.act === 'init-volumes') return { ...step, volumes: [...step.volumes] };
     if (step.act === 'replace')
       return { ...step, differences: [...step.differences], unapplied: await this.#unapplied(step) };
+    if (step.act === 'network') return { ...step, allow: [...step.allow], deny: [...step.deny] };
     if (step.act === 'remove') return { ...step, unapplied: await this.#unapplied(step) };
     return step;
   }

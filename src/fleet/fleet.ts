@@ -46,7 +46,7 @@ export interface DeclaredSandbox {
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
   readonly volumes: readonly VolumeRequest[];
-  /** Rules, or `none`; null: as the installation has it. */
+  /** Rules, or `none`; null: nothing is said about it. */
   readonly network: 'none' | readonly string[] | null;
   /** Those that were named; the rest is up to the installation. */
   readonly limits: Partial<Limits>;
@@ -74,6 +74,8 @@ export interface ExistingSandbox {
   readonly name: string;
   readonly state: SandboxState;
   readonly labels: Readonly<Record<string, string>>;
+  /** Rules of what it can reach. */
+  readonly allow: readonly string[];
 }
 
 /** What the API is asked for to have a sandbox as declared. */
@@ -112,6 +114,13 @@ export type Step =
       readonly state: SandboxState;
       readonly differences: readonly Difference[];
       readonly request: FleetRequest;
+    }
+  | {
+      /** Changed in place, at once. */
+      readonly act: 'network';
+      readonly name: string;
+      readonly allow: readonly string[];
+      readonly deny: readonly string[];
     }
   | { readonly act: 'start'; readonly name: string; readonly state: SandboxState }
   | { readonly act: 'remove'; readonly name: string; readonly id: string; readonly state: SandboxState };

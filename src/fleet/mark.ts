@@ -55,7 +55,6 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     env: Object.keys(env).length === 0 ? undefined : digest(JSON.stringify(sorted(env))),
     secrets: unlessEmpty([...secrets].sort()),
     credentials: unlessEmpty([...credentials].sort()),
-    network: networkText(sandbox.network),
     volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,
@@ -65,11 +64,6 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([field, value]) => [field, bounded(String(value))]));
-}
-
-function networkText(network: DeclaredSandbox['network']): string | undefined {
-  if (network === null) return undefined;
-  return network === 'none' ? network : JSON.stringify([...network].sort());
 }
 
 function unlessEmpty(list: readonly string[]): string | undefined {

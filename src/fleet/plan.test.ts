@@ -9,14 +9,23 @@ const shop = (sandboxes: object, top: object = {}) =>
 
 /** What the machine is after a step, as the API would have it. */
 function after(existing: Existing, step: Step): Existing {
-  const others = existing.sandboxes.filter((one) => step.act === 'init-volumes' || one.name !== step.name);
   if (step.act === 'init-volumes') return { ...existing, volumes: [...existing.volumes, ...step.volumes] };
-  if (step.act === 'remove') return { ...existing, sandboxes: others };
-  const made: ExistingSandbox =
-    step.act === 'start'
-      ? { ...existing.sandboxes.find(({ name }) => name === step.name)!, state: 'running' }
-      : { id: `id-${step.name}-${Math.random()}`, name: step.name, state: 'running', labels: step.request.labels };
-  return { ...existing, sandboxes: [...others, made] };
+  const old = existing.sandboxes.find(({ name }) => name === step.name);
+  const others = existing.sandboxes.filter((one) => one !== old);
+  return { ...existing, sandboxes: step.act === 'remove' ? others : [...others, made(old, step)] };
+}
+
+let count = 0;
+function made(
+  old: ExistingSandbox | undefined,
+  step: Exclude<Step, { act: 'init-volumes' | 'remove' }>,
+): ExistingSandbox {
+  if (step.act === 'start') return { ...old!, state: 'running' };
+  if (step.act === 'network') {
+    return { ...old!, allow: [...old!.allow.filter((rule) => !step.deny.includes(rule)), ...step.allow] };
+  }
+  const { name, labels, network = [] } = step.request;
+  return { id: `id-${count++}`, name, state: 'running', labels, allow: network === 'none' ? [] : network };
 }
 
 const reached = (steps: readonly Step[], from = nothing) => steps.reduce(after, from);
@@ -102,8 +111,6 @@ describe('a sandbox that was declared otherwise is replaced', () => {
     ['command', { command: undefined }, '["x"]', null],
     ['secrets', { secrets: ['K'] }, null, '["K"]'],
     ['credentials', { credentials: ['claude'] }, null, '["claude"]'],
-    ['network', { network: ['b.org', 'a.org'] }, null, '["a.org","b.org"]'],
-    ['network', { network: 'none' }, null, 'none'],
     ['volumes', { volumes: ['session:/s'] }, null, '["session:/s"]'],
     ['limits.memory', { limits: { memory: '2g' } }, '1073741824', '2147483648'],
     ['limits.memory', { limits: {} }, '1073741824', null],
@@ -145,15 +152,43 @@ describe('a sandbox that was declared otherwise is replaced', () => {
   });
 });
 
+describe('what it can reach', () => {
+  const existing = reached(plan(shop({ a: { network: ['a.org', 'b.org'] } }), nothing).steps);
+
+  it.each([
+    ['the same in other order', ['b.org', 'a.org'], []],
+    ['more', ['a.org', 'b.org', 'c.org'], [{ allow: ['c.org'], deny: [] }]],
+    ['other', ['c.org', 'a.org'], [{ allow: ['c.org'], deny: ['b.org'] }]],
+    ['nothing', 'none', [{ allow: [], deny: ['a.org', 'b.org'] }]],
+    ['nothing said', undefined, []],
+  ])('%s is changed in place', (_, network, steps) => {
+    const found = plan(shop({ a: { network } }), existing);
+    expect(found.steps).toEqual(steps.map((step) => ({ act: 'network', name: 'a', ...step })));
+    expect(plan(shop({ a: { network } }), reached(found.steps, existing)).steps).toEqual([]);
+  });
+
+  it('before it is started, and with it when it is replaced', () => {
+    const stopped = inState(existing, 'a', 'stopped');
+    expect(told(plan(shop({ a: { network: 'none' } }), stopped))).toEqual(['network a', 'start a']);
+    expect(told(plan(shop({ a: { network: 'none', command: ['x'] } }), stopped))).toEqual(['replace a']);
+  });
+});
+
 describe('from anywhere', () => {
-  const entries = [undefined, {}, { command: ['x'] }, { project: 'app' }, { project: 'app', limits: { pids: 9 } }];
+  const entries = [
+    undefined,
+    {},
+    { command: ['x'], network: 'none' },
+    { project: 'app', network: 'none' },
+    { project: 'app', network: ['a.org'] },
+  ];
   const states = ['running', 'stopped', 'failed', 'completed'] as const;
   const fleets = entries.flatMap((a) =>
     entries.map((b) => shop({ ...(a ? { a } : {}), ...(b ? { b } : {}) }, { volumes: ['session'] })),
   );
   const shape = ({ sandboxes, volumes }: Existing) => [
     volumes,
-    sandboxes.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort(),
+    sandboxes.map(({ name, labels, allow }) => `${name} ${JSON.stringify([labels, allow])}`).sort(),
   ];
 
   it('all steps, or some and then those of a new plan, end in the same, and then nothing is left', () => {

@@ -18,14 +18,10 @@ export function plan(declared: Declaration, existing: Existing): Plan {
   const there: ByName = new Map(existing.sandboxes.map((sandbox) => [sandbox.name, sandbox]));
   const taken = sandboxes.filter(({ name }) => isTaken(fleet, there.get(name)));
   const free = sandboxes.filter((sandbox) => !taken.includes(sandbox));
-  const steps = free.map((sandbox) => stepFor(fleet, sandbox, there.get(sandbox.name)));
-  const same = free.filter((_, index) => steps[index] === null).map(({ name }) => name);
+  const steps = free.map((sandbox) => stepsFor(fleet, sandbox, there.get(sandbox.name)));
+  const same = free.filter((_, index) => steps[index]!.length === 0).map(({ name }) => name);
   return {
-    steps: [
-      ...volumeSteps(declared, existing),
-      ...steps.filter((step) => step !== null),
-      ...removals(declared, existing),
-    ],
+    steps: [...volumeSteps(declared, existing), ...steps.flat(), ...removals(declared, existing)],
     same,
     completed: same.filter((name) => there.get(name)!.state === 'completed'),
     problems: [...unsetSecrets(declared, existing), ...taken.map(({ name }) => takenName(fleet, name))],
@@ -36,17 +32,26 @@ function isTaken(fleet: string, found: ExistingSandbox | undefined): boolean {
   return found !== undefined && !isOf(fleet, found);
 }
 
-/** Null: it is as declared. */
-function stepFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandbox | undefined): Step | null {
+/** None: it is as declared. */
+function stepsFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandbox | undefined): Step[] {
   const { name } = declared;
-  if (!found) return { act: 'create', name, request: requestOf(fleet, declared) };
+  if (!found) return [{ act: 'create', name, request: requestOf(fleet, declared) }];
   const { id, state } = found;
   const differ = differences(found, declared);
   if (differ.length > 0) {
-    return { act: 'replace', name, id, state, differences: differ, request: requestOf(fleet, declared) };
+    return [{ act: 'replace', name, id, state, differences: differ, request: requestOf(fleet, declared) }];
   }
   // What has completed is done; what failed or was stopped should run.
-  return state === 'failed' || state === 'stopped' ? { act: 'start', name, state } : null;
+  const start: Step[] = state === 'failed' || state === 'stopped' ? [{ act: 'start', name, state }] : [];
+  return [...networkSteps(declared, found), ...start];
+}
+
+function networkSteps({ name, network }: DeclaredSandbox, { allow }: ExistingSandbox): Step[] {
+  if (network === null) return [];
+  const wanted = network === 'none' ? [] : network;
+  const more = wanted.filter((rule) => !allow.includes(rule));
+  const less = allow.filter((rule) => !wanted.includes(rule));
+  return more.length + less.length === 0 ? [] : [{ act: 'network', name, allow: more, deny: less }];
 }
 
 function volumeSteps({ volumes }: Declaration, existing: Existing): Step[] {

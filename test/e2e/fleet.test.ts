@@ -86,6 +86,12 @@ it('may be declared in the project itself, whose `network` is also for those tha
   const { exitCode, stdout, stderr } = await carrel.run(['up'], { cwd: project });
   expect([exitCode, stdout, stderr]).toEqual([0, 'created single\n', expect.any(String)]);
   expect((await carrel.show('single')).network.allow).toEqual(['example.org']);
+  const { id } = await carrel.show('single');
+  put(
+    'name: single\nsandboxes: {single: {project: x, network: [example.org, example.com]}}\nprojects: {x: ../single}\n',
+  );
+  expect((await here('up')).stdout).toBe('changed single\n');
+  expect(await carrel.show('single')).toMatchObject({ id, network: { allow: ['example.org', 'example.com'] } });
   await carrel.ok('create', '--name', 'beside', project);
   expect((await carrel.show('beside')).network.allow).toEqual(['example.org']);
   writeFileSync(join(project, 'carrel.yaml'), '? '.repeat(700));

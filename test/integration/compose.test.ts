@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { draft as drafted } from '../../src/cli/init/draft.ts';
 import { compose } from '../../src/fleet/compose.ts';
 import { declare } from '../../src/fleet/declare.ts';
+import { readYaml } from '../../src/lib/yaml.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 
@@ -32,6 +34,28 @@ interface Service {
   readonly entrypoint: string[];
   readonly volumes: { source: string; target: string }[];
 }
+
+it('what init writes, and nothing that is refused, is right by the schema for editors', () => {
+  const draft = readYaml(drafted({ name: 'shop', projects: [{ id: 'app', path: './app', traits: ['git'] }] }), 'f');
+  const full = { ...(draft.content as object), network: ['example.org'], limits: { memory: '1g', cpus: 0.5 } };
+  const wrong = [
+    { nmae: 'x' },
+    { name: 'A' },
+    { sandboxes: { a: { privileged: true } } },
+    { secrets: { KEY: 'value' } },
+  ];
+  const cases = [draft.content, full, ...wrong.map((change) => ({ ...full, ...change }))];
+  const validate = [
+    'import json, sys, jsonschema',
+    'schema, cases = json.load(open(sys.argv[1])), json.load(sys.stdin)',
+    'jsonschema.Draft7Validator.check_schema(schema)',
+    'print(json.dumps([jsonschema.Draft7Validator(schema).is_valid(one) for one in cases]))',
+  ].join('\n');
+  const answer = execFileSync('python3', ['-c', validate, 'schema/carrel.schema.json'], {
+    input: JSON.stringify(cases),
+  });
+  expect(JSON.parse(answer.toString())).toEqual([true, true, ...wrong.map(() => false)]);
+});
 
 it('means to docker-compose what it was meant to', () => {
   const odd = [

@@ -21,6 +21,8 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
     await remove(hands, step);
     await create(hands, step);
   },
+  network: async ({ client }, { name, allow, deny }) =>
+    void (await client.call('changeNetwork', { path: { name }, body: { allow, deny } })),
   start: async ({ client }, { name }) => void (await client.call('startSandbox', { path: { name } })),
   remove,
 };

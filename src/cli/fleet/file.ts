@@ -18,11 +18,11 @@ export interface FleetFile {
 }
 
 /** Null: none was named, and there is none here. */
-export function openFleetFile(named: string | undefined): FleetFile | null {
+export function openFleetFile(named: string | undefined, trusted = trustedIds()): FleetFile | null {
   const shown = named ?? fleetFileName;
   const path = absolute(shown, '--file');
   try {
-    return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown) };
+    return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown, trusted) };
   } catch (error) {
     if (named === undefined && isErrno(error, 'ENOENT')) return null;
     throw unreadable(error, shown);
@@ -37,12 +37,12 @@ export function requireFleetFile(named: string | undefined): FleetFile {
 }
 
 /** What is checked is what is read: one descriptor, which follows no link at its end and waits for nobody. */
-function readOwn(path: string, shown: string): string {
+function readOwn(path: string, shown: string, trusted: readonly number[]): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
-    refuseStranger(stat, shown);
+    refuseStranger(stat, shown, trusted);
     if (stat.size > maxBytes) throw new Fault('invalid', `${shown} is larger than ${maxBytes} bytes`);
     const bytes = Buffer.alloc(maxBytes + 1);
     const length = readSync(fd, bytes, 0, bytes.length, 0);
@@ -53,9 +53,9 @@ function readOwn(path: string, shown: string): string {
 }
 
 /** In a folder that others can write, a file may be anybody's. */
-function refuseStranger(stat: Stats, shown: string): void {
+function refuseStranger(stat: Stats, shown: string, trusted: readonly number[]): void {
   if (!stat.isFile()) throw new Fault('invalid', `${shown} is not a file`);
-  if (!trustedIds().includes(stat.uid)) {
+  if (!trusted.includes(stat.uid)) {
     throw new Fault('denied', `${shown} belongs to somebody else (uid ${stat.uid})`, {
       hint: 'Look at it, and make it yours with chown, or name a file of your own with --file.',
     });
@@ -65,6 +65,7 @@ function refuseStranger(stat: Stats, shown: string): void {
   }
 }
 
+/** Who asks, root, and whoever became root to ask. */
 function trustedIds(): number[] {
   const uid = process.getuid?.() ?? 0;
   const before = uid === 0 ? Number(process.env.SUDO_UID ?? 0) : uid;

@@ -1,6 +1,6 @@
 /** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
 import type { Client } from '../../api/client.ts';
-import type { ComposedFleet, FleetPlan } from '../../api/routes.ts';
+import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/routes.ts';
 import { type Place, readYaml, type YamlDocument } from '../../lib/yaml.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { FleetFile } from './file.ts';
@@ -22,6 +22,21 @@ export class Fleet {
 
   compose(): Promise<ComposedFleet> {
     return this.#located(this.#client.call('composeFleet', { body: this.#body }));
+  }
+
+  /** What a step is refused for has a line, too: that of the sandbox it is about. */
+  async blame<T>(step: FleetStep, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!isFault(error) || error.data?.problems || !('request' in step)) throw error;
+      const { code, message, hint } = error;
+      const problem = { place: ['sandboxes', step.name], message };
+      throw located(
+        new Fault(code, message, { cause: error, ...(hint ? { hint } : {}), data: { problems: [problem] } }),
+        this.#document,
+      );
+    }
   }
 
   get #body() {

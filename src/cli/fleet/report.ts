@@ -11,6 +11,7 @@ const verbs: { readonly [act in Act]: readonly [future: string, past: string] } 
   'init-volumes': ['make', 'made'],
   create: ['create', 'created'],
   replace: ['replace', 'replaced'],
+  network: ['change', 'changed'],
   start: ['start', 'started'],
   remove: ['remove', 'removed'],
 };
@@ -25,6 +26,11 @@ export function forecast({ fleet, steps, same }: FleetPlan): string[] {
     ...table(steps.map((step) => ['', verbs[step.act][0], subject(step), detail(step)])),
     ...(same.length === 0 ? [] : [`  ${asDeclared(same.length)}`]),
   ];
+}
+
+/** What is being done. */
+export function stepLine(step: FleetStep): string {
+  return `${verbs[step.act][0]} ${subject(step)}`;
 }
 
 /** What was done just now. */
@@ -57,10 +63,16 @@ function subject(step: FleetStep): string {
 }
 
 function detail(step: FleetStep): string {
+  if (step.act === 'network') return networkText(step);
   if (step.act === 'start') return `it is ${step.state}`;
   if (step.act === 'remove') return ['no longer declared', ...kept(step.unapplied)].join('; ');
   if (step.act !== 'replace') return '';
   return [...step.differences.map(differenceText), ...kept(step.unapplied)].join('; ');
+}
+
+function networkText({ allow, deny }: Extract<FleetStep, { act: 'network' }>): string {
+  const rules = [...allow.map((rule) => `+${plain(rule)}`), ...deny.map((rule) => `-${plain(rule)}`)];
+  return `network: ${rules.join(' ')}`;
 }
 
 function kept(unapplied: 'changes' | 'commits' | null): string[] {

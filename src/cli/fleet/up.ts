@@ -8,7 +8,7 @@ import { canAsk, confirm } from '../stream/confirm.ts';
 import { act, type Hands } from './act.ts';
 import type { FleetFile } from './file.ts';
 import { Fleet } from './fleet.ts';
-import { doneLine, forecast, summary } from './report.ts';
+import { doneLine, forecast, stepLine, summary } from './report.ts';
 
 export interface FleetOptions {
   readonly dryRun?: boolean;
@@ -34,7 +34,7 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
   await agree(context, plan, options.yes === true);
   const done: FleetStep[] = [];
   for (const step of plan.steps) {
-    const taken = await during(out, doneLine(step), settle({ client, out }, fleet, step, plan));
+    const taken = await during(out, stepLine(step), fleet.blame(step, settle({ client, out }, fleet, step, plan)));
     if (!taken) continue;
     done.push(step);
     if (!context.json) out.print(doneLine(step));
@@ -65,8 +65,10 @@ async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: Fl
   }
 }
 
+/** Steps of the same key stand for each other. */
 function keyOf(step: FleetStep): string {
-  return step.act === 'init-volumes' ? step.act : `sandbox ${step.name}`;
+  if (step.act === 'init-volumes') return step.act;
+  return step.act === 'network' ? `network of ${step.name}` : `sandbox ${step.name}`;
 }
 
 function isRemoval(step: FleetStep): step is Removal {

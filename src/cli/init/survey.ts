@@ -1,8 +1,6 @@
 /** What is in a folder that could be projects: told by names alone, nothing is read and no link is followed. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
 
 export interface FoundProject {
   readonly id: string;
@@ -36,7 +34,7 @@ export function survey(folder: string): Survey {
   if (own.length > 0) return { name, projects: [{ id: name, path: '.', traits: own }] };
   const found = entriesOf(folder)
     .filter((entry) => entry.isDirectory() && isPlain(entry.name))
-    .map((entry) => ({ path: entry.name, traits: traitsOf(entriesOf(join(folder, entry.name))) }))
+    .map((entry) => ({ path: entry.name, traits: traitsOf(openEntries(join(folder, entry.name))) }))
     .filter(({ traits }) => traits.length > 0)
     .slice(0, maxProjects);
   const taken = new Set<string>();
@@ -44,12 +42,15 @@ export function survey(folder: string): Survey {
 }
 
 function entriesOf(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** One that cannot be looked into is no project of whoever asks, ignoring. */
+function openEntries(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
-  } catch (error) {
-    throw new Fault('denied', `${printable(folder)} cannot be looked at: ${(error as Error).message}`, {
-      cause: error,
-    });
+    return entriesOf(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -98,6 +98,8 @@ const byName: Record<string, readonly string[]> = {
     'a/default.nix',
     '.aimi/Dockerfile.sandbox',
     '.aimi/Dockerfile.sandbox.dockerignore',
+    'docker-compose.yml',
+    'a/compose.override.yaml',
   ],
 };
 
@@ -137,6 +139,7 @@ describe('paths that can run something', () => {
     'cargo/config.toml',
     'lib/default.nixos',
     'my-lefthook.yml',
+    'decompose.yml',
     '.github/ISSUE_TEMPLATE/a.md',
   ])('%s is nothing of the kind', (path) => expect(gates(path, null, plain)).toEqual([]));
 

@@ -76,6 +76,7 @@ const rules: readonly Rule[] = [
   rule('scripts', String.raw`binding\.gyp|setup\.py|build\.rs|composer\.json|bunfig\.toml`),
   rule('scripts', String.raw`\.cargo/config(?:\.toml)?|\.mvn|\.bazelrc|pnpm-workspace\.yaml`),
   rule('scripts', String.raw`(?:flake|shell|default)\.nix|\.aimi/dockerfile\.sandbox(?:\.dockerignore)?`),
+  rule('scripts', String.raw`(?:docker-)?compose(?:\.[^/]+)?\.ya?ml`),
 ];
 
 export function gatesOf(change: Changed, content: GateContent): GateKind[] {
