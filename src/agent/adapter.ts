@@ -1,5 +1,5 @@
 /** The adapter as a whole: takes the one request, has it worked on, and ends. Who is connected comes and goes meanwhile. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AdapterSettings } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
 import {
@@ -18,7 +18,6 @@ import { exitCodeOf } from './exit.ts';
 import { Git } from './git.ts';
 import { findKey, keyEnv, refuseKeys } from './key.ts';
 import { workOf } from './kind/kind.ts';
-import { isUnchanged } from './lane.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository } from './repository.ts';
 import { type Clock, type Listener, Voice } from './voice.ts';
@@ -133,19 +132,20 @@ export class Adapter {
   async #drive(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
     const { settings, places, env } = this.#parts;
     const key = findKey(settings.agent, env, places.secrets);
-    const author = settings.author ?? { name: `${settings.agent.command[0]} in Carrel`, email: 'agent@carrel.invalid' };
+    const author = settings.author ?? {
+      name: `${basename(settings.agent.command[0]!)} in Carrel`,
+      email: 'agent@carrel.invalid',
+    };
     const git = new Git(env, author);
     const repository = await openRepository(git, { repoUrl: request.repoUrl, ...places });
     const folders = request.repoUrl ? [repository.folder] : [places.project, repository.folder];
     const task = readTaskFile(request.taskFilePath, folders);
     const taskName = taskNameOf(request.taskFilePath);
     const branch = new Branch(git, repository, request.branchName);
-    await settle(record, { branch, task, taskName, isUnchanged: () => isUnchanged(git, repository.folder) });
+    await settle(record, { branch, task, taskName });
     for (const [id, { status, output }] of Object.entries(record.outcome.stories))
       this.#voice.status(id, status, output);
-    const { ownsCheckout } = record.outcome;
-    const folder = join(places.data, 'lanes');
-    const checkouts = new GitCheckouts({ git, repository, branch, folder, ownsCheckout });
+    const checkouts = new GitCheckouts({ git, repository, branch, folder: join(places.data, 'lanes') });
     const drive = new Drive({
       task,
       taskName,
@@ -157,7 +157,7 @@ export class Adapter {
       voice: this.#voice,
     });
     const completion = await drive.run(this.#stop.signal);
-    await checkouts.tidy(request.branchName, completion.status === 'completed');
+    if (completion.status === 'completed') await checkouts.remove();
     return completion;
   }
 

@@ -17,8 +17,8 @@
  *
  * Exit codes: 0 completed, 1 failed, 2 not understood, 130 stopped.
  *
- * Stories that are worked on side by side each have a checkout of their own. One after the other they are put on top of
- * the branch; one that does not fit there any more is done again from the new tip. The agent's own commits become one.
+ * Each story is worked on in a checkout of its own, never in the workspace. One after the other they are put on top of the
+ * branch; one that does not fit there any more is done again from the new tip. The agent's own commits become one.
  */
 
 import type { SwarmErrorCode } from '../model/swarm-message.ts';

@@ -40,10 +40,9 @@ interface Case {
   readonly tip: number;
   readonly commits?: readonly number[];
   readonly landed?: Record<string, number>;
-  readonly unchanged?: boolean;
 }
 
-async function settled({ file, earlier = {}, tip, commits = [tip], landed = {}, unchanged = true }: Case) {
+async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }: Case) {
   const request = { taskFilePath: 'a.json', branchName: 'b' };
   const fresh = freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request);
   const record = OutcomeRecord.create(folder, { ...fresh, ...earlier });
@@ -54,7 +53,7 @@ async function settled({ file, earlier = {}, tip, commits = [tip], landed = {}, 
     has: async (one: string) => commits.map(commit).includes(one),
     storiesOn: async () => new Map(Object.entries(landed).map(([id, digit]) => [id, commit(digit)])),
   } as unknown as Ground['branch'];
-  await settle(record, { branch, task: file, taskName: 'a', isUnchanged: async () => unchanged });
+  await settle(record, { branch, task: file, taskName: 'a' });
   const { outcome } = record;
   const stories = Object.entries(outcome.stories).map(([id, { status }]) => `${id} ${status}`);
   return { outcome, stories, moves };
@@ -64,7 +63,7 @@ describe('where the work begins', () => {
   test('at the branch, with what the task file says is done', async () => {
     const file = task('completed', 'pending', 'skipped', 'failed', 'in_progress');
     const { outcome, stories } = await settled({ file, tip: 1 });
-    expect(outcome).toMatchObject({ base: commit(1), tip: commit(1), ownsCheckout: true, landing: null });
+    expect(outcome).toMatchObject({ base: commit(1), tip: commit(1), landing: null });
     expect(stories).toEqual(['US-001 completed', 'US-003 skipped']);
   });
 
@@ -97,14 +96,6 @@ describe('where the work begins', () => {
     const { outcome, moves } = await settled({ file: task('pending'), earlier, tip: 3, commits: [1, 2, 3] });
     expect(moves).toEqual([commit(2)]);
     expect(outcome.tip).toBe(commit(2));
-  });
-
-  test('in the checkout only if that was unchanged at the first start', async () => {
-    const first = await settled({ file: task('pending'), tip: 1, unchanged: false });
-    expect(first.outcome.ownsCheckout).toBe(false);
-    const earlier = { base: commit(1), tip: commit(1), ownsCheckout: true };
-    const next = await settled({ file: task('pending'), earlier, tip: 1, unchanged: false });
-    expect(next.outcome.ownsCheckout).toBe(true);
   });
 
   test('with stories that failed or were under way still to do', async () => {

@@ -47,7 +47,6 @@ export function freshOutcome(swarmId: string, { taskFilePath, branchName }: Task
     base: null,
     tip: null,
     landing: null,
-    ownsCheckout: false,
     stories: {},
     completion: null,
   };
@@ -61,8 +60,6 @@ export interface Ground {
   readonly branch: Branch;
   readonly task: TaskFile;
   readonly taskName: string;
-  /** Whether the checkout may be worked in, asked once. */
-  readonly isUnchanged: () => Promise<boolean>;
 }
 
 /** Afterwards the record says for every story that is done how, and for no other. */
@@ -81,7 +78,6 @@ export async function settle(record: OutcomeRecord, ground: Ground): Promise<voi
     base: outcome.base ?? tip,
     tip,
     landing: null,
-    ownsCheckout: outcome.base === null ? await ground.isUnchanged() : outcome.ownsCheckout,
     stories: Object.fromEntries(done),
     completion: null,
   });

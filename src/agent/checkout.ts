@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { Branch } from './branch.ts';
 import type { Git } from './git.ts';
-import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLane, showBranch } from './lane.ts';
+import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLane } from './lane.ts';
 import type { Repository } from './repository.ts';
 
 export interface Checkouts {
@@ -20,10 +20,8 @@ export interface GitPlaces {
   readonly git: Git;
   readonly repository: Repository;
   readonly branch: Branch;
-  /** Where lanes besides the main checkout are. */
+  /** Where lanes are. */
   readonly folder: string;
-  /** The first lane is the main checkout. */
-  readonly ownsCheckout: boolean;
 }
 
 export class GitCheckouts implements Checkouts {
@@ -55,15 +53,15 @@ export class GitCheckouts implements Checkouts {
     return this.#places.branch.move(commit);
   }
 
-  /** For people who look; the branch says it all already. */
-  async tidy(branchName: string, done: boolean): Promise<void> {
-    const { git, repository, folder, ownsCheckout } = this.#places;
-    if (done) await removeLanes(git, repository, folder).catch(() => {});
-    if (ownsCheckout) await showBranch(git, repository.folder, branchName).catch(() => {});
+  /** When there is nothing more to do in them. */
+  async remove(): Promise<void> {
+    const { git, repository, folder } = this.#places;
+    // They only take room, ignoring.
+    await removeLanes(git, repository, folder).catch(() => {});
   }
 
   #lane(lane: number): Lane {
-    const { repository, folder, ownsCheckout } = this.#places;
-    return { folder: lane === 0 && ownsCheckout ? repository.folder : join(folder, String(lane)), repository };
+    const { repository, folder } = this.#places;
+    return { folder: join(folder, String(lane)), repository };
   }
 }

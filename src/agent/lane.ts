@@ -1,9 +1,12 @@
 /**
- * A checkout that one story at a time is worked on in. The first lane is the workspace itself where that had no changes of
- * its own; the others, or all, are git worktrees beside it. What git ignores stays from story to story, so that packages
- * are installed once a lane.
+ * A checkout that one story at a time is worked on in: a git worktree beside the workspace. The workspace itself is left
+ * alone, for its owner may go on to edit what it is laid over. What git ignores stays from story to story, so that packages
+ * are installed once a lane; those that the workspace has are there from the start.
  */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../lib/run.ts';
 import { taskFolders } from '../model/task.ts';
 import { Setback } from './agent.ts';
 import type { Git } from './git.ts';
@@ -14,12 +17,6 @@ export interface Lane {
   readonly repository: Repository;
 }
 
-/** True when nothing of it would be lost: what is checked out is what was committed. */
-export async function isUnchanged(git: Git, folder: string): Promise<boolean> {
-  const besideTasks = [':/', ...taskFolders.map((one) => `:(top,exclude)${one}`)];
-  return (await git.ok(folder, ['status', '--porcelain', '--', ...besideTasks])) === '';
-}
-
 /** The lane as of this commit, whatever was there before. */
 export async function resetLane(git: Git, lane: Lane, commit: string): Promise<void> {
   if (!(await takeOver(git, lane, commit))) {
@@ -27,7 +24,7 @@ export async function resetLane(git: Git, lane: Lane, commit: string): Promise<v
     return;
   }
   await git.ok(lane.folder, ['reset', '--quiet', '--hard', commit]);
-  await clean(git, lane.folder);
+  await git.ok(lane.folder, ['clean', '--quiet', '-ffd']);
 }
 
 /** One commit of all that differs from the base now, however the agent got there. */
@@ -63,21 +60,9 @@ export async function keepUnfinished(git: Git, lane: Lane, base: string, storyId
   }
 }
 
-/** The workspace shows the branch at the end, on it. */
-export async function showBranch(git: Git, folder: string, name: string): Promise<void> {
-  await git.ok(folder, ['symbolic-ref', 'HEAD', `refs/heads/${name}`]);
-  await git.ok(folder, ['reset', '--quiet', '--hard']);
-  await clean(git, folder);
-}
-
 export async function removeLanes(git: Git, repository: Repository, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.run(repository.folder, ['worktree', 'prune']);
-}
-
-async function clean(git: Git, folder: string): Promise<void> {
-  const kept = taskFolders.flatMap((one) => ['--exclude', `/${one}`]);
-  await git.ok(folder, ['clean', '--quiet', '-ffd', ...kept]);
 }
 
 /**
@@ -98,8 +83,20 @@ async function takeOver(git: Git, { folder, repository }: Lane, commit: string):
 }
 
 async function makeWorktree(git: Git, { folder, repository }: Lane, commit: string): Promise<void> {
-  if (folder === repository.folder) throw new Setback('GIT_CHECKOUT_FAILED', `${folder} is no repository any more`);
   await rm(folder, { recursive: true, force: true });
   await git.ok(repository.folder, ['worktree', 'prune']);
   await git.ok(repository.folder, ['worktree', 'add', '--quiet', '--force', '--detach', folder, commit]);
+  await copyPackages(git, repository.folder, folder);
 }
+
+/** Where package managers put what they install. */
+const packageFolders = ['node_modules', '.venv', 'venv', 'vendor'];
+
+/** A lane has its own: what an agent installs in one is not there in another. */
+async function copyPackages(git: Git, from: string, to: string): Promise<void> {
+  const { stdout } = await git.run(from, ['check-ignore', '--', ...packageFolders]);
+  const there = stdout.split('\n').filter((name) => packageFolders.includes(name) && existsSync(join(from, name)));
+  for (const name of there) await run(['cp', '-a', '--reflink=auto', '--', join(from, name), join(to, name)], copyMs);
+}
+
+const copyMs = 600_000;

@@ -11,6 +11,7 @@ import type { Engine } from '../engine/engine.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
+import { sweepTools } from '../launch/tools.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
@@ -207,6 +208,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepScratch(home.installation);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
+  if (!store.list('sandbox').some(({ value }) => mayRun(value))) sweepTools(home.tools);
   // Before anybody can start something where a visit that was cut short still is.
   await removeOrphans(store, engine, report).catch((error: unknown) => report('sweep', asFault(error)));
   await applies.recover(report);

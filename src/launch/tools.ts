@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -57,6 +58,13 @@ export function prepareTools(folder: string): void {
   writeFileSync(join(temporary, basename(adapterPath)), launcher, { mode: 0o755 });
   chmodSync(temporary, 0o755);
   renameSync(temporary, target);
+}
+
+/** Those of other versions, while nothing runs that could have them mounted. */
+export function sweepTools(folder: string): void {
+  if (!existsSync(folder)) return;
+  const others = readdirSync(folder).filter((name) => name !== toolsName());
+  for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 function entries(): Entry[] {

@@ -44,7 +44,6 @@ describe('an outcome', () => {
     base: null,
     tip: 'a'.repeat(40),
     landing: { storyId: 'US-001', commit: 'b'.repeat(64) },
-    ownsCheckout: false,
     stories: { 'US-001': { status: 'failed', output: '', commit: null } },
     completion: { status: 'completed', prUrl: null, errors: [] },
   };
@@ -56,7 +55,6 @@ describe('an outcome', () => {
   test.each<[string, object]>([
     ['tip: must be the id of a commit', { tip: '--all' }],
     ['stories["US-1"]: must be the id of a story', { stories: { 'US-1': {} } }],
-    ['ownsCheckout: must be true or false', { ownsCheckout: 'true' }],
     ['completion.status: must be', { completion: { status: 'done', prUrl: null, errors: [] } }],
     ['extra: is not a known field', { extra: 1 }],
   ])('is refused: %s', (reason, change) => {

@@ -4,7 +4,7 @@
  *
  * The agent could have written it: it says what the sandbox claims, and is checked like a message.
  */
-import { list, Misfit, object, oneOf, orNull, record, type Shape, type Shaped, text } from './shape.ts';
+import { list, object, oneOf, orNull, record, type Shaped, text } from './shape.ts';
 import { maxErrors, maxErrorText, storyIdPattern, storyStatuses, swarmIdPattern } from './swarm-message.ts';
 
 export const maxOutcomeBytes = 4 * 1024 ** 2;
@@ -26,11 +26,6 @@ const completion = object({
   errors: list(text({ max: maxErrorText }), maxErrors),
 });
 
-const flag: Shape<boolean> = (value, path) => {
-  if (typeof value === 'boolean') return value;
-  throw new Misfit(path, 'must be true or false');
-};
-
 const outcome = object({
   version: oneOf('1.0'),
   swarmId: text({ pattern: swarmIdPattern, says: 'a UUID of version 4' }),
@@ -41,8 +36,6 @@ const outcome = object({
   tip: orNull(commit),
   /** A commit that is about to become the tip. */
   landing: orNull(object({ storyId, commit })),
-  /** The checkout of the workspace is ours to work in: it had no changes of its own. */
-  ownsCheckout: flag,
   stories: record({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' }, told, 1000),
   completion: orNull(completion),
 });

@@ -6,7 +6,7 @@ import { type AgentSpec, adapterCommand } from '../../src/model/agent.ts';
 import { encodeMessage } from '../../src/model/message-line.ts';
 import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
 import { TestAuthority } from '../fixtures/service.ts';
-import { request, taskFile, taskFilePath } from '../harness/adapter.ts';
+import { branchName, request, taskFile, taskFilePath } from '../harness/adapter.ts';
 import { crashGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';
 import { Repository } from '../harness/repository.ts';
@@ -84,7 +84,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     expect([stderr, stdout.trim().split('\n').at(-1)]).toEqual(['', expect.stringContaining('"status":"completed"')]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('I wrote US-001.');
-    expect(await carrel.ok('apply', '--dry-run', name)).toContain('US-001.txt');
+    expect(await carrel.ok('apply', name)).toContain(`refs/carrel/${name}/heads/${branchName}`);
     expect(stdout + (await carrel.ok('logs', name))).not.toContain(value);
   });
 });

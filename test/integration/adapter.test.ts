@@ -8,7 +8,7 @@ import { put } from '../harness/working-copy.ts';
 
 let bench: AdapterBench;
 beforeEach(() => {
-  bench = new AdapterBench({ a: 'a\n', '.gitignore': 'ignored\n' });
+  bench = new AdapterBench({ a: 'a\n', '.gitignore': 'ignored\nnode_modules/\n' });
 });
 afterEach(() => bench.dispose());
 
@@ -83,9 +83,10 @@ describe('stories side by side', () => {
     const { stories } = bench.outcome;
     expect([1, 2, 3].map((n) => stories[`US-00${n}`]?.output)).toEqual(['nothing', 'nothing', '1\n\n1']);
     expect(bench.landed.at(-1)).toBe('US-003');
-    // The lanes are gone, and the workspace shows the branch.
+    // The lanes are gone, and the workspace was never touched.
     expect(existsSync(join(bench.data, 'lanes'))).toBe(false);
-    expect(bench.repository.git('status', '--porcelain', '--branch')).toBe(`## ${branchName}\n?? .carrel/`);
+    expect(bench.repository.git('worktree', 'list').split('\n')).toHaveLength(1);
+    expect(bench.repository.git('status', '--porcelain', '--branch')).toBe('## main\n?? .carrel/');
   });
 
   it('that do not fit together are done again from where the branch is', async () => {
@@ -98,10 +99,19 @@ describe('stories side by side', () => {
     expect([...bench.landed].sort()).toEqual(['US-001', 'US-002']);
   });
 
-  it('keep what git ignores from story to story', async () => {
-    bench.plan([{ does: 'write ignored packages' }, { does: 'read ignored', after: ['US-001'] }], 1);
+  it('have the packages of the workspace, each its own, and keep what git ignores from story to story', async () => {
+    put(bench.repository.path, { 'node_modules/x/index.js': 'x\n', vendor: 'a file of the project\n' });
+    bench.plan(
+      [
+        { does: 'append node_modules/x/index.js y\nwrite ignored z' },
+        { does: 'read node_modules/x/index.js\nread ignored', after: ['US-001'] },
+      ],
+      1,
+    );
     await bench.complete();
-    expect(bench.outcome.stories['US-002']?.output).toBe('packages');
+    expect(bench.outcome.stories['US-002']?.output).toBe('x\ny\n\nz');
+    expect(readFileSync(join(bench.repository.path, 'node_modules/x/index.js'), 'utf8')).toBe('x\n');
+    expect(bench.repository.git('diff', '--stat', 'main', branchName)).toBe('');
   });
 });
 
@@ -111,7 +121,6 @@ describe('a workspace with changes of its own', () => {
     bench.plan([{ does: 'read a\nread fresh\nwrite b x' }]);
     await bench.complete();
     expect(bench.outcome.stories['US-001']?.output).toBe('a\n\nnothing');
-    expect(bench.outcome.ownsCheckout).toBe(false);
     expect(bench.repository.git('status', '--porcelain')).toBe(' M a\n?? .carrel/\n?? fresh');
     expect(bench.repository.git('branch', '--show-current')).toBe('main');
     expect(bench.repository.git('ls-tree', '--name-only', branchName).split('\n')).toEqual(['.gitignore', 'a', 'b']);
