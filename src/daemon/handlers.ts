@@ -178,14 +178,24 @@ function logFrames(
   tail: number | null,
   context: HonoContext,
 ): Response {
+  return frames(context, async (write, signal) => {
+    for await (const { stream, bytes } of gathered(output({ follow, tail, signal }))) {
+      await write(encodeFrame(stream, bytes));
+    }
+  });
+}
+
+/** Whoever goes away stops it; what goes wrong is the last frame. */
+function frames(
+  context: HonoContext,
+  produce: (write: (frame: Buffer) => Promise<void>, signal: AbortSignal) => Promise<void>,
+): Response {
   const abort = new AbortController();
   context.header('content-type', 'application/octet-stream');
   return stream(context, async (out) => {
     out.onAbort(() => abort.abort());
     try {
-      for await (const { stream, bytes } of gathered(output({ follow, tail, signal: abort.signal }))) {
-        await out.write(encodeFrame(stream, bytes));
-      }
+      await produce(async (frame) => void (await out.write(frame)), abort.signal);
     } catch (error) {
       await out.write(encodeJson('fault', asFault(error)));
     }
@@ -213,20 +223,12 @@ async function outputFrames(
   });
 }
 
-/** What it says on its way, then what came of it. Whoever goes away stops it. */
+/** What it says on its way, then what came of it. */
 function progressFrames(
   work: (say: (event: object) => Promise<void>, signal: AbortSignal) => Promise<object>,
   context: HonoContext,
 ): Response {
-  const abort = new AbortController();
-  context.header('content-type', 'application/octet-stream');
-  return stream(context, async (out) => {
-    out.onAbort(() => abort.abort());
-    const say = async (event: object) => void (await out.write(encodeJson('progress', event)));
-    try {
-      await out.write(encodeJson('result', await work(say, abort.signal)));
-    } catch (error) {
-      await out.write(encodeJson('fault', asFault(error)));
-    }
+  return frames(context, async (write, signal) => {
+    await write(encodeJson('result', await work((event) => write(encodeJson('progress', event)), signal)));
   });
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
 import { engineSockets } from '../engine/docker/socket.ts';
+import type { Allowed } from '../image/allow.ts';
 import type { CredentialGrant } from '../model/credential.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
@@ -19,7 +20,7 @@ export interface SpecParts {
   readonly account: number | null | 'any';
   readonly home: string;
   /** What the image that is asked for stands for. */
-  readonly image: { readonly name: string; readonly id: string } | null;
+  readonly image: Allowed | null;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Folders of the host that sandboxes can write. */
@@ -45,6 +46,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     demanded: Object.keys(limits) as (keyof Limits)[],
     image: parts.image?.name ?? null,
     imageId: parts.image?.id ?? null,
+    imagePath: parts.image?.path ?? null,
     rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],

@@ -108,7 +108,7 @@ export class Sandboxes {
   check({ volumes, ...request }: SandboxRequest): SandboxSpec {
     const image = imageAsked(request);
     if (image !== null) this.#parts.images.check(image);
-    return this.#specOf(request, image === null ? null : { name: image, id: '' });
+    return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
   }
 
   /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */

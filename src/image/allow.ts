@@ -15,6 +15,8 @@ export interface AllowParts {
 export interface Allowed {
   readonly name: string;
   readonly id: string;
+  /** Where it says its programs are. */
+  readonly path: string | null;
 }
 
 /** What a name of the list stands for. */
@@ -71,7 +73,8 @@ export class AllowList {
   }
 
   async #useMade({ name, id }: Image): Promise<Allowed> {
-    if ((await this.#parts.engine.find(id)) !== null) return { name, id };
+    const found = await this.#parts.engine.find(id);
+    if (found !== null) return { name, id, path: found.path };
     throw new Fault('not_found', `the engine has ${name} no more`, { hint: 'Build it again: carrel image build' });
   }
 
@@ -85,7 +88,7 @@ export class AllowList {
     if (digest !== null && found.id !== digest && !found.digests.includes(digest)) throw moved(name, digest, found.id);
     if (digest === null && pinned !== null && pinned !== found.id) throw moved(name, pinned, found.id);
     if (pinned !== found.id) this.#pin(name, found.id);
-    return { name, id: found.id };
+    return { name, id: found.id, path: found.path };
   }
 
   async #look(entry: string): Promise<Listed> {

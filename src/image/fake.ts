@@ -23,7 +23,7 @@ export class FakeImages implements ImageEngine {
   /** As somebody else would put it there. */
   put(name: string, content: string, labels: Readonly<Record<string, string>> = {}): string {
     const id = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-    this.#images.set(id, { id, digests: [], labels, sizeBytes: content.length });
+    this.#images.set(id, { id, digests: [], labels, sizeBytes: content.length, path: '/made/bin' });
     this.#names.set(name, id);
     return id;
   }

@@ -24,6 +24,8 @@ export interface FoundImage {
   readonly digests: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
+  /** PATH of programs that are made of it. */
+  readonly path: string | null;
 }
 
 export interface BuildOrder {

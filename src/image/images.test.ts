@@ -132,7 +132,7 @@ describe('an image', () => {
     const { dockerfile, files, order } = engine.builds.at(-1)!;
     const baseId = saved.get(baseImageName)!.id;
     const label = `LABEL carrel.image.home=i1 carrel.image.checksum=${image.checksum}`;
-    expect(dockerfile).toEqual([`FROM ${baseId}`, 'COPY a /a', 'RUN echo hi', 'USER agent', label]);
+    expect(dockerfile).toEqual([`FROM ${baseId}`, 'COPY a /a', 'RUN echo hi', 'USER 1000:1000', label]);
     expect(files.get('a')).toBe('content');
     expect([...files.keys()].filter((name) => name !== 'a')).toEqual([order.dockerfile, '.dockerignore']);
     expect(files.get('.dockerignore')).toBe(`${order.dockerfile}\n.dockerignore\n`);

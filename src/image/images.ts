@@ -240,7 +240,7 @@ function unlessFault(error: unknown): undefined {
 }
 
 /** Whoever runs it without us is not root inside. */
-const userStep: Step = { title: 'USER agent', line: 0, text: 'USER agent' };
+const userStep: Step = { title: 'USER agent', line: 0, text: 'USER 1000:1000' };
 
 function stopIf(signal: AbortSignal): void {
   if (signal.aborted) throw new Fault('cancelled', 'the build was stopped');

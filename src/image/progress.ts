@@ -23,39 +23,45 @@ export class Progress {
     this.#of = of;
   }
 
-  /** Throws what went wrong. */
+  /** What one message is about; what was printed comes together, however many lines it is. Throws what went wrong. */
   take(message: BuildMessage): BuildEvent[] {
     if (message.kind === 'failure') throw this.#failure(message.message, message.exitCode);
     if (message.kind === 'image') return [];
     const lines = (this.#rest + message.text).split('\n');
-    const rest = lines.pop()!;
     // A step is announced without the end of its line.
-    const announced = this.#announced(rest);
-    this.#rest = announced === null ? rest.slice(0, maxLine) : '';
-    return [...lines.flatMap((line) => this.#line(line)), ...(announced === null ? [] : [announced])];
+    const last = lines.pop()!;
+    this.#rest = isAnnouncement(last) ? '' : last.slice(0, maxLine);
+    let said = isAnnouncement(last) ? [...lines, last] : lines;
+    const events: BuildEvent[] = [];
+    for (let at = this.#next(said); at >= 0; at = this.#next(said)) {
+      events.push(...this.#printed(said.slice(0, at)), this.#begin());
+      said = said.slice(at + 1);
+    }
+    return [...events, ...this.#printed(said)];
   }
 
-  #line(line: string): BuildEvent[] {
-    const announced = this.#announced(line);
-    if (announced !== null) return [announced];
-    const text = line.trimEnd().slice(0, maxLine);
-    if (text === '' || isChatter(text)) return [];
-    this.#lines = [...this.#lines, text].slice(-keptLines);
-    return [{ kind: 'output', text }];
+  /** Where the next step is announced. No other can be: what a command prints is no step. */
+  #next(lines: readonly string[]): number {
+    return lines.findIndex((line) => {
+      const [number, total] = isAnnouncement(line) ?? [];
+      return number === this.#step + 1 && total === this.#of.steps.length;
+    });
   }
 
-  /** Only the next one can be: what a command prints is no step. */
-  #announced(line: string): BuildEvent | null {
-    const [, number, total] = /^Step (\d+)\/(\d+) ?: /i.exec(line) ?? [];
-    if (Number(number) !== this.#step + 1 || Number(total) !== this.#of.steps.length) return null;
+  #begin(): BuildEvent {
+    const { steps } = this.#of;
     this.#step += 1;
     this.#lines = [];
-    return {
-      kind: 'step',
-      number: this.#step,
-      total: this.#of.steps.length,
-      title: this.#of.steps[this.#step - 1]!.title,
-    };
+    return { kind: 'step', number: this.#step, total: steps.length, title: steps[this.#step - 1]!.title };
+  }
+
+  #printed(lines: readonly string[]): BuildEvent[] {
+    const texts = lines
+      .map((line) => line.slice(0, maxLine).trimEnd())
+      .filter((text) => text !== '' && !isChatter(text));
+    if (texts.length === 0) return [];
+    this.#lines = [...this.#lines, ...texts.slice(-keptLines)].slice(-keptLines);
+    return [{ kind: 'output', text: texts.join('\n') }];
   }
 
   #failure(message: string, exitCode: number | null): Fault {
@@ -70,6 +76,11 @@ export class Progress {
       data: { file, line: step.line, step: this.#step, exitCode, output: this.#lines },
     });
   }
+}
+
+function isAnnouncement(line: string): [number: number, total: number] | null {
+  const match = /^Step (\d+)\/(\d+) ?: /i.exec(line);
+  return match && [Number(match[1]), Number(match[2])];
 }
 
 /** What the engine says about containers and layers of its own. */

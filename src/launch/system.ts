@@ -3,6 +3,15 @@ import type { Hook } from './launch.ts';
 /** A scratch tmpfs never takes more than half of what the sandbox may use. */
 const tmpShare = 0.5;
 
+const ownFolders = ['/home/agent/.local/bin', '/opt/carrel/bin'];
+const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** Ours first, then those of the image, then those of every system. */
+function searchPath(image: string): string {
+  const named = image.split(':').filter((folder) => folder.startsWith('/'));
+  return [...new Set([...ownFolders, ...named, ...systemFolders])].join(':');
+}
+
 /** What every program expects of a system. */
 export const system: Hook = {
   surroundings: ({ spec }) => ({
@@ -11,7 +20,7 @@ export const system: Hook = {
       { kind: 'tmpfs', target: '/tmp', sizeBytes: Math.floor(spec.limits.memoryBytes * tmpShare), mode: 0o1777 },
     ],
     env: {
-      PATH: '/home/agent/.local/bin:/opt/carrel/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      PATH: searchPath(spec.imagePath ?? ''),
       HOME: '/home/agent',
       USER: 'agent',
       LOGNAME: 'agent',

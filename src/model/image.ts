@@ -14,8 +14,6 @@ export interface Image {
   readonly at: string;
 }
 
-export const imageIdPattern = /^sha256:[0-9a-f]{64}$/;
-
 /** Names of ours begin with this, and no others do. */
 export const imagePrefix = 'carrel-sandbox';
 export const baseImageName = `${imagePrefix}:base`;

@@ -65,6 +65,8 @@ export interface SandboxSpec {
   readonly image?: string | null;
   /** What that name stood for when the sandbox was created: it is made of nothing else, however often it starts. */
   readonly imageId?: string | null;
+  /** Where that image says its programs are. */
+  readonly imagePath?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
   readonly labels: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** Images are built, used and pinned: the real CLI and daemon on a real dockerd. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BuiltView, ImageView } from '../../src/api/routes.ts';
@@ -110,6 +110,7 @@ describe('a project', () => {
         base,
         'COPY --from=made /out /out',
         'COPY . /all',
+        'ENV PATH=/all/bin:$PATH',
         'ENV G=hi',
       ].join('\n'),
       'a.txt': 'content\n',
@@ -117,14 +118,16 @@ describe('a project', () => {
       'kept-out': 'secret',
       '.dockerignore': 'kept-out\n.carrel\n',
     });
+    put(folder, 'bin/hello', '#!/bin/sh\necho found\n');
+    chmodSync(join(folder, 'bin/hello'), 0o755);
     symlinkSync('/etc/hostname', join(folder, 'link'));
     execFileSync('mkfifo', [join(folder, 'dir/pipe')]);
     const first = await build(folder);
     expect(first).toMatchObject({ built: true, image: { project: folder, state: 'ready' } });
     const { name, id } = first.image;
-    const script = 'cat /out; ls -A /all /all/dir; stat -c %N /all/link; echo $G';
+    const script = 'cat /out; ls -A /all /all/dir; stat -c %N /all/link; echo $G; hello';
     expect(await carrel.ok('run', '--rm', ...on(name), '--', 'sh', '-c', script)).toBe(
-      "content\n/all:\na.txt\ndir\nlink\n\n/all/dir:\ndeep\n'/all/link' -> '/etc/hostname'\nhi\n",
+      "content\n/all:\na.txt\nbin\ndir\nlink\n\n/all/dir:\ndeep\n'/all/link' -> '/etc/hostname'\nhi\nfound\n",
     );
     put(folder, 'kept-out', 'changed');
     expect(await build(folder)).toMatchObject({ built: false, image: { id } });

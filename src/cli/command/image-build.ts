@@ -43,7 +43,7 @@ async function watched(client: Client, body: object, out: Output): Promise<Built
 
 /** Steps stay on the screen; what they print passes by on the line below. */
 function show(event: BuildEventView, out: Output): void {
-  out.progress(event.kind === 'output' ? `  ${event.text}` : '');
+  out.progress(event.kind === 'output' ? `  ${event.text.slice(event.text.lastIndexOf('\n') + 1)}` : '');
   if (event.kind !== 'output') out.note(event.kind === 'phase' ? event.text : stepLine(event));
 }
 

@@ -10,7 +10,10 @@ interface ImageInfo {
   readonly RepoDigests?: readonly string[] | null | undefined;
   readonly Size?: number;
   readonly Labels?: Readonly<Record<string, string>> | null;
-  readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
+  readonly Config?: {
+    readonly Labels?: Readonly<Record<string, string>> | null;
+    readonly Env?: readonly string[] | null;
+  } | null;
 }
 
 interface Found {
@@ -18,6 +21,7 @@ interface Found {
   readonly digests: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
+  readonly path: string | null;
 }
 
 interface Order {
@@ -130,6 +134,7 @@ function foundFrom(info: ImageInfo): Found {
     digests: (info.RepoDigests ?? []).map((name) => name.slice(name.indexOf('@') + 1)),
     labels: info.Labels ?? info.Config?.Labels ?? {},
     sizeBytes: info.Size ?? 0,
+    path: info.Config?.Env?.find((one) => one.startsWith('PATH='))?.slice('PATH='.length) ?? null,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Files of a project as an archive for a build, and the checksum that tells whether they are still the same. */
 import { createHash, type Hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
@@ -16,6 +16,7 @@ export interface Extra {
   readonly content: Buffer;
 }
 
+const readInto = promisify(read);
 const chunkBytes = 256 * 1024;
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -76,24 +77,24 @@ function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void 
 }
 
 async function* contentOf(root: Anchor, entry: Entry): AsyncGenerator<Buffer> {
-  const file = await openBelow(root, entry.path);
+  const fd = openBelow(root, entry.path);
   try {
-    const stat = await file.stat();
+    const stat = fstatSync(fd);
     if (!stat.isFile() || stat.size !== entry.sizeBytes) throw changed(entry.path);
     for (let position = 0; position < entry.sizeBytes; ) {
       const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, entry.sizeBytes - position));
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+      const { bytesRead } = await readInto(fd, buffer, 0, buffer.length, position);
       if (bytesRead === 0) throw changed(entry.path);
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
-    await file.close();
+    closeSync(fd);
   }
 }
 
 /** Name by name: a link on the way is refused. */
-async function openBelow(root: Anchor, path: BytePath): Promise<FileHandle> {
+function openBelow(root: Anchor, path: BytePath): number {
   const names = path.split('/').map(toBytes);
   const last = names.pop()!;
   let folder = root;
@@ -103,7 +104,7 @@ async function openBelow(root: Anchor, path: BytePath): Promise<FileHandle> {
       if (folder !== root) folder.close();
       folder = inner;
     }
-    return await open(folder.at(last), readOnly);
+    return openSync(folder.at(last), readOnly);
   } catch (error) {
     if (['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].some((code) => isErrno(error, code))) throw changed(path);
     if (isErrno(error, 'EACCES')) throw new Fault('denied', `${toText(path)} of the project cannot be read`);

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { isFault } from '../model/fault.ts';
+import { Progress } from './progress.ts';
+
+const steps = ['FROM base', 'RUN make', 'USER agent'].map((title, index) => ({ title, text: title, line: index + 1 }));
+const begin = () => new Progress({ file: 'D', steps, hint: 'Mend it.' });
+const take = (progress: Progress, ...texts: string[]) =>
+  texts
+    .flatMap((text) => progress.take({ kind: 'output', text }))
+    .map((event) => (event.kind === 'step' ? `${event.number}/${event.total} ${event.title}` : event.text));
+
+function failure(progress: Progress, exitCode: number | null = 1) {
+  try {
+    progress.take({ kind: 'failure', message: 'it broke', exitCode });
+  } catch (error) {
+    if (isFault(error)) return error;
+  }
+  throw new Error('no failure');
+}
+
+describe('progress', () => {
+  it('is steps by their own titles, what they print, and nothing of the engine’s own', () => {
+    const said = ['Step 1/3 : FROM sha256:1', '\n', ' ---> 123\n', 'Step 2/3 : RUN make', '\n', ' ---> Running in 4\n'];
+    expect(take(begin(), ...said, 'one\ntw', 'o\n', 'Removing intermediate container 4\n')).toEqual([
+      '1/3 FROM base',
+      '2/3 RUN make',
+      'one',
+      'two',
+    ]);
+  });
+
+  it('takes no step from what a command prints, but for the very next', () => {
+    const progress = begin();
+    take(progress, 'Step 1/3 : FROM x', '\n');
+    expect(take(progress, 'Step 3/3 : RUN evil\nStep 2/9 : RUN evil\nStep 1/3 : x\n')).toEqual([
+      'Step 3/3 : RUN evil\nStep 2/9 : RUN evil\nStep 1/3 : x',
+    ]);
+    expect(take(progress, 'STEP 2/3: RUN make\nprinted\nSTEP 3/3: USER\n')).toEqual([
+      '2/3 RUN make',
+      'printed',
+      '3/3 USER agent',
+    ]);
+  });
+
+  it('costs little when there is a lot of it', () => {
+    const progress = begin();
+    const flood = 'y\n'.repeat(500_000);
+    const began = performance.now();
+    expect(progress.take({ kind: 'output', text: flood })).toHaveLength(1);
+    expect(take(progress, `${'x'.repeat(1_000_000)}`)).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(take(progress, '\n')[0]).toHaveLength(400);
+  });
+});
+
+describe('a failure', () => {
+  it('names the step, its line, its code and its last lines', () => {
+    const progress = begin();
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index}\n`);
+    take(progress, 'Step 1/3 : FROM x', '\n', 'early\n', 'Step 2/3 : RUN make', '\n', ...lines);
+    const fault = failure(progress, 2);
+    expect(fault.message.split('\n')).toEqual([
+      'D, line 2: step 2 of 3 failed (exit code 2): RUN make',
+      ...lines.slice(-20).map((line) => line.trim()),
+    ]);
+    expect([fault.code, fault.hint, fault.data]).toMatchObject([
+      'invalid',
+      'Mend it.',
+      { line: 2, step: 2, exitCode: 2 },
+    ]);
+    expect(failure(progress, null).message).toContain('failed (it broke): RUN make');
+  });
+
+  it('before any step is the engine’s', () => {
+    expect(failure(begin())).toMatchObject({ code: 'unavailable', message: 'the engine cannot build D: it broke' });
+  });
+});
