@@ -56,7 +56,7 @@ function processes(): string[] {
 /** By its name, by the cgroup it is in, or because it lives in a pid namespace of its own. */
 function isOurs(pid: string, argv: readonly string[]): boolean {
   const names = argv.slice(0, 2).map((word) => basename(word));
-  const daemon = argv.some((word) => /\/(dist|src)\/daemon\//.test(word));
+  const daemon = argv.some((word) => /\/(dist|src)\/(daemon|network\/proxy)\//.test(word));
   return daemon || names.some((name) => ours.has(name)) || inCarrelCgroup(pid) || inOtherPidNamespace(pid);
 }
 

@@ -1,0 +1,302 @@
+/** What a sandbox reaches when it may reach something: that, through ordinary tools, and nothing else. */
+import { createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExplainView } from '../../src/api/routes.ts';
+import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { goodName, packageName, Web } from '../fixtures/web.ts';
+import { isRunning, until } from '../harness/installation.ts';
+import { proxyPid } from '../harness/proxy.ts';
+
+interface LogLine {
+  readonly asked?: string;
+  readonly decision?: string;
+  readonly rule?: string | null;
+  readonly reason: string | null;
+  readonly receivedBytes?: number;
+  readonly durationMs?: number;
+}
+
+const box = 'box';
+let web: Web;
+/** Servers of the host that no sandbox may reach. */
+let others: Server[];
+let visitors = 0;
+
+beforeAll(async () => {
+  web = await Web.open();
+  others = await Promise.all(['127.0.0.1', '::1', '0.0.0.0'].map((host) => listen({ host, port: 0 })));
+});
+afterAll(async () => {
+  for (const server of others) server.close();
+  await web.dispose();
+});
+
+describe.each(ways)('a network, %s', (way: Way) => {
+  let ground: Ground;
+  const carrel = () => ground.carrel;
+  const inside = (...command: string[]) => carrel().run(['exec', box, '--', ...command]);
+  const log = async () =>
+    (await carrel().ok('--json', 'net', 'log', box))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as LogLine);
+
+  beforeAll(async () => {
+    ground = await Ground.open(way, { [goodName]: '127.0.0.1', 'inner.test': '10.1.2.3', 'rebound.test': '127.0.0.1' });
+    await carrel().ok('create', '--name', box, '--network', web.rules);
+    const certificate = Buffer.from(web.authority.certificate).toString('base64');
+    await carrel().ok('exec', box, '--', 'sh', '-c', `echo ${certificate} | base64 -d > /tmp/ca.pem`);
+  }, 120_000);
+  afterAll(() => ground.dispose(), 60_000);
+
+  it('is used by ordinary tools that know nothing of it', async () => {
+    const url = `https://${web.place}`;
+    const python = [
+      'import ssl, sys, urllib.request',
+      'context = ssl.create_default_context(cafile="/tmp/ca.pem")',
+      'print(urllib.request.urlopen(sys.argv[1], context=context).read().decode(), end="")',
+    ].join('\n');
+    const clone =
+      'cd /tmp && git clone --quiet "$1/repository.git" cloned 2>/dev/null && git -C cloned log --format=%s';
+    const tools: [string, string[], string][] = [
+      ['curl', ['curl', '-sS', '--cacert', '/tmp/ca.pem', `${url}/curl`], `hello ${web.place}/curl\n`],
+      [
+        'curl over SOCKS',
+        ['curl', '-sS', '--cacert', '/tmp/ca.pem', '-x', 'socks5h://127.0.0.1:17000', `${url}/s`],
+        `hello ${web.place}/s\n`,
+      ],
+      ['python', ['/usr/bin/python3', '-c', python, `${url}/python`], `hello ${web.place}/python\n`],
+      ['git', ['env', 'GIT_SSL_CAINFO=/tmp/ca.pem', 'sh', '-c', clone, 'sh', url], 'first\n'],
+    ];
+    for (const [name, command, output] of tools) {
+      const { stdout, stderr } = await inside(...command);
+      expect([name, stdout, stderr]).toEqual([name, output, '']);
+    }
+  });
+
+  it('is used by node and npm', async () => {
+    const url = `https://${web.place}`;
+    const install = `mkdir -p /tmp/app && cd /tmp/app && echo '{}' > package.json && npm install --silent --no-audit --registry "$1" ${packageName} && ls node_modules`;
+    const { stdout } = await inside('env', 'npm_config_cafile=/tmp/ca.pem', 'sh', '-c', install, 'sh', url);
+    expect(stdout).toBe(`${packageName}\n`);
+    const hasProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
+    const script = hasProxies ? fetchScript : connectScript;
+    const node = await inside('env', 'NODE_EXTRA_CA_CERTS=/tmp/ca.pem', 'node', '-e', script, `${url}/node`);
+    expect([node.stdout, node.stderr]).toEqual([`hello ${web.place}/node\n`, '']);
+  });
+
+  it('is shown with its rules, and explained', async () => {
+    expect((await carrel().show(box)).network).toEqual({ allow: web.rules.split(','), ports: [] });
+    expect(await carrel().ok('show', box)).toMatch(new RegExp(`^network +${web.place}$`, 'm'));
+    const explain = (asked: string) => carrel().json<ExplainView>('net', 'explain', box, asked);
+    expect(await explain(web.place)).toMatchObject({ allowed: true, rule: web.place, addresses: ['127.0.0.1'] });
+    expect(await explain('evil.test')).toMatchObject({
+      allowed: false,
+      asked: 'evil.test:443',
+      refusal: 'not_allowed',
+    });
+    expect(await carrel().ok('net', 'explain', box, 'evil.test')).toContain(
+      `cure: carrel net allow ${box} evil.test:443`,
+    );
+  });
+
+  it('leads nowhere else, whatever is tried', async () => {
+    const host = ownAddress();
+    const [four, six, any] = others.map((server) => (server.address() as { port: number }).port) as [
+      number,
+      number,
+      number,
+    ];
+    const targets = [
+      `127.0.0.1:${four}`,
+      `localhost:${four}`,
+      `127.0.0.2:${any}`,
+      `0.0.0.0:${any}`,
+      `[::1]:${six}`,
+      `[::]:${any}`,
+      `[::ffff:127.0.0.1]:${four}`,
+      `[::ffff:7f00:1]:${four}`,
+      `127.1:${four}`,
+      `0x7f000001:${four}`,
+      `2130706433:${four}`,
+      `${host}:${any}`,
+      `${goodName}:${four}`,
+      `user@${web.place}`,
+      '169.254.169.254:80',
+      '172.17.0.1:80',
+      'metadata.google.internal:80',
+      'secret-data.evil.test:443',
+      'inner.test:443',
+    ];
+    visitors = 0;
+    const found = await ground.attack<Findings>(
+      'network',
+      {
+        host,
+        targets,
+        names: ['localhost', '127.0.0.1', '169.254.169.254', 'evil.test', `${goodName}\0.evil.test`, '127.1'],
+        port: four,
+        tcp: [
+          ['127.0.0.1', four],
+          [host, any],
+          ['169.254.169.254', 80],
+          ['172.17.0.1', 80],
+          ['8.8.8.8', 443],
+        ],
+        tcp6: [
+          ['::1', six],
+          ['2001:db8::1', 443],
+          ['ff02::1', 80],
+        ],
+        paths: [join(carrel().home, 'network/control.sock'), join(carrel().home, 'carrel.sock')],
+        good: web.place,
+        flood: 300,
+      },
+      'exec',
+      box,
+    );
+    expect(found.good).toMatch(/^HTTP\/1.1 200 /);
+    expect(Object.entries(found.tunnels).filter(([, answer]) => !/^HTTP\/1.1 4/.test(answer))).toEqual([]);
+    expect(Object.values(found.socks).filter((code) => code !== 1 && code !== 2)).toEqual([]);
+    expect([found.lookup, ...Object.values(found.dns), found.multicast, found.broadcast]).not.toContain('ok');
+    expect([found.raw, found.packet]).toEqual(['EPERM', expect.stringMatching(/^E(AFNOSUPPORT|PERM)$/)]);
+    expect(found.ping).not.toBe('ok');
+    expect([...Object.values(found.tcp), ...Object.values(found.tcp6)]).not.toContain('ok');
+    expect([...new Set(Object.values(found.unix))]).toEqual(['ENOENT']);
+    expect(found.taken).toEqual(['EADDRINUSE', 'EADDRINUSE', 'EADDRINUSE', 'EADDRINUSE']);
+    expect(visitors).toBe(0);
+    const refused = (await log()).filter(({ decision }) => decision === 'refuse').map(({ asked }) => asked);
+    expect(refused).toEqual(
+      expect.arrayContaining(['169.254.169.254:80', 'secret-data.evil.test:443', `[::1]:${six}`]),
+    );
+  });
+
+  it('is decided by the address as well: a name does not open what is near', async () => {
+    const port = (others[0]!.address() as { port: number }).port;
+    visitors = 0;
+    await carrel().ok('net', 'allow', box, `rebound.test:${port}`);
+    const { stdout } = await inside('curl', '-sS', `http://rebound.test:${port}/`);
+    expect(stdout).toContain('127.0.0.1 is a loopback address, which has to be named exactly');
+    await carrel().ok('net', 'deny', box, `rebound.test:${port}`);
+    expect(visitors).toBe(0);
+  });
+
+  it('changes at once: what is not allowed any more is cut', async () => {
+    const waiting = carrel().spawn([
+      'exec',
+      box,
+      '--',
+      'curl',
+      '-sSN',
+      '--cacert',
+      '/tmp/ca.pem',
+      `https://${web.place}/wait`,
+    ]);
+    const ended = new Promise((resolve) => waiting.once('exit', resolve));
+    await new Promise((resolve) => waiting.stdout!.once('data', resolve));
+    await carrel().ok('net', 'deny', box, web.place);
+    expect(await ended).not.toBe(0);
+    expect((await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode).not.toBe(0);
+    expect((await log()).map(({ reason }) => reason)).toContain('not allowed any more');
+    await carrel().ok('net', 'allow', box, web.place);
+    expect((await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode).toBe(0);
+  });
+
+  it('is recorded: what was asked, by which rule, how much and how long', async () => {
+    const before = (await log()).length;
+    await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/recorded`);
+    await until(async () => (await log()).length > before + 1, 'the record');
+    expect((await log()).slice(before)).toMatchObject([
+      { asked: web.place, decision: 'allow', rule: web.place },
+      { receivedBytes: expect.any(Number), durationMs: expect.any(Number) },
+    ]);
+    expect(await carrel().ok('net', 'log', box)).toMatch(/^TIME +DECISION +HOST +VIA +RULE +SENT +RECEIVED +TOOK/);
+  });
+
+  it('outlives the daemon, and is the same under the next', async () => {
+    const waiting = carrel().spawn(['exec', box, '--', 'true']);
+    await new Promise((resolve) => waiting.once('exit', resolve));
+    await inside(
+      'sh',
+      '-c',
+      `(curl -sSN --cacert /tmp/ca.pem https://${web.place}/wait > /tmp/waited 2>&1; echo over >> /tmp/waited) &`,
+    );
+    await until(async () => (await inside('cat', '/tmp/waited')).stdout === 'begun\n', 'a connection');
+    const pid = proxyPid(carrel().home)!;
+    await carrel().killDaemon();
+    expect(isRunning(pid)).toBe(true);
+    expect((await inside('cat', '/tmp/waited')).stdout).toBe('begun\n');
+    expect(proxyPid(carrel().home)).toBe(pid);
+    expect((await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode).toBe(0);
+    expect((await inside('curl', '-sS', 'http://evil.test/')).stdout).toContain('no rule allows');
+  });
+
+  it('loses its connections and nothing else when the proxy dies', async () => {
+    const pid = proxyPid(carrel().home)!;
+    process.kill(pid, 'SIGKILL');
+    await until(async () => (await inside('cat', '/tmp/waited')).stdout.endsWith('over\n'), 'the connection to break');
+    const again = () => inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`);
+    await until(async () => (await again()).exitCode === 0, 'the network to come back');
+    expect(proxyPid(carrel().home)).not.toBe(pid);
+    expect((await inside('curl', '-sS', 'http://evil.test/')).stdout).toContain('no rule allows');
+  });
+
+  it('is closed while both are away', async () => {
+    const pid = proxyPid(carrel().home)!;
+    const tries =
+      'while :; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done';
+    await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
+    await carrel().killDaemon();
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isRunning(pid), 'the proxy to be gone');
+    await until(async () => (await inside('cat', '/tmp/tries')).stdout.includes('7\n'), 'a refusal');
+    await until(
+      async () => (await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode === 0,
+      'the network to come back',
+    );
+  });
+});
+
+/** As a client of Node does that gets no help from Node. */
+const connectScript = `
+const [url, proxy] = [new URL(process.argv[1]), new URL(process.env.HTTPS_PROXY)];
+const request = require('http').request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: url.host });
+request.on('connect', (_, socket) =>
+  require('https').get(url, { createConnection: () => require('tls').connect({ socket, servername: url.hostname }) }, (answer) => answer.pipe(process.stdout)));
+request.end();`;
+const fetchScript = `fetch(process.argv[1]).then((answer) => answer.text()).then((text) => process.stdout.write(text))`;
+
+interface Findings {
+  readonly good: string;
+  readonly lookup: string;
+  readonly dns: Readonly<Record<string, string>>;
+  readonly multicast: string;
+  readonly broadcast: string;
+  readonly ping: string;
+  readonly raw: string;
+  readonly packet: string;
+  readonly tcp: Readonly<Record<string, string>>;
+  readonly tcp6: Readonly<Record<string, string>>;
+  readonly unix: Readonly<Record<string, string>>;
+  readonly tunnels: Readonly<Record<string, string>>;
+  readonly socks: Readonly<Record<string, number>>;
+  readonly taken: readonly string[];
+}
+
+function listen(options: object): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => {
+      visitors += 1;
+      socket.destroy();
+    });
+    server.once('error', reject);
+    server.listen(options, () => resolve(server));
+  });
+}
+
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '192.0.2.1';
+}
