@@ -1,9 +1,10 @@
 /** A declared fleet: `init`, `up` and what keeps it from doing harm. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Installation, type Outcome } from '../harness/installation.ts';
+import { gather, Installation, type Outcome, until } from '../harness/installation.ts';
 import { agent } from '../harness/project.ts';
 
 let carrel: Installation;
@@ -28,6 +29,19 @@ const list = async () =>
   (await carrel.client.call('listSandboxes')).sort((one, other) => (one.name < other.name ? -1 : 1));
 const ids = async () => (await list()).map(({ name, id }) => `${name} ${id}`);
 const states = async () => (await list()).map(({ name, state }) => `${name} ${state}`);
+
+/** `up` on a terminal, whose question gets this answer. */
+async function atTerminal(answer: string): Promise<Outcome> {
+  const program = `${process.execPath} ${resolve('bin/carrel')} up`;
+  const env = { PATH: process.env.PATH, HOME: carrel.home, CARREL_HOME: carrel.home, NO_COLOR: '1' };
+  const child = spawn('script', ['-qec', program, '/dev/null'], { cwd: folder, env });
+  const shown = gather(child.stdout);
+  const ended = once(child, 'close') as Promise<[number]>;
+  await until(() => shown().includes('[y/N]'), 'the question');
+  child.stdin.end(answer);
+  const [exitCode] = await ended;
+  return { exitCode, stdout: shown(), stderr: '' };
+}
 
 const base = (api = '[sleep, infinity]', more = '') => `name: shop
 projects: {app: ./app, api: api}
@@ -121,12 +135,25 @@ describe('what differs', () => {
     const refused = await here('up');
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain('replace  api  command: ["sleep","infinity"] → ["sleep","1000"]');
-    expect(refused.stderr).toContain('this would remove api, app, and there is nobody to ask');
+    expect(refused.stderr).toContain('this would remove app and replace api, and there is nobody to ask');
     expect(refused.stderr).toContain('--yes');
     expect(await ids()).toEqual(before);
     const done = JSON.parse((await here('--json', 'up', '--yes')).stdout) as { done: { act: string; name: string }[] };
     expect(done.done.map(({ act, name }) => `${act} ${name}`)).toEqual(['replace api', 'create new', 'remove app']);
     expect(await states()).toEqual(['api running', 'new running']);
+  });
+
+  it('somebody at a terminal is asked, and only a yes is one', async () => {
+    put(base('[sleep, "8"]'));
+    const before = await ids();
+    const no = await atTerminal('\n');
+    expect([no.exitCode, no.stdout]).toEqual([
+      130,
+      expect.stringContaining('May it replace api, with home and data? [y/N]'),
+    ]);
+    expect(await ids()).toEqual(before);
+    expect((await atTerminal('y\n')).stdout).toContain('replaced api');
+    expect((await carrel.show('api')).command).toEqual(['sleep', '8']);
   });
 
   it('work that nobody took over is never lost, and nothing else is done meanwhile', async () => {

@@ -2,7 +2,7 @@
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/routes.ts';
 import { type Place, readYaml, type YamlDocument } from '../../lib/yaml.ts';
-import { Fault, isFault } from '../../model/fault.ts';
+import { consequences, Fault, isFault } from '../../model/fault.ts';
 import type { FleetFile } from './file.ts';
 
 export class Fleet {
@@ -29,7 +29,8 @@ export class Fleet {
     try {
       return await work;
     } catch (error) {
-      if (!isFault(error) || error.data?.problems || !('request' in step)) throw error;
+      if (!isFault(error) || error.data?.problems || consequences[error.code].retry || !('request' in step))
+        throw error;
       const { code, message, hint } = error;
       const problem = { place: ['sandboxes', step.name], message };
       throw located(

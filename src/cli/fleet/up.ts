@@ -99,12 +99,21 @@ async function agree({ out }: Context, plan: FleetPlan, yes: boolean): Promise<v
   const removals = plan.steps.filter(isRemoval);
   if (removals.length === 0 || yes) return;
   for (const line of forecast(plan)) out.say(line);
-  const names = removals.map(({ name }) => name).join(', ');
+  const what = removalText(removals);
   if (!canAsk(out)) {
-    throw new Fault('invalid', `this would remove ${names}, and there is nobody to ask`, {
+    throw new Fault('invalid', `this would ${what}, and there is nobody to ask`, {
       hint: 'Look with: carrel up --dry-run — then add --yes.',
       data: { steps: plan.steps },
     });
   }
-  if (!(await confirm(`Remove ${names}, with home and data?`))) throw new Fault('cancelled', 'nothing was done');
+  if (!(await confirm(`May it ${what}, with home and data?`))) throw new Fault('cancelled', 'nothing was done');
+}
+
+/** `remove a, b and replace c` */
+function removalText(removals: readonly Removal[]): string {
+  const parts = (['remove', 'replace'] as const).map((verb) => {
+    const names = removals.filter((step) => step.act === verb).map(({ name }) => name);
+    return names.length === 0 ? null : `${verb} ${names.join(', ')}`;
+  });
+  return parts.filter((part) => part !== null).join(' and ');
 }
