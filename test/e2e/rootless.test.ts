@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
+import { Project } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
 describe('rootless', () => {
@@ -35,6 +36,15 @@ describe('rootless', () => {
     await carrel.ok('run', '--mode', 'bind', project, '--', 'sh', '-c', 'id -u > who; stat -c %u who >> who');
     expect(readFileSync(join(project, 'who'), 'utf8')).toBe('1000\n1000\n');
     expect(statSync(join(project, 'who')).uid).toBe(statSync(project).uid);
+  });
+
+  it('brings a declared fleet up', async () => {
+    const { path: cwd } = new Project(carrel.folder('fleet'), { 'go.mod': '' });
+    expect((await carrel.run(['init'], { cwd })).exitCode).toBe(0);
+    expect((await carrel.run(['up'], { cwd })).stdout).toBe('created fleet\n');
+    expect((await carrel.run(['up'], { cwd })).stderr).toContain('nothing to do');
+    writeFileSync(join(cwd, 'carrel.yaml'), 'name: fleet\n');
+    expect((await carrel.run(['up', '--yes'], { cwd })).stdout).toBe('removed fleet\n');
   });
 
   it('reaches what an earlier daemon started, however that one ended', async () => {
