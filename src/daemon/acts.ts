@@ -104,13 +104,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listChanges: null,
   diffSandbox: null,
   patchSandbox: null,
-  apply: ({ body }) =>
-    body.dryRun
-      ? null
-      : {
-          verb: 'sandbox.apply',
-          names: body.names,
-        },
+  apply: ({ body }) => (body.dryRun ? null : { verb: 'sandbox.apply', names: body.names }),
   undoApply: named('sandbox.undo'),
   discardChanges: named('sandbox.discard'),
   listSnapshots: null,

@@ -67,6 +67,21 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('has how it ended also of what is answered with a stream', async () => {
+    const build = async (body: object) =>
+      (await app.request('/v1/images/build', { method: 'POST', body: JSON.stringify(body) })).text();
+    expect(await build({})).toContain('unsupported');
+    expect(await build({ project: '/p' })).toContain('/p');
+    const entries = readFileSync(join(home, 'audit/audit.log'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((one) => JSON.parse(one));
+    expect(entries).toMatchObject([
+      { verb: 'image.build', outcome: 'unsupported' },
+      { verb: 'image.build', outcome: 'ok', detail: { project: '/p' } },
+    ]);
+  });
+
   it('is written before the answer, and after the act', async () => {
     engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
     await call('POST', '/v1/sandboxes', { name: 'box' });

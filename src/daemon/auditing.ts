@@ -25,21 +25,25 @@ export interface Asking {
   readonly body?: unknown;
 }
 
-/** Does what a route does, with its line in the audit log written before the answer is known to anybody. */
+/**
+ * Does what a route does, with its line in the audit log written before the answer is known to anybody. Where the answer is
+ * a stream, the act goes on while it is sent, and whoever sends it says how it ended.
+ */
 export async function audited<T>(
   parts: Auditing,
   route: RouteName,
   asking: Asking,
   peer: Peer | null,
-  task: () => Promise<T>,
+  task: (begun: Begun | null) => Promise<T>,
 ): Promise<T> {
   const described = describe(route, asking);
-  if (described === null) return task();
+  if (described === null) return task(null);
   const begun = begin(parts, asking.actor, described, peer);
   try {
-    const answer = await task();
+    const answer = await task(begun);
+    if (answer instanceof Response) return answer;
     const { targets, detail } = (done[route] as ((answer: T) => Done) | undefined)?.(answer) ?? {};
-    begun.end('ok', { ...(targets ? { targets } : {}), detail: { ...described.detail, ...detail } });
+    begun.end('ok', { ...(targets ? { targets } : {}), ...(detail ? { detail } : {}) });
     return answer;
   } catch (error) {
     endWith(begun, error);
@@ -67,8 +71,13 @@ function describe(route: RouteName, asking: Asking): Described | null {
   return (acts[route] as ((asked: Asking) => Described | null) | null)?.(asking) ?? null;
 }
 
+/** What was asked for in detail is told only of what was done. */
 function begin({ audit, store }: Auditing, actor: Actor, described: Described, peer: Peer | null): Begun {
-  return audit.begin(actOf(store, actor, described, peer), described.frees);
+  const begun = audit.begin(actOf(store, actor, described, peer), described.frees);
+  return {
+    end: (outcome, found = {}) =>
+      begun.end(outcome, outcome === 'ok' ? { ...found, detail: { ...described.detail, ...found.detail } } : found),
+  };
 }
 
 function actOf(store: Store, actor: Actor, { verb, names, as }: Described, peer: Peer | null): Act {

@@ -179,8 +179,9 @@ async function removalRow({ engine, sandboxes, store, home }: Patient, { id, nam
   return failure('removal', `left behind: ${left.join(', ')}`, cure);
 }
 
-function homeRow({ home, database }: Home): ProbeRow {
-  const paths = [home, join(home, socketName), database, `${database}-wal`, join(home, 'daemon.lock')];
+function homeRow({ home, database, audit }: Home): ProbeRow {
+  const own = [home, join(home, socketName), database, `${database}-wal`, join(home, 'daemon.lock')];
+  const paths = [...own, join(home, 'daemon.log'), audit, join(audit, 'audit.log')];
   const there = paths.flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat ? [{ path, mode: stat.mode & 0o777, ours: stat.uid === process.getuid?.() }] : [];

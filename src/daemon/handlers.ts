@@ -5,13 +5,13 @@ import type { z } from 'zod';
 import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
-import type { Audit } from '../audit/audit.ts';
+import type { Audit, Begun } from '../audit/audit.ts';
 import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
-import { auditStream } from './auditing.ts';
+import { auditStream, endWith } from './auditing.ts';
 import type { Doctor } from './doctor.ts';
 import type { EngineDesk } from './engines.ts';
 import { eventsAfter, followEvents } from './event-feed.ts';
@@ -50,6 +50,8 @@ export interface Checked<K extends RouteName> {
   readonly query: Routes[K] extends { query: infer Q extends z.ZodType } ? z.output<Q> : Record<string, never>;
   readonly body: Routes[K] extends { body: infer B extends z.ZodType } ? z.output<B> : undefined;
   readonly context: HonoContext;
+  /** To be ended by whoever answers with a stream; null where nothing is done. */
+  readonly begun: Begun | null;
 }
 
 /** The two routes that answer with an upgrade are in `streams.ts`. */
@@ -116,7 +118,7 @@ export function handlers(served: Served): Handlers {
     composeFleet: async ({ scope, body }) => scope.fleets.compose(body),
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
-    buildImage: async ({ scope, body, context }) => progressFrames(scope.images.order(body), context),
+    buildImage: async ({ scope, body, context, begun }) => progressFrames(scope.images.order(body), context, begun),
     runSwarm: ({ scope, body }) => scope.swarms.run(body),
     showSwarm: ({ scope, query }) => scope.swarms.show(query.project),
     resumeSwarm: ({ scope, body }) => scope.swarms.resume(body.project, body.names),
@@ -227,8 +229,16 @@ async function outputFrames(
 function progressFrames(
   work: (say: (event: object) => Promise<void>, signal: AbortSignal) => Promise<object>,
   context: HonoContext,
+  begun: Begun | null,
 ): Response {
   return frames(context, async (write, signal) => {
-    await write(encodeJson('result', await work((event) => write(encodeJson('progress', event)), signal)));
+    try {
+      const result = await work((event) => write(encodeJson('progress', event)), signal);
+      begun?.end('ok');
+      await write(encodeJson('result', result));
+    } catch (error) {
+      if (begun) endWith(begun, error);
+      throw error;
+    }
   });
 }

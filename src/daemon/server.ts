@@ -26,8 +26,8 @@ export function createApp(served: Served, ownersDoor = true): Hono {
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
       const peer = peerOfSocket(incoming(context));
       const request = await check(route, context, served, { peer, ownersDoor });
-      const answer = await audited(served, name as HandledRoute, request, peer, () =>
-        (handle as (request: unknown) => Promise<object>)(request),
+      const answer = await audited(served, name as HandledRoute, request, peer, (begun) =>
+        (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
       );
       return answer instanceof Response ? answer : context.json(answer);
     });
@@ -44,7 +44,7 @@ async function check(
   context: HonoContext,
   served: Served,
   visit: { readonly peer: Peer | null; readonly ownersDoor: boolean },
-): Promise<Checked<HandledRoute>> {
+): Promise<Omit<Checked<HandledRoute>, 'begun'>> {
   const { peer, ownersDoor } = visit;
   const actor = isOpen(route) ? stranger : admit(served, visitOf(context.req.raw.headers, ownersDoor), peer);
   return {

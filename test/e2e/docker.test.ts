@@ -76,6 +76,16 @@ describe('on docker', () => {
     await carrel.ok('rm', '--force', 'box', 'fork');
   });
 
+  it('still has what earlier starts wrote', async () => {
+    await carrel.ok('create', '--name', 'said', ...docker, '--', 'sh', '-c', 'echo here >> n; wc -l < n');
+    await carrel.ok('wait', 'said');
+    await carrel.ok('start', 'said');
+    await carrel.ok('wait', 'said');
+    expect(await carrel.ok('logs', 'said')).toBe('1\n2\n');
+    expect(await carrel.ok('logs', '--tail', '1', 'said')).toBe('2\n');
+    await carrel.ok('rm', 'said');
+  });
+
   it('is found again by the next daemon, and lost when somebody else removed it', async () => {
     await carrel.ok('create', '--name', 'found', ...docker);
     await carrel.killDaemon();
