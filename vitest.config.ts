@@ -5,6 +5,7 @@ import { isRealRoot } from './test/harness/machine.ts';
 const needRoot = [
   'test/e2e/bad-input.test.ts',
   'test/e2e/cgroup-v2.test.ts',
+  'test/e2e/credential-elsewhere.test.ts',
   'test/e2e/docker*.test.ts',
   'test/e2e/doctor.test.ts',
   'test/e2e/home-on-overlay.test.ts',
