@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect as connectPlain, type Socket } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Forwarding, host, real } from '../../../test/fixtures/forwarding.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Forwarding, host } from '../../../test/fixtures/forwarding.ts';
 import { Door } from '../../../test/fixtures/service.ts';
 
 let to: Forwarding;
@@ -12,118 +12,6 @@ beforeEach(async () => {
   to = await Forwarding.open();
 });
 afterEach(() => to.dispose());
-
-const get = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
-
-describe('a request', () => {
-  it('has the header, and whatever else the client said', async () => {
-    const response = await fetch(`${to.url}/v1/x?y=1`, { method: 'POST', body: 'ping', headers: { 'x-other': 'o' } });
-    expect([response.status, await response.text()]).toEqual([200, 'hello']);
-    const { request, body } = to.received[0]!;
-    expect([request.method, request.url, await body]).toEqual(['POST', '/v1/x?y=1', 'ping']);
-    expect([to.seen('authorization'), to.seen('host'), to.seen('x-other')]).toEqual([[real], [host], ['o']]);
-  });
-
-  it('names the port of the host where that is an unusual one', async () => {
-    await to.reopen({ port: 8443 });
-    await fetch(to.url);
-    expect(to.seen('host')).toEqual([`${host}:8443`]);
-  });
-
-  it.each([
-    'Authorization: Bearer mine',
-    'AUTHORIZATION: Bearer mine\r\nauthorization: Bearer mine',
-    'aUTHORIZATION:Bearer mine',
-    'authorization:',
-    'Connection: close, authorization\r\nAuthorization: Bearer mine',
-  ])('does not get through what a client says in that header: %j', async (lines) => {
-    await to.raw(`${get}${lines}\r\n\r\n`);
-    expect(to.seen('authorization')).toEqual([real]);
-  });
-
-  it('does not get through what servers could take for that header, nor other keys', async () => {
-    await to.reopen({ header: 'x-api-key', value: 'real', drops: ['authorization'] });
-    await to.raw(`${get}X_Api_Key: a\r\nx_api-key: b\r\nX-API-KEY: c\r\nAuthorization: d\r\n\r\n`);
-    const { rawHeaders } = to.received[0]!.request;
-    expect(rawHeaders.filter((word) => /key|auth/i.test(word))).toEqual(['x-api-key']);
-    expect(to.seen('x-api-key')).toEqual(['real']);
-  });
-
-  it('does not get through headers about the connection with us, nor trailers', async () => {
-    const lines = [
-      'Proxy-Authorization: x',
-      'Keep-Alive: x',
-      'TE: trailers',
-      'X-Named: x',
-      'Connection: x-named, close',
-    ];
-    const chunks = '4\r\nping\r\n0\r\nauthorization: Bearer mine\r\n\r\n';
-    await to.raw(`POST / HTTP/1.1\r\nHost: x\r\n${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
-    const { request, body } = to.received[0]!;
-    expect(await body).toBe('ping');
-    expect(request.trailers).toEqual({});
-    for (const name of ['proxy-authorization', 'te', 'x-named']) expect(to.seen(name)).toEqual([]);
-    expect(to.seen('connection')).toEqual(['keep-alive']);
-  });
-
-  it.each([
-    ['with two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nping'],
-    [
-      'with a length and chunks',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    ['with a disguised encoding', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
-    ['with an encoding after chunked', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, x\r\n\r\n0\r\n\r\n'],
-    ['with a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
-    ['with a folded header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c: d\r\n\r\n'],
-    ['with a bare newline', 'GET / HTTP/1.1\nHost: x\n\n'],
-    ['with a NUL byte', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n'],
-    [
-      'with a chunk size that is none',
-      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x4\r\nping\r\n0\r\n\r\n',
-    ],
-    ['for another host', 'GET https://other.org/ HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['for another host by its authority', 'GET other.org/ HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['for a tunnel', 'CONNECT other.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['without a host', 'GET / HTTP/1.1\r\n\r\n'],
-    [
-      'for another protocol',
-      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n',
-    ],
-    ['of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['with too long headers', `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(70_000)}\r\n\r\n`],
-  ])('is refused %s', async (_, bytes) => {
-    expect(await to.raw(bytes)).toMatch(/^$|^HTTP\/1\.1 (4\d\d|501) /);
-    expect(to.received).toEqual([]);
-  });
-
-  it('that is pipelined is a request of its own, with the header', async () => {
-    await to.raw(
-      `GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\nAuthorization: mine\r\nConnection: close\r\n\r\n`,
-    );
-    expect(to.received.map(({ request }) => [request.url, request.headers.authorization])).toEqual([
-      ['/1', real],
-      ['/2', real],
-    ]);
-  });
-
-  it('without a body says so', async () => {
-    await to.raw(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([to.seen('content-length'), to.seen('transfer-encoding')]).toEqual([['0'], []]);
-    await to.raw(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([to.seen('content-length'), to.seen('transfer-encoding')]).toEqual([[], []]);
-  });
-
-  it('after another goes the same way, without a new connection', async () => {
-    const agent = new Agent({ keepAlive: true });
-    for (const path of ['/1', '/2', '/3']) {
-      const [response] = await once(httpRequest({ port: to.port, path, agent }).end(), 'response');
-      await text(response);
-    }
-    agent.destroy();
-    expect([to.received.length, to.service.connections]).toEqual([3, 1]);
-  });
-});
 
 describe('a response', () => {
   it('is passed on as it is: status, headers, body, cookies each', async () => {
@@ -295,6 +183,41 @@ describe('a host', () => {
       },
     ]);
     expect(to.received).toEqual([]);
+  });
+
+  it('that does not answer is not waited for for ever, nor is a client', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const silent = createServer().listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const door = await Door.open(to.credential(), (silent.address() as AddressInfo).port);
+      const asked = fetch(door.url);
+      const [accepted] = (await once(silent, 'connection')) as [Socket];
+      await once(accepted, 'data');
+      vi.advanceTimersByTime(15_001);
+      expect([(await asked).status, await (await asked).text()]).toEqual([502, expect.stringContaining('too long')]);
+      await door.dispose();
+      silent.close();
+      await to.reopen({}, true);
+      const client = connectPlain(to.port, '127.0.0.1');
+      client.on('error', () => {});
+      client.write('\x16');
+      await once(client, 'connect');
+      const closed = new Promise((resolve) => client.once('close', resolve));
+      while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+      vi.advanceTimersByTime(15_001);
+      await closed;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('whose answer is no HTTP is told of', async () => {
+    to.service.server.removeAllListeners('request');
+    to.service.server.on('request', (request: IncomingMessage) => {
+      request.socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n');
+    });
+    expect((await fetch(to.url)).status).toBe(502);
   });
 
   it('that is another one than its certificate says gets nothing', async () => {

@@ -10,11 +10,11 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
-import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
-import type { Call, Credential, Forwarder } from '../network.ts';
-import { requestHeaders, responseHeaders } from './headers.ts';
+import type { Call, Forwarder } from '../network.ts';
+import { responseHeaders } from './headers.ts';
 import { Interception } from './interception.ts';
+import { outgoing } from './outgoing.ts';
 import { refuse, refuseOn } from './refusal.ts';
 import { passUpgrade } from './upgrade.ts';
 import { Upstream } from './upstream.ts';
@@ -22,10 +22,14 @@ import { Upstream } from './upstream.ts';
 const maxHeaderBytes = 64 * 1024;
 /** Longer than clients keep a connection for its next request. */
 const keepAliveMs = 120_000;
+/** Sent one after the other without waiting. Each takes memory here until its turn comes. */
+const maxAtOnce = 32;
 
 interface Line {
   readonly call: Call;
   readonly agent: Upstream;
+  /** Requests that have no response yet. */
+  open: number;
 }
 
 export function createForwarder(): Forwarder {
@@ -35,7 +39,8 @@ export function createForwarder(): Forwarder {
     { maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveMs, requestTimeout: 0 },
     (request, response) => {
       const line = lines.get(request.socket);
-      if (line) forward(line, request, response);
+      if (line && count(line, response) <= maxAtOnce) forward(line, request, response);
+      else request.socket.destroy();
     },
   );
   server.timeout = defaultNetworkLimits.idleMs;
@@ -54,7 +59,7 @@ export function createForwarder(): Forwarder {
       socket.setNoDelay();
       const client = call.asked === null ? socket : interception.open(call);
       client.on('error', () => client.destroy());
-      lines.set(client, { call, agent: new Upstream(call) });
+      lines.set(client, { call, agent: new Upstream(call), open: 0 });
       server.emit('connection', client);
       // It comes paused, so that nothing is lost before somebody listens.
       client.resume();
@@ -62,11 +67,12 @@ export function createForwarder(): Forwarder {
   };
 }
 
-/** A request as it goes to the host. */
-export interface Outgoing {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: string[];
+function count(line: Line, response: ServerResponse): number {
+  response.once('close', () => {
+    line.open -= 1;
+  });
+  line.open += 1;
+  return line.open;
 }
 
 function forward({ call, agent }: Line, request: IncomingMessage, response: ServerResponse): void {
@@ -76,10 +82,12 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
     return;
   }
   response.sendDate = false;
-  const upstream = httpRequest({ ...order, agent, setHost: false });
+  const upstream = httpRequest({ ...order, agent, setHost: false, maxHeaderSize: maxHeaderBytes });
   upstream.once('response', (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, responseHeaders(answer.rawHeaders));
-    response.flushHeaders();
+    if (!begin(response, answer)) {
+      upstream.destroy(new Fault('unavailable', `${call.credential.host} answered with what is no HTTP`));
+      return;
+    }
     pipeline(answer, call.counted('received'), response, () => {
       if (upstream.writableFinished) return;
       // Nobody wants the rest of a request that was answered, and Node would wait for its end for ever.
@@ -99,35 +107,13 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   request.pipe(call.counted('sent')).pipe(upstream);
 }
 
-/** A Fault where it is not for us to pass on. */
-function outgoing({ credential, asked }: Call, request: IncomingMessage): Outgoing | Fault {
-  const { method = '', url = '', rawHeaders } = request;
-  const { host: hostHeader = '' } = request.headers;
-  if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'a request names a path here and nothing else');
-  if (asked !== null && !isFor(hostHeader, credential)) {
-    return new Fault('invalid', `this connection is for ${credential.host} alone`);
-  }
-  const headers = requestHeaders(rawHeaders, { ...credential, host: authority(credential) });
-  return { method, path: url, headers: [...headers, ...framing(request)] };
-}
-
-function isFor(text: string, { host, port }: Credential): boolean {
+/** At once, before there is a body. False: Node does not write what it read. */
+function begin(response: ServerResponse, { statusCode, statusMessage, rawHeaders }: IncomingMessage): boolean {
   try {
-    const named = parseEndpoint(text, port);
-    return named.host.text === host && named.port === port;
+    response.writeHead(statusCode!, statusMessage, responseHeaders(rawHeaders));
+    response.flushHeaders();
+    return true;
   } catch {
     return false;
   }
-}
-
-function authority({ host, port }: Credential): string {
-  const text = hostText(parseHost(host));
-  return port === 443 ? text : `${text}:${port}`;
-}
-
-/** Content-Length has been passed on; a request with neither has no body, which some servers want to be told. */
-function framing({ headers, method = '' }: IncomingMessage): string[] {
-  if (headers['transfer-encoding'] !== undefined) return ['transfer-encoding', 'chunked'];
-  const usuallyHas = ['POST', 'PUT', 'PATCH'].includes(method);
-  return usuallyHas && headers['content-length'] === undefined ? ['content-length', '0'] : [];
 }

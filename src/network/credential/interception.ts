@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { type Host, parseHost } from '../../model/host.ts';
 import type { Call, Issuer } from '../network.ts';
 import { leafCertificate } from './certificate.ts';
+import { handshakeMs } from './upstream.ts';
 
 interface Kept {
   readonly context: SecureContext;
@@ -21,7 +22,10 @@ export class Interception {
     const host = parseHost(credential.host);
     const secureContext = this.#context(credential.issuer, host);
     const clear = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+    const late = setTimeout(() => clear.destroy(), handshakeMs);
+    clear.once('close', () => clearTimeout(late));
     clear.once('secure', () => {
+      clearTimeout(late);
       if (!isNamed(clear, host)) clear.destroy();
     });
     return clear;

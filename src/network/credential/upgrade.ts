@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { Call } from '../network.ts';
-import type { Outgoing } from './forwarder.ts';
 import { responseHeaders } from './headers.ts';
+import type { Outgoing } from './outgoing.ts';
 import { refuseOn } from './refusal.ts';
 import { openTls } from './upstream.ts';
 

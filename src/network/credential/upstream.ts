@@ -6,6 +6,7 @@ import { type ConnectionOptions, connect, createSecureContext, rootCertificates,
 import { Fault } from '../../model/fault.ts';
 import type { Call, Credential } from '../network.ts';
 
+export const handshakeMs = 15_000;
 /** Sooner than servers close what idles: a request is not to meet a connection that is just ending. */
 const idleMs = 4000;
 
@@ -31,7 +32,10 @@ export async function openTls(call: Call): Promise<Duplex> {
   const socket = (await call.dial()).setNoDelay();
   return new Promise((resolve, reject) => {
     const stream = connect({ ...connectionOptions(credential), socket });
+    const late = setTimeout(() => stream.destroy(new Error('the handshake takes too long')), handshakeMs);
+    stream.once('close', () => clearTimeout(late));
     stream.once('secureConnect', () => {
+      clearTimeout(late);
       stream.off('error', refuse);
       resolve(stream);
     });
