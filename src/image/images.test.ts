@@ -183,6 +183,41 @@ describe('an image', () => {
   });
 });
 
+describe('a Dockerfile', () => {
+  const copies = (from: string) => `FROM ${from}\nCOPY . /all\n`;
+  const seen = () =>
+    [...engine.builds.at(-1)!.files.keys()].filter((name) => !/^\.(carrel-|dockerignore)/.test(name)).sort();
+
+  it('is found in .aimi, too, with the base as it is called there', async () => {
+    const path = folder('aimi', null);
+    put(join(path, '.aimi/Dockerfile.sandbox'), copies('aimi-sandbox:base'));
+    expect((await build(path)).built).toBe(true);
+    expect(engine.builds.at(-1)!.dockerfile[0]).toBe(`FROM ${saved.get(baseImageName)!.id}`);
+    put(join(path, '.carrel/Dockerfile.sandbox'), 'FROM carrel-sandbox:base\nRUN echo first\n');
+    await build(path);
+    expect(engine.builds.at(-1)!.dockerfile[1]).toBe('RUN echo first');
+  });
+
+  it('has what the project ignores left out, or what it alone ignores', async () => {
+    put(join(project, '.carrel/Dockerfile.sandbox'), copies('carrel-sandbox:base'));
+    put(join(project, 'secret'), 'x');
+    put(join(project, '.dockerignore'), 'secret\n.carrel\n');
+    await build();
+    expect(seen()).toEqual(['a']);
+    put(join(project, '.carrel/Dockerfile.sandbox.dockerignore'), '.carrel\na\n');
+    await build();
+    expect(seen()).toEqual(['secret']);
+  });
+
+  it('that is not understood is refused with its file and line, and nothing is built', async () => {
+    put(join(project, '.carrel/Dockerfile.sandbox'), 'FROM carrel-sandbox:base\nFROM debian\n');
+    await build(null);
+    const before = engine.builds.length;
+    expect((await refusal(build()))?.message).toMatch(/^\.carrel\/Dockerfile\.sandbox, line 2: debian is not the base/);
+    expect(engine.builds.length).toBe(before);
+  });
+});
+
 describe('names', () => {
   const remote = '[remote "origin"]\n\turl = https://example.com/acme/shop\n';
 

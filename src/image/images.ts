@@ -138,6 +138,7 @@ export class Images {
       if (!network) throw new Fault('unavailable', 'nothing is fetched without the network');
       for await (const message of engine.pull(withTag(parent), signal)) {
         if (message.kind === 'failure') throw new Fault('unavailable', message.message);
+        if (message.kind === 'output') await say({ kind: 'output', text: message.text.trimEnd() });
       }
       const found = await engine.find(withTag(parent));
       if (found !== null) return found;

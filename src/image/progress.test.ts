@@ -71,6 +71,12 @@ describe('a failure', () => {
     expect(failure(progress, null).message).toContain('failed (it broke): RUN make');
   });
 
+  it('for want of space is one', () => {
+    const progress = begin();
+    take(progress, 'Step 1/3 : FROM x', '\n', 'cp: write error: No space left on device\n');
+    expect(failure(progress)).toMatchObject({ code: 'exhausted', hint: 'Free some disk space, and build again.' });
+  });
+
   it('before any step is the engine’s', () => {
     expect(failure(begin())).toMatchObject({ code: 'unavailable', message: 'the engine cannot build D: it broke' });
   });

@@ -71,8 +71,9 @@ export class Progress {
     const where = step.line === 0 ? file : `${file}, line ${step.line}`;
     const how = exitCode === null ? message : `exit code ${exitCode}`;
     const head = `${where}: step ${this.#step} of ${steps.length} failed (${how}): ${step.title.slice(0, 200)}`;
-    return new Fault('invalid', [head, ...this.#lines].join('\n'), {
-      hint,
+    const isFull = [message, ...this.#lines].some((line) => /no space left on device/i.test(line));
+    return new Fault(isFull ? 'exhausted' : 'invalid', [head, ...this.#lines].join('\n'), {
+      hint: isFull ? 'Free some disk space, and build again.' : hint,
       data: { file, line: step.line, step: this.#step, exitCode, output: this.#lines },
     });
   }

@@ -213,6 +213,14 @@ describe('whoever waits for a build', () => {
     expect((await once(waiting, 'exit'))[0]).toBe(0);
   });
 
+  it('is told when the daemon is killed, and nothing goes on without it', async () => {
+    const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 299')]);
+    await until(async () => (await containers()) === 1, 'the step to run');
+    await carrel.killDaemon();
+    expect((await once(child, 'exit'))[0]).toBe(75);
+    await until(async () => (await containers()) === 0, 'the step to be gone');
+  });
+
   it('sees the steps on a terminal', async () => {
     const folder = withDockerfile(base, 'RUN echo shown && sleep 1');
     const argv = [process.execPath, 'bin/carrel', 'image', 'build', folder].join(' ');
