@@ -2,8 +2,14 @@
 import { z } from 'zod';
 import { sandboxRequest, sandboxState } from './sandbox-shapes.ts';
 
+/** More than a file of 64 KiB can say. */
+const maxContent = 512 * 1024;
+
 /** What a carrel.yaml says, and where it is: paths in it begin there. */
-export const fleetRequest = z.strictObject({ file: z.string().startsWith('/').max(4096), content: z.unknown() });
+export const fleetRequest = z.strictObject({
+  file: z.string().startsWith('/').max(4096),
+  content: z.unknown().refine((value) => JSON.stringify(value ?? null).length <= maxContent, 'too large for a fleet'),
+});
 
 /** What would be lost with a sandbox; null: nothing. */
 const unapplied = z.enum(['changes', 'commits']).nullable();

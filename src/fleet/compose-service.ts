@@ -76,7 +76,7 @@ export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: Com
   };
 }
 
-/** New volumes are root's. This gives them to agent, with that one capability, and ends. */
+/** New volumes are root's. This gives those to agent, with that one capability, and ends; others keep their owner. */
 export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
   const volumes = volumesOf(fleet, context).filter(
     (name) => name !== volumeName(context.volumePrefix, 'base-plugins', ''),
@@ -86,7 +86,21 @@ export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
     ...hardened(context.limits),
     user: '0:0',
     cap_add: ['CHOWN'],
-    entrypoint: ['chown', agent, ...volumes.map((name) => `/volumes/${name}`)],
+    entrypoint: [
+      'find',
+      '/volumes',
+      '-mindepth',
+      '1',
+      '-maxdepth',
+      '1',
+      '-user',
+      '0',
+      '-exec',
+      'chown',
+      agent,
+      '{}',
+      '+',
+    ],
     command: [],
     volumes: volumes.map((name) => volumeMount(name, `/volumes/${name}`, false)),
     network_mode: 'none',

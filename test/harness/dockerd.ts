@@ -44,6 +44,7 @@ const more = [
   'mount',
   'chmod',
   'chown',
+  'find',
 ];
 
 export class Dockerd {

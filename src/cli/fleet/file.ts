@@ -20,8 +20,8 @@ export interface FleetFile {
 /** Null: none was named, and there is none here. */
 export function openFleetFile(named: string | undefined, trusted = trustedIds()): FleetFile | null {
   const shown = named ?? fleetFileName;
-  const path = absolute(shown, '--file');
   try {
+    const path = absolute(shown, '--file');
     return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown, trusted) };
   } catch (error) {
     if (named === undefined && isErrno(error, 'ENOENT')) return null;
