@@ -1,5 +1,6 @@
 /** What is said about swarms. */
 import { z } from 'zod';
+import { sandboxRequest } from './sandbox-shapes.ts';
 import { progressView } from './task-shapes.ts';
 
 const path = z.string().startsWith('/').max(4096);
@@ -82,8 +83,11 @@ export const runRequest = z.strictObject({
   files: z.array(path).min(1).max(1000).optional(),
   max: z.int().min(1).max(64).optional(),
   agent: z.string().min(1).max(32).optional(),
-  engine: z.enum(['local', 'docker']).optional(),
-  image: z.string().min(1).max(512).optional(),
+  /** What the sandboxes have besides a working copy of the project and the adapter. */
+  sandbox: sandboxRequest
+    .pick({ engine: true, image: true, runtime: true, limits: true, env: true })
+    .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
+    .optional(),
   pr: z.boolean().optional(),
 });
 

@@ -8,6 +8,18 @@ const project: OptionEntry = {
   summary: 'the project of the swarm (default: the folder here)',
 };
 
+/** What the sandboxes of a swarm may have, as `run` has it. */
+const surroundings: readonly OptionEntry[] = [
+  { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: ['local', 'docker'] },
+  { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
+  { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
+  { flags: '--memory <SIZE>', summary: 'memory each may use (default 4g)' },
+  { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true },
+  { flags: '--secret <NAME>', summary: 'give them a secret; may be repeated', repeat: true, completes: 'secrets' },
+  { flags: '--credential <NAME>', summary: 'let them use a credential; may be repeated', repeat: true },
+  { flags: '--network <HOST,…>', summary: 'what they may reach; none for nothing' },
+];
+
 export const swarmGroups: readonly GroupEntry[] = [
   { name: 'swarm', area, summary: 'task files being worked on, each by an agent in a sandbox of its own' },
   { name: 'task', area, summary: 'files of stories for agents to work on' },
@@ -77,8 +89,7 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '--all', summary: 'all task files of the project that have something to do' },
       { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
       { flags: '--agent <NAME>', summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml' },
-      { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: ['local', 'docker'] },
-      { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
+      ...surroundings,
       { flags: '-d, --detach', summary: 'begin and do not read along' },
       project,
     ],

@@ -193,7 +193,10 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
         credentialHosts: (box) => supply.hostsOf(box),
         now,
       }),
-      ...swarms.of(parts, (name) => secretDesk.list().some((secret) => secret.name === name)),
+      ...swarms.of(parts, {
+        hasSecret: (name) => secretDesk.list().some((secret) => secret.name === name),
+        credentialFor: (preset) => credentialDesk.list().find((one) => one.preset === preset)?.name ?? null,
+      }),
       fleets: new FleetDesk(actor, {
         sandboxes,
         volumes: volumeDesk,

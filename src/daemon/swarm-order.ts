@@ -11,14 +11,15 @@ import type { Config } from './config.ts';
 
 export interface RunChoice {
   readonly agent?: string | undefined;
-  readonly engine?: 'local' | 'docker' | undefined;
-  readonly image?: string | undefined;
+  readonly sandbox?: Partial<SandboxRequest> | undefined;
   readonly pr?: boolean | undefined;
 }
 
 export interface OrderParts {
   readonly config: Pick<Config, 'agents' | 'swarm'>;
   readonly hasSecret: (name: string) => boolean;
+  /** The name of a credential for a service that everybody knows; null: there is none. */
+  readonly credentialFor: (preset: string) => string | null;
 }
 
 export const defaultAgent = 'claude';
@@ -32,19 +33,26 @@ export function agentOf(name: string, { agents }: OrderParts['config']): AgentSp
 }
 
 /** What the sandbox of a task file is made of, its name aside. */
-export function requestFor(project: string, choice: RunChoice, { config, hasSecret }: OrderParts): SandboxRequest {
-  const agent = agentOf(choice.agent ?? defaultAgent, config);
-  const { storySeconds, stallSeconds } = config.swarm;
-  const secret = agent.key?.secret;
-  return {
-    project,
-    mode: 'overlay',
-    engine: choice.engine ?? 'local',
-    ...(choice.image === undefined ? {} : { image: choice.image }),
-    command: [...adapterCommand({ agent, storySeconds, stallSeconds })],
-    ...(secret !== undefined && hasSecret(secret) ? { secrets: [secret] } : {}),
-    stdin: true,
-  };
+export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
+  const agent = agentOf(choice.agent ?? defaultAgent, parts.config);
+  const { storySeconds, stallSeconds } = parts.config.swarm;
+  const command = [...adapterCommand({ agent, storySeconds, stallSeconds })];
+  return { ...keyFor(agent, parts), ...choice.sandbox, project, mode: 'overlay', command, stdin: true };
+}
+
+/** Whose keys everybody knows where to take. */
+const services: Readonly<Record<string, string>> = {
+  ANTHROPIC_API_KEY: 'anthropic',
+  OPENAI_API_KEY: 'openai',
+  GEMINI_API_KEY: 'gemini',
+};
+
+/** Rather a credential, whose value never comes in, than the secret itself; without either the agent says what it lacks. */
+function keyFor({ key }: AgentSpec, { hasSecret, credentialFor }: OrderParts): Partial<SandboxRequest> {
+  if (key === undefined) return {};
+  const credential = credentialFor(services[key.secret] ?? '');
+  if (credential !== null) return { credentials: [credential] };
+  return hasSecret(key.secret) ? { secrets: [key.secret] } : {};
 }
 
 export interface NewWork {

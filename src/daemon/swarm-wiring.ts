@@ -7,6 +7,7 @@ import { SwarmState } from '../swarm/state.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import { Tasks } from '../task/tasks.ts';
 import type { Config } from './config.ts';
+import type { OrderParts } from './swarm-order.ts';
 import { forgetStrays, swarmRecords } from './swarm-records.ts';
 import { swarmSurface } from './swarm-surface.ts';
 import { SwarmDesk } from './swarms.ts';
@@ -49,7 +50,7 @@ export class Swarms {
   }
 
   /** What a user can reach of task files and swarms. */
-  of(parts: WorkspaceParts, hasSecret: (name: string) => boolean): { tasks: TaskDesk; swarms: SwarmDesk } {
+  of(parts: WorkspaceParts, keys: Omit<OrderParts, 'config'>): { tasks: TaskDesk; swarms: SwarmDesk } {
     const { store, config, now } = this.#wiring;
     const { sandboxes } = parts;
     const desk = new TaskDesk(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
@@ -57,7 +58,8 @@ export class Swarms {
     const surface = swarmSurface({ ...parts, tasks: this.#tasks });
     const { orchestrator } = this;
     const swarms = new SwarmDesk(sandboxes, {
-      ...{ state, surface, tasks: this.#tasks, desk, orchestrator, config, hasSecret, now },
+      ...{ state, surface, tasks: this.#tasks, desk, orchestrator, config, now },
+      ...keys,
     });
     return { tasks: desk, swarms };
   }

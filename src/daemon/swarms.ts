@@ -260,10 +260,12 @@ function viewOf(container: SwarmContainer): SwarmContainerView {
   };
 }
 
-function refuseAgain(container: SwarmContainer, { agent, engine }: RunChoice): void {
+function refuseAgain(container: SwarmContainer, { agent, sandbox }: RunChoice): void {
   const { containerName, taskFilePath, work } = container;
   if (isActive(container)) throw new Fault('conflict', `${containerName} is at work on ${taskFilePath} already`);
-  const differs = work && ((agent && agent !== work.agent) || (engine && engine !== work.request.engine));
+  const differs =
+    work &&
+    ((agent && agent !== work.agent) || (sandbox?.engine && sandbox.engine !== (work.request.engine ?? 'local')));
   if (work && !differs) return;
   throw new Fault('conflict', `${containerName} was begun in another way`, {
     hint: `Forget it first: carrel swarm remove ${containerName}`,

@@ -3,34 +3,37 @@ import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { parseCount } from '../option.ts';
 import { absolute } from '../paths.ts';
+import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { concludeSwarm, projectOf } from '../swarm.ts';
 
-interface Options {
+interface Options extends SandboxOptions {
   readonly project?: string;
   readonly file?: string;
   readonly files?: string;
   readonly all?: boolean;
   readonly max?: string;
   readonly agent?: string;
-  readonly engine?: 'local' | 'docker';
-  readonly image?: string;
-  readonly detach?: boolean;
 }
 
 export default async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
-  const { max, agent, engine, image } = options;
+  const { max, agent } = options;
   const files = filesOf(options);
   const body = {
     project: projectOf(options),
     ...(files === null ? {} : { files }),
     ...(max === undefined ? {} : { max: parseCount(max, '--max') }),
     ...(agent === undefined ? {} : { agent }),
-    ...(engine === undefined ? {} : { engine }),
-    ...(image === undefined ? {} : { image }),
+    sandbox: surroundings(options),
   };
   const client = connect(context);
   const begun = await client.call('runSwarm', { body });
   return concludeSwarm(context, client, begun, options.detach ?? false);
+}
+
+/** What `run` would ask for, without what a swarm sees to itself. */
+function surroundings(options: SandboxOptions) {
+  const { mode: _, command: __, ...asked } = sandboxRequest(options, undefined, []);
+  return asked;
 }
 
 /** Null: all. */

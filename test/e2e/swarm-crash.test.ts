@@ -1,0 +1,102 @@
+/** Swarms whose daemon, adapters and sandboxes are killed: after a resume each story is there once. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation, isRunning, until } from '../harness/installation.ts';
+import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+import { childrenOf, processesMentioning } from '../harness/traces.ts';
+
+let carrel: Installation;
+
+beforeAll(() => {
+  carrel = new Installation();
+  knowScripted(carrel);
+});
+afterAll(() => carrel.dispose());
+
+const begin = ['run', '--all', '--agent', 'scripted'];
+
+it('one that fails keeps nobody from finishing, and is resumed where it was', async () => {
+  const [first, second] = lines('login', 2) as [string, string];
+  const project = new SwarmProject(carrel, 'failing', { login: [first, `exit 3`], docs: lines('docs', 1) });
+  await expect(project.swarm(...begin)).rejects.toThrow('exited with 6');
+  const view = await project.view();
+  expect(view.containers.map(({ status }) => status)).toEqual(['completed', 'failed']);
+  expect(project.statuses('login')).toEqual(['completed', 'failed']);
+  expect(project.landed('login')).toEqual(['US-001']);
+  project.mend('login', 'exit 3', second);
+  await project.swarm('resume');
+  expect(project.wrong()).toEqual([]);
+  await project.swarm('cleanup');
+});
+
+/** A daemon that dies there, once. */
+async function diesAt(point: string): Promise<number> {
+  await carrel.run(['down']);
+  await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
+  return carrel.daemonPid;
+}
+
+it('daemons that die between any two steps are followed by one that goes on', async () => {
+  const project = new SwarmProject(carrel, 'steps', { steps: lines('steps', 1) });
+  const points = ['swarm:begun', 'swarm:told', 'swarm:fetched', 'swarm:noted'];
+  for (const [index, point] of points.entries()) {
+    const pid = await diesAt(point);
+    if (index === 0) await carrel.run(['swarm', ...begin, '--detach', '--project', project.path]);
+    await until(() => !isRunning(pid), `the daemon to die at ${point}`, 30_000);
+  }
+  await carrel.ok('ls');
+  const { containers } = await project.until('the end', hasEnded);
+  expect(containers.map(({ status, attempt }) => [status, attempt])).toEqual([['completed', 1]]);
+  expect(project.wrong()).toEqual([]);
+  await project.swarm('cleanup');
+});
+
+it('whoever is killed at whatever moment, what is resumed ends with every story once', async () => {
+  const seed = Number(process.env.CARREL_SEED ?? Date.now() % 2 ** 31);
+  const random = generator(seed);
+  const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
+  await project.swarm(...begin, '--detach');
+  for (let round = 0; round < 6; round++) {
+    await new Promise((resolve) => setTimeout(resolve, random() * 700));
+    await kill(victims[Math.floor(random() * victims.length)]!, random);
+    await carrel.ok('ls');
+    const view = await project.until('what ended to be recorded', () => true);
+    if (hasEnded(view) && view.containers.every(({ status }) => status === 'completed')) break;
+    await carrel.run(['swarm', 'resume', '--detach', '--project', project.path]);
+  }
+  for (let tries = 0; tries < 10; tries++) {
+    const { containers } = await project.until('the end', hasEnded);
+    if (containers.every(({ status }) => status === 'completed')) break;
+    await project.swarm('resume', '--detach');
+  }
+  expect([seed, project.wrong()]).toEqual([seed, []]);
+});
+
+const victims = ['daemon', 'adapter', 'agent', 'sandbox'] as const;
+
+/** Something of that kind, if there is one. */
+async function kill(victim: (typeof victims)[number], random: () => number): Promise<void> {
+  if (victim === 'daemon') return carrel.killDaemon();
+  const keepers = processesMentioning(carrel.home, 'conmon');
+  const keeper = keepers[Math.floor(random() * keepers.length)];
+  if (keeper === undefined) return;
+  const [init] = childrenOf(keeper);
+  const adapters = init === undefined ? [] : childrenOf(init);
+  const pids = { sandbox: [keeper, init], adapter: adapters, agent: adapters.flatMap(childrenOf) }[victim];
+  for (const pid of pids) if (pid !== undefined) killed(pid);
+}
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself, ignoring.
+  }
+}
+
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
