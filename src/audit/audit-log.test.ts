@@ -156,6 +156,16 @@ describe('when a file is full', () => {
   });
 });
 
+describe('when somebody removes the file', () => {
+  it('the next line begins another, and is counted on', async () => {
+    const audit = opened();
+    audit.begin(act('first')).end('ok');
+    rmSync(join(folder, 'audit.log'));
+    audit.begin(act('second')).end('ok');
+    expect((await entries(audit)).map(({ seq, targets }) => [seq, targets[0]!.name])).toEqual([[2, 'second']]);
+  });
+});
+
 describe('while something takes long', () => {
   it('the notes of unfinished acts stay few', () => {
     const audit = opened(1e8);

@@ -117,7 +117,8 @@ class AuditLog implements Audit {
 
   #append(entry: Entry): void {
     const line = encodeLine(entry);
-    if (this.#log.size > 0 && this.#log.size + line.length > this.#options.maxBytes) this.#rotate();
+    const isFull = this.#log.size > 0 && this.#log.size + line.length > this.#options.maxBytes;
+    if (isFull || this.#log.isGone) this.#rotate();
     this.#log.append(line);
     this.#timer ??= setTimeout(() => this.#syncNow(), syncMs).unref();
   }

@@ -24,6 +24,10 @@ export class EarlierOutput {
     this.#maxBytes = maxBytes * files;
   }
 
+  get isEmpty(): boolean {
+    return this.#names().length === 0;
+  }
+
   /** Whole or not at all, and once for each attempt. */
   async keep(attempt: number, lines: AsyncIterable<LogLine>): Promise<void> {
     const name = String(attempt).padStart(8, '0');

@@ -8,6 +8,7 @@ export async function* outputOf(
   earlier: EarlierOutput,
   options: LogOptions,
 ): AsyncGenerator<LogLine> {
+  if (earlier.isEmpty) return yield* engine.logs(id, options);
   const missing = options.tail === null ? null : await linesMissing(engine, id, options.tail);
   if (missing === 0) return yield* engine.logs(id, options);
   yield* earlier.read(missing);

@@ -33,6 +33,11 @@ export class AppendFile {
     if (this.#isTorn()) this.append('\n');
   }
 
+  /** Somebody removed it; what is written goes nowhere. */
+  get isGone(): boolean {
+    return fstatSync(this.#fd).nlink === 0;
+  }
+
   get size(): number {
     return this.#size;
   }

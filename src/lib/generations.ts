@@ -25,6 +25,16 @@ export class Generations {
     this.#names = names;
   }
 
+  get count(): number {
+    return this.#files().length;
+  }
+
+  /** Passes over all but the newest files. */
+  passOver(butNewest: number): void {
+    const file = this.#files().at(-butNewest);
+    if (file !== undefined) this.#position = { file, offset: 0 };
+  }
+
   /**
    * Every line that was not read before, without its newline; one that is still being written waits. Null where lines may
    * be missing: the file that was being read went before this reader came back to it.

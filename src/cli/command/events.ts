@@ -36,5 +36,5 @@ function line({ seq, at, type, subject, data }: Event): string {
   const details = Object.entries(data).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return plain([seq, at, type, subject, ...details].join(' '));
+  return plain([seq, at, type, ...(subject === '' ? [] : [subject]), ...details].join(' '));
 }

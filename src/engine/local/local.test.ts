@@ -123,10 +123,21 @@ describe('a log', () => {
     }
     expect(await read(null)).toBe('c\nd\ne\n');
     expect(await read(1)).toBe('e\n');
+    expect(await read(2)).toBe('d\ne\n');
+    expect(await read(3)).toBe('c\nd\ne\n');
+    expect(await read(9)).toBe('c\nd\ne\n');
     expect(await read(0)).toBe('');
     const files = new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).ino));
     // And the one that comes next, which is empty.
     expect(files.size).toBe(4);
+  });
+
+  it('has a line whole that began in the file before', async () => {
+    write(record('x'), record('begun ', 'P'));
+    keepEarlier(folder, 3);
+    replace(record('and ended'), record('z'));
+    expect(await read(1)).toBe('z\n');
+    expect(await read(2)).toBe('begun and ended\nz\n');
   });
 
   it('loses nothing when the file is replaced twice before anybody looks, and goes on when that was too often', async () => {

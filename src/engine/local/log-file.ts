@@ -65,8 +65,13 @@ export async function* readLog(
   ended: () => Promise<boolean>,
 ): AsyncGenerator<LogLine> {
   keepEarlier(bundle, files);
-  const lines = new Generations(bundle, namesOf(files));
-  if (options.tail !== null) yield* await lastPieces(lines, options.tail);
+  const names = namesOf(files);
+  let lines = new Generations(bundle, names);
+  if (options.tail !== null) {
+    const last = await lastPieces(() => new Generations(bundle, names), options.tail);
+    lines = last.lines;
+    yield* last.pieces;
+  }
   if (options.follow) yield* follow(bundle, files, lines, options.signal, ended);
   else if (options.tail === null) yield* pieces(lines);
 }
@@ -84,10 +89,17 @@ function missing(): LogLine {
   return { at: new Date().toISOString(), stream: 'stderr', bytes: Buffer.from(text) };
 }
 
-async function lastPieces(lines: Generations, count: number): Promise<LogLine[]> {
-  const tail = new Tail(count);
-  for await (const piece of pieces(lines)) tail.push(piece);
-  return tail.lines().flat();
+/** From the newest file alone where that has enough: one line more than wanted, since the first may have begun before. */
+async function lastPieces(open: () => Generations, count: number): Promise<{ lines: Generations; pieces: LogLine[] }> {
+  for (let newest = 1; ; newest += 1) {
+    const lines = open();
+    const all = newest >= lines.count;
+    lines.passOver(newest);
+    const tail = new Tail(count + 1);
+    for await (const piece of pieces(lines)) tail.push(piece);
+    const found = tail.lines();
+    if (all || found.length > count) return { lines, pieces: count === 0 ? [] : found.slice(-count).flat() };
+  }
 }
 
 async function* follow(
