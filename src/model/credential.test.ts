@@ -38,7 +38,7 @@ describe('where a secret goes', () => {
 
   it('is that of a preset but for what was said', () => {
     expect(servicesOf({ ...ask, preset: 'anthropic', host: 'localhost:4433' })).toEqual([
-      { host: 'localhost', port: 4433, header: 'x-api-key', format: '{}', drops: ['authorization'] },
+      { host: 'localhost', port: 4433, header: 'x-api-key', format: '{}', drops: ['authorization', 'x-api-key'] },
     ]);
   });
 

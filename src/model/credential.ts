@@ -62,7 +62,9 @@ const placeholder = 'carrel-placeholder';
 /** Tools check the first letters of some keys. */
 const presets: { readonly [name in PresetName]: Preset } = {
   anthropic: {
-    services: [https('api.anthropic.com', { header: 'x-api-key', format: '{}', drops: ['authorization'] })],
+    services: [
+      https('api.anthropic.com', { header: 'x-api-key', format: '{}', drops: ['authorization', 'x-api-key'] }),
+    ],
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: `sk-ant-${placeholder}` }),
   },
   openai: {

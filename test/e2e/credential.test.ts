@@ -155,6 +155,23 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
   });
 });
 
+describe('what cannot be a credential', () => {
+  it.each([
+    [2, ['add', 'x']],
+    [2, ['add', 'x', '--secret', 'KEY']],
+    [2, ['add', 'x', '--secret', 'KEY', '--host', 'https://a.org', '--header', 'x']],
+    [2, ['add', 'x', '--secret', 'KEY', '--host', 'a.org', '--header', 'host']],
+    [2, ['add', 'x', '--secret', 'KEY', '--preset', 'openai', '--format', 'Bearer']],
+    [5, ['add', 'x', '--secret', 'NONE', '--preset', 'openai']],
+    [6, ['add', 'api', '--secret', 'KEY', '--preset', 'openai']],
+    [6, ['rm', 'api']],
+    [5, ['rm', 'nobody']],
+  ])('is refused with %i: %j', async (code, args) => {
+    const { exitCode, stdout, stderr } = await carrel.run(['credential', ...args]);
+    expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringMatching(/^carrel: .+\n {2}cure: .+/)]);
+  });
+});
+
 describe('claude', () => {
   it('works on a file with a key that it never had', async () => {
     const model = await ScriptedModel.open(
@@ -250,6 +267,8 @@ describe('the key', () => {
       ['snapshot', 'box'],
       ['fork', 'box', 'fork'],
       ['volume', 'backup', 'home'],
+      ['net', 'log', 'box'],
+      ['net', 'explain', 'box', `127.0.0.1:${service.port}`],
     ]) {
       const { exitCode, stdout, stderr } = await carrel.run(['--json', ...args]);
       expect([args, exitCode, stderr]).toEqual([args, 0, '']);
