@@ -267,6 +267,15 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./command/compose.ts'),
   },
   {
+    name: 'demo',
+    area: 'First contact:',
+    summary:
+      'see three agents work side by side on a sample project, in a folder of its own or in DIR; no key, no network',
+    args: '[DIR]',
+    completes: 'files',
+    load: () => import('./command/demo.ts'),
+  },
+  {
     name: 'init',
     area: 'First contact:',
     summary: 'write a carrel.yaml for the projects in this folder',

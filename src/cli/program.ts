@@ -64,7 +64,7 @@ function buildProgram(tail: readonly string[], dispatch: Dispatch, json: boolean
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
     })
     .helpCommand(false);
-  program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel doctor; carrel run -- uname -a`);
+  program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel demo; carrel doctor; carrel run -- uname -a`);
   for (const entry of commands)
     parentOf(entry, program).addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
   return program.addCommand(buildHelp(program));

@@ -3,6 +3,7 @@ import type { Client } from '../api/client.ts';
 import type { SwarmView } from '../api/routes.ts';
 import { consequences } from '../model/fault.ts';
 import type { Context } from './context.ts';
+import type { Output } from './output/output.ts';
 import { plain } from './output/text.ts';
 import { absolute } from './paths.ts';
 import { catchSignals } from './signals.ts';
@@ -15,7 +16,7 @@ export function projectOf({ project }: { readonly project?: string }): string {
 
 const interrupted = 130;
 
-/** Reads along until everything has ended, and ends with whether all is completed. Ctrl-C only stops the reading. */
+/** Ends with whether all is completed. */
 export async function concludeSwarm(
   context: Context,
   client: Client,
@@ -28,21 +29,25 @@ export async function concludeSwarm(
     else out.print(...begun.containers.map(({ containerName }) => plain(containerName)));
     return 0;
   }
+  const ended = await readAlong(context, client, begun.project);
+  if (context.json) out.document(ended);
+  return ended.containers.every(({ status }) => status === 'completed') ? 0 : consequences.conflict.exit;
+}
+
+/** Reads along until everything has ended, for JSON without a word. Ctrl-C only stops the reading. */
+export async function readAlong({ json, out }: Context, client: Client, project: string): Promise<SwarmView> {
   const giveBack = catchSignals(() => {
     out.note('the swarm goes on; see it with: carrel swarm status — stop it with: carrel swarm stop');
     process.exit(interrupted);
   });
   try {
-    const ended = await (context.json ? ending(client, begun) : followSwarm(client, out, begun.project));
-    if (context.json) out.document(ended);
-    return ended.containers.every(({ status }) => status === 'completed') ? 0 : consequences.conflict.exit;
+    return await followSwarm(client, json ? await nobody() : out, project);
   } finally {
     giveBack();
   }
 }
 
-/** The same without a word. */
-async function ending(client: Client, { project }: SwarmView): Promise<SwarmView> {
+async function nobody(): Promise<Output> {
   const { Output } = await import('./output/output.ts');
-  return followSwarm(client, new Output(true, { write: () => {} }, { write: () => {} }), project);
+  return new Output(true, { write: () => {} }, { write: () => {} });
 }

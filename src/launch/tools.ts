@@ -24,14 +24,19 @@ const dist = join(import.meta.dirname, '../../dist');
 const parts = ['agent', 'model', 'lib'];
 const packages = ['@agentclientprotocol/sdk', 'zod'];
 
+/** Programs, and the modules they are. */
+const programs = { [basename(adapterPath)]: 'main', 'demo-agent': 'demo' };
+
 /** Looks for Node where no agent can put one. */
-const launcher = `#!/bin/sh
+function launcher(module: string): string {
+  return `#!/bin/sh
 for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
-  [ -x "$node" ] && exec "$node" /opt/carrel/bin/lib/agent/main.js "$@"
+  [ -x "$node" ] && exec "$node" /opt/carrel/bin/lib/agent/${module}.js "$@"
 done
-echo 'carrel-adapter: there is no Node.js in this sandbox' >&2
+echo "$0: there is no Node.js in this sandbox" >&2
 exit 3
 `;
+}
 
 interface Entry {
   readonly from: string;
@@ -55,7 +60,9 @@ export function prepareTools(folder: string): void {
     copyFileSync(from, join(temporary, to));
   }
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
-  writeFileSync(join(temporary, basename(adapterPath)), launcher, { mode: 0o755 });
+  for (const [name, module] of Object.entries(programs)) {
+    writeFileSync(join(temporary, name), launcher(module), { mode: 0o755 });
+  }
   chmodSync(temporary, 0o755);
   renameSync(temporary, target);
 }
@@ -90,7 +97,7 @@ function packageFolder(name: string): string {
 
 /** Packages never change without their version. */
 function digest(): string {
-  const hash = createHash('sha256').update(launcher);
+  const hash = createHash('sha256').update(Object.values(programs).map(launcher).join(''));
   for (const { from, to } of ours()) hash.update(`${to}\0`).update(readFileSync(from));
   for (const name of packages) hash.update(readFileSync(join(packageFolder(name), 'package.json')));
   return hash.digest('hex').slice(0, 16);

@@ -86,6 +86,8 @@ export const agentPresets: Readonly<Record<string, AgentSpec>> = {
     key: { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' },
   },
   opencode: { kind: 'acp', command: ['opencode', 'acp'] },
+  /** Knows the stories of `carrel demo`, and nothing else. */
+  demo: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
 };
 
 const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says: 'one line without < and >' });

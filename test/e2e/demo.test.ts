@@ -1,0 +1,48 @@
+/** The first command of the README. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+
+let carrel: Installation;
+
+beforeAll(() => {
+  carrel = new Installation();
+});
+afterAll(() => carrel.dispose());
+
+it('shows three agents at work, their commits, the merge and the tests', async () => {
+  const folder = join(carrel.folder('demo'), 'project');
+  const { exitCode, stdout, stderr } = await carrel.run(['demo', folder], { timeoutMs: 55_000 });
+  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const said of [
+    /^words US-003 completed$/m,
+    /^[0-9a-f]{7} feat: Tell of words and lines \(US-003\)$/m,
+    /^\+ {2}const characters = .*Segmenter/m,
+    /^ 9 files changed/m,
+    /^✔ characters are what people see/m,
+    /^clear it away +carrel rm characters program words; rm -r /m,
+  ])
+    expect(stdout).toMatch(said);
+  expect(stdout).not.toMatch(/^✖/m);
+  expect(readFileSync(join(folder, 'src/tally.js'), 'utf8')).toMatch(
+    /Segmenter.*\n\n.*\n {2}return \{ characters, words/,
+  );
+  const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
+  expect(git('rev-list', '--count', '--no-merges', 'HEAD')).toBe('8');
+  expect(git('status', '--porcelain')).toBe('');
+  await carrel.ok('rm', 'characters', 'program', 'words');
+});
+
+it('does not touch a folder that has something in it', async () => {
+  const folder = carrel.folder('mine');
+  mkdirSync(join(folder, 'src'));
+  writeFileSync(join(folder, 'src/tally.js'), 'mine');
+  expect(await carrel.run(['demo', folder])).toEqual({
+    exitCode: 6,
+    stdout: '',
+    stderr: expect.stringContaining('there is something in'),
+  });
+  expect(readFileSync(join(folder, 'src/tally.js'), 'utf8')).toBe('mine');
+});
