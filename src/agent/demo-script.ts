@@ -1,4 +1,6 @@
 /** What the agent of `carrel demo` does, story by story, as somebody who knows the sample project would. */
+import { dedent } from '../lib/dedent.ts';
+
 export type Step =
   | { readonly say: string }
   | { readonly write: string; readonly content: string }
@@ -15,22 +17,24 @@ export const demoScripts: Readonly<Record<string, readonly Step[]>> = {
     { say: 'A file of its own, so that it can be tested alone.' },
     {
       write: 'src/lines.js',
-      content: `/** The lines of a text. The last one counts, though nothing ends it. */
-export function lines(text) {
-  return text === '' ? 0 : text.replace(/\\n$/, '').split('\\n').length;
-}
-`,
+      content: dedent(`
+        /** The lines of a text. The last one counts, though nothing ends it. */
+        export function lines(text) {
+          return text === '' ? 0 : text.replace(/\\n$/, '').split('\\n').length;
+        }
+      `),
     },
     {
       write: 'test/lines.test.js',
-      content: `import assert from 'node:assert';
-import { test } from 'node:test';
-import { lines } from '../src/lines.js';
+      content: dedent(`
+        import assert from 'node:assert';
+        import { test } from 'node:test';
+        import { lines } from '../src/lines.js';
 
-test('lines', () => {
-  assert.deepEqual(['', 'a', 'a\\n', 'a\\nb', '\\n\\n'].map(lines), [0, 1, 1, 2, 2]);
-});
-`,
+        test('lines', () => {
+          assert.deepEqual(['', 'a', 'a\\n', 'a\\nb', '\\n\\n'].map(lines), [0, 1, 1, 2, 2]);
+        });
+      `),
     },
     test,
     { say: 'Lines are counted, whether or not the last one is ended.' },
@@ -39,22 +43,24 @@ test('lines', () => {
     { say: 'Whatever is between white space is a word.' },
     {
       write: 'src/words.js',
-      content: `/** The words of a text: whatever is between white space. */
-export function words(text) {
-  return text.split(/\\s+/).filter(Boolean).length;
-}
-`,
+      content: dedent(`
+        /** The words of a text: whatever is between white space. */
+        export function words(text) {
+          return text.split(/\\s+/).filter(Boolean).length;
+        }
+      `),
     },
     {
       write: 'test/words.test.js',
-      content: `import assert from 'node:assert';
-import { test } from 'node:test';
-import { words } from '../src/words.js';
+      content: dedent(`
+        import assert from 'node:assert';
+        import { test } from 'node:test';
+        import { words } from '../src/words.js';
 
-test('words', () => {
-  assert.deepEqual(['', ' ', 'one', ' one\\n two '].map(words), [0, 0, 1, 2]);
-});
-`,
+        test('words', () => {
+          assert.deepEqual(['', ' ', 'one', ' one\\n two '].map(words), [0, 0, 1, 2]);
+        });
+      `),
     },
     test,
     { say: 'Words are counted.' },
@@ -64,10 +70,12 @@ test('words', () => {
     {
       edit: 'src/tally.js',
       find: '/** What there is in a text. */',
-      put: `import { lines } from './lines.js';
-import { words } from './words.js';
-
-/** What there is in a text. */`,
+      put: [
+        "import { lines } from './lines.js';",
+        "import { words } from './words.js';",
+        '',
+        '/** What there is in a text. */',
+      ].join('\n'),
     },
     {
       edit: 'src/tally.js',
@@ -82,24 +90,26 @@ import { words } from './words.js';
     { say: 'A small program around tally.' },
     {
       write: 'bin/tally.js',
-      content: `#!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { tally } from '../src/tally.js';
+      content: dedent(`
+        #!/usr/bin/env node
+        import { readFileSync } from 'node:fs';
+        import { tally } from '../src/tally.js';
 
-const text = readFileSync(process.argv[2] ?? 0, 'utf8');
-for (const [what, count] of Object.entries(tally(text))) console.log(\`\${count} \${what}\`);
-`,
+        const text = readFileSync(process.argv[2] ?? 0, 'utf8');
+        for (const [what, count] of Object.entries(tally(text))) console.log(\`\${count} \${what}\`);
+      `),
     },
     {
       write: 'test/program.test.js',
-      content: `import assert from 'node:assert';
-import { execFileSync } from 'node:child_process';
-import { test } from 'node:test';
+      content: dedent(`
+        import assert from 'node:assert';
+        import { execFileSync } from 'node:child_process';
+        import { test } from 'node:test';
 
-test('the program prints what is in a file', () => {
-  assert.match(execFileSync(process.execPath, ['bin/tally.js', 'README.md'], { encoding: 'utf8' }), /^\\d+ characters$/m);
-});
-`,
+        test('the program prints what is in a file', () => {
+          assert.match(execFileSync(process.execPath, ['bin/tally.js', 'README.md'], { encoding: 'utf8' }), /^\\d+ characters$/m);
+        });
+      `),
     },
     test,
     { say: 'bin/tally.js prints a line for each thing that is counted.' },
@@ -118,14 +128,15 @@ test('the program prints what is in a file', () => {
     { say: 'A family is one character to whoever reads it, and five to us.' },
     {
       write: 'test/characters.test.js',
-      content: `import assert from 'node:assert';
-import { test } from 'node:test';
-import { tally } from '../src/tally.js';
+      content: dedent(`
+        import assert from 'node:assert';
+        import { test } from 'node:test';
+        import { tally } from '../src/tally.js';
 
-test('characters are what people see', { todo: 'they are code points' }, () => {
-  assert.equal(tally('👨‍👩‍👧').characters, 1);
-});
-`,
+        test('characters are what people see', { todo: 'they are code points' }, () => {
+          assert.equal(tally('👨‍👩‍👧').characters, 1);
+        });
+      `),
     },
     test,
     { say: 'There is a test that shows it, marked as to do.' },

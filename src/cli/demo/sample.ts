@@ -1,38 +1,42 @@
 /** The project that `carrel demo` works on: a small library, and three task files for three agents. */
+import { dedent } from '../../lib/dedent.ts';
 import type { Story } from '../../model/task.ts';
 
 type Files = Readonly<Record<string, string>>;
 
 const project: Files = {
   'package.json': `${JSON.stringify({ name: 'tally', version: '1.0.0', type: 'module', scripts: { test: 'node --test' } }, null, 2)}\n`,
-  'README.md': `# tally
+  'README.md': dedent(`
+    # tally
 
-Counts what is in a text.
+    Counts what is in a text.
 
-## Use
+    ## Use
 
-    import { tally } from './src/tally.js';
+        import { tally } from './src/tally.js';
 
-## What it counts
+    ## What it counts
 
-- characters
-`,
-  'src/tally.js': `/** What there is in a text. */
-export function tally(text) {
-  const characters = [...text].length;
+    - characters
+  `),
+  'src/tally.js': dedent(`
+    /** What there is in a text. */
+    export function tally(text) {
+      const characters = [...text].length;
 
-  // Whoever counts something else adds it here.
-  return { characters };
-}
-`,
-  'test/tally.test.js': `import assert from 'node:assert';
-import { test } from 'node:test';
-import { tally } from '../src/tally.js';
+      // Whoever counts something else adds it here.
+      return { characters };
+    }
+  `),
+  'test/tally.test.js': dedent(`
+    import assert from 'node:assert';
+    import { test } from 'node:test';
+    import { tally } from '../src/tally.js';
 
-test('characters', () => {
-  assert.equal(tally('two words').characters, 9);
-});
-`,
+    test('characters', () => {
+      assert.equal(tally('two words').characters, 9);
+    });
+  `),
   '.gitignore': 'node_modules/\n.carrel/\n',
 };
 
