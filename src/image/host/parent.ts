@@ -24,7 +24,7 @@ const wanted = [
   ...['apt', 'bash', 'ca-certificates', 'debian-archive-keyring', 'git', 'less', 'nodejs', 'npm', 'procps', 'python3'],
   ...['python3-pip', 'python3-venv', 'ripgrep'],
 ];
-const leftOut = /^(etc|usr\/lib\/node_modules\/npm|usr\/share\/(doc|info|lintian|locale|man))(\/.|$)/;
+const leftOut = /^(etc|usr\/include|usr\/lib\/node_modules\/npm|usr\/share\/(doc|info|lintian|locale|man))(\/.|$)/;
 /** As they are, whoever brought what is in them. npm replaces itself. */
 const wholeFolders = [
   ...[
