@@ -88,7 +88,6 @@ export const runRequest = z.strictObject({
     .pick({ engine: true, image: true, runtime: true, limits: true, env: true })
     .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
     .optional(),
-  pr: z.boolean().optional(),
 });
 
 /** Names left out: all. */
@@ -104,7 +103,6 @@ export const containerView = entryView.extend({
   startedAt: z.string().nullable(),
   reason: z.string().nullable(),
   errors: z.array(z.string()),
-  pr: z.boolean(),
   stories: z.array(storyView),
   /** Where its commits are, in the repository of the project. */
   commits: z.array(z.strictObject({ ref: z.string(), commit: z.string(), subject: z.string(), ahead: z.int() })),

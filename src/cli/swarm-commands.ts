@@ -90,6 +90,7 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
       { flags: '--agent <NAME>', summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml' },
       ...surroundings,
+      { flags: '--pr', summary: 'push the branches of what is completed and open pull requests, with gh' },
       { flags: '-d, --detach', summary: 'begin and do not read along' },
       project,
     ],

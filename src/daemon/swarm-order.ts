@@ -12,7 +12,6 @@ import type { Config } from './config.ts';
 export interface RunChoice {
   readonly agent?: string | undefined;
   readonly sandbox?: Partial<SandboxRequest> | undefined;
-  readonly pr?: boolean | undefined;
 }
 
 export interface OrderParts {
@@ -78,7 +77,6 @@ export function containerFor(
     work: {
       agent: choice.agent ?? defaultAgent,
       request: { ...request, name: containerName },
-      pr: choice.pr ?? false,
       desired: 'running',
       attempt: 1,
       startedAt: null,

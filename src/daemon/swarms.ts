@@ -254,7 +254,6 @@ function viewOf(container: SwarmContainer): SwarmContainerView {
     startedAt: work?.startedAt ?? null,
     reason: work?.reason ?? null,
     errors: [...(work?.errors ?? []), ...(work?.completion?.errors ?? [])],
-    pr: work?.pr ?? false,
     stories: Object.entries(work?.stories ?? {}).map(([id, story]) => ({ id, ...story })),
     commits: (work?.tips ?? []).map((tip) => ({ ...tip })),
   };

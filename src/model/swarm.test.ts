@@ -24,7 +24,6 @@ const swarm: Swarm = {
 const work = {
   agent: 'claude',
   request: {},
-  pr: false,
   desired: 'stopped',
   attempt: 1,
   startedAt: at,

@@ -45,8 +45,6 @@ export interface ContainerWork {
   readonly agent: string;
   /** What to ask for to make its sandbox; as the API takes it. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** Open a pull request when it is completed. */
-  readonly pr: boolean;
   readonly desired: 'running' | 'stopped';
   /** Counts the times it was begun. */
   readonly attempt: number;

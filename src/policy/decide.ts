@@ -1,12 +1,10 @@
 /** From argv to a verdict. */
+import { adapterPath } from '../model/agent.ts';
 import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
 import { ask, type Surroundings, type Verdict } from './policy.ts';
 import { misfitOf, type Rule } from './rule.ts';
-
-/** The adapter as it is called where it works already; whoever starts one says what it runs. */
-const adapterPath = '/opt/carrel/bin/carrel-adapter';
 
 /** A shell string. */
 export function decideText(text: string, owner: readonly OwnerRule[], around: Surroundings): Verdict {
@@ -124,6 +122,7 @@ function argumentsFlaw(rule: Rule, args: readonly string[], around: Surroundings
 function commandFlaw(rule: Rule, tail: readonly string[] | null): string | null {
   if (tail === null) return rule.words[0] === 'exec' ? 'a command is missing' : null;
   if (rule.command !== 'adapter') return 'nothing may follow after "--"';
+  // Without settings: whoever starts an adapter says what it runs, and that is no question of words.
   return tail.length === 1 && tail[0] === adapterPath
     ? null
     : 'inside a sandbox only the adapter is run without a question';

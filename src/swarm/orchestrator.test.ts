@@ -40,7 +40,6 @@ function add(containerName: string): void {
     ...{
       agent: 'x',
       request: {},
-      pr: false,
       desired: 'running',
       attempt: 1,
       startedAt: null,

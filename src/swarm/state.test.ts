@@ -25,7 +25,6 @@ const entry = (containerName: string) => ({
 const work: ContainerWork = {
   agent: 'claude',
   request: {},
-  pr: false,
   desired: 'running',
   attempt: 1,
   startedAt: null,

@@ -96,10 +96,11 @@ export class SwarmState {
     return container;
   }
 
-  /** For scripts. */
+  /** For scripts. Of what Carrel looks after they only say where the pull request is, once it has ended. */
   update(swarm: Swarm, name: string, change: ContainerChange): SwarmContainer {
     const container = this.container(swarm, name);
-    refuseOurs(container);
+    const isAbout = Object.keys(change).join();
+    if (isAbout !== 'prUrl' || isActive(container)) refuseOurs(container);
     return this.change(container, change, 'swarm.updated');
   }
 

@@ -38,7 +38,6 @@ function added(change: Partial<ContainerWork> = {}): SwarmContainer {
     ...{
       agent: 'x',
       request: {},
-      pr: false,
       desired: 'running',
       attempt: 1,
       startedAt: null,

@@ -1,4 +1,7 @@
 /** Swarms whose daemon, adapters and sandboxes are killed: after a resume each story is there once. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
@@ -14,11 +17,34 @@ afterAll(() => carrel.dispose());
 
 const begin = ['run', '--all', '--agent', 'scripted'];
 
+/** What the person has: a gh that only says what it was told, and a place to push to. */
+function ghFor(project: SwarmProject): Record<string, string> {
+  const folder = carrel.folder('gh');
+  writeFileSync(
+    join(folder, 'gh'),
+    '#!/bin/sh\n[ "$1" = --version ] || printf \'%s|\' "$@" > "$0.said"; echo https://h/pr/7\n',
+    {
+      mode: 0o755,
+    },
+  );
+  execFileSync('git', ['init', '-q', '--bare', join(folder, 'origin')]);
+  project.git('remote', 'add', 'origin', join(folder, 'origin'));
+  const safe = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+  return { PATH: `${folder}:${process.env.PATH}`, ...safe };
+}
+
 it('one that fails keeps nobody from finishing, and is resumed where it was', async () => {
   const [first, second] = lines('login', 2) as [string, string];
   const project = new SwarmProject(carrel, 'failing', { login: [first, `exit 3`], docs: lines('docs', 1) });
-  await expect(project.swarm(...begin)).rejects.toThrow('exited with 6');
+  const env = ghFor(project);
+  const { exitCode, stdout } = await carrel.run(['swarm', ...begin, '--pr', '--project', project.path], { env });
+  expect([exitCode, stdout.trimEnd().split('\n').at(-1)]).toEqual([6, 'https://h/pr/7']);
   const view = await project.view();
+  expect(view.containers.map(({ prUrl }) => prUrl)).toEqual(['https://h/pr/7', null]);
+  expect(readFileSync(join(env.PATH!.split(':')[0]!, 'gh.said'), 'utf8')).toBe(
+    'pr|create|--head|feat/docs|--title|Login|--body|- US-001: Story 1|',
+  );
+  expect(project.git('ls-remote', '--heads', 'origin')).toContain('refs/heads/feat/docs');
   expect(view.containers.map(({ status }) => status)).toEqual(['completed', 'failed']);
   expect(project.statuses('login')).toEqual(['completed', 'failed']);
   expect(project.landed('login')).toEqual(['US-001']);

@@ -58,14 +58,14 @@ export class SwarmProject {
   landed(name: string): string[] {
     const format = '--format=%(trailers:key=Carrel-Story,valueonly,separator=%x2C)';
     const ref = `refs/carrel/${name}/heads/feat/${name}`;
-    return this.#git('log', '--reverse', format, ref).split('\n').filter(Boolean);
+    return this.git('log', '--reverse', format, ref).split('\n').filter(Boolean);
   }
 
   /** Every story of every file exactly once, in the branch and in what the branch has. */
   wrong(): string[] {
     return Object.entries(this.#plans).flatMap(([name, orders]) => {
       const ids = orders.map((_, index) => `US-00${index + 1}`);
-      const lines = this.#git('show', `refs/carrel/${name}/heads/feat/${name}:${name}.txt`).split('\n');
+      const lines = this.git('show', `refs/carrel/${name}/heads/feat/${name}:${name}.txt`).split('\n');
       const seen = JSON.stringify([this.landed(name), lines, this.statuses(name)]);
       const wanted = JSON.stringify([ids, ids, ids.map(() => 'completed')]);
       return seen === wanted ? [] : [`${name}: ${seen}`];
@@ -73,7 +73,7 @@ export class SwarmProject {
   }
 
   /** It belongs to somebody else. */
-  #git(...args: string[]): string {
+  git(...args: string[]): string {
     return this.repository.git('-c', 'safe.directory=*', ...args);
   }
 

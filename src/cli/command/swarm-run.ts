@@ -3,6 +3,7 @@ import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { parseCount } from '../option.ts';
 import { absolute } from '../paths.ts';
+import { openPullRequests, requireGh } from '../pull-request.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { concludeSwarm, projectOf } from '../swarm.ts';
 
@@ -13,6 +14,7 @@ interface Options extends SandboxOptions {
   readonly all?: boolean;
   readonly max?: string;
   readonly agent?: string;
+  readonly pr?: boolean;
 }
 
 export default async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
@@ -25,9 +27,11 @@ export default async function swarmRun(context: Context, { options }: Invocation
     ...(agent === undefined ? {} : { agent }),
     sandbox: surroundings(options),
   };
+  if (options.pr) await requireGh(options.detach ?? false);
   const client = connect(context);
   const begun = await client.call('runSwarm', { body });
-  return concludeSwarm(context, client, begun, options.detach ?? false);
+  const code = await concludeSwarm(context, client, begun, options.detach ?? false);
+  return options.pr ? (await openPullRequests(context, client, begun.project)) || code : code;
 }
 
 /** What `run` would ask for, without what a swarm sees to itself. */
