@@ -241,5 +241,9 @@ describe('a host', () => {
     const response = await fetch(to.url);
     const body = await response.text();
     expect([response.status, body.includes('the-real-one')]).toEqual([502, false]);
+    expect(JSON.parse(body).error).toMatchObject({
+      type: 'carrel_unavailable',
+      message: expect.stringContaining(`no connection to ${host}`),
+    });
   });
 });

@@ -29,7 +29,7 @@ export class Upstream extends Agent {
 
 export async function openTls(call: Call): Promise<Duplex> {
   const { credential } = call;
-  const socket = (await call.dial()).setNoDelay();
+  const socket = (await call.dial().catch((error: Error) => Promise.reject(dialFault(credential, error)))).setNoDelay();
   return new Promise((resolve, reject) => {
     const stream = connect({ ...connectionOptions(credential), socket });
     const late = setTimeout(() => stream.destroy(new Error('the handshake takes too long')), handshakeMs);
@@ -68,6 +68,11 @@ function trusting(roots: readonly string[]): SecureContext {
   const made = createSecureContext({ minVersion: 'TLSv1.2', ca: [...rootCertificates, ...roots] });
   contexts.set(key, made);
   return made;
+}
+
+/** Refused, unknown or out of reach: none of it is a fault of ours. */
+function dialFault({ host }: Credential, error: Error): Fault {
+  return new Fault('unavailable', `no connection to ${host}: ${error.message}`, { cause: error });
 }
 
 function tlsFault({ host }: Credential, error: NodeJS.ErrnoException): Fault {
