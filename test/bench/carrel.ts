@@ -80,6 +80,12 @@ export class Carrel {
     return name;
   }
 
+  /** In a sandbox that may reach what these rules say. */
+  async online(network: string[]): Promise<Place> {
+    const { name } = await this.#client.call('createSandbox', { body: { ...this.#engine, network } });
+    return (argv) => this.#output(name, argv);
+  }
+
   /** Its working copy, as a place to run something in. */
   workspace(name: string): Place {
     return (argv) => this.#output(name, argv);

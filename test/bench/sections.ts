@@ -7,6 +7,7 @@ import type { Docker } from './docker.ts';
 import { measureFiles } from './files.ts';
 import { measureFork } from './fork.ts';
 import { availableMb, idleCosts, residentOf } from './memory.ts';
+import { measureNetwork } from './network.ts';
 import { measureDocker } from './on-docker.ts';
 import type { Options, Section } from './options.ts';
 import { measurePrepare } from './prepare.ts';
@@ -43,6 +44,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   apply: measureApply,
   fork: measureFork,
   backup: measureBackup,
+  network: measureNetwork,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>

@@ -1,0 +1,37 @@
+/** The server of `network.ts`, as a process of its own: says its port, and ends when its input does. */
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { TestAuthority } from '../fixtures/service.ts';
+
+const name = process.argv[2]!;
+const chunk = Buffer.alloc(256 * 1024, 'x');
+/** Events of a stream, and the time between them. */
+const [eventCount, everyMs] = [10, 100];
+
+const server = createServer(new TestAuthority(name).tls(name), (request, response) => {
+  const [, what, size] = request.url!.split('/');
+  if (what === 'bytes') {
+    let left = Number(size);
+    const more = () => {
+      while (left > 0) {
+        left -= chunk.length;
+        if (!response.write(chunk)) return;
+      }
+      response.end();
+    };
+    response.on('drain', more);
+    more();
+  } else if (what === 'events') {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    let sent = 0;
+    const timer = setInterval(() => {
+      sent += 1;
+      response.write(`data: ${sent < eventCount ? sent : 'last'}\n\n`);
+      if (sent === eventCount) clearInterval(timer);
+    }, everyMs);
+    response.on('close', () => clearInterval(timer));
+    response.write('data: first\n\n');
+  } else response.end('small');
+});
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,0 +1,140 @@
+/**
+ * The way through the proxy beside the direct one and beside mitmproxy. Everything is over TLS on loopback, with the same
+ * client; the direct one and mitmproxy's are on the host, ours is in a sandbox.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insidePorts } from '../../src/network/network.ts';
+import type { Cleanup } from './cleanup.ts';
+import { onHost, type Place } from './inside.ts';
+import { isInstalled } from './program.ts';
+import { atMost, missing, type Row, row, timesPeer } from './report.ts';
+import { interleave, type Summary, summarize } from './sample.ts';
+import type { Bench } from './sections.ts';
+
+const name = 'localhost';
+const downloadBytes = 512 * 1024 * 1024;
+const streamCount = 500;
+const startMs = 20_000;
+
+type What = 'requests' | 'connections' | 'download' | 'events' | 'streams';
+type Way = (what: What, count: number) => Promise<number[]>;
+
+export async function measureNetwork(bench: Bench): Promise<Row[]> {
+  const { options, cleanup, signal } = bench;
+  const port = await openServer(cleanup);
+  const ways = {
+    direct: wayOf(onHost('/'), port, null),
+    carrel: wayOf(await bench.carrel.online([`${name}:${port}`, `127.0.0.1:${port}`]), port, insidePorts.proxy),
+    mitmproxy: isInstalled('mitmdump') ? wayOf(onHost('/'), port, await openMitmproxy(cleanup)) : null,
+  };
+  const taken = async (what: What, count: number, rounds: number) => {
+    const measures = Object.fromEntries(
+      Object.entries(ways).map(([way, ask]) => [way, ask && (() => ask(what, count))]),
+    ) as Record<keyof typeof ways, (() => Promise<number[]>) | null>;
+    const found = await interleave<keyof typeof ways, number[]>(rounds, measures, signal);
+    return (way: keyof typeof ways) => (found[way].length > 0 ? found[way].flat() : null);
+  };
+  const rounds = options.heavyRounds;
+  const requests = await taken('requests', 300, rounds);
+  const connections = await taken('connections', 200, rounds);
+  const events = await taken('events', 50, rounds);
+  const downloads = await taken('download', 1, rounds * 2);
+  const streams = await taken('streams', streamCount, rounds);
+  return [
+    ...added('a request on an open connection', requests, 1),
+    ...added('a new connection, before TLS', connections, 1),
+    ...added('request → first server-sent event', events, 2),
+    ...compared(`download of ${downloadBytes / 1024 ** 2} MiB`, downloads, 1 / 0.7),
+    ...compared(`${streamCount} streams of events at once, one second each`, streams, null),
+  ];
+}
+
+type Taken = (way: 'direct' | 'carrel' | 'mitmproxy') => number[] | null;
+
+/** What the way through the proxy takes longer. */
+function added(what: string, taken: Taken, targetMs: number): Row[] {
+  const direct = summarize(taken('direct')!);
+  const more = (samples: number[]): Summary => summarize(samples.map((ms) => ms - direct.p50));
+  const ours = more(taken('carrel')!);
+  const theirs = taken('mitmproxy');
+  return [
+    row(`${what}, direct`, direct),
+    row('  added by carrel', ours, [atMost(ours, targetMs)]),
+    theirs ? row('  added by mitmproxy', more(theirs)) : missing('  added by mitmproxy'),
+  ];
+}
+
+function compared(what: string, taken: Taken, target: number | null): Row[] {
+  const direct = summarize(taken('direct')!);
+  const ours = summarize(taken('carrel')!);
+  const theirs = taken('mitmproxy');
+  return [
+    row(`${what}, direct`, direct),
+    row('  through carrel', ours, timesPeer(ours, 'direct', direct, target)),
+    theirs
+      ? row('  through mitmproxy', summarize(theirs), timesPeer(summarize(theirs), 'direct', direct))
+      : missing('  through mitmproxy'),
+  ];
+}
+
+function wayOf(place: Place, port: number, proxyPort: number | null): Way {
+  const script = readFileSync('test/bench/network.py', 'utf8');
+  return async (what, count) => {
+    const proxy = proxyPort === null ? null : ['127.0.0.1', proxyPort];
+    const order = { what, count, host: name, port, proxy, bytes: downloadBytes };
+    return JSON.parse(await place(['/usr/bin/python3', '-c', script, JSON.stringify(order)])) as number[];
+  };
+}
+
+async function openServer(cleanup: Cleanup): Promise<number> {
+  const file = resolve('dist/bench/test/bench/network-server.js');
+  const child = spawn(process.execPath, [file, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  cleanup.add('the server', () => end(child, () => child.stdin.end()));
+  const [line] = await once(child.stdout, 'data');
+  return Number(String(line));
+}
+
+async function openMitmproxy(cleanup: Cleanup): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  cleanup.add('the folder of mitmproxy', async () => rmSync(folder, { recursive: true }));
+  const port = await freePort();
+  const settings = [`confdir=${folder}`, 'ssl_insecure=true', 'stream_large_bodies=1', 'connection_strategy=lazy'];
+  const args = ['--quiet', '--listen-host', '127.0.0.1', '--listen-port', String(port)];
+  const child = spawn('mitmdump', [...args, ...settings.flatMap((one) => ['--set', one])], { stdio: 'ignore' });
+  cleanup.add('mitmproxy', () => end(child, () => void child.kill()));
+  for (const deadline = Date.now() + startMs; !(await answers(port)); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error('mitmproxy does not start');
+  }
+  return port;
+}
+
+async function end(child: ChildProcess, ask: () => void): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  ask();
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      settle(true);
+    });
+    socket.once('error', () => settle(false));
+  });
+}
