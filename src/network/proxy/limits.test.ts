@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
+import { duplicate } from '../../lib/network-namespace.ts';
+import { Listener } from './listener.ts';
+import { Pace } from './pace.ts';
+
+const MiB = 1024 * 1024;
+let open: { close(): void }[] = [];
+afterEach(() => {
+  for (const one of open) one.close();
+  open = [];
+});
+
+async function setup(limits: Parameters<typeof TestProxy.open>[0]['limits'], answer: (socket: Socket) => void) {
+  const upstream = await Upstream.open(answer);
+  const place = `127.0.0.1:${upstream.port}`;
+  const proxy = await TestProxy.open({ allow: [place], ...(limits ? { limits } : {}) });
+  open.push(upstream, proxy);
+  return { upstream, proxy, place };
+}
+
+/** Reads to the end. */
+async function drain(socket: Socket): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of socket) bytes += (chunk as Buffer).length;
+  return bytes;
+}
+
+describe('a limit', () => {
+  it('on bytes a second is kept', async () => {
+    const { proxy, place } = await setup({ bytesPerSecond: 4 * MiB }, (socket) => {
+      socket.once('data', () => socket.end(Buffer.alloc(2 * MiB)));
+    });
+    const socket = await proxy.tunnel(place);
+    const from = performance.now();
+    socket.write('go');
+    expect(await drain(socket)).toBe(2 * MiB);
+    const seconds = (performance.now() - from) / 1000;
+    expect(seconds).toBeGreaterThan(0.3);
+    expect(seconds).toBeLessThan(3);
+  });
+
+  it('on bytes in all cuts what is under way, and refuses what comes', async () => {
+    const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => socket.write(Buffer.alloc(8 * MiB)));
+    const socket = await proxy.tunnel(place);
+    expect(await drain(socket).catch(() => MiB)).toBeLessThan(4 * MiB);
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'used up what it may send and receive in all' });
+    expect(await proxy.exchange(`CONNECT ${place} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 429 /);
+    expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'limit' });
+  });
+
+  it('on idleness ends a connection on which nothing happens', async () => {
+    const { proxy, place } = await setup({ idleMs: 100 }, (socket) => socket.write('hello'));
+    const socket = await proxy.tunnel(place);
+    await once(socket, 'close');
+    expect((await proxy.record()).at(-1)).toMatchObject({ durationMs: expect.any(Number) });
+  });
+
+  it('on time ends a visitor who says nothing', async () => {
+    const { proxy } = await setup({ connectMs: 100 }, () => {});
+    const socket = proxy.connect();
+    await drain(socket);
+    socket.destroy();
+    const slow = proxy.connect();
+    slow.write(Buffer.from([5, 1]));
+    await drain(slow);
+    slow.destroy();
+    await vi.waitFor(async () => {
+      expect(await proxy.record()).toMatchObject([{ via: 'socks', decision: 'refuse' }]);
+    });
+  });
+
+  it('holds for what nobody can record: it is not done', async () => {
+    const { proxy, upstream, place } = await setup({}, (socket) => socket.write('hello'));
+    proxy.breakRecord();
+    expect(await proxy.exchange(`CONNECT ${place} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 429 (.|\r\n)*recorded/,
+    );
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe('a listener', () => {
+  const made: Socket[] = [];
+  afterEach(() => {
+    for (const socket of made.splice(0)) socket.destroy();
+  });
+
+  async function listen(pace: Pace, room: () => number) {
+    const server: Server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const fd = duplicate((server as unknown as { _handle: { fd: number } })._handle.fd);
+    server.close();
+    const accepted: Socket[] = [];
+    const listener = new Listener(fd, { pace, room: () => room() - accepted.length }, (socket) => {
+      accepted.push(socket);
+      made.push(socket);
+    });
+    open.push(listener);
+    const dial = () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      made.push(socket);
+    };
+    return { listener, accepted, dial };
+  }
+
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+  it('accepts as many as there is room for; the others wait and come when there is', async () => {
+    let room = 3;
+    const { listener, accepted, dial } = await listen(new Pace(1000, 1000), () => room);
+    for (let at = 0; at < 10; at += 1) dial();
+    await settled();
+    expect(accepted).toHaveLength(3);
+    room = 5;
+    listener.resume();
+    await settled();
+    expect(accepted).toHaveLength(5);
+  });
+
+  it('accepts as quickly as it may and no quicker', async () => {
+    const { accepted, dial } = await listen(new Pace(100, 5), () => 1000);
+    const from = performance.now();
+    for (let at = 0; at < 30; at += 1) dial();
+    await settled();
+    expect(accepted.length).toBeLessThan(20);
+    while (accepted.length < 30 && performance.now() - from < 5000) await settled();
+    expect(accepted).toHaveLength(30);
+    expect(performance.now() - from).toBeGreaterThan(150);
+  });
+});
