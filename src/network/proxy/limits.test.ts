@@ -35,7 +35,7 @@ describe('a limit', () => {
     });
     const socket = await proxy.tunnel(place);
     const from = performance.now();
-    socket.write('go');
+    socket.write('go\n');
     expect(await drain(socket)).toBe(2 * MiB);
     const seconds = (performance.now() - from) / 1000;
     expect(seconds).toBeGreaterThan(0.3);
