@@ -1,11 +1,11 @@
 /** The same commands on a Docker Engine: a real dockerd of the test's own. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ApplyView, ChangesView, EngineView } from '../../src/api/routes.ts';
+import type { EngineView } from '../../src/api/routes.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
-import { Installation } from '../harness/installation.ts';
+import { Installation, type SandboxView, until } from '../harness/installation.ts';
 
 const owner = 12_345;
 
@@ -30,8 +30,6 @@ describe('on docker', () => {
   }, 120_000);
 
   const docker = ['--engine', 'docker', '--image', image];
-  const changes = async (name: string) =>
-    (await carrel.json<ChangesView>('diff', name)).changes.map(({ status, path }) => `${status} ${path}`);
 
   it('runs a command and passes its streams and its code through', async () => {
     const args = ['run', '--rm', ...docker, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'];
@@ -54,26 +52,23 @@ describe('on docker', () => {
     expect((await carrel.run(['run', '--image', image, '--', 'true'])).exitCode).toBe(2);
   });
 
-  it('works on a working copy that is reviewed, taken over, kept and forked as anywhere', async () => {
+  it('ends with the Docker Engine, is told truthfully, and starts again on its working copy', async () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
-    const agent = (name: string, script: string) => carrel.ok('exec', name, '--', 'sh', '-c', script);
-    await agent('box', 'echo two >> a.txt; rm -r src; mkdir src; echo new > src/new; rm keep.txt');
-    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\n');
-    const all = ['M a.txt', 'D keep.txt', 'A src/new', 'D src/x'];
-    expect(await changes('box')).toEqual(all);
-    await carrel.ok('snapshot', 'box', 'first');
-    await carrel.ok('fork', 'box', 'fork');
-    await carrel.ok('start', 'fork');
-    expect(await agent('fork', 'cat a.txt; ls src')).toBe('one\ntwo\nnew\n');
-    const taken = JSON.parse(await carrel.ok('--json', 'apply', 'box')) as ApplyView;
-    expect(taken.blocked).toBeNull();
-    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
-    await carrel.ok('undo', 'box');
-    expect(readFileSync(join(project, 'src/x'), 'utf8')).toBe('x\n');
-    await carrel.ok('stop', '--grace', '0', 'box');
+    await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt');
+    await dockerd.stop();
+    const { exitCode, stderr } = await carrel.run(['exec', 'box', '--', 'true']);
+    expect([exitCode, stderr]).toEqual([
+      75,
+      expect.stringContaining(`no Docker Engine answers at ${dockerd.socketPath}`),
+    ]);
+    expect(await carrel.json<SandboxView[]>('ls')).toMatchObject([{ name: 'box' }]);
+    expect(await carrel.ok('run', '--rm', '--', 'echo', 'hi')).toBe('hi\n');
+    await dockerd.start();
+    await until(async () => (await carrel.show('box')).state === 'failed', 'the end to be recorded');
+    expect(await carrel.show('box')).toMatchObject({ exitCode: 143, reason: 'killed by SIGTERM' });
     await carrel.ok('start', 'box');
-    expect(await changes('box')).toEqual(all);
-    await carrel.ok('rm', '--force', 'box', 'fork');
+    expect(await carrel.ok('exec', 'box', '--', 'cat', 'a.txt')).toBe('one\ntwo\n');
+    await carrel.ok('rm', '--force', 'box');
   });
 
   it('still has what earlier starts wrote', async () => {
@@ -86,17 +81,34 @@ describe('on docker', () => {
     await carrel.ok('rm', 'said');
   });
 
-  it('is found again by the next daemon, and lost when somebody else removed it', async () => {
-    await carrel.ok('create', '--name', 'found', ...docker);
-    await carrel.killDaemon();
-    expect(await carrel.ok('exec', 'found', '--', 'echo', 'still here')).toBe('still here\n');
-    const { id } = await carrel.show('found');
-    const [container] = (await dockerd.docker('ps', '-q', '--filter', `label=carrel.id=${id}`)).split('\n');
-    await carrel.killDaemon();
-    await dockerd.docker('rm', '--force', container!);
-    expect(await carrel.show('found')).toMatchObject({ state: 'failed', reason: 'lost' });
-    await carrel.ok('rm', 'found');
-  });
+  it.each(['stage', 'container'])(
+    'is one clear error when the engine dies while making its %s, and made later',
+    async (at) => {
+      const create = ['create', '--name', 'box', ...docker, '--', 'sh', '-c', 'echo run >> /.data/count; sleep 600'];
+      const folders = {
+        stage: join(carrel.home, 'engine-docker/stage'),
+        container: join(dockerd.folder, 'data/containers'),
+      };
+      const creating = carrel.run(create);
+      await until(() => readdirSync(folders[at as keyof typeof folders]).length > 0, `its ${at}`);
+      await dockerd.stop('SIGKILL');
+      const { exitCode, stderr } = await creating;
+      expect([exitCode, stderr]).toEqual([75, expect.stringMatching(/Docker Engine .*\n {2}cure: /)]);
+      expect(readdirSync(folders.stage)).toEqual([]);
+      await dockerd.start();
+      // The next daemon looks for what nobody owns.
+      await carrel.ok('down');
+      await carrel.ok(...create);
+      await until(
+        async () => (await carrel.ok('exec', 'box', '--', 'cat', '/.data/count')) !== '',
+        'its command to run',
+      );
+      expect(await carrel.ok('exec', 'box', '--', 'cat', '/.data/count')).toBe('run\n');
+      expect((await dockerd.docker('ps', '--all', '--quiet')).split('\n')).toHaveLength(1);
+      await carrel.ok('rm', '--force', 'box');
+      expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
+    },
+  );
 
   it('is one clear error without a Docker Engine, and the embedded engine goes on', async () => {
     const other = new Installation();

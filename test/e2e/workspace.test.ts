@@ -1,4 +1,4 @@
-/** A working copy of a project: what an agent does stays apart until it is taken over. Rootless, the same holds. */
+/** A working copy of a project: what an agent does stays apart until it is taken over. Rootless and on docker, the same holds. */
 import { execFileSync } from 'node:child_process';
 import {
   chownSync,
@@ -12,8 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyView, ChangesView, SnapshotView } from '../../src/api/routes.ts';
+import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
@@ -22,15 +23,21 @@ const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
 const numbers = (from: number, to: number) =>
   lines(...Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`));
 
-describe.each(isRealRoot ? ['root', 'rootless'] : ['rootless'])('as %s', (who) => {
+describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s', (who) => {
   let account: RootlessAccount | null;
+  let dockerd: Dockerd | null;
   let carrel: Installation;
   let project: string;
 
+  beforeAll(async () => {
+    dockerd = who === 'docker' ? await Dockerd.open() : null;
+  });
+  afterAll(() => dockerd?.dispose());
   beforeEach(() => {
     account = who === 'rootless' && isRealRoot ? createRootlessAccount() : null;
-    carrel = new Installation(account);
+    carrel = new Installation(account, dockerd);
     project = carrel.folder('project');
+    if (who === 'docker') chownSync(project, 12_345, 12_345);
     put('a.txt', numbers(1, 20));
     put('keep.txt', 'kept\n');
     folder('src/deep');
@@ -77,9 +84,9 @@ describe.each(isRealRoot ? ['root', 'rootless'] : ['rootless'])('as %s', (who) =
       '--',
       'sh',
       '-c',
-      'pwd; cat a.txt | head -1; id -u; stat -c %u a.txt; touch /.workspace/no 2>/dev/null || echo refused; echo more >> a.txt; rm -r src; mkdir empty; cat /.workspace/src/main.ts',
+      'pwd; cat a.txt | head -1; id -un; stat -c %U a.txt; touch /.workspace/no 2>/dev/null || echo refused; echo more >> a.txt; rm -r src; mkdir empty; cat /.workspace/src/main.ts',
     ]);
-    expect(stdout).toBe(lines('/workspace', 'line 1', '1000', '1000', 'refused', 'export {};'));
+    expect(stdout).toBe(lines('/workspace', 'line 1', 'agent', 'agent', 'refused', 'export {};'));
     expect(exitCode).toBe(0);
     expect(read('a.txt')).toBe(numbers(1, 20));
     expect(readdirSync(project).sort()).toEqual(['a.txt', 'keep.txt', 'src']);

@@ -147,7 +147,7 @@ describe('a working copy', () => {
   it.each([0, ordinary])("or the real folder of uid %i is agent's, and theirs outside", async (owner) => {
     const lower = project(owner);
     const bound = { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const;
-    const read = 'cd /workspace; stat -c %U . kept; cat kept; echo; touch made; chmod u+s made && echo set';
+    const read = 'exec 2>&1; cd /workspace; stat -c %U . kept; cat kept; echo; touch made; chmod u+s made && echo set';
     expect(await script(read, [overlay(lower)])).toMatch(/^agent\nagent\nkept\nchmod: .*not permitted\n$/);
     expect(await script(read, [bound])).toMatch(/^agent\nagent\nkept\nchmod: .*not permitted\n$/);
     expect(statSync(join(lower, 'made'))).toMatchObject({ uid: owner, gid: owner });

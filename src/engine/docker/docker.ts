@@ -26,7 +26,7 @@ import { HeldConsoles } from '../held-console.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
-import { removeEverything, stopContainer } from './end.ts';
+import { removeEverything, removeTraces, stopContainer } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
@@ -69,7 +69,7 @@ class DockerEngine implements Engine {
     try {
       // What somebody else created, a crash has taken the mounts from.
       if (found.kind === 'absent' || found.kind === 'created') {
-        await removeEverything(this.#context, id);
+        await removeTraces(this.#context, id);
         await create(this.#context, launch);
         crashPoint('start:created');
         const container = await this.#begin(launch);
@@ -78,8 +78,9 @@ class DockerEngine implements Engine {
       }
     } catch (error) {
       this.#held.release(id);
-      // Without an answer nobody knows whether it has begun, and then it may not begin again.
+      // Without an answer nobody knows whether it has begun, and then it may not begin again; nor can it begin from now on.
       if (isAnswered(error)) await removeEverything(this.#context, id);
+      else this.#context.stage.hide(id);
       throw error;
     }
     return startedOf(handleOf(await this.#present(id)));
@@ -145,14 +146,12 @@ class DockerEngine implements Engine {
     await this.#pauses.end(id, this.#context.name(id));
   }
 
+  /** Whatever was begun has a folder of ours from the start to the very end. */
   async list(): Promise<readonly string[]> {
     const { connection, installation, runs } = this.#context;
     const filters = JSON.stringify(installationFilter(installation));
-    const [containers, volumes] = await Promise.all([
-      connection.ask((docker) => docker.listContainers({ all: true, filters })),
-      connection.ask((docker) => docker.listVolumes({ filters } as object)),
-    ]);
-    const labelled = [...containers, ...(volumes.Volumes ?? [])].flatMap(({ Labels }) => idIn(Labels) ?? []);
+    const containers = await connection.ask((docker) => docker.listContainers({ all: true, filters }));
+    const labelled = containers.flatMap(({ Labels }) => idIn(Labels) ?? []);
     return [...new Set([...labelled, ...readdirSync(runs).filter((name) => idPattern.test(name))])];
   }
 

@@ -1,11 +1,11 @@
 /** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
-import { idIn, installationFilter, labels } from './naming.ts';
+import { labels, volumeNames } from './naming.ts';
 
 const killWaitMs = 10_000;
 const busyMs = 10_000;
@@ -52,6 +52,11 @@ async function signalContainer({ connection }: Context, container: string, signa
   }
 }
 
+/** Before a start: what a crash may have left of an earlier one. */
+export async function removeTraces(context: Context, id: string): Promise<void> {
+  if (existsSync(context.run(id))) await removeEverything(context, id);
+}
+
 export async function removeEverything(context: Context, id: string): Promise<void> {
   await patiently(() => removeContainer(context, context.name(id)));
   crashPoint('remove:container');
@@ -68,12 +73,18 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   await connection.find((docker) => docker.getVolume(name).remove());
 }
 
-/** Those of the sandbox alone, and names of its user's that no container has any more. */
+/**
+ * Those of the sandbox alone, by their names: of one that it was making when it died, the engine forgets the labels. And
+ * names of its user's volumes that no container has any more.
+ */
 async function volumesOf({ connection, installation }: Context, id: string): Promise<string[]> {
-  const filters = JSON.stringify({ ...installationFilter(installation), dangling: ['true'] });
-  const { Volumes } = await connection.ask((docker) => docker.listVolumes({ filters } as object));
-  const gone = (Volumes ?? []).filter(({ Labels }) => idIn(Labels) === id || Labels?.[labels.volume] !== undefined);
-  return gone.map(({ Name }) => Name);
+  const found = await Promise.all(
+    [
+      { name: [volumeNames(installation, id)] },
+      { label: [`${labels.installation}=${installation}`, labels.volume], dangling: ['true'] },
+    ].map((filters) => connection.ask((docker) => docker.listVolumes({ filters: JSON.stringify(filters) } as object))),
+  );
+  return found.flatMap(({ Volumes }) => (Volumes ?? []).map(({ Name }) => Name));
 }
 
 /** Somebody else may be removing the same, and mounts may be busy for a moment. */

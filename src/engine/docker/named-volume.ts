@@ -48,8 +48,7 @@ async function nameVolume(
     await docker.createVolume(order);
     return docker.getVolume(name).inspect();
   });
-  const isOurs = made.Labels?.[labels.installation] === installation && made.Options?.device === device;
-  if (!isOurs) return null;
+  if (made.Options?.device !== device) return null;
   const DriverConfig = { Name: 'local', Options };
   return { Type: 'volume', Source: name, VolumeOptions: { NoCopy: true, Labels, DriverConfig } };
 }

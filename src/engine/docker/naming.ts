@@ -18,7 +18,12 @@ export function containerName(installation: string, id: string): string {
 
 /** Of the mount with that number. */
 export function volumeName(installation: string, id: string, index: number): string {
-  return `${containerName(installation, id)}-${index}`;
+  return `${volumeNames(installation, id)}${index}`;
+}
+
+/** What all of them begin with. */
+export function volumeNames(installation: string, id: string): string {
+  return `${containerName(installation, id)}-`;
 }
 
 export function installationFilter(installation: string): { label: string[] } {
