@@ -1,5 +1,5 @@
 /** What the parts of this engine share. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
@@ -56,6 +56,15 @@ export class Context {
 
   run(id: string): string {
     return join(this.runs, id);
+  }
+
+  /** There from before the first trace of a sandbox until after the last. */
+  begin(id: string): void {
+    mkdirSync(this.run(id), { mode: 0o711 });
+  }
+
+  isBegun(id: string): boolean {
+    return existsSync(this.run(id));
   }
 
   name(id: string): string {

@@ -26,7 +26,7 @@ import { HeldConsoles } from '../held-console.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
-import { removeEverything, removeTraces, stopContainer } from './end.ts';
+import { removeEverything, stopContainer } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
@@ -69,7 +69,8 @@ class DockerEngine implements Engine {
     try {
       // What somebody else created, a crash has taken the mounts from.
       if (found.kind === 'absent' || found.kind === 'created') {
-        await removeTraces(this.#context, id);
+        if (found.kind === 'created' || this.#context.isBegun(id)) await removeEverything(this.#context, id);
+        this.#context.begin(id);
         await create(this.#context, launch);
         crashPoint('start:created');
         const container = await this.#begin(launch);

@@ -1,5 +1,5 @@
 /** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
@@ -50,11 +50,6 @@ async function signalContainer({ connection }: Context, container: string, signa
     const gone = statusOf(error) === 409 || /is not running/.test((error as Error).message);
     if (!gone) throw error;
   }
-}
-
-/** Before a start: what a crash may have left of an earlier one. */
-export async function removeTraces(context: Context, id: string): Promise<void> {
-  if (existsSync(context.run(id))) await removeEverything(context, id);
 }
 
 export async function removeEverything(context: Context, id: string): Promise<void> {

@@ -3,7 +3,7 @@
  * overlays; it wants their layers in one text of options, so they go by links in a folder of ours, whose path is plain.
  * Volumes of users have their own names there, too.
  */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
@@ -46,8 +46,6 @@ export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
 }
 
 export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan: MountPlan): DockerMounts {
-  rmSync(plan.folder, { recursive: true, force: true });
-  mkdirSync(plan.folder, { recursive: true, mode: 0o711 });
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs') return [];
