@@ -97,7 +97,7 @@ export class Adapter {
   }
 
   refuse(reason: string): void {
-    this.#voice.error('INVALID_INPUT', reason);
+    this.#voice.refusal(reason);
   }
 
   /** As SIGTERM does. */
@@ -137,7 +137,7 @@ export class Adapter {
       email: 'agent@carrel.invalid',
     };
     const git = new Git(env, author);
-    const repository = await openRepository(git, { repoUrl: request.repoUrl, ...places });
+    const repository = await openRepository(git, { repoUrl: request.repoUrl, ...places, signal: this.#stop.signal });
     const folders = request.repoUrl ? [repository.folder] : [places.project, repository.folder];
     const task = readTaskFile(request.taskFilePath, folders);
     const taskName = taskNameOf(request.taskFilePath);
@@ -165,7 +165,8 @@ export class Adapter {
     const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
     const told: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
     this.#voice.error(told, message);
-    return { status: 'failed', prUrl: null, errors: [clip(`${told}: ${message}`, maxErrorText)] };
+    const status = this.#stop.signal.aborted ? 'stopped' : 'failed';
+    return { status, prUrl: null, errors: [clip(`${told}: ${message}`, maxErrorText)] };
   }
 }
 

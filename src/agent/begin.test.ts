@@ -164,3 +164,12 @@ test('a record that is damaged or of another time is as none', () => {
     expect(OutcomeRecord.read(folder)).toBeNull();
   }
 });
+
+test('a write that was cut short does not keep the next one, of the same number, from writing', () => {
+  const request = { taskFilePath: 'a.json', branchName: 'b' };
+  const fresh = freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request);
+  OutcomeRecord.create(folder, fresh);
+  writeFileSync(join(folder, `outcome.json.${process.pid}.tmp`), '{');
+  OutcomeRecord.read(folder)?.change({ tip: commit(1) });
+  expect(OutcomeRecord.read(folder)?.outcome.tip).toBe(commit(1));
+});

@@ -35,7 +35,9 @@ function parse(path: string): unknown {
 
 /** In commits, beside the story's id. */
 export function taskNameOf(taskFilePath: string): string {
-  return basename(taskFilePath).replace(/(-tasks)?\.json$/, '');
+  return basename(taskFilePath)
+    .replace(/(-tasks)?\.json$/, '')
+    .trim();
 }
 
 export function freshOutcome(swarmId: string, { taskFilePath, branchName }: TaskRequest): Outcome {

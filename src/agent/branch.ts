@@ -7,6 +7,8 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { clip } from '../model/shape.ts';
+import { maxOutput } from '../model/swarm-message.ts';
 import { Setback } from './agent.ts';
 import { type Git, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
@@ -101,5 +103,5 @@ function oneLine(text: string): string {
 
 /** An agent's words are text. Trailers are only what stands after the last empty line, and that is ours. */
 function quoted(summary: string): string {
-  return summary.replace(/[\x00-\x09\x0b-\x1f\x7f]/g, '').trim();
+  return clip(summary.replace(/[\x00-\x09\x0b-\x1f\x7f]/g, '').trim(), maxOutput);
 }

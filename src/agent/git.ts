@@ -63,9 +63,10 @@ export class Git {
     throw new Setback('UNKNOWN_ERROR', `git ${args[0]} failed in ${folder}: ${reasonIn(stderr) || `exit ${exitCode}`}`);
   }
 
-  run(folder: string, args: readonly string[], input = ''): Promise<GitRun> {
+  run(folder: string, args: readonly string[], input = '', signal?: AbortSignal): Promise<GitRun> {
     return new Promise((resolve, reject) => {
-      const child = spawn('git', args, { cwd: folder, env: this.#env, stdio: ['pipe', 'pipe', 'pipe'] });
+      const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe'];
+      const child = spawn('git', args, { cwd: folder, env: this.#env, stdio, ...(signal ? { signal } : {}) });
       child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(folder, error)));
       if (!child.stdin) return;
       const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];

@@ -9,6 +9,8 @@ export interface Source {
   readonly workspace: string;
   /** Where a clone goes. */
   readonly data: string;
+  /** Calls a clone off. */
+  readonly signal: AbortSignal;
 }
 
 export interface Repository {
@@ -17,8 +19,8 @@ export interface Repository {
   readonly gitFolder: string;
 }
 
-export async function openRepository(git: Git, { repoUrl, workspace, data }: Source): Promise<Repository> {
-  const start = repoUrl === undefined ? workspace : await clone(git, repoUrl, data);
+export async function openRepository(git: Git, { repoUrl, workspace, data, signal }: Source): Promise<Repository> {
+  const start = repoUrl === undefined ? workspace : await clone(git, repoUrl, data, signal);
   const { exitCode, stdout } = await git
     .run(start, ['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'])
     .catch(() => ({ exitCode: 1, stdout: '' }));
@@ -28,14 +30,14 @@ export async function openRepository(git: Git, { repoUrl, workspace, data }: Sou
 }
 
 /** Under another name until it is whole. */
-async function clone(git: Git, url: string, data: string): Promise<string> {
+async function clone(git: Git, url: string, data: string, signal: AbortSignal): Promise<string> {
   const target = join(data, 'repository');
   if (existsSync(target)) return target;
   const partial = `${target}.new`;
   rmSync(partial, { recursive: true, force: true });
   const allowed = ['https', 'ssh'].flatMap((name) => ['-c', `protocol.${name}.allow=always`]);
   const args = ['-c', 'protocol.allow=never', ...allowed, 'clone', '--quiet', '--', url, partial];
-  const { exitCode, stderr } = await git.run(data, args);
+  const { exitCode, stderr } = await git.run(data, args, '', signal);
   if (exitCode !== 0) throw new Setback('GIT_CLONE_FAILED', `cannot clone ${url}: ${reasonIn(stderr)}`);
   renameSync(partial, target);
   return target;

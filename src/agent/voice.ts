@@ -91,6 +91,11 @@ export class Voice {
     this.#say(this.#line('error', { code, message: clip(message, maxOutput) }), true);
   }
 
+  /** What is wrong with what somebody said. Whoever floods us and does not listen is not told all of it. */
+  refusal(reason: string): void {
+    this.#say(this.#line('error', { code: 'INVALID_INPUT', message: clip(reason, maxOutput) }), false);
+  }
+
   completion(completion: Completion): void {
     for (const told of this.#stories.values()) told.cancel();
     this.#completion = completion;

@@ -1,5 +1,7 @@
 /** How the adapter ends, is killed, goes on, and who it talks with meanwhile. */
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage } from '../../src/model/message-line.ts';
@@ -138,6 +140,20 @@ describe('SIGTERM', () => {
     expect(tookMs).toBeLessThan(9000);
     const pids = readFileSync(file('pids'), 'utf8').trim().split('\n').map(Number);
     expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  it('in the middle of a clone calls that off', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const connected = once(silent, 'connection');
+    const run = bench.start();
+    run.ask({ repoUrl: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/r.git` });
+    const [socket] = (await connected) as [Socket];
+    run.child.kill('SIGTERM');
+    expect(await run.exited).toBe(130);
+    expect(run.completion?.status).toBe('stopped');
+    socket.destroy();
+    silent.close();
   });
 
   it('before anything was asked is an end, too', async () => {

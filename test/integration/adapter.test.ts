@@ -41,7 +41,7 @@ describe('a finished story', () => {
       { does: 'git checkout -q -b elsewhere\nwrite d 3\ngit rm -q a' },
     ]);
     await bench.complete();
-    expect(bench.landed).toEqual(['US-001', 'US-002']);
+    expect([...bench.landed].sort()).toEqual(['US-001', 'US-002']);
     expect(bench.repository.git('rev-list', '--count', `main..${branchName}`)).toBe('2');
     expect(bench.repository.git('ls-tree', '--name-only', branchName).split('\n')).toEqual([
       '.gitignore',
