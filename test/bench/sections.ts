@@ -17,6 +17,7 @@ import { insideArgv, type Raw } from './raw.ts';
 import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { measureReview } from './review.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
+import { measureSwarm } from './swarm.ts';
 
 export interface Bench {
   readonly options: Options;
@@ -38,6 +39,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   command: measureCommand,
   burst: measureBurst,
   many: measureMany,
+  swarm: measureSwarm,
   prepare: measurePrepare,
   files: measureFiles,
   review: measureReview,
