@@ -1,10 +1,11 @@
 /**
- * An agent's processes. They are a process group of their own and carry a mark in their environment, so that those that
- * left the group are found, too. When the first of them has ended, the others are ended.
+ * An agent's processes. They are a process group of their own. Those that left it are known by a mark in their environment,
+ * or, since programs that change their title write over that, by the checkout they work in, which is theirs alone. When the
+ * first of them has ended, the others are ended.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signalNumber } from '../lib/signal.ts';
@@ -32,10 +33,12 @@ export class Group {
   readonly ended: Promise<number>;
   readonly #child: Child;
   readonly #mark: string;
+  readonly #folder: string;
   #stopping: Promise<void> | undefined;
 
   constructor({ command: [file = '', ...args], cwd, env }: GroupOptions) {
     this.#mark = `${markName}=${randomUUID()}`;
+    this.#folder = cwd;
     const [, mark] = this.#mark.split('=');
     this.#child = spawn(file, args, {
       cwd,
@@ -95,7 +98,7 @@ export class Group {
   #strays(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .filter((pid) => hasMark(pid, this.#mark))
+      .filter((pid) => hasMark(pid, this.#mark) || isInside(pid, this.#folder))
       .map(Number);
   }
 }
@@ -112,6 +115,14 @@ function streamClosed(stream: Readable): Promise<void> {
 function hasMark(pid: string, mark: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`).includes(`${mark}\0`);
+  } catch {
+    return false;
+  }
+}
+
+function isInside(pid: string, folder: string): boolean {
+  try {
+    return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
   } catch {
     return false;
   }

@@ -64,7 +64,7 @@ describe('a finished story', () => {
     bench.plan([{ does: `leave ${bench.folder}/pids` }]);
     await bench.complete();
     const pids = readFileSync(join(bench.folder, 'pids'), 'utf8').trim().split('\n').map(Number);
-    expect(pids).toHaveLength(2);
+    expect(pids).toHaveLength(3);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 });
