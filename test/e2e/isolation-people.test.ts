@@ -1,0 +1,98 @@
+/** Two people on one daemon, on each engine: from inside the sandbox of one, nothing of the other can be had. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { userHash } from '../../src/model/volume.ts';
+import { attackCommand } from '../fixtures/attacks/ground.ts';
+import { Dockerd } from '../harness/dockerd.ts';
+import { Installation, type Outcome, until } from '../harness/installation.ts';
+
+interface Reached {
+  readonly tcp: Readonly<Record<string, string>>;
+  readonly unix: Readonly<Record<string, string>>;
+  readonly abstract: Readonly<Record<string, string>>;
+}
+
+const port = 47_312;
+const secret = 'of-ann-alone';
+
+describe.each(['local', 'docker'])('on %s', (engine) => {
+  let dockerd: Dockerd | null;
+  let carrel: Installation;
+  let asBob: (args: readonly string[]) => Promise<Outcome>;
+  let annsFiles: string[];
+
+  beforeAll(async () => {
+    dockerd = engine === 'docker' ? await Dockerd.open() : null;
+    carrel = new Installation(null, dockerd);
+    const socket = join(carrel.folder('shared'), 'carrel.sock');
+    const docker = dockerd ? `docker: {socket: ${dockerd.socketPath}}\n` : '';
+    writeFileSync(join(carrel.home, 'config.yaml'), `${docker}share: {socket: ${socket}}\n`);
+    const token = join(carrel.folder('bob'), 'token');
+    writeFileSync(token, await carrel.ok('user', 'add', 'bob'), { mode: 0o600 });
+    asBob = (args) => carrel.run(args, { env: { CARREL_SOCKET: socket, CARREL_TOKEN_FILE: token } });
+    const project = carrel.folder('project');
+    mkdirSync(join(project, 'src'));
+    writeFileSync(join(project, 'src/file'), secret);
+    const serve = attackCommand('serve', { port, abstract: secret });
+    await carrel.ok('create', '--name', 'ann', '--volume', 'memory-bank:/data', project, '--', ...serve);
+    const write = `for place in /data /.data ~ /workspace; do echo ${secret} > $place/secret; chmod 666 $place/secret; done`;
+    await carrel.ok('exec', 'ann', '--', 'sh', '-ec', write);
+    await until(async () => (await carrel.ok('logs', 'ann')).includes('port'), 'ann to listen');
+    expect(await asBob(['create', '--name', 'bob', '--volume', 'memory-bank:/data'])).toMatchObject({ exitCode: 0 });
+    annsFiles = execFileSync('find', [carrel.home, '-name', 'secret']).toString().trim().split('\n');
+  });
+  afterAll(async () => {
+    await carrel.run(['--user', 'bob', 'rm', '--force', 'bob']);
+    await carrel.dispose();
+    await dockerd?.dispose();
+  });
+
+  const inside = async (...command: string[]) => (await asBob(['exec', 'bob', '--', ...command])).stdout;
+
+  it('bob reads nothing of ann, by her paths or by his own', async () => {
+    expect(annsFiles).toHaveLength(4);
+    const look = 'cat "$@" /data/* ~/* /.data/* /workspace/* /proc/*/cmdline 2>/dev/null; ls -a /data ~ /.data; true';
+    expect(await inside('sh', '-c', look, 'sh', ...annsFiles)).not.toContain(secret);
+    expect(await carrel.ok('exec', 'ann', '--', 'cat', '/data/secret')).toBe(`${secret}\n`);
+  });
+
+  it('bob writes nothing of ann', async () => {
+    const write = 'for file in "$@"; do echo bob > "$file" && echo "wrote $file"; done 2>/dev/null; true';
+    expect(await inside('sh', '-c', write, 'sh', ...annsFiles)).toBe('');
+    await inside('sh', '-c', 'echo bob > /data/secret');
+    expect(await carrel.ok('exec', 'ann', '--', 'cat', '/data/secret')).toBe(`${secret}\n`);
+  });
+
+  it('bob signals and traces no process of ann', async () => {
+    const pids = execFileSync('pgrep', ['--full', secret]).toString().trim().split('\n').map(Number);
+    const attack = attackCommand('processes', { pids, namespaces: [] });
+    const { hosts } = JSON.parse(await inside(...attack)) as { hosts: Record<string, string>[] };
+    for (const { kill, attach, memory } of hosts) expect([kill, attach, memory]).toEqual(Array(3).fill('ESRCH'));
+  });
+
+  it('bob connects to nothing of ann', async () => {
+    const args = { tcp: [['127.0.0.1', port]], paths: annsFiles, abstract: [secret] };
+    const reached = JSON.parse(await inside(...attackCommand('sockets', args))) as Reached;
+    const outcomes = [reached.tcp, reached.unix, reached.abstract].flatMap((one) => Object.values(one));
+    expect(outcomes).toHaveLength(6);
+    expect([...new Set(outcomes)].sort()).toEqual(['ECONNREFUSED', 'ENOENT']);
+  });
+
+  it('bob has ids of his own on the host, and files of his that are under them', async () => {
+    await inside('touch', '/data/mine');
+    const file = (user: string, name: string) =>
+      statSync(join(carrel.home, 'volumes', `carrel-memory-bank-${userHash(user)}`, name)).uid;
+    const [{ user }] = await carrel.json<[{ user: string }]>('ls');
+    const [anns, bobs] = [file(user, 'secret'), file('bob', 'mine')];
+    expect(Math.floor(anns / 65_536)).not.toBe(Math.floor(bobs / 65_536));
+    for (const uid of [anns, bobs]) expect(uid).toBeGreaterThan(0x7000_0000);
+    // Whoever got out of bob's sandbox would have these ids, and modes alone would keep them out.
+    const escaped = (path: string) =>
+      execFileSync('setpriv', [`--reuid=${bobs}`, `--regid=${bobs}`, '--clear-groups', '--', 'cat', path], {
+        stdio: 'pipe',
+      });
+    for (const path of annsFiles) expect(() => escaped(path)).toThrow(/Permission denied/);
+  });
+});
