@@ -5,7 +5,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canary } from '../harness/canary.ts';
+import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome } from '../harness/installation.ts';
+
+const engines = ['local', 'docker'] as const;
 
 describe('another user', () => {
   let carrel: Installation;
@@ -91,15 +94,20 @@ describe('another user', () => {
   });
 });
 
-describe('a secret', () => {
+describe.each(engines)('a secret, on %s', (engine) => {
+  let dockerd: Dockerd | null;
   let carrel: Installation;
   const values = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')] as const;
   const told: string[] = [];
 
-  beforeAll(() => {
-    carrel = new Installation();
+  beforeAll(async () => {
+    dockerd = engine === 'docker' ? await Dockerd.open() : null;
+    carrel = new Installation(null, dockerd);
   });
-  afterAll(() => carrel.dispose());
+  afterAll(async () => {
+    await carrel.dispose();
+    await dockerd?.dispose();
+  });
 
   const canary = new Canary(...values);
   const tell = async (...args: string[]) => {
@@ -118,7 +126,7 @@ describe('a secret', () => {
     const read = async () => carrel.ok('exec', 'box', '--', 'cat', '/run/secrets/API_KEY');
     expect(await read()).toBe(values[0]);
     expect(await tell('exec', 'box', '--', 'stat', '-f', '-c', '%T', '/run/secrets')).toBe('tmpfs\n');
-    expect(await tell('exec', 'box', '--', 'stat', '-c', '%a %u', '/run/secrets/API_KEY')).toBe('400 1000\n');
+    expect(await tell('exec', 'box', '--', 'stat', '-c', '%a %U', '/run/secrets/API_KEY')).toBe('400 agent\n');
     expect((await carrel.run(['exec', 'other', '--', 'ls', '/run/secrets'])).exitCode).not.toBe(0);
     told.push((await set(values[1])).stdout);
     expect(await read()).toBe(values[1]);
@@ -159,6 +167,11 @@ describe('a secret', () => {
     expect(told.filter((text) => canary.isIn(text))).toEqual([]);
     expect(canary.filesBelow(carrel.home)).toEqual([expect.stringMatching(/\/users\/[0-9a-f]{8}\/secrets\/API_KEY$/)]);
     expect(canary.processes()).toEqual([]);
+    if (dockerd) {
+      const containers = (await dockerd.docker('ps', '--all', '--quiet')).split('\n');
+      expect(canary.isIn(await dockerd.docker('inspect', ...containers))).toBe(false);
+      expect(canary.filesBelow(join(dockerd.folder, 'data/containers'))).toEqual([]);
+    }
   });
 
   it('is gone with the sandbox', async () => {
@@ -171,13 +184,18 @@ describe('a secret', () => {
   });
 });
 
-describe('volumes', () => {
+describe.each(engines)('volumes, on %s', (engine) => {
+  let dockerd: Dockerd | null;
   let carrel: Installation;
 
-  beforeAll(() => {
-    carrel = new Installation();
+  beforeAll(async () => {
+    dockerd = engine === 'docker' ? await Dockerd.open() : null;
+    carrel = new Installation(null, dockerd);
   });
-  afterAll(() => carrel.dispose());
+  afterAll(async () => {
+    await carrel.dispose();
+    await dockerd?.dispose();
+  });
 
   it('outlive sandboxes, are backed up, cleaned and restored', async () => {
     const mount = ['--volume', 'memory-bank:/data/memory-bank'];
