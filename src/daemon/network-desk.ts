@@ -108,11 +108,7 @@ export class NetworkDesk {
     }
     const added: PortForward = { port, hostPort, hostAddress };
     this.#refuseTaken(added);
-    await this.#write(row, { ...network, ports: [...network.ports, added] }).catch(async (error: unknown) => {
-      if (isFault(error, 'conflict') || isFault(error, 'denied') || isFault(error, 'invalid'))
-        await this.#withdraw(row.id, added);
-      throw error;
-    });
+    await this.#write(row, { ...network, ports: [...network.ports, added] });
     return added;
   }
 
@@ -151,21 +147,29 @@ export class NetworkDesk {
     });
   }
 
-  async #withdraw(id: string, added: PortForward): Promise<void> {
-    const row = this.#parts.store.get('sandbox', id);
-    if (!row) return;
-    const network = networkOf(row);
-    await this.#write(row, { ...network, ports: network.ports.filter((one) => one.hostPort !== added.hostPort) });
+  /** Recorded, and so for a sandbox that runs; what cannot be had is not recorded either. */
+  async #write(row: Row<'sandbox'>, network: NetworkSpec): Promise<void> {
+    const before = networkOf(row);
+    this.#record(row.id, network);
+    try {
+      await this.#parts.networks.refresh(row.id);
+    } catch (error) {
+      // A proxy that is away is told when it is back.
+      if (isFault(error, 'unavailable')) throw error;
+      this.#record(row.id, before);
+      await this.#parts.networks.refresh(row.id).catch(() => {});
+      throw error;
+    }
   }
 
-  async #write(row: Row<'sandbox'>, network: NetworkSpec): Promise<void> {
-    const { store, networks, now } = this.#parts;
+  /** What else is recorded may have changed since somebody looked. */
+  #record(id: string, network: NetworkSpec): void {
+    const { store, now } = this.#parts;
+    const row = store.get('sandbox', id);
+    if (!row) throw new Fault('not_found', 'the sandbox was removed meanwhile');
     const data = { name: row.name, user: row.owner, allow: network.allow, ports: network.ports };
-    const event = { at: now(), type: 'sandbox.network_changed', subject: row.id, data };
-    // What else is recorded may have changed since the row was read.
-    const current = store.get('sandbox', row.id) ?? row;
-    store.update(current, withSpec(current.value, { network }), event);
-    await networks.refresh(row.id);
+    const event = { at: now(), type: 'sandbox.network_changed', subject: id, data };
+    store.update(row, withSpec(row.value, { network }), event);
   }
 }
 

@@ -9,6 +9,7 @@ import { removeTree } from '../lib/file.ts';
 import { type BytePath, isWithin, toText } from '../model/byte-path.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
+import { noNetwork } from '../model/network.ts';
 import { initialStatus, type Sandbox } from '../model/sandbox.ts';
 import type { Row } from '../store/store.ts';
 import {
@@ -164,7 +165,9 @@ export class Snapshots {
   #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
     const { store, sandboxes, now } = this.#parts;
     const at = now();
-    const spec = { ...from.spec, desired: 'stopped', attempt: 1, autoRemove: false } as const;
+    // A port of this machine leads to one sandbox.
+    const network = { ...(from.spec.network ?? noNetwork), ports: [] };
+    const spec = { ...from.spec, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
     try {

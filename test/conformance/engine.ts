@@ -8,6 +8,7 @@ import { endings } from './engine/end.ts';
 import { executions } from './engine/exec.ts';
 import { lifeCycle } from './engine/life-cycle.ts';
 import { logging } from './engine/logs.ts';
+import { networks } from './engine/network.ts';
 import { observation } from './engine/observe.ts';
 import { ownedFolders } from './engine/own.ts';
 import { pauses } from './engine/pause.ts';
@@ -26,6 +27,7 @@ export function engineConformance(name: string, setup: () => Promise<EngineSetup
     logging(it);
     observation(it);
     pauses(it);
+    networks(it);
   });
 }
 

@@ -1,4 +1,5 @@
 /** What a sandbox reaches when it may reach something: that, through ordinary tools, and nothing else. */
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -256,6 +257,45 @@ describe.each(ways)('a network, %s', (way: Way) => {
       async () => (await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode === 0,
       'the network to come back',
     );
+  });
+});
+
+describe('a flood from one sandbox', () => {
+  const seconds = 4;
+  let ground: Ground;
+  beforeAll(async () => {
+    ground = await Ground.open('root', { [goodName]: '127.0.0.1' });
+    for (const name of ['quiet', 'loud'])
+      await ground.carrel.ok('create', '--name', name, '--cpus', '0.5', '--network', web.rules);
+  });
+  afterAll(() => ground.dispose());
+
+  it('is held back, and does not slow another', async () => {
+    const { carrel } = ground;
+    const flood = carrel.spawn([
+      'exec',
+      'loud',
+      '--',
+      '/usr/bin/python3',
+      '-c',
+      readFileSync('test/fixtures/flood.py', 'utf8'),
+      String(seconds),
+    ]);
+    const over = new Promise((resolve) => flood.once('exit', resolve));
+    const times = 'for i in $(seq 20); do curl -sk -o /dev/null -w "%{http_code} %{time_total}\\n" "$1"; done';
+    const { stdout } = await carrel.run(['exec', 'quiet', '--', 'sh', '-c', times, 'sh', `https://${web.place}/`]);
+    await over;
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
+    expect(answers.map(([code]) => code)).toEqual(answers.map(() => '200'));
+    const median = answers.map(([, took]) => Number(took)).sort((a, b) => a - b)[10]!;
+    expect(median).toBeLessThan(0.5);
+    const record = (await carrel.ok('--json', 'net', 'log', 'loud')).trim().split('\n');
+    expect(record.length).toBeGreaterThan(10);
+    // What may begin at once, and what may begin in each second, with a second more for the start and the end.
+    expect(record.length).toBeLessThan(1500 + 400 * (seconds + 1));
   });
 });
 

@@ -76,7 +76,12 @@ export class HttpFront {
       await visit.attached.turn();
       const wanted = wantedBy(request, visit.fixed);
       const upstream = await reach(visit, attempt, wanted);
-      forward({ request, response, wanted, upstream, attempt, passing: visit.attached.passing(attempt) });
+      try {
+        forward({ request, response, wanted, upstream, attempt, passing: visit.attached.passing(attempt) });
+      } catch (error) {
+        upstream.destroy();
+        throw error;
+      }
     } catch (error) {
       const refused = refusedBy(error);
       attempt.refuse(request.url ?? '', refused);
