@@ -1,6 +1,6 @@
 /** The end of `apply` and `merge`: what happened, how to go on, and the exit code. */
 import type { ApplyRequest, ApplyView, PlannedView } from '../../api/routes.ts';
-import { type Outcome, resolutions } from '../../model/change.ts';
+import { type Outcome, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../output/count.ts';
@@ -36,22 +36,31 @@ export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fa
   });
 }
 
-/** What to type next. */
+const meaning: Readonly<Record<Resolution, string>> = {
+  theirs: 'the agent’s',
+  ours: 'the project’s',
+  markers: 'both between markers',
+  leave: 'all but these',
+};
+
+/** What to type next. A way that was tried and left conflicts is not offered again. */
 function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
   const { names, paths = [], resolution, allow = [], branch, message } = request;
+  const ways = resolutions.filter((way) => way !== resolution);
   const options = [
-    ...(resolution === undefined ? [] : [`--${resolution}`]),
+    ...(resolution === undefined || undecided ? [] : [`--${resolution}`]),
     ...(allow.length === 0 ? [] : ['--allow', allow.join(',')]),
     ...(branch === undefined ? [] : ['--branch', branch]),
     ...(message === undefined ? [] : ['-m', message]),
   ];
   const command = [
     commandLine(['carrel', verb, ...names, ...options]),
-    ...(undecided ? [resolutions.map((way) => `--${way}`).join('|')] : []),
+    ...(undecided ? [ways.map((way) => `--${way}`).join('|')] : []),
     ...(paths.some((path) => path.startsWith('-')) ? ['--'] : []),
     ...(paths.length === 0 ? [] : [commandLine(paths)]),
   ].join(' ');
-  return undecided ? `${command}\n(the agent’s, the project’s, both between markers, or all but these)` : command;
+  const meanings = ways.map((way) => meaning[way]);
+  return undecided ? `${command}\n(${meanings.slice(0, -1).join(', ')}, or ${meanings.at(-1)})` : command;
 }
 
 function sentences(request: ApplyRequest, view: ApplyView): string[] {

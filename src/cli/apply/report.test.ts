@@ -141,6 +141,16 @@ describe('the end', () => {
     );
   });
 
+  test('conflicts that markers cannot show: the ways that are left', () => {
+    const paths = [planned('x', 'conflict', { conflict: clash })];
+    const request = { names: ['a'], resolution: 'markers' as const };
+    expect(concluded('apply', request, view(paths, { blocked: 'conflict' })).stderr).toBe(
+      'carrel: nothing was changed: 1 conflict\n' +
+        '  cure: carrel apply a --theirs|--ours|--leave\n' +
+        '  (the agent’s, the project’s, or all but these)\n',
+    );
+  });
+
   test('gates: exit code 4, and what was decided stays decided', () => {
     const paths = [planned('x', 'theirs', { conflict: clash }), planned('y', 'gated', { gates: ['executable'] })];
     const request = { names: ['a', 'b'], resolution: 'theirs' as const, dryRun: true };
