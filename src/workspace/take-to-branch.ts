@@ -1,7 +1,7 @@
 /**
  * Changes of sandboxes as a commit on a branch. What the branch has at the changed paths is put into a folder of ours and
  * taken for the project, so that everything is decided as in any apply; the result is committed, and the owner's
- * checkout is never touched. What the project's repository ignores stays out.
+ * checkout is never touched. What the project's repository ignores stays out, and what is inside `.git` is left.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,6 +14,7 @@ import { listChanges } from './change/changes.ts';
 import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
 import { type BranchEntry, branchEntries } from './git/branch-tree.ts';
 import { gitFault, runGit } from './git/git.ts';
+import { isInsideGit } from './git/git-store.ts';
 import type { TakeOver } from './take-over.ts';
 import { Folders, lookAt } from './tree/folders.ts';
 
@@ -48,7 +49,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
-  const plan = planApply(carried, tree, options);
+  const plan = planApply(carried, tree, { ...options, cannotHold: isInsideGit });
   const said = { paths: plan.paths, blocked: plan.blocked, hiddenInGit };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
   commitApply(plan, tree, join(scratch, 'journal'), null);

@@ -193,30 +193,54 @@ it('tells what the branch has', async () => {
   );
 });
 
+async function takenAfter(files: Record<string, string>, act: (tree: string) => void, allow = [...gateKinds]) {
+  const project = new Repository(root, files);
+  const folder = mkdtempSync(join(root, 'workspace-'));
+  cpSync(project.path, join(folder, 'tree'), { recursive: true });
+  act(join(folder, 'tree'));
+  const taken = await takeToBranch({
+    sources: [
+      {
+        sandbox: 'ada',
+        place: { kind: 'copy', project: project.path, base: project.path, live: false, marks: 'user', folder },
+      },
+    ],
+    project: project.path,
+    options: { resolution: null, allow },
+    branch: 'topic',
+    message,
+    author,
+    scratch: mkdtempSync(join(root, 'scratch-')),
+    dryRun: false,
+  });
+  const listed = project.git('ls-tree', '-r', taken.commit!).split('\n');
+  return { taken, tree: listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`) };
+}
+
+it('leaves what is inside .git, which no branch can hold, and asks nothing about it', async () => {
+  const { taken, tree } = await takenAfter(
+    { a: 'a\n' },
+    (at) => {
+      writeFileSync(join(at, 'a'), 'b\n');
+      writeFileSync(join(at, '.git/config'), '[user]\n\tname = agent\n');
+      writeFileSync(join(at, '.git/hooks/pre-commit'), 'evil\n', { mode: 0o755 });
+      mkdirSync(join(at, 'sub'));
+      writeFileSync(join(at, 'sub/.GIT'), 'gitdir: /elsewhere\n');
+    },
+    [],
+  );
+  expect(taken.paths.map(({ path, outcome, conflict }) => [path, outcome, conflict])).toEqual([
+    ['.git/config', 'left', null],
+    ['.git/hooks/pre-commit', 'left', null],
+    ['a', 'take', null],
+    ['sub/.GIT', 'left', null],
+  ]);
+  expect(tree).toEqual(['100644 a']);
+});
+
 describe('changes of an agent that has made a folder a link', () => {
-  async function treeAfter(files: Record<string, string>, act: (tree: string) => void): Promise<string[]> {
-    const project = new Repository(root, files);
-    const folder = mkdtempSync(join(root, 'workspace-'));
-    cpSync(project.path, join(folder, 'tree'), { recursive: true });
-    act(join(folder, 'tree'));
-    const { commit } = await takeToBranch({
-      sources: [
-        {
-          sandbox: 'ada',
-          place: { kind: 'copy', project: project.path, base: project.path, live: false, marks: 'user', folder },
-        },
-      ],
-      project: project.path,
-      options: { resolution: null, allow: [...gateKinds] },
-      branch: 'topic',
-      message,
-      author,
-      scratch: mkdtempSync(join(root, 'scratch-')),
-      dryRun: false,
-    });
-    const listed = project.git('ls-tree', '-r', commit!).split('\n');
-    return listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`);
-  }
+  const treeAfter = async (files: Record<string, string>, act: (tree: string) => void) =>
+    (await takenAfter(files, act)).tree;
 
   it('in the project, to where it has moved it', async () => {
     const tree = await treeAfter({ 'lib/x': 'x\n', 'lib/y': 'y\n' }, (at) => {

@@ -22,6 +22,8 @@ export interface ApplyOptions {
   readonly allow: readonly GateKind[];
   /** Only what is at or below these. */
   readonly paths?: readonly BytePath[];
+  /** What the target cannot hold: left, whatever else is decided. */
+  readonly cannotHold?: (path: BytePath) => boolean;
 }
 
 export function planApply(sources: readonly ApplySource[], project: string, options: ApplyOptions): Plan {

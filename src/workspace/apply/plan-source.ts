@@ -55,6 +55,7 @@ export class PlanSource {
 
   private decideOne(change: Change): PlannedPath {
     const versions = new Versions(change, this.at.ours, this.at.reader, this.at.project);
+    if (this.at.options.cannotHold?.(change.path)) return this.result(versions, 'left');
     const obstacle = this.at.ours.obstacle(change.path);
     if (obstacle) return this.behind(obstacle, versions);
     const ours = versions.ours?.entry ?? null;
