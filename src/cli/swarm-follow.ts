@@ -4,7 +4,7 @@ import type { Client } from '../api/client.ts';
 import type { SwarmView } from '../api/routes.ts';
 import { isFault } from '../model/fault.ts';
 import type { Output } from './output/output.ts';
-import { isActive, swarmChanges, swarmTable } from './swarm-view.ts';
+import { fittingTable, isActive, swarmChanges } from './swarm-view.ts';
 
 /** Between two looks, however much happens. */
 const betweenMs = 100;
@@ -41,7 +41,7 @@ async function nextChange(client: Client, after: number, swarmId: string): Promi
 }
 
 function painter(out: Output): (view: SwarmView) => void {
-  if (out.columns !== null) return (view) => out.redraw(swarmTable(view, out));
+  if (out.columns !== null) return (view) => out.redraw(fittingTable(view, out));
   let before: SwarmView | null = null;
   return (view) => {
     out.print(...swarmChanges(before, view));

@@ -3,11 +3,12 @@ import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
 import type { Output } from './output/output.ts';
 import { paintState } from './output/state.ts';
 import { table } from './output/table.ts';
-import { cut, plain } from './output/text.ts';
+import { cut, plain, width } from './output/text.ts';
 import { progressCell } from './task.ts';
 
 const barColumns = 12;
 const wordColumns = 60;
+const leastWord = 10;
 /** A commit as people write it. */
 const shortCommit = 10;
 
@@ -16,15 +17,34 @@ export function isActive({ status }: Pick<SwarmContainerView, 'status'>): boolea
 }
 
 export function swarmTable({ containers }: SwarmView, out: Output): string[] {
-  const rows = containers.map((one) => [
+  const cells = containers.map((one) => [
     plain(one.containerName),
     paintState(out, one.status),
     `${bar(one, out)} ${progressCell(one.storyProgress)}`,
     plain(one.branchName),
-    cut(lastWord(one), wordColumns),
   ]);
-  const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH', ''], ...rows]);
-  return out.columns === null ? lines : lines.map((line) => cut(line, out.columns!));
+  const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH'], ...cells]);
+  const room = wordRoom(lines, out);
+  const words = ['', ...containers.map((one) => (room < leastWord ? '' : cut(lastWord(one), room)))];
+  return table(lines.map((line, index) => [line, words[index]!]));
+}
+
+/** What the other columns leave, where a terminal has an end. */
+function wordRoom(lines: readonly string[], { columns }: Output): number {
+  return columns === null ? wordColumns : Math.min(wordColumns, columns - Math.max(...lines.map(width)) - 3);
+}
+
+const order = ['running', 'failed', 'pending', 'stopped', 'completed'] as const;
+
+/** As many as the terminal shows at once, those first that something happens with. */
+export function fittingTable(view: SwarmView, out: Output): string[] {
+  const room = Math.max(1, out.rows - 3);
+  if (view.containers.length <= room) return swarmTable(view, out);
+  const sorted = [...view.containers].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+  const rest = sorted.slice(room);
+  const completed = rest.filter(({ status }) => status === 'completed').length;
+  const table = swarmTable({ ...view, containers: sorted.slice(0, room) }, out);
+  return [...table, `and ${rest.length} more, ${completed} of them completed`];
 }
 
 /** What is done, and in another colour what failed. */

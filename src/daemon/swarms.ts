@@ -64,6 +64,7 @@ export class SwarmDesk {
     const project = this.#sandboxes.project(order.project);
     const works = this.#open(this.#read(this.#places(project, order.files)), order.files !== undefined);
     const request = requestFor(project, order, this.#parts);
+    this.#sandboxes.checkCommand(request.env ?? {}, request.command ?? []);
     const swarm = this.#state.find(project) ?? this.#state.init(project, false);
     const known = this.#state.containers(swarm);
     const again = works.map((work) => known.find(({ taskFilePath }) => taskFilePath === taskPath(work.place)) ?? null);
@@ -143,7 +144,11 @@ export class SwarmDesk {
     const unable = chosen.find((one) => !canResume(one));
     if (names && unable) throw notResumable(unable);
     if (able.length === 0) throw nothingToResume();
-    for (const container of able) this.#renew(container, await this.#withoutOrphans(swarm, container));
+    // Every file is looked at before anything is begun.
+    const works = await Promise.all(able.map((container) => this.#withoutOrphans(swarm, container)));
+    able.forEach((container, index) => {
+      this.#renew(container, works[index]!);
+    });
     this.#parts.orchestrator.advance(this.#sandboxes.owner, swarm.project);
     return this.#view(this.#state.current(swarm.project));
   }

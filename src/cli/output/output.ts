@@ -12,6 +12,7 @@ export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 export class Output {
@@ -60,12 +61,18 @@ export class Output {
   }
 
   paint(colour: Colour, text: string): string {
+    if (text === '') return '';
     return this.#tint(this.#stdout, colour, text);
   }
 
   /** The columns of the terminal that shows stdout; null where it goes elsewhere. */
   get columns(): number | null {
     return this.#stdout.isTTY === true ? this.#stdout.columns || 80 : null;
+  }
+
+  /** The lines of the same terminal. */
+  get rows(): number {
+    return this.#stdout.rows || 24;
   }
 
   /** Whether `paint` paints. */

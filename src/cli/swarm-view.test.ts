@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
+import { noProgress } from '../model/task.ts';
+import { Output } from './output/output.ts';
+import { width } from './output/text.ts';
+import { fittingTable, swarmChanges, swarmTable } from './swarm-view.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+
+function container(containerName: string, change: Partial<SwarmContainerView> = {}): SwarmContainerView {
+  return {
+    containerId: '0123456789abcdef',
+    containerName,
+    taskFilePath: '.carrel/tasks/x.json',
+    branchName: `feat/${containerName}`,
+    status: 'running',
+    prUrl: null,
+    storyProgress: { ...noProgress, total: 3, completed: 1, inProgress: 1, pending: 1 },
+    createdAt: at,
+    updatedAt: at,
+    acpPid: null,
+    agent: 'claude',
+    attempt: 1,
+    startedAt: at,
+    reason: null,
+    errors: [],
+    stories: [
+      { id: 'US-001', status: 'completed', output: '' },
+      { id: 'US-002', status: 'in_progress', output: 'reading\nwriting \u001b[2J' },
+    ],
+    commits: [],
+    ...change,
+  };
+}
+
+function view(...containers: SwarmContainerView[]): SwarmView {
+  return { swarmId: 'x', project: '/p', max: 4, createdAt: at, updatedAt: at, containers };
+}
+
+const piped = new Output(false, { write: () => {} });
+const terminal = (columns: number, rows: number) =>
+  new Output(false, { write: () => {}, isTTY: true, columns, rows }, undefined, {});
+
+const commits = [{ ref: 'refs/carrel/b/heads/feat/b', commit: 'b3c26aef0211112222', subject: 's', ahead: 2 }];
+const done = { ...noProgress, total: 2, completed: 2 };
+
+describe('a swarm', () => {
+  test('is a table of what each is at, or how it ended', () => {
+    const all = view(
+      container('a'),
+      container('b', { status: 'completed', storyProgress: done, commits }),
+      container('c', { status: 'failed', reason: 'lost' }),
+      container('d', { status: 'completed', prUrl: 'https://h/pr/1', storyProgress: done, commits }),
+      container('e', { agent: null, storyProgress: noProgress, stories: [] }),
+    );
+    expect(swarmTable(all, piped)).toEqual([
+      'NAME  STATUS     STORIES                           BRANCH',
+      'a     running    ████░░░░░░░░ 1/3 (1 in progress)  feat/a  US-002 writing \\u001b[2J',
+      'b     completed  ████████████ 2/2                  feat/b  b3c26aef02 in refs/carrel/b/heads/feat/b',
+      'c     failed     ████░░░░░░░░ 1/3 (1 in progress)  feat/c  lost',
+      'd     completed  ████████████ 2/2                  feat/d  https://h/pr/1',
+      'e     running    ░░░░░░░░░░░░ 0/0                  feat/e  looked after by a script',
+    ]);
+  });
+
+  test.each([40, 70, 80, 200])('fits into %i columns', (columns) => {
+    const all = view(container('a', { stories: [{ id: 'US-001', status: 'in_progress', output: 'x'.repeat(300) }] }));
+    const lines = swarmTable(all, terminal(columns, 24));
+    for (const line of lines) expect(width(line)).toBeLessThanOrEqual(Math.max(columns, 60));
+  });
+
+  test('of more than the terminal shows is told in short, with what happens first', () => {
+    const many = Array.from({ length: 30 }, (_, n) => container(`c${n}`, { status: n < 28 ? 'completed' : 'running' }));
+    const lines = fittingTable(view(...many), terminal(120, 10));
+    expect(lines).toHaveLength(9);
+    expect(lines[1]).toContain('c28');
+    expect(lines.at(-1)).toBe('and 23 more, 23 of them completed');
+  });
+});
+
+test('what changed is told in lines', () => {
+  const before = view(
+    container('a', { status: 'pending', stories: [{ id: 'US-001', status: 'pending', output: '' }] }),
+  );
+  const now = view(container('a', { stories: [{ id: 'US-001', status: 'in_progress', output: 'x' }] }));
+  expect(swarmChanges(null, before)).toEqual(['a pending 1/3']);
+  expect(swarmChanges(before, now)).toEqual(['a US-001 in_progress', 'a running 1/3']);
+  expect(swarmChanges(now, now)).toEqual([]);
+  expect(
+    swarmChanges(now, view(container('a', { status: 'failed', reason: 'lost', stories: now.containers[0]!.stories }))),
+  ).toEqual(['a failed 1/3 lost']);
+});
