@@ -31,6 +31,7 @@ it('who asks for permission is answered by the rule for that kind of tool', asyn
 it('who says something unknown is understood in the rest', async () => {
   const run = await order('garbage');
   expect([run.completion?.status, bench.outcome.stories['US-001']?.output]).toEqual(['completed', 'All done.']);
+  expect(run.stderr()).not.toContain('session/update');
 });
 
 it.each([

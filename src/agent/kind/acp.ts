@@ -4,7 +4,14 @@
  */
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClientContext, client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import {
+  type AnyMessage,
+  type ClientContext,
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+} from '@agentclientprotocol/sdk';
 import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
@@ -58,15 +65,12 @@ function crash({ command }: AcpSpec, exitCode: number, words: string): Ending {
 
 function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, reporter: Reporter): Promise<Ending> {
   const speech = new Speech(reporter);
-  const app = client({ name: 'carrel' })
-    .onRequest(methods.client.session.requestPermission, ({ params: { toolCall, options } }) => ({
-      outcome: answerPermission(spec, toolCall.kind ?? 'other', options),
-    }))
-    // Read by ourselves: kinds of updates come and go with versions of the protocol, and none of them is vital.
-    .onNotification(methods.client.session.update, updateIn, ({ params }) => speech.take(params));
-  const stream = ndJsonStream(Writable.toWeb(group.stdin), Readable.toWeb(group.stdout) as ReadableStream<Uint8Array>, {
-    maxMessageBytes,
-  });
+  const app = client({ name: 'carrel' }).onRequest(methods.client.session.requestPermission, ({ params }) => ({
+    outcome: answerPermission(spec, params.toolCall.kind ?? 'other', params.options),
+  }));
+  const output = Readable.toWeb(group.stdout) as ReadableStream<Uint8Array>;
+  const lines = ndJsonStream(Writable.toWeb(group.stdin), output, { maxMessageBytes });
+  const stream = { writable: lines.writable, readable: lines.readable.pipeThrough(withoutUpdates(speech)) };
   return app.connectWith(stream, async (agent) => {
     const sessionId = await openSession(agent, folder);
     const { stopReason } = await agent.request(methods.agent.session.prompt, {
@@ -91,6 +95,17 @@ function endingOf(stopReason: string, summary: string): Ending {
   if (stopReason === 'end_turn') return { status: 'completed', summary, code: null };
   const said = `the agent stopped with ${stopReason}${summary && `: ${summary}`}`;
   return { status: 'failed', summary: said, code: null };
+}
+
+/** Read by ourselves: kinds of updates come and go with versions of the protocol, and none of them is vital. */
+function withoutUpdates(speech: Speech): TransformStream<AnyMessage, AnyMessage> {
+  return new TransformStream({
+    transform: (message, rest) => {
+      const isUpdate = 'method' in message && message.method === methods.client.session.update;
+      if (isUpdate) speech.take(updateIn(message.params));
+      else rest.enqueue(message);
+    },
+  });
 }
 
 interface Update {
