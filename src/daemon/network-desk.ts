@@ -1,5 +1,6 @@
 /** What users ask about the networks of their sandboxes. */
 import type { ExplainView, NetworkView, PortRow, PortView } from '../api/routes.ts';
+import { crashPoint } from '../lib/crash-point.ts';
 import { addressClass } from '../model/address.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint, parseHost } from '../model/host.ts';
@@ -151,6 +152,7 @@ export class NetworkDesk {
   async #write(row: Row<'sandbox'>, network: NetworkSpec): Promise<void> {
     const before = networkOf(row);
     this.#record(row.id, network);
+    crashPoint('network:recorded');
     try {
       await this.#parts.networks.refresh(row.id);
     } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Engine } from '../engine/engine.ts';
+import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { ProcessRef } from '../lib/process.ts';
 import { asFault, type Fault } from '../model/fault.ts';
@@ -84,6 +85,7 @@ export class Networks {
     if (this.#told.get(sandbox.id) === text) return;
     this.#told.delete(sandbox.id);
     await this.#parts.network.attach(attachment);
+    crashPoint('network:told');
     this.#told.set(sandbox.id, text);
   }
 

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { TestProxy } from '../../../test/fixtures/proxy.ts';
+import { takeService } from './service.ts';
+
+let proxy: TestProxy;
+let folder: string;
+const close: (() => void)[] = [];
+
+beforeEach(async () => {
+  proxy = await TestProxy.open({ allow: [] });
+  folder = mkdtempSync(join(tmpdir(), 'carrel-service-'));
+});
+afterEach(() => {
+  for (const one of close.splice(0)) one();
+  proxy.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A service that says everything again, and the port that leads to it. */
+async function serve(): Promise<{ heard: () => string; dial: () => Socket }> {
+  const path = join(folder, 'hub.sock');
+  const heard: Buffer[] = [];
+  const service = createServer((socket) => socket.on('data', (chunk) => heard.push(chunk)).pipe(socket));
+  service.listen(path);
+  await once(service, 'listening');
+  const grant = { name: 'hub', port: 17_001, socket: path };
+  proxy.attached.change({ ...proxy.attached.attachment, services: [grant] });
+  const door = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    socket.on('error', () => {});
+    takeService(proxy.attached, grant, socket);
+  });
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  close.push(
+    () => service.close(),
+    () => door.close(),
+  );
+  const dial = () => {
+    const socket = connect((door.address() as { port: number }).port, '127.0.0.1');
+    socket.on('error', () => {});
+    close.push(() => socket.destroy());
+    return socket;
+  };
+  return { heard: () => Buffer.concat(heard).toString(), dial };
+}
+
+it('a service of ours hears who calls before anything they say', async () => {
+  const { heard, dial } = await serve();
+  const socket = dial();
+  socket.write('{"id":"somebody else"}\n');
+  await once(socket, 'data');
+  const [first, second] = heard().split('\n');
+  expect(JSON.parse(first!)).toEqual({ id: '0123456789abcdef', name: 'box', user: 'ann' });
+  expect(JSON.parse(second!)).toEqual({ id: 'somebody else' });
+  expect(await proxy.record()).toMatchObject([{ via: 'service', decision: 'allow', rule: 'service hub' }]);
+});
+
+it('is cut when it is not granted any more, and not by other changes', async () => {
+  const { dial } = await serve();
+  const socket = dial();
+  socket.write('hello\n');
+  await once(socket, 'data');
+  proxy.allow('a.example');
+  expect(socket.destroyed).toBe(false);
+  proxy.attached.change({ ...proxy.attached.attachment, services: [] });
+  await once(socket, 'close');
+});
