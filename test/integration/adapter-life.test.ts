@@ -311,7 +311,7 @@ describe('input', () => {
 
 describe('an agent that', () => {
   it('floods is read to its end in bounded memory, and told of every two seconds', async () => {
-    bench.plan([{ does: 'flood 8\nwrite b x' }]);
+    bench.plan([{ does: 'flood 4\nwrite b x' }]);
     const run = bench.start();
     run.ask();
     await begun(run);
