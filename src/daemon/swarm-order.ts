@@ -4,7 +4,7 @@ import type { SandboxRequest } from '../api/routes.ts';
 import { type AgentSpec, adapterCommand, agentPresets } from '../model/agent.ts';
 import { Fault } from '../model/fault.ts';
 import { printable, sandboxNamePattern } from '../model/name.ts';
-import type { ContainerWork, SwarmContainer } from '../model/swarm.ts';
+import { type ContainerWork, freshWork, type SwarmContainer } from '../model/swarm.ts';
 import { progressOf, type TaskFile } from '../model/task.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import type { Config } from './config.ts';
@@ -74,19 +74,11 @@ export function containerFor(
     taskFilePath: taskPath(place),
     branchName: file.metadata.branchName,
     storyProgress: progressOf(file.userStories),
-    work: {
+    work: freshWork({
       agent: choice.agent ?? defaultAgent,
       request: { ...request, name: containerName },
-      desired: 'running',
-      attempt: 1,
-      startedAt: null,
-      reason: null,
-      errors: [],
-      completion: null,
-      staleRecord: null,
       stories: storiesOf(file),
-      tips: [],
-    },
+    }),
   };
 }
 

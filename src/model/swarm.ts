@@ -103,6 +103,21 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
   return { ...container, ...change, updatedAt: at };
 }
 
+/** Of a container that was never begun. */
+export function freshWork(given: Pick<ContainerWork, 'agent' | 'request' | 'stories'>): ContainerWork {
+  return {
+    ...given,
+    desired: 'running',
+    attempt: 1,
+    startedAt: null,
+    reason: null,
+    errors: [],
+    completion: null,
+    staleRecord: null,
+    tips: [],
+  };
+}
+
 /** Begun again: pending, with nothing of the last attempt but the stories. */
 export function renewed(container: SwarmContainer, work: ContainerWork, at: string): SwarmContainer {
   if (isActive(container)) throw new Fault('conflict', `${container.containerName} is ${container.status} already`);
@@ -111,15 +126,7 @@ export function renewed(container: SwarmContainer, work: ContainerWork, at: stri
     status: 'pending',
     acpPid: null,
     updatedAt: at,
-    work: {
-      ...work,
-      desired: 'running',
-      attempt: work.attempt + 1,
-      startedAt: null,
-      reason: null,
-      errors: [],
-      completion: null,
-    },
+    work: { ...freshWork(work), attempt: work.attempt + 1, tips: work.tips },
   };
 }
 

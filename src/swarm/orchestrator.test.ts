@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { swarmRecords } from '../daemon/swarm-records.ts';
 import type { Fault } from '../model/fault.ts';
-import type { ContainerWork, Swarm, SwarmContainer } from '../model/swarm.ts';
+import { freshWork, type Swarm, type SwarmContainer } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -36,18 +36,8 @@ function make(): Orchestrator {
 }
 
 function add(containerName: string): void {
-  const work = {
-    ...{
-      agent: 'x',
-      request: {},
-      desired: 'running',
-      attempt: 1,
-      startedAt: null,
-      reason: null,
-      errors: [],
-    },
-    ...{ completion: null, staleRecord: null, tips: [], stories: { 'US-001': { status: 'pending', output: '' } } },
-  } as ContainerWork;
+  const stories = { 'US-001': { status: 'pending', output: '' } } as const;
+  const work = freshWork({ agent: 'x', request: {}, stories });
   const containerId = Buffer.from(containerName.padEnd(8, '0')).toString('hex');
   const entry = { containerId, containerName, taskFilePath: `.carrel/tasks/${containerName}.json`, branchName: 'b' };
   state.add(swarm, entry, { storyProgress: noProgress, work });

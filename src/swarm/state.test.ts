@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { forgetStrays, swarmRecords } from '../daemon/swarm-records.ts';
-import type { ContainerWork } from '../model/swarm.ts';
+import { freshWork } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -22,19 +22,7 @@ const entry = (containerName: string) => ({
   taskFilePath: '.aimi/tasks/2026-01-31-a-tasks.json',
   branchName: 'feat/a',
 });
-const work: ContainerWork = {
-  agent: 'claude',
-  request: {},
-  desired: 'running',
-  attempt: 1,
-  startedAt: null,
-  reason: null,
-  errors: [],
-  completion: null,
-  staleRecord: null,
-  stories: {},
-  tips: [],
-};
+const work = freshWork({ agent: 'claude', request: {}, stories: {} });
 
 describe('init', () => {
   test('makes a swarm, one for a project and a user', () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { swarmRecords } from '../daemon/swarm-records.ts';
 import { Fault } from '../model/fault.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { ContainerWork, ObservedContainer, SwarmContainer } from '../model/swarm.ts';
+import { type ContainerWork, freshWork, type ObservedContainer, type SwarmContainer } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -34,20 +34,11 @@ function added(change: Partial<ContainerWork> = {}): SwarmContainer {
     taskFilePath: '.carrel/tasks/x.json',
     branchName: 'b',
   };
-  const work: ContainerWork = {
-    ...{
-      agent: 'x',
-      request: {},
-      desired: 'running',
-      attempt: 1,
-      startedAt: null,
-      reason: null,
-      errors: [],
-    },
-    ...{ completion: null, staleRecord: null, tips: [] },
-    stories: { 'US-001': { status: 'pending', output: '' }, 'US-002': { status: 'pending', output: '' } },
+  const pending = { status: 'pending', output: '' } as const;
+  const work = {
+    ...freshWork({ agent: 'x', request: {}, stories: { 'US-001': pending, 'US-002': pending } }),
     ...change,
-  } as ContainerWork;
+  };
   return state.add(swarm, entry, { storyProgress: noProgress, work });
 }
 
