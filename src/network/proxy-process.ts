@@ -7,11 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
-import { asFault, Fault } from '../model/fault.ts';
+import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
 
 const startMs = 10_000;
+const startAgainMs = 2000;
 const pollMs = 15;
 /** Between two tries to bring a proxy back. */
 const againMs = { least: 100, most: 5000 } as const;
@@ -30,6 +31,7 @@ export class ProxyProcess implements Network {
   readonly #wanted = new Map<string, Attachment>();
   #line: Line | null = null;
   #opening: Promise<Line> | null = null;
+  #joining: Promise<Line | null> | null = null;
   #isDisposed = false;
 
   constructor(options: ProxyOptions) {
@@ -40,26 +42,42 @@ export class ProxyProcess implements Network {
 
   async attach(attachment: Attachment): Promise<void> {
     this.#wanted.set(attachment.id, attachment);
-    await (await this.#open()).ask({ verb: 'attach', attachment });
+    const attach = async () => (await this.#open()).ask({ verb: 'attach', attachment });
+    // One that ended just now is started again.
+    await attach().catch((error: unknown) => {
+      if (!isFault(error, 'unavailable')) throw error;
+      return attach();
+    });
   }
 
   /** One that is not there has nothing attached. */
   async detach(id: string): Promise<void> {
     this.#wanted.delete(id);
-    const line = this.#line ?? (await connectTo(this.#folder));
-    if (line === null) return;
-    await this.#adopt(line).ask({ verb: 'detach', id });
+    await (await this.#existing())?.ask({ verb: 'detach', id });
   }
 
   async keepOnly(ids: readonly string[]): Promise<void> {
     for (const id of [...this.#wanted.keys()]) if (!ids.includes(id)) this.#wanted.delete(id);
-    const line = this.#line ?? (await connectTo(this.#folder));
-    if (line !== null) await this.#adopt(line).ask({ verb: 'keepOnly', ids });
+    await (await this.#existing())?.ask({ verb: 'keepOnly', ids });
   }
 
   dispose(): void {
     this.#isDisposed = true;
     this.#line?.close();
+  }
+
+  /** A proxy that runs already, and speaks as we do. One conversation at a time: it listens to the newest alone. */
+  #existing(): Promise<Line | null> {
+    if (this.#line) return Promise.resolve(this.#line);
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = null;
+    });
+    return this.#joining;
+  }
+
+  async #join(): Promise<Line | null> {
+    const line = await connectTo(this.#folder);
+    return line && (await line.isUnderstood()) ? this.#adopt(line) : null;
   }
 
   #open(): Promise<Line> {
@@ -72,14 +90,13 @@ export class ProxyProcess implements Network {
 
   async #bringUp(): Promise<Line> {
     const deadline = Date.now() + startMs;
-    for (let isStarted = false; Date.now() < deadline && !this.#isDisposed; ) {
-      const line = await connectTo(this.#folder);
-      if (line && (await line.isUnderstood())) return this.#adopt(line);
-      if (!line && !isStarted) {
-        startProxy(this.#options.home);
-        isStarted = true;
-      }
-      await pause(pollMs);
+    for (let startedMs = 0; Date.now() < deadline && !this.#isDisposed; await pause(pollMs)) {
+      const line = await this.#existing();
+      if (line) return line;
+      // One that came while another was leaving has left, too.
+      if (Date.now() - startedMs < startAgainMs) continue;
+      startProxy(this.#options.home);
+      startedMs = Date.now();
     }
     throw new Fault('unavailable', 'the network proxy does not start', {
       hint: `See ${join(this.#folder, proxyFiles.log)}.`,

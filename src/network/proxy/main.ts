@@ -15,8 +15,9 @@ import { Attachments } from './attachments.ts';
 import { Front } from './front.ts';
 import { ThresholdThread } from './threshold.ts';
 
-/** How long it waits for a daemon when there is nothing to do. */
-const idleMs = 1500;
+/** How long it waits when there is nothing to do: for a daemon, and with one for its next sandbox. */
+const idleMs = { alone: 1500, withDaemon: 60_000 } as const;
+const lookMs = 500;
 const takenExit = 6;
 
 const home = process.env.CARREL_HOME;
@@ -58,9 +59,9 @@ const path = join(folder, proxyFiles.socket);
 rmSync(path, { force: true });
 control.listen({ path: socketIn(folder).path }, () => chmodSync(path, 0o600));
 setInterval(() => {
-  if (daemon !== null || !attachments.isIdle) idleSinceMs = Date.now();
-  else if (Date.now() - idleSinceMs > idleMs) leave();
-}, idleMs / 3);
+  if (!attachments.isIdle) idleSinceMs = Date.now();
+  else if (Date.now() - idleSinceMs > (daemon === null ? idleMs.alone : idleMs.withDaemon)) leave();
+}, lookMs);
 
 async function obey(order: Asked): Promise<Answered> {
   const { serial } = order;

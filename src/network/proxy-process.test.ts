@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defaultNetworkLimits } from '../model/network.ts';
+import { type Asked, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
+import type { Attachment } from './network.ts';
+import { ProxyProcess } from './proxy-process.ts';
+
+let home: string;
+let server: Server;
+let heard: Asked[];
+let daemons: Socket[];
+let client: ProxyProcess;
+
+/** As the proxy does: it listens to the newest alone. */
+async function listen(): Promise<void> {
+  server = createServer((socket) => {
+    for (const before of daemons.splice(0)) before.destroy();
+    daemons.push(socket);
+    socket.on('error', () => {});
+    readLines(socket, (line) => {
+      heard.push(line as Asked);
+      sendLine(socket, { serial: (line as Asked).serial });
+    });
+  });
+  rmSync(join(home, 'network', proxyFiles.socket), { force: true });
+  const place = socketIn(join(home, 'network'));
+  server.listen(place.path);
+  await once(server, 'listening');
+  place.close();
+}
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'carrel-control-'));
+  mkdirSync(join(home, 'network'));
+  [heard, daemons] = [[], []];
+  await listen();
+  client = new ProxyProcess({ home, report: () => {} });
+});
+afterEach(() => {
+  client.dispose();
+  for (const socket of daemons) socket.destroy();
+  server.close();
+  rmSync(home, { recursive: true });
+});
+
+function attachment(id: string): Attachment {
+  return {
+    ...{ id, name: id, user: 'ann', folder: home, allow: ['a.example'], limits: defaultNetworkLimits },
+    init: { pid: 1, startTicks: 1, bootId: 'test' },
+    ...{ services: [], credentials: [], ports: [] },
+  };
+}
+
+const told = () => heard.flatMap((order) => (order.verb === 'attach' ? [order.attachment.id] : []));
+
+describe('the daemon', () => {
+  it('has one conversation with the proxy, however many begin at once', async () => {
+    const ids = Array.from({ length: 20 }, (_, at) => `sandbox-${at}`);
+    await Promise.all(ids.map((id) => client.detach(id)));
+    expect(heard.filter(({ verb }) => verb === 'hello')).toHaveLength(1);
+    expect(heard.flatMap((order) => (order.verb === 'detach' ? [order.id] : [])).sort()).toEqual([...ids].sort());
+  });
+
+  it('tells a new proxy everything that is still wanted', async () => {
+    await client.attach(attachment('one'));
+    await client.attach(attachment('two'));
+    await client.detach('one');
+    heard = [];
+    server.close();
+    for (const socket of daemons.splice(0)) socket.destroy();
+    await listen();
+    await vi.waitFor(() => expect(told()).toEqual(['two']));
+  });
+
+  it('detaches in vain where there is no proxy', async () => {
+    server.close();
+    await client.detach('one');
+    await client.keepOnly([]);
+    expect(heard).toEqual([]);
+  });
+});
