@@ -38,7 +38,9 @@ def requests():
     for _ in range(ORDER['count']):
         begun = now()
         ask(client, '/small')
-        client.recv(4096)
+        answer = b''
+        while not answer.endswith(b'small'):
+            answer += client.recv(4096)
         times.append(now() - begun)
     return times
 
