@@ -1,8 +1,10 @@
 /** What the parts of this engine share. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere, writeWhole } from '../../lib/file.ts';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
+import { seccompProfile } from '../local/seccomp.ts';
 import { Connection } from './connection.ts';
 import { askFacts, type Facts } from './facts.ts';
 import { hostId, type Owner } from './identity.ts';
@@ -33,6 +35,7 @@ export class Context {
   readonly rootless = readIdSpace().rootless;
   readonly folder: string;
   readonly stage: Stage;
+  readonly filter = JSON.stringify(seccompProfile(process.arch));
   readonly log: LogLimits;
   #view: Promise<View> | null = null;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
@@ -56,6 +59,13 @@ export class Context {
 
   run(id: string): string {
     return join(this.runs, id);
+  }
+
+  /** Podman wants a file. */
+  filterFile(): string {
+    const path = join(this.folder, 'seccomp.json');
+    if (readIfThere(path) !== this.filter) writeWhole(path, this.filter);
+    return path;
   }
 
   /** There from before the first trace of a sandbox until after the last. */

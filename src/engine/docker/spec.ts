@@ -4,7 +4,6 @@
  */
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Launch, LogLimits } from '../engine.ts';
-import { seccompProfile } from '../local/seccomp.ts';
 import { maskedPaths } from '../local/spec.ts';
 import type { Facts } from './facts.ts';
 import type { Identity } from './identity.ts';
@@ -16,8 +15,10 @@ export interface SpecInput extends DockerMounts {
   readonly image: string;
   readonly runtime: string;
   readonly identity: Identity;
-  readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
+  readonly facts: Pick<Facts, 'enforced' | 'logDriver' | 'product'>;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of system calls, as the engine takes it: itself, or the path of a file. */
+  readonly filter: string;
   readonly log: LogLimits;
 }
 
@@ -57,7 +58,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     Runtime: input.runtime,
     Init: true,
     CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges:true', ...filter(input.runtime)],
+    SecurityOpt: ['no-new-privileges:true', ...filterFor(input)],
     MaskedPaths: [...maskedPaths, ...maskedSystem],
     ReadonlyPaths: readonlyPaths,
     ReadonlyRootfs: true,
@@ -66,7 +67,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     CgroupnsMode: 'private',
     ShmSize: Math.min(shmBytes, launch.limits.memoryBytes),
     OomScoreAdj: 500,
-    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }, ...(facts.product === 'Podman' ? ownLimits : [])],
     RestartPolicy: { Name: 'no' },
     LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver, input.log) },
     Mounts: [...input.mounts],
@@ -75,9 +76,15 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }
 
+/** Podman sets these as high as they go, which not everybody may. A sandbox has its own limit for processes. */
+const ownLimits = [
+  { Name: 'nofile', Soft: 16_384, Hard: 16_384 },
+  { Name: 'nproc', Soft: 32_768, Hard: 32_768 },
+];
+
 /** Narrower than the engine's own; sysbox-runc makes its own of that one. */
-function filter(runtime: string): string[] {
-  return runtime === 'sysbox-runc' ? [] : [`seccomp=${JSON.stringify(seccompProfile(process.arch))}`];
+function filterFor({ runtime, filter }: SpecInput): string[] {
+  return runtime === 'sysbox-runc' ? [] : [`seccomp=${filter}`];
 }
 
 /** The engine shows all of /sys, read-only. */

@@ -50,6 +50,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     runtime,
     identity,
     facts,
+    filter: facts.product === 'Podman' ? view(context.filterFile()) : context.filter,
     log: context.log,
     labels: { ...own, [labels.advisory]: advisoryLabel(advisory) },
   });
