@@ -1,5 +1,5 @@
 /** Paths of the host that users name, resolved without trusting anything a sandbox could have planted on the way. */
-import { existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
@@ -95,8 +95,18 @@ export function projectFolder(path: string, { home, open, sockets }: ProjectRule
       },
     );
   }
+  refuseUnreadable(real);
   refuseSockets(real, sockets);
   return real;
+}
+
+function refuseUnreadable(real: string): void {
+  try {
+    accessSync(real, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    const hint = 'Name a folder of your own.';
+    throw new Fault('denied', `${printable(real)} cannot be a project: it may not be read`, { hint, cause });
+  }
 }
 
 /** A bound folder brings its sockets along, with their owner shown as agent. */

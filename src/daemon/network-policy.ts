@@ -61,7 +61,9 @@ function readProjectFile(path: string): z.output<typeof projectSchema> | null {
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     if (isErrno(error, 'ELOOP')) throw new Fault('invalid', `${path} is a link`, { hint: 'Make it a plain file.' });
-    throw error;
+    if (!isErrno(error, 'EACCES')) throw error;
+    const hint = 'Make it readable, or say what may be reached: --network';
+    throw new Fault('denied', `${path} may not be read`, { hint, cause: error });
   }
 }
 

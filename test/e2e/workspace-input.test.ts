@@ -59,6 +59,9 @@ describe.each(ways)('as %s', (way) => {
         const secret = join(project.path, '../secret');
         mkdirSync(secret, { mode: 0o700 });
         await refused(secret, 4, 'it may not be read');
+        const partly = new Project(carrel.folder('partly'), { f: 'f\n' });
+        writeFileSync(partly.at('carrel.yaml'), 'network: none\n', { mode: 0o600 });
+        await refused(partly.path, 4, 'carrel.yaml may not be read');
       });
 
     it.each([
