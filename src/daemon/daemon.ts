@@ -10,6 +10,7 @@ import { openDockerEngine } from '../engine/docker/docker.ts';
 import type { Engine } from '../engine/engine.ts';
 import { identityOf, readIdSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
+import { anyShift } from '../engine/local/owner-namespace.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { sweepTools } from '../launch/tools.ts';
 import { accountName } from '../lib/account.ts';
@@ -30,7 +31,7 @@ import type { Store } from '../store/store.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { setScratch, sweepScratch } from '../workspace/scratch.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import { overlayRefusal } from '../workspace/trial.ts';
+import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { Applies } from './applies.ts';
 import { forgetApplies } from './apply-journal.ts';
 import { BaseWatch } from './base-watch.ts';
@@ -89,6 +90,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     log: config.log,
   });
   const docker = openDocker(home, config);
+  const otherOwners = rootless ? null : await anyShift();
   const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);
   const engine = severalEngines({ local, docker }, engineOf);
   const now = () => new Date().toISOString();
@@ -168,7 +170,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       owner: actor.name,
       // Without root, agents on folders of the machine are the person who runs the daemon.
       account: actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null),
-      overlayRefusal: (lower) => overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted'),
+      overlayRefusal: (lower) =>
+        overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted') ??
+        (otherOwners === null ? null : shiftRefusal(lower, home.home, otherOwners)),
       unapplied: data.unapplied,
       volumeMounts: (asked) => volumeDesk.mounts(asked),
       images,

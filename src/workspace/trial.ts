@@ -1,6 +1,6 @@
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { detachMount, mount, mountFlags } from '../lib/sys-mount.ts';
+import { bindMount, detachMount, mount, mountFlags } from '../lib/sys-mount.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 /**
@@ -24,6 +24,22 @@ export function overlayRefusal(lower: string, home: string, marks: WorkspacePlac
   } finally {
     detachMount(target);
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Why `source` cannot be shown with other owners, by trying it with a namespace that says which; null when it can. */
+export function shiftRefusal(source: string, home: string, ownersFd: number): string | null {
+  const target = mkdtempSync(join(home, 'trial-'));
+  const fd = openSync(source, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    bindMount(fd, target, { readonly: true, ownersFd });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    closeSync(fd);
+    detachMount(target);
+    rmdirSync(target);
   }
 }
 

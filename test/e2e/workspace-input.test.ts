@@ -226,16 +226,29 @@ describe.each(ways)('as %s', (way) => {
   if (isRealRoot)
     describe('where no overlay is possible', () => {
       let stacked: string;
+      let single: string;
       beforeAll(async () => {
         // A daemon sees what was mounted before it came.
         await carrel.ok('down');
         stacked = carrel.folder('stacked');
-        stack(stacked);
+        stack(stacked, 2);
         chownSync(stacked, project.owner.uid, project.owner.gid);
+        single = carrel.folder('single');
+        stack(single, 1);
+        chownSync(single, project.owner.uid, project.owner.gid);
       });
       afterAll(async () => {
         await carrel.ok('down');
-        for (let layer = 0; layer < 2; layer += 1) execFileSync('umount', ['-l', stacked]);
+        for (const folder of [stacked, stacked, single]) execFileSync('umount', ['-l', folder]);
+      });
+
+      it('files of a filesystem that cannot show its owner as agent are written to all the same', async () => {
+        const flat = new Project(single, { 'a.txt': 'a\n' });
+        await carrel.ok('create', '--name', 'flat', flat.path);
+        await agent(carrel, 'flat', 'echo b >> a.txt');
+        await apply(carrel, 'flat');
+        expect(flat.read('a.txt')).toBe('a\nb\n');
+        await carrel.ok('rm', '--force', 'flat');
       });
 
       it('a whole copy does the same', async () => {
@@ -269,10 +282,10 @@ describe.each(ways)('as %s', (way) => {
     });
 });
 
-/** Mounts as many overlays upon each other as the kernel allows, so that it refuses another. */
-function stack(folder: string): void {
-  for (let layer = 0; layer < 2; layer += 1) {
-    const [upper, work] = ['upper', 'work'].map((name) => join(folder, `../stack-${layer}-${name}`));
+/** Mounts overlays upon each other; of more than two the kernel refuses another. */
+function stack(folder: string, layers: number): void {
+  for (let layer = 0; layer < layers; layer += 1) {
+    const [upper, work] = ['upper', 'work'].map((name) => `${folder}-${layer}-${name}`);
     for (const path of [upper!, work!]) mkdirSync(path);
     const options = `lowerdir=${folder},upperdir=${upper},workdir=${work}`;
     execFileSync('mount', ['-t', 'overlay', '-o', options, 'carrel-test', folder]);
