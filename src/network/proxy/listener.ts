@@ -18,6 +18,7 @@ export class Listener {
   readonly #gate: Gate;
   readonly #accept: (socket: Socket) => void;
   #server: Server | null = null;
+  #isEarly = false;
   #isClosed = false;
 
   /** Takes a socket that listens, and keeps it. */
@@ -30,7 +31,7 @@ export class Listener {
 
   /** When there may be room again. */
   resume(): void {
-    if (this.#server !== null || this.#isClosed || this.#gate.room() <= 0) return;
+    if (this.#server !== null || this.#isClosed || this.#isEarly || this.#gate.room() <= 0) return;
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
     this.#server = server;
     server.on('connection', (socket) => this.#take(socket));
@@ -43,10 +44,18 @@ export class Listener {
     socket.on('error', () => socket.destroy());
     const waitMs = this.#gate.pace.takeMs();
     this.#accept(socket);
-    if (waitMs > 0) {
-      this.#pause();
-      setTimeout(() => this.resume(), waitMs);
-    } else if (this.#gate.room() <= 0) this.#pause();
+    if (waitMs > 0) this.#wait(waitMs);
+    else if (this.#gate.room() <= 0) this.#pause();
+  }
+
+  /** Room alone is no reason to go on before it is time. */
+  #wait(ms: number): void {
+    this.#pause();
+    this.#isEarly = true;
+    setTimeout(() => {
+      this.#isEarly = false;
+      this.resume();
+    }, ms);
   }
 
   #pause(): void {
