@@ -58,7 +58,17 @@ describe('the base', () => {
     const tools = 'for p in git node python3 rg; do $p; done; ls /opt/carrel/bin; cat /etc/passwd';
     expect(await inImage(image.id, `${tools}; /opt/carrel/bin/init -- echo ran`)).toBe(
       [
-        ...['git ', 'node ', 'python3 ', 'rg ', 'carrel-adapter', 'init', 'lib', 'root:x:0:0::/root:/bin/sh'],
+        ...[
+          'git ',
+          'node ',
+          'python3 ',
+          'rg ',
+          'carrel-adapter',
+          'demo-agent',
+          'init',
+          'lib',
+          'root:x:0:0::/root:/bin/sh',
+        ],
         ...['agent:x:1000:1000:agent:/home/agent:/bin/bash', 'ran'],
       ].join('\n'),
     );
@@ -215,9 +225,10 @@ describe('whoever waits for a build', () => {
 
   it('is told when the daemon is killed, and nothing goes on without it', async () => {
     const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 299')]);
+    const exit = once(child, 'exit');
     await until(async () => (await containers()) === 1, 'the step to run');
     await carrel.killDaemon();
-    expect((await once(child, 'exit'))[0]).toBe(75);
+    expect((await exit)[0]).toBe(75);
     await until(async () => (await containers()) === 0, 'the step to be gone');
   });
 
