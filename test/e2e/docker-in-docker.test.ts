@@ -69,7 +69,7 @@ describe('in a container', () => {
   it('are refused what the engine does not see, with a cure', async () => {
     await inside(['busybox', 'mkdir', '-p', '/srv/own']);
     await inside(['busybox', 'chown', String(owner), '/srv/own']);
-    const { exitCode, stderr } = await carrel('run', ...onDocker, '/srv/own', '--', 'true');
+    const { exitCode, stderr } = await carrel('run', ...onDocker, '--mode', 'bind', '/srv/own', '--', 'true');
     expect([exitCode, stderr]).toEqual([
       3,
       expect.stringMatching(/does not see \/srv\/own\n.*docker run -v HOST:PATH/),

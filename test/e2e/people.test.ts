@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canary } from '../harness/canary.ts';
 import { Dockerd } from '../harness/dockerd.ts';
-import { Installation, type Outcome } from '../harness/installation.ts';
+import { Installation, type Outcome, until } from '../harness/installation.ts';
 
 const engines = ['local', 'docker'] as const;
 
@@ -218,6 +218,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     if (names.length > 0) await carrel.ok('rm', '--force', ...names);
     await carrel.ok('volume', 'clean', '--yes');
     expect((await carrel.run(again)).exitCode).not.toBe(0);
+    await until(async () => (await carrel.json<unknown[]>('ls')).length === 0, 'the last to be removed');
     await carrel.ok('volume', 'restore', file);
     expect(await carrel.ok(...again)).toBe('remembered\n');
   });
