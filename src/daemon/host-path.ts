@@ -55,7 +55,7 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 function missing(path: string): Fault {
-  return new Fault('invalid', `${printable(path)} does not exist`, { hint: 'Name it by its absolute path.' });
+  return new Fault('invalid', `${printable(path)} does not exist`, { hint: 'Check how it is spelled.' });
 }
 
 function planted(path: string, link: string): Fault {
