@@ -27,7 +27,7 @@ it('keeps five files of ten megabytes and a hundred thousand events, unless told
 });
 
 it.each([
-  ['logs: {size: 1k}', 'logs.size: 1024 is out of range'],
+  ['logs: {size: 1k}', 'logs.size: 1.0K is out of range'],
   ['audit: {size: lots}', 'audit.size: "lots" is not a size'],
   ['logs: {files: 0}', 'logs.files'],
   ['audit: {days: 7}', 'audit'],

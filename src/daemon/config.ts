@@ -9,7 +9,7 @@ import { Fault } from '../model/fault.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
 import { Misfit } from '../model/shape.ts';
-import { parseSize } from '../model/size.ts';
+import { formatSize, parseSize } from '../model/size.ts';
 import { defaultMaxEvents } from '../store/store.ts';
 import { checkYaml } from './yaml-file.ts';
 
@@ -161,8 +161,8 @@ function rotationOf(given: z.output<typeof rotation> = {}, what: string): LogLim
   if (maxBytes >= fileBytes.least && maxBytes <= fileBytes.most) {
     return { maxBytes, files: given.files ?? defaultLog.files };
   }
-  throw new Fault('invalid', `${what}.size: ${maxBytes} is out of range`, {
-    hint: `Between ${fileBytes.least} and ${fileBytes.most} bytes.`,
+  throw new Fault('invalid', `${what}.size: ${formatSize(maxBytes)} is out of range`, {
+    hint: `Between ${formatSize(fileBytes.least)} and ${formatSize(fileBytes.most)}.`,
   });
 }
 

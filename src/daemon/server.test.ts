@@ -57,7 +57,7 @@ describe('a request', () => {
   it.each([
     [{ nme: 'x' }, 'body: Unrecognized key: "nme"'],
     [{ limits: { memoryBytes: -1 } }, 'body.limits.memoryBytes: '],
-    [{ limits: { memoryBytes: 1 } }, 'limits.memoryBytes: 1 is out of range'],
+    [{ limits: { memoryBytes: 1 } }, 'limits.memoryBytes: 1B is out of range'],
     [{ name: 'No Good' }, '"No Good" is not a sandbox name'],
     [{ command: ['a\0b'] }, 'body.command.0: '],
     [{ env: { 'A B': '1' } }, 'body.env'],

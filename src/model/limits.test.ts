@@ -17,12 +17,13 @@ describe('resolveLimits', () => {
   it('lets swap follow memory unless it was asked for', () => {
     expect(resolveLimits({ memoryBytes: GiB }).swapBytes).toBe(2 * GiB);
     expect(resolveLimits({ memoryBytes: GiB, swapBytes: GiB }).swapBytes).toBe(GiB);
+    expect(resolveLimits({ memoryBytes: 1024 ** 5 }).swapBytes).toBe(1024 ** 5);
   });
 
   it.each([
     [{ cpus: 0 }, 'limits.cpus'],
     [{ cpus: Number.NaN }, 'limits.cpus'],
-    [{ memoryBytes: 1024 }, 'limits.memoryBytes'],
+    [{ memoryBytes: 1024 }, 'limits.memoryBytes: 1.0K is out of range'],
     [{ pids: 5_000_000 }, 'limits.pids'],
     [{ memoryBytes: 2 * GiB, swapBytes: GiB }, 'limits.swapBytes'],
   ])('refuses %j with the field', (asked, field) => {

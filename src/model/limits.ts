@@ -1,4 +1,5 @@
 import { Fault } from './fault.ts';
+import { formatSize } from './size.ts';
 
 /** What a sandbox may use. Swap is the total of memory and swap, as cgroups count it. */
 export interface Limits {
@@ -43,11 +44,15 @@ export function resolveLimits(asked: Partial<Limits>, defaults: Limits = default
 }
 
 function implicitSwap(limits: Limits, defaults: Limits): number {
-  return limits.memoryBytes === defaults.memoryBytes ? defaults.swapBytes : limits.memoryBytes * 2;
+  if (limits.memoryBytes === defaults.memoryBytes) return defaults.swapBytes;
+  return Math.min(limits.memoryBytes * 2, bounds.swapBytes[1]);
 }
 
 function checkBound(key: keyof Limits, value: number): void {
   const [min, max] = bounds[key];
   if (Number.isFinite(value) && value >= min && value <= max) return;
-  throw new Fault('invalid', `limits.${key}: ${value} is out of range`, { hint: `Between ${min} and ${max}.` });
+  const shown = key.endsWith('Bytes') ? formatSize : String;
+  throw new Fault('invalid', `limits.${key}: ${shown(value)} is out of range`, {
+    hint: `Between ${shown(min)} and ${shown(max)}.`,
+  });
 }
