@@ -59,6 +59,8 @@ export class Dockerd {
 
   static async open(extra: readonly string[] = []): Promise<Dockerd> {
     const dockerd = new Dockerd(mkdtempSync(join(tmpdir(), 'carrel-dockerd-')), extra);
+    // One that shifts ids insists on the way to its folders.
+    chmodSync(dockerd.folder, 0o711);
     await dockerd.start();
     await dockerd.docker('import', await imageArchive(dockerd.folder), image);
     return dockerd;

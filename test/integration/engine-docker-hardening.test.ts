@@ -3,11 +3,12 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type SeccompProfile, seccompProfile } from '../../src/engine/local/seccomp.ts';
 import { readMark } from '../../src/lib/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
-import { Dockerd } from '../harness/dockerd.ts';
+import { Dockerd, image } from '../harness/dockerd.ts';
 
 let dockerd: Dockerd;
 let setup: DockerSetup;
@@ -92,6 +93,33 @@ describe('a process inside', () => {
     expect(told.MaskedPaths).toContain('/proc/kcore');
     expect(told.ReadonlyPaths).toContain('/proc/sys');
   });
+});
+
+describe('the filter of system calls', () => {
+  /** Allowed by Docker, too, in engines that are later than the first of these. */
+  const later = `
+    cachestat fchmodat2 futex_requeue futex_wait futex_wake getxattrat listxattrat removexattrat setxattrat
+    map_shadow_stack mseal pkey_alloc pkey_free pkey_mprotect process_vm_readv process_vm_writev
+  `;
+
+  it("allows nothing that Docker's own does not, for a container without capabilities", async () => {
+    const id = await dockerd.docker('run', '--detach', '--network=none', '--cap-drop=ALL', image, 'sleep', '600');
+    const bundle = join(dockerd.folder, 'exec/containerd/daemon/io.containerd.runtime.v2.task/moby', id);
+    const { seccomp } = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8')).linux as { seccomp: Filter };
+    await dockerd.docker('rm', '--force', id);
+    const theirs = new Set([...allowedBy(seccomp), ...later.trim().split(/\s+/)]);
+    const ours = allowedBy(seccompProfile(process.arch));
+    expect(ours.length).toBeGreaterThan(200);
+    expect(ours.filter((name) => !theirs.has(name))).toEqual([]);
+    const archs = (filter: Filter) => filter.architectures.toSorted();
+    expect(archs(seccomp)).toEqual(expect.arrayContaining(archs(seccompProfile(process.arch))));
+  });
+
+  type Filter = Pick<SeccompProfile, 'architectures' | 'syscalls'>;
+
+  function allowedBy({ syscalls }: Filter): string[] {
+    return syscalls.filter(({ action }) => action === 'SCMP_ACT_ALLOW').flatMap(({ names }) => names);
+  }
 });
 
 describe('a working copy', () => {

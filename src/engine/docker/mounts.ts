@@ -22,6 +22,8 @@ export interface MountPlan {
   readonly maps: IdMaps;
   readonly view: View;
   readonly sources: Sources;
+  /** What is read-only is so by itself, and a user namespace that the engine does not know of cannot make it so again. */
+  readonly sealed: boolean;
   /** By the number of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
   /** Whoever reads the layers can see names under `user.` only. */
@@ -52,7 +54,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
     if (mount.kind === 'overlay') return overlay(mount, index, identity, plan);
     const named = plan.named.get(index);
     if (named) return { ...named, Target: mount.target, ReadOnly: mount.readonly };
-    return bindSettings(plan.sources.source(index), mount.target, mount.readonly);
+    return bindSettings(plan.sources.source(index), mount.target, mount.readonly && !plan.sealed);
   });
   return {
     mounts: [...accountFiles(identity, plan), ...others],

@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 import { askFacts, type Facts } from './facts.ts';
 import { findSocket } from './socket.ts';
 import { canShow } from './stage.ts';
+import { sysbox } from './sysbox.ts';
 
 /** Somebody waits to be told. */
 const examineMs = 5000;
@@ -84,8 +85,8 @@ function knownRuntimes({ runtimes }: Facts): string[] {
 
 function runtimeRow(facts: Facts): ProbeRow {
   const others = knownRuntimes(facts).filter((name) => name !== facts.defaultRuntime);
-  const sysbox = facts.runtimes.includes('sysbox-runc') ? '' : '; --runtime sysbox-runc is not installed';
-  return ok('docker-runtime', `${[facts.defaultRuntime, ...others].join(', ')}${sysbox}`);
+  const missing = facts.runtimes.includes(sysbox) ? '' : `; --runtime ${sysbox} is not installed`;
+  return ok('docker-runtime', `${[facts.defaultRuntime, ...others].join(', ')}${missing}`);
 }
 
 function seccompRow({ seccomp }: Facts): ProbeRow {

@@ -8,6 +8,7 @@ import { maskedPaths } from '../local/spec.ts';
 import type { Facts } from './facts.ts';
 import type { Identity } from './identity.ts';
 import type { DockerMounts } from './mounts.ts';
+import { sysbox } from './sysbox.ts';
 
 export interface SpecInput extends DockerMounts {
   readonly name: string;
@@ -84,7 +85,7 @@ const ownLimits = [
 
 /** Narrower than the engine's own; sysbox-runc makes its own of that one. */
 function filterFor({ runtime, filter }: SpecInput): string[] {
-  return runtime === 'sysbox-runc' ? [] : [`seccomp=${filter}`];
+  return runtime === sysbox ? [] : [`seccomp=${filter}`];
 }
 
 /** The engine shows all of /sys, read-only. */

@@ -15,6 +15,7 @@ import { advisoryLabel } from './observe.ts';
 import { forgetHostImage, hostImageName, rootOf } from './root.ts';
 import { plainSources } from './source.ts';
 import { containerSpec } from './spec.ts';
+import { refuseOwnersFolders, sysbox, sysboxShift } from './sysbox.ts';
 import type { View } from './view.ts';
 
 export async function create(context: Context, launch: Launch): Promise<void> {
@@ -26,7 +27,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const root = await rootOf(launch.root, connection, context.folder);
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
   const all = [...root.mounts, ...launch.mounts];
-  const input = { slot: launch.slot, facts, self: context.self };
+  const input = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
   const shows = context.stage.isPossible;
   const view = shows ? same : await context.view(root.image);
   const identity = shows ? ownIdentity(input) : identityFor(ownedFolders(launch.mounts, maps), input);
@@ -34,6 +35,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const mounts = prepareMounts(all, identity, {
     sources: shows ? await context.stage.show(launch.id, all, agent) : plainSources(all, agent, maps, view),
     named: await nameVolumes(all, { connection, installation, agent, view }),
+    sealed: shows && runtime === sysbox,
     folder: context.run(launch.id),
     maps,
     view,
@@ -60,6 +62,12 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     forgetHostImage(connection);
     throw statusOf(error) === 404 ? missingImage(root.image, error) : error;
   }
+}
+
+function shiftedFacts(runtime: string, facts: Facts, { mounts }: Launch): Facts {
+  if (runtime !== sysbox) return facts;
+  refuseOwnersFolders(mounts);
+  return { ...facts, shift: sysboxShift(facts) };
 }
 
 /** Beside us, the engine sees what we see. */

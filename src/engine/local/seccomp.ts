@@ -60,7 +60,7 @@ const waiting = words(`
 `);
 
 const memory = words(`
-  mmap munmap mremap mprotect madvise process_madvise msync mincore brk remap_file_pages
+  mmap munmap mremap mprotect madvise msync mincore brk remap_file_pages
   mlock mlock2 munlock mlockall munlockall mseal map_shadow_stack
   pkey_alloc pkey_free pkey_mprotect membarrier
 `);

@@ -1,0 +1,143 @@
+/**
+ * Containers in user namespaces: of a dockerd that shifts all ids, and of sysbox-runc, which does so by itself. A stand-in for that
+ * one, made of runc, is what dockerd has under its name.
+ */
+import { execFileSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Mount } from '../../src/model/mount.ts';
+import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
+import { Dockerd } from '../harness/dockerd.ts';
+
+const owner = 4321;
+const sysbox = 'sysbox-runc';
+const standIn = resolve('test/fixtures/sysbox-runc');
+
+/** Of this mount namespace alone. */
+function lend(lines: string): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-subuid-'));
+  const file = join(folder, 'ids');
+  writeFileSync(file, lines);
+  const places = ['/etc/subuid', '/etc/subgid'];
+  for (const place of places) {
+    if (!existsSync(place)) writeFileSync(place, '');
+    execFileSync('mount', ['--bind', file, place]);
+  }
+  return () => {
+    for (const place of places) execFileSync('umount', [place]);
+    rmSync(folder, { recursive: true });
+  };
+}
+
+let dockerd: Dockerd;
+let setup: DockerSetup;
+let project: string;
+
+beforeEach(async () => {
+  setup = await dockerSetup(dockerd);
+  project = join(setup.folder, 'project');
+  mkdirSync(project, { mode: 0o700 });
+  writeFileSync(join(project, 'kept'), 'kept\n', { mode: 0o600 });
+  for (const path of [project, join(project, 'kept')]) chownSync(path, owner, owner);
+});
+afterEach(async () => {
+  expect(await setup.engine.list()).toEqual([]);
+  await setup.engine.dispose();
+  await setup.cleanup();
+});
+
+function overlay(): Mount {
+  const folder = join(setup.folder, 'layers');
+  for (const name of ['upper', 'work']) mkdirSync(join(folder, name), { recursive: true });
+  return { kind: 'overlay', lower: project, folder, target: '/workspace', mapOwner: true };
+}
+
+const bind = (readonly: boolean): Mount => ({
+  ...{ kind: 'bind', source: project, target: readonly ? '/.workspace' : '/workspace', readonly, mapOwner: true },
+});
+
+const script = (text: string, mounts: readonly Mount[], runtime: string | null = null, slot = 0) =>
+  said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', `exec 2>&1; ${text}`], mounts, runtime, slot }));
+
+/** Where root is, then who agent is, and what it makes of a working copy. */
+const work = 'cat /proc/self/uid_map; id -u; whoami; cat kept; echo new > new; touch /.workspace/x';
+const worked = (first: number, agent: number) =>
+  expect.stringMatching(
+    new RegExp(`^ +0 +${first} +65536\\n${agent}\\nagent\\nkept\\ntouch: /.workspace/x: Read-only file system\\n$`),
+  );
+const made = () => statSync(join(setup.folder, 'layers/upper/new')).uid;
+
+describe('a dockerd with userns-remap', () => {
+  let giveBack: () => void;
+  beforeAll(async () => {
+    giveBack = lend('nobody:300000:65536\n');
+    dockerd = await Dockerd.open(['--userns-remap', 'nobody:nogroup']);
+  });
+  afterAll(async () => {
+    await dockerd.dispose();
+    giveBack();
+  });
+
+  it.each([0, 7])('has working copies of anybody, and agents of its own range: user %i', async (slot) => {
+    const text = await script(`cd /workspace; ${work}`, [overlay(), bind(true)], null, slot);
+    expect(text).toEqual(worked(300_000, 1000 + slot));
+    expect(made()).toBe(301_000 + slot);
+  });
+
+  it('has no runtime but those that it names', async () => {
+    await expect(setup.engine.start(setup.launch({ runtime: sysbox }))).rejects.toMatchObject({
+      code: 'unsupported',
+      message: `this Docker Engine has no runtime ${sysbox}`,
+      hint: 'It has runc; others are named in /etc/docker/daemon.json.',
+    });
+  });
+
+  it('has the real folder of somebody, to whom belongs what is made there, with no set-user-id bit', async () => {
+    expect(await script('cd /workspace; touch made; chmod u+s made', [bind(false)])).toContain('not permitted');
+    expect(statSync(join(project, 'made'))).toMatchObject({ uid: owner, gid: owner });
+  });
+});
+
+describe('a dockerd with sysbox-runc', () => {
+  beforeAll(async () => {
+    dockerd = await Dockerd.open(['--add-runtime', `${sysbox}=${standIn}`]);
+  });
+  afterAll(() => dockerd.dispose());
+
+  it('runs what asks for it, with the ids that it is lent and a filter of its own', async () => {
+    const giveBack = lend('other:1:2\nsysbox:400000:65536\n');
+    try {
+      const text = await script(`cd /workspace; ${work}`, [overlay(), bind(true)], sysbox);
+      expect(text).toEqual(worked(400_000, 1000));
+      expect(made()).toBe(401_000);
+      const launch = setup.launch({ runtime: sysbox });
+      expect(await setup.engine.start(launch)).toMatchObject({ runtime: sysbox });
+      const format = '{{.HostConfig.Runtime}} {{.HostConfig.SecurityOpt}}';
+      const told = await dockerd.docker('inspect', '--format', format, `carrel-${setup.installation}-${launch.id}`);
+      expect(told).toBe(`${sysbox} [no-new-privileges:true]`);
+      await setup.engine.remove(launch.id, null);
+    } finally {
+      giveBack();
+    }
+  });
+
+  it('is refused where it is lent no ids, and where agent could make files that run as their owner', async () => {
+    const start = (mounts: readonly Mount[]) => setup.engine.start(setup.launch({ runtime: sysbox, mounts }));
+    await expect(start([])).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('/etc/subuid has no line for the user sysbox'),
+      hint: expect.stringContaining('leave --runtime out'),
+    });
+    await expect(start([bind(false)])).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(`set-user-id files in ${project}`),
+      hint: expect.stringContaining('--mode overlay'),
+    });
+  });
+
+  it('is not what others run on', async () => {
+    expect(await script('cat /proc/self/uid_map', [])).toMatch(/^ +0 +0 +4294967295\n$/);
+  });
+});
