@@ -55,6 +55,13 @@ export const refusal = {
   closed: () => new Fault('unavailable', 'the store is closed'),
 };
 
+/** With its data as JSON text. */
+export type RawEvent = Omit<Event, 'data'> & { readonly data: string };
+
+export function eventOf(raw: RawEvent): Event {
+  return { ...raw, data: JSON.parse(raw.data) };
+}
+
 interface Subscription {
   readonly listener: (event: Event) => void;
 }
@@ -66,7 +73,7 @@ interface Subscription {
  */
 export class Feed {
   readonly #subscriptions = new Set<Subscription>();
-  readonly #queue: { readonly event: Event; readonly audience: readonly Subscription[] }[] = [];
+  readonly #queue: { readonly event: RawEvent; readonly audience: readonly Subscription[] }[] = [];
   #telling = false;
 
   subscribe(listener: (event: Event) => void): () => void {
@@ -75,7 +82,8 @@ export class Feed {
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  publish(event: Event): void {
+  publish(event: RawEvent): void {
+    if (this.#subscriptions.size === 0) return;
     this.#queue.push({ event, audience: [...this.#subscriptions] });
     if (this.#telling) return;
     this.#telling = true;
@@ -89,10 +97,10 @@ export class Feed {
     this.#subscriptions.clear();
   }
 
-  #tell(subscription: Subscription, event: Event): void {
+  #tell(subscription: Subscription, event: RawEvent): void {
     if (!this.#subscriptions.has(subscription)) return;
     try {
-      subscription.listener(structuredClone(event));
+      subscription.listener(eventOf(event));
     } catch (error) {
       warn(error);
     }
@@ -117,7 +125,7 @@ interface Entry extends Omit<Row<Kind>, 'value'> {
 
 class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>();
-  readonly #events: Event[] = [];
+  readonly #events: RawEvent[] = [];
   readonly #feed = new Feed();
   readonly #maxEvents: number;
   #lastSeq = 0;
@@ -174,7 +182,7 @@ class MemoryStore implements Store {
   events(after: number, limit: number): readonly Event[] {
     this.#open();
     const later = this.#events.filter((event) => event.seq > after);
-    return later.slice(0, boundedLimit(limit)).map((event) => structuredClone(event));
+    return later.slice(0, boundedLimit(limit)).map(eventOf);
   }
 
   lastSeq(): number {
@@ -216,7 +224,7 @@ class MemoryStore implements Store {
 
   /** Everything that can fail comes before the change, which makes the two one. */
   #write<T>(event: NewEvent, change: (seq: number) => T): T {
-    const data = JSON.parse(encode(event.data));
+    const data = encode(event.data);
     const stored = { seq: this.#lastSeq + 1, at: event.at, type: event.type, subject: event.subject, data };
     this.#lastSeq = stored.seq;
     this.#events.push(stored);

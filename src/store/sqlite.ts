@@ -14,7 +14,7 @@ import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault, type FaultCode } from '../model/fault.ts';
 import { keep, pragma } from './kept.ts';
-import { boundedLimit, encode, expiredUpTo, Feed, refusal } from './memory.ts';
+import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign } from './migrations.ts';
 import {
   defaultMaxEvents,
@@ -99,7 +99,6 @@ function connect(path: string): Database.Database {
 const columns = 'kind, id, owner, name, revision, value';
 
 type RawRow = Omit<Row<Kind>, 'value'> & { readonly value: string };
-type RawEvent = Omit<Event, 'data'> & { readonly data: string };
 
 function prepare(db: Database.Database) {
   return {
@@ -109,16 +108,16 @@ function prepare(db: Database.Database) {
     ),
     count: db.prepare<[string], { count: number }>('SELECT count(*) AS count FROM rows WHERE kind = ?'),
     list: db.prepare<[string], RawRow>(`SELECT ${columns} FROM rows WHERE kind = ? ORDER BY seq`),
-    insert: db.prepare<[RawRow], RawRow>(
-      `INSERT INTO rows (seq, ${columns}) VALUES (@revision, @kind, @id, @owner, @name, @revision, @value)
-       RETURNING ${columns}`,
+    insert: db.prepare<[RawRow]>(
+      `INSERT INTO rows (seq, ${columns}) VALUES (@revision, @kind, @id, @owner, @name, @revision, @value)`,
     ),
-    update: db.prepare<[number, string, string, string, number], RawRow>(
-      `UPDATE rows SET revision = ?, value = ? WHERE kind = ? AND id = ? AND revision = ? RETURNING ${columns}`,
+    update: db.prepare<[number, string, string, string, number], Omit<RawRow, 'value'>>(
+      `UPDATE rows SET revision = ?, value = ? WHERE kind = ? AND id = ? AND revision = ?
+       RETURNING kind, id, owner, name, revision`,
     ),
     remove: db.prepare<[string, string, number]>('DELETE FROM rows WHERE kind = ? AND id = ? AND revision = ?'),
-    append: db.prepare<[Omit<RawEvent, 'seq'>], RawEvent>(
-      'INSERT INTO events (at, type, subject, data) VALUES (@at, @type, @subject, @data) RETURNING *',
+    append: db.prepare<[string, string, string, string]>(
+      'INSERT INTO events (at, type, subject, data) VALUES (?, ?, ?, ?)',
     ),
     events: db.prepare<[number, number], RawEvent>('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?'),
     expire: db.prepare<[number]>('DELETE FROM events WHERE seq <= ?'),
@@ -166,14 +165,16 @@ class SqliteStore implements Store {
     const { kind, id, owner, name } = row;
     return this.#write(event, options, (revision) => {
       const raw = { kind, id, owner, name, revision, value: encode(row.value) };
-      return rowOf<K>(refusingTaken(row, () => this.#sql.insert.get(raw)))!;
+      refusingTaken(row, () => this.#sql.insert.run(raw));
+      return rowOf<K>(raw)!;
     });
   }
 
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K> {
     return this.#write(event, options, (revision) => {
-      const raw = this.#sql.update.get(revision, encode(value), row.kind, row.id, row.revision);
-      return rowOf<K>(raw) ?? this.#refuseStale(row);
+      const text = encode(value);
+      const raw = this.#sql.update.get(revision, text, row.kind, row.id, row.revision);
+      return raw ? rowOf<K>({ ...raw, value: text })! : this.#refuseStale(row);
     });
   }
 
@@ -218,10 +219,11 @@ class SqliteStore implements Store {
     const written = this.#call(() => {
       this.#setDurability(options?.lazy === true);
       return this.#transact(() => {
-        const stored = eventOf(this.#sql.append.get({ at, type, subject, data: encode(event.data) })!);
-        const result = change(stored.seq);
-        this.#prune(stored.seq);
-        return { stored, result };
+        const data = encode(event.data);
+        const seq = Number(this.#sql.append.run(at, type, subject, data).lastInsertRowid);
+        const result = change(seq);
+        this.#prune(seq);
+        return { stored: { seq, at, type, subject, data }, result };
       });
     });
     this.#feed.publish(written.stored);
@@ -252,10 +254,6 @@ class SqliteStore implements Store {
 
 function rowOf<K extends Kind>(raw: RawRow | undefined): Row<K> | null {
   return raw ? ({ ...raw, value: JSON.parse(raw.value) } as Row<K>) : null;
-}
-
-function eventOf(raw: RawEvent): Event {
-  return { ...raw, data: JSON.parse(raw.data) };
 }
 
 function refusingTaken<T>(row: NewRow<Kind>, work: () => T): T {

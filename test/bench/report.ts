@@ -67,13 +67,19 @@ function linesOf(row: Row): string[][] {
 
 function verdict({ peer, value, target, ok }: Check, unit: string): string[] {
   const says = ok ? 'ok' : 'MISS';
-  if (target === null) return [`${value.toFixed(2)}× ${peer}`, '', ''];
+  const times = `${value < 0.1 ? value.toFixed(3) : value.toFixed(2)}× ${peer}`;
+  if (target === null) return [times, '', ''];
   if (peer === null) return ['', `≤ ${target} ${unit}`, says];
-  return [`${value.toFixed(2)}× ${peer}`, `≤ ${Number(target.toFixed(2))}×`, says];
+  return [times, `≤ ${Number(target.toFixed(2))}×`, says];
 }
 
 function show(value: number, unit: string): string {
-  return right(`${value.toFixed(value < 100 ? 1 : 0)} ${unit}`);
+  return right(`${figure(value)} ${unit}`);
+}
+
+function figure(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size < 1 ? 3 : size < 100 ? 1 : 0);
 }
 
 function right(cell: string): string {

@@ -1,35 +1,20 @@
 /** Swarms: what our path adds to a story, how quickly an adapter answers, and what keeping the state costs. */
-import {
-  appendFileSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import { encodeFrame, FrameReader } from '../../src/api/stream.ts';
-import { swarmRecords } from '../../src/daemon/swarm-records.ts';
-import { writeWhole } from '../../src/lib/file.ts';
-import { tryLock } from '../../src/lib/sys.ts';
 import { encodeMessage, MessageReader } from '../../src/model/message-line.ts';
-import { exportOf, type Swarm } from '../../src/model/swarm.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { SwarmState } from '../../src/swarm/state.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { Repository } from '../harness/repository.ts';
-import { atMost, type Row, row, timesPeer } from './report.ts';
-import { elapsed, interleave, summarize } from './sample.ts';
+import { atMost, type Row, row } from './report.ts';
+import { elapsed, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
+import { entry, stateRows } from './swarm-state.ts';
 
 const stories = 10;
-const targets = { storyMs: 150, tripMs: 2, statusMs: 200, update: 1 / 50 };
+const targets = { storyMs: 150, tripMs: 2, statusMs: 200 };
 
 export async function measureSwarm({ options, cleanup, signal }: Bench): Promise<Row[]> {
   const carrel = new Installation();
@@ -125,61 +110,4 @@ async function statusRows(carrel: Installation, count: number, rounds: number): 
 
 function shown(client: Client, project: string): Promise<unknown> {
   return client.call('showSwarm', { query: { project } });
-}
-
-function entry(n: number) {
-  const taskFilePath = `.carrel/tasks/2026-01-31-feature-${n}-tasks.json`;
-  return {
-    containerId: n.toString(16).padStart(12, '0'),
-    containerName: `c-${n}`,
-    taskFilePath,
-    branchName: `feat/${n}`,
-  };
-}
-
-/** One container's progress: a row in the store, beside a JSON file with all of them that is locked, read and rewritten. */
-async function stateRows(count: number, rounds: number, signal: AbortSignal): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-state-'));
-  const store = openSqliteStore(join(folder, 'carrel.db'));
-  try {
-    const state = new SwarmState('ann', swarmRecords(store), () => new Date().toISOString());
-    const swarm = state.init('/p', false);
-    for (let n = 0; n < count; n += 1) state.add(swarm, entry(n));
-    const file = join(folder, 'swarm-state.json');
-    writeFileSync(file, JSON.stringify(exportOf(swarm, state.containers(swarm)), null, 2));
-    let turn = 0;
-    const progress = (lazy: boolean) => async () => {
-      const container = state.container(swarm, `c-${turn++ % count}`);
-      const storyProgress = { ...container.storyProgress, completed: turn };
-      state.change(container, { storyProgress }, 'swarm.progress', lazy);
-    };
-    const measures = {
-      file: () => elapsed(async () => rewrite(file, turn++ % count)),
-      progress: () => elapsed(progress(true)),
-      durable: () => elapsed(progress(false)),
-    };
-    const taken = await interleave(rounds * 5, measures, signal);
-    const [peer, ours, durable] = [summarize(taken.file), summarize(taken.progress), summarize(taken.durable)];
-    const what = 'lock, read and rewrite';
-    return [
-      row(`${what} a JSON file of ${count} entries`, peer),
-      row('state update in the store', ours, timesPeer(ours, what, peer, targets.update)),
-      row('state update in the store, synced to disk', durable, timesPeer(durable, what, peer)),
-    ];
-  } finally {
-    store.close();
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function rewrite(file: string, at: number): void {
-  const lock = openSync(`${file}.lock`, 'w');
-  try {
-    if (!tryLock(lock)) throw new Error('somebody else has the lock');
-    const state = JSON.parse(readFileSync(file, 'utf8')) as Swarm & { containers: { storyProgress: object }[] };
-    state.containers[at]!.storyProgress = { ...state.containers[at]!.storyProgress, completed: at };
-    writeWhole(file, JSON.stringify(state, null, 2));
-  } finally {
-    closeSync(lock);
-  }
 }
