@@ -99,6 +99,8 @@ export const sandboxView = z.strictObject({
   /** What it is made of; null: the host's programs, or a root filesystem by path. */
   image: z.strictObject({ name: z.string(), id: z.string().nullable() }).nullable(),
   labels: z.record(z.string(), z.string()),
+  /** Why its engine could not be asked: all this is as it was last seen. Null: it was. */
+  unseen: z.string().nullable(),
 });
 
 export const execRequest = z.strictObject({

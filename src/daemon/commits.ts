@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ApplyView } from '../api/routes.ts';
 import type { Process } from '../engine/engine.ts';
 import { removeTree } from '../lib/file.ts';
+import { inTime } from '../lib/in-time.ts';
 import { Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/git/bundle.ts';
@@ -58,18 +59,13 @@ function inside<T>(
 
 /** What git writes, into a file. False when there is nothing that the project does not have. */
 export async function saveBundle(git: Process, path: string, withinMs = bundleMs): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const fault = new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
-    timer = setTimeout(() => reject(fault), withinMs);
-  });
   try {
-    return await Promise.race([late, written(git, path)]);
+    return await inTime(withinMs, written(git, path), () => {
+      throw new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
+    });
   } catch (error) {
     await end(git);
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,9 +3,9 @@ import type { SandboxView } from '../api/routes.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import type { Mount } from '../model/mount.ts';
 import { noNetwork } from '../model/network.ts';
-import type { Sandbox, SandboxSpec } from '../model/sandbox.ts';
+import { hasEnded, type Sandbox, type SandboxSpec } from '../model/sandbox.ts';
 
-export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
+export function viewOf(sandbox: Sandbox, places: Places, unseen: string | null = null): SandboxView {
   const { id, name, createdAt, spec, status } = sandbox;
   return {
     id,
@@ -31,6 +31,8 @@ export function viewOf(sandbox: Sandbox, places: Places): SandboxView {
     network: networkView(spec),
     image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
     labels: spec.labels,
+    // Nothing that ended begins again by itself.
+    unseen: hasEnded(status) ? null : unseen,
   };
 }
 

@@ -5,7 +5,7 @@ import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
 import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import type { CredentialGrant } from '../model/credential.ts';
-import { Fault, isFault } from '../model/fault.ts';
+import { asFault, Fault, isFault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
 import {
   hasEnded,
@@ -19,6 +19,7 @@ import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { ImageDesk } from './images.ts';
+import { look, statsOf } from './look.ts';
 import { composeSpec, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import { requireStale } from './stale.ts';
@@ -193,9 +194,12 @@ export class Sandboxes {
   }
 
   async list(allUsers = false): Promise<SandboxView[]> {
-    // One that cannot be looked at is shown as it was last seen.
-    await Promise.allSettled(this.rows(allUsers).map((row) => this.#parts.reconciler.refresh(row)));
-    return this.rows(allUsers).map((row) => this.view(row.value));
+    const looks = this.rows(allUsers).map(async (row) => {
+      const why = await look(this.#parts.reconciler, row).catch((error: unknown) => asFault(error).message);
+      return [row.id, why] as const;
+    });
+    const unseen = new Map(await Promise.all(looks));
+    return this.rows(allUsers).map(({ id, value }) => this.view(value, unseen.get(id)));
   }
 
   rows(allUsers = false): readonly SandboxRow[] {
@@ -204,7 +208,9 @@ export class Sandboxes {
   }
 
   async show(name: string): Promise<SandboxView> {
-    return this.view((await this.current(name)).value);
+    const row = this.#find(name);
+    const unseen = await look(this.#parts.reconciler, row);
+    return this.view(this.#find(name).value, unseen);
   }
 
   /** The row after a look at what is so; with an id, only if it is that one. */
@@ -309,8 +315,8 @@ export class Sandboxes {
     return views.filter((view) => view !== null);
   }
 
-  view(sandbox: Sandbox): SandboxView {
-    return viewOf(sandbox, this.#parts.places);
+  view(sandbox: Sandbox, unseen?: string | null): SandboxView {
+    return viewOf(sandbox, this.#parts.places, unseen);
   }
 }
 
@@ -328,16 +334,4 @@ function wouldLose(name: string, lost: Unapplied): Fault {
     : new Fault('conflict', `${name} has changes that nobody has taken over`, {
         hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
       });
-}
-
-async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Promise<StatsView | null> {
-  try {
-    const stats = await engine.stats(id, status.handle);
-    const { cpus, memoryBytes, pids } = spec.limits;
-    return { name, ...stats, cpus, memoryLimitBytes: memoryBytes, pidsLimit: pids, advisory: [...status.advisory] };
-  } catch (error) {
-    // It ended meanwhile, or has nothing to measure, ignoring.
-    if (isFault(error)) return null;
-    throw error;
-  }
 }

@@ -27,6 +27,24 @@ describe('the document', () => {
   });
 });
 
+describe('an engine that cannot be asked', () => {
+  const away = new Fault('unavailable', 'nobody answers');
+
+  it('leaves what is known, and why it may be out of date', async () => {
+    await call('POST', '/v1/sandboxes', { name: 'a' });
+    engine.faults.failNext('inspect', away);
+    expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({
+      status: 200,
+      body: { state: 'running', unseen: 'nobody answers' },
+    });
+    engine.faults.failNext('inspect', away);
+    expect((await call('GET', '/v1/sandboxes')).body).toMatchObject([{ state: 'running', unseen: 'nobody answers' }]);
+    expect((await call('GET', '/v1/sandboxes/a')).body).toMatchObject({ state: 'running', unseen: null });
+    engine.faults.failNext('inspect', new Fault('corrupt', 'a record is broken'));
+    expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({ status: 500, body: { code: 'corrupt' } });
+  });
+});
+
 describe('a request', () => {
   it.each([
     { privileged: true },

@@ -71,6 +71,22 @@ describe('on docker', () => {
     await carrel.ok('rm', '--force', 'box');
   });
 
+  it('is shown as it was last seen while the Docker Engine is away', async () => {
+    await carrel.ok('create', '--name', 'box', ...docker);
+    await dockerd.stop('SIGKILL');
+    const away = { name: 'box', state: 'running', unseen: expect.stringContaining('no Docker Engine answers') };
+    expect(await carrel.json<SandboxView[]>('ls')).toMatchObject([away]);
+    expect(await carrel.show('box')).toMatchObject(away);
+    for (const args of [['ls'], ['show', 'box']]) {
+      const { exitCode, stdout, stderr } = await carrel.run(args);
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/box\s/)]);
+      expect(stderr).toContain('carrel: box as last seen: no Docker Engine answers at');
+    }
+    await dockerd.start();
+    expect((await carrel.show('box')).unseen).toBeNull();
+    await carrel.ok('rm', '--force', 'box');
+  });
+
   it('still has what earlier starts wrote', async () => {
     await carrel.ok('create', '--name', 'said', ...docker, '--', 'sh', '-c', 'echo here >> n; wc -l < n');
     await carrel.ok('wait', 'said');

@@ -7,7 +7,7 @@ import { connect } from '../daemon.ts';
 import { age } from '../output/age.ts';
 import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
-import { paintState } from '../output/state.ts';
+import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
 import { commandLine, cut, plain } from '../output/text.ts';
 
@@ -26,6 +26,7 @@ export default async function ls(context: Context, { options }: Invocation<Optio
   if (context.json) return context.out.document(sandboxes);
   if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
   context.out.print(...listing(sandboxes, context.out, Date.now(), options.allUsers));
+  tellUnseen(context.out, sandboxes);
 }
 
 async function list(context: Context, { size, allUsers }: Options): Promise<Listed[]> {

@@ -5,7 +5,7 @@ import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { age } from '../output/age.ts';
 import type { Output } from '../output/output.ts';
-import { paintState } from '../output/state.ts';
+import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
 import { commandLine, plain } from '../output/text.ts';
 
@@ -13,6 +13,7 @@ export default async function show(context: Context, { args }: Invocation): Prom
   const view = await connect(context).call('showSandbox', { path: { name: checkSandboxName(args[0]!) } });
   if (context.json) return context.out.document(view);
   context.out.print(...description(view, context.out));
+  tellUnseen(context.out, [view]);
 }
 
 export function description(view: SandboxView, out: Output, now?: number): string[] {

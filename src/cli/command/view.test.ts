@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { EngineView, SandboxView } from '../../api/routes.ts';
 import { lastWords } from '../daemon-start.ts';
 import { Output } from '../output/output.ts';
+import { tellUnseen } from '../output/state.ts';
 import { line } from './audit.ts';
 import { engineListing } from './engine-ls.ts';
 import { listing } from './ls.ts';
@@ -28,6 +29,7 @@ const sandbox: SandboxView = {
     credentials: [],
     network: { allow: [], ports: [] },
     image: null,
+    unseen: null,
   },
   limits: { cpus: 2, memoryBytes: 2 ** 32, swapBytes: 2 ** 33, pids: 512, diskBytes: 2 ** 33, advisory: ['diskBytes'] },
   mounts: [{ target: '/tmp', source: null, readonly: false }],
@@ -41,6 +43,14 @@ test('the list', () => {
     "a     failed   -        sh -c '\\u001b[2J'  3m   137 oom",
     'idle  running  -        -                  3m   -',
   ]);
+});
+
+test('whose state nobody knows for sure', () => {
+  const said: string[] = [];
+  const words = new Output(false, { write: () => {} }, { write: (text) => said.push(text) });
+  const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
+  tellUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
+  expect(said).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
 });
 
 test('the list with sizes', () => {

@@ -12,3 +12,11 @@ const colours: { readonly [state in SandboxView['state']]: Colour } = {
 export function paintState(out: Output, state: SandboxView['state']): string {
   return out.paint(colours[state], state);
 }
+
+/** Whose state may be another by now, and why nobody knows. */
+export function tellUnseen(out: Output, sandboxes: readonly SandboxView[]): void {
+  for (const why of new Set(sandboxes.map(({ unseen }) => unseen))) {
+    const names = sandboxes.filter(({ unseen }) => unseen === why).map(({ name }) => name);
+    if (why !== null) out.warn(`${names.join(', ')} as last seen: ${why}`);
+  }
+}

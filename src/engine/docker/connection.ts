@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
+import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
 
 const answerMs = 120_000;
@@ -28,16 +29,12 @@ export class Connection {
 
   async ask<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T> {
     const docker = await this.#client();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#silent(withinMs)), withinMs);
-    });
     try {
-      return await Promise.race([question(docker), late]);
+      return await inTime(withinMs, question(docker), () => {
+        throw this.#silent(withinMs);
+      });
     } catch (error) {
       throw this.#faultOf(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

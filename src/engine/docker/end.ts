@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
@@ -11,13 +12,13 @@ const killWaitMs = 10_000;
 const busyMs = 10_000;
 
 export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
-  const ended = exitOf(context, container);
+  const ended = exitOf(context, container).then(() => true);
   if (graceMs > 0) {
     await signalContainer(context, container, 'SIGTERM');
-    if (await within(ended, graceMs)) return;
+    if (await inTime(graceMs, ended, () => false)) return;
   }
   await signalContainer(context, container, 'SIGKILL');
-  if (await within(ended, killWaitMs)) return;
+  if (await inTime(killWaitMs, ended, () => false)) return;
   throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
     hint: 'A process may hang in the kernel; try again.',
   });
@@ -29,16 +30,6 @@ async function exitOf({ connection }: Context, container: string): Promise<void>
     await connection.wait((docker) => docker.getContainer(container).wait());
   } catch (error) {
     if (statusOf(error) !== 404) throw error;
-  }
-}
-
-async function within(ended: Promise<void>, waitMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(waitMs, false, { signal: timer.signal }).catch(() => false);
-  try {
-    return await Promise.race([ended.then(() => true), late]);
-  } finally {
-    timer.abort();
   }
 }
 

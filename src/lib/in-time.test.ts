@@ -1,0 +1,21 @@
+import { expect, it, vi } from 'vitest';
+import { inTime } from './in-time.ts';
+
+it('a task has its time and no more, and its own end when it is in time', async () => {
+  vi.useFakeTimers();
+  try {
+    const silent = inTime<string>(5000, new Promise(() => {}), () => 'late');
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await silent).toBe('late');
+    const refused = inTime(5000, new Promise(() => {}), () => {
+      throw new Error('late');
+    }).catch((error: Error) => error.message);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await refused).toBe('late');
+    expect(await inTime(5000, Promise.resolve('done'), () => 'late')).toBe('done');
+    await expect(inTime(5000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow('failed');
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,12 @@
+/** What a task comes to, or what `late` says when that takes too long. The task itself goes on. */
+export async function inTime<T>(withinMs: number, task: Promise<T>, late: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, withinMs);
+  });
+  try {
+    return await Promise.race([task, timeout.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
