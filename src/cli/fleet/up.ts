@@ -4,6 +4,7 @@ import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { during } from '../output/progress.ts';
+import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { act, type Hands } from './act.ts';
 import type { FleetFile } from './file.ts';
@@ -32,16 +33,38 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
   }
   refuseLoss(plan.steps);
   await agree(context, plan, options.yes === true);
-  const done: FleetStep[] = [];
-  for (const step of plan.steps) {
-    const taken = await during(out, stepLine(step), fleet.blame(step, settle({ client, out }, fleet, step, plan)));
-    if (!taken) continue;
-    done.push(step);
-    if (!context.json) out.print(doneLine(step));
-  }
-  if (context.json) out.document({ fleet: plan.fleet, done, same: plan.same, completed: plan.completed });
-  else out.say(summary(plan, done));
+  await takeAll(context, fleet, plan, { client, out });
   return 0;
+}
+
+/** What was done is told however it ends. */
+async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, hands: Hands): Promise<void> {
+  const done: FleetStep[] = [];
+  const left = [...plan.steps];
+  const { interrupted, release } = interruption();
+  try {
+    for (const step of plan.steps) {
+      const work = fleet.blame(step, settle(hands, fleet, step, plan));
+      const taken = await during(out, stepLine(step), Promise.race([work, interrupted]));
+      left.shift();
+      if (taken) done.push(step);
+      if (taken && !json) out.print(doneLine(step));
+    }
+    out.say(summary(plan, done));
+  } finally {
+    release();
+    if (json) out.document({ fleet: plan.fleet, done, left, same: plan.same, completed: plan.completed });
+  }
+}
+
+function interruption(): { interrupted: Promise<never>; release: () => void } {
+  let release = () => {};
+  const interrupted = new Promise<never>((_, reject) => {
+    const fault = new Fault('cancelled', 'interrupted', { hint: 'carrel up goes on from here.' });
+    release = catchSignals(() => reject(fault));
+  });
+  interrupted.catch(() => {});
+  return { interrupted, release };
 }
 
 /**
