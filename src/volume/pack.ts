@@ -34,20 +34,26 @@ const compress: { readonly [C in Compression]: readonly [string, ...string[]] } 
 
 export const marks = ['--xattrs', '--xattrs-include=user.*', '--numeric-owner'] as const;
 const times = '--pax-option=delete=atime,delete=ctime';
-const form = ['--format=pax', times, '--sparse', '--one-file-system', '--anchored', `--exclude=${tooLong}`] as const;
+/** Large pieces: each one written is the compressor woken up. */
+const pieces = '--blocking-factor=128';
+const form = [
+  ...['--format=pax', times, '--sparse', pieces],
+  ...['--one-file-system', '--anchored', `--exclude=${tooLong}`],
+] as const;
 
 /**
  * Behind the first bytes of an empty file. `tar` goes down by open folders, so nothing that is swapped for a link meanwhile
  * leads it out.
  */
 export async function pack(folder: string, file: FileHandle, position: number, by: Compression): Promise<Packed> {
-  const special = await lookForSpecial(folder);
   await file.write(Buffer.alloc(position));
   const [tar, compressor] = startPacking(folder, file, by);
-  const written = await hashGrowing(file, position, compressor.ended).catch((error: unknown) => {
+  const stop = (error: unknown) => {
     for (const { child } of [tar, compressor]) child.kill('SIGKILL');
     throw error;
-  });
+  };
+  const both = [lookForSpecial(folder).catch(stop), hashGrowing(file, position, compressor.ended).catch(stop)] as const;
+  const [special, written] = await Promise.all(both).finally(() => Promise.allSettled(both));
   const [tarEnded, compressorEnded] = await Promise.all([tar.ended, compressor.ended]);
   // 1: something changed while it was read.
   if (tarEnded.exitCode > 1) throw failed(tar, tarEnded);
