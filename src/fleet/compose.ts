@@ -74,12 +74,22 @@ function preface({ name, sandboxes }: Declaration): string[] {
   return [
     `# The fleet ${name}, rendered by carrel compose. To start it: docker-compose -p ${name} up -d`,
     '#',
-    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace.`,
-    `# ${baseImageName} is made by carrel image build; ${hubImage} is an image with carrel on its PATH.`,
+    ...(sandboxes.some(joinsHub) ? aboutHub(name, sandboxes) : []),
+    `# ${baseImageName} is made by carrel image build.`,
     '# All of it runs as uid 1000: the projects have to be its own, and each ./secrets/NAME, with the value, readable for it.',
     ...(reviewed ? [unreviewed] : []),
     ...(sandboxes.some(reachesMore) ? [unreachable] : []),
     '',
+  ];
+}
+
+function aboutHub(fleet: string, sandboxes: readonly DeclaredSandbox[]): string[] {
+  const names = sandboxes.map(({ name }) => name).join(' ');
+  return [
+    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for it.`,
+    `# ${hubImage} is for you to provide: an image with carrel and node on its PATH, in which uid 1000 may run`,
+    `# carrel up --port ${hubPort}, which answers at /health and /mcp. Without one the spokes run by themselves:`,
+    `#   docker-compose -p ${fleet} up prepare && docker-compose -p ${fleet} up -d --no-deps ${names}`,
   ];
 }
 

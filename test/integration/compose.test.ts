@@ -1,6 +1,6 @@
 /** A rendered fleet is what it says to the real docker-compose, and runs on a real Docker Engine as hardened as it says. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -107,12 +107,16 @@ it('runs, as nobody in particular and with nothing more than it was given', asyn
     'ls /sys/class/net | tr "\\n" " "; echo',
     'echo "$DOLLAR"',
   ].join('\n');
+  mkdirSync(join(folder, 'app'));
+  writeFileSync(join(folder, 'app/file'), 'kept\n');
   render({
     engine: 'docker',
     image,
+    projects: { app: './app' },
     volumes: ['memory-bank'],
     secrets: ['KEY'],
     sandboxes: {
+      app: { project: 'app', command: ['sh', '-c', 'cat file; tail -n 1 /proc/net/route'] },
       box: {
         command: ['sh', '-c', script],
         env: { DOLLAR: '$HOME' },
@@ -123,10 +127,15 @@ it('runs, as nobody in particular and with nothing more than it was given', asyn
     },
   });
   const dockerd = await Dockerd.open();
+  const env = { DOCKER_HOST: `unix://${dockerd.socketPath}` };
   try {
-    const env = { DOCKER_HOST: `unix://${dockerd.socketPath}` };
-    dockerCompose(['--no-ansi', '-p', 'shop', 'up', '-d'], env);
-    await dockerd.docker('wait', 'shop_box_1');
+    // As its first lines say, where there is no image for the hub.
+    const text = readFileSync(join(folder, 'docker-compose.yml'), 'utf8');
+    const [prepare, spokes] = /# {3}(docker-compose .*) && (docker-compose .*)/.exec(text)!.slice(1);
+    for (const line of [prepare!, spokes!]) dockerCompose(['--no-ansi', ...line.split(' ').slice(1)], env);
+    await dockerd.docker('wait', 'shop_box_1', 'shop_app_1');
+    expect(await dockerd.docker('logs', 'shop_app_1')).toMatch(/^kept\neth0\t/);
+    expect(await dockerd.docker('network', 'inspect', '--format', '{{.Internal}}', 'shop_spoke-app')).toBe('true');
     expect((await dockerd.docker('logs', 'shop_box_1')).trim().split('\n')).toEqual([
       '1000',
       'CapEff:0000000000000000',
@@ -138,8 +147,9 @@ it('runs, as nobody in particular and with nothing more than it was given', asyn
       'lo ',
       '$HOME',
     ]);
-    dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
   } finally {
+    // With them goes what Docker made on this machine.
+    dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
     await dockerd.dispose();
   }
 });
