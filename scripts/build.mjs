@@ -19,9 +19,9 @@ if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
   const output = join(entry.parentPath, entry.name);
-  if (entry.name.endsWith('.js') && !existsSync(sourceOf(output))) rmSync(output);
+  if (/\.c?js$/.test(entry.name) && !existsSync(sourceOf(output))) rmSync(output);
 }
 
 function sourceOf(output) {
-  return join(src, relative(dist, output).replace(/\.js$/, '.ts'));
+  return join(src, relative(dist, output).replace(/js$/, 'ts'));
 }

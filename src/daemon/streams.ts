@@ -255,7 +255,7 @@ async function serveExec(
 function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
   return {
     command: request.command,
-    env: { ...networkEnv(spec), ...request.env },
+    env: networkEnv(spec, request.env),
     cwd: request.cwd ?? cwd,
     stdin: request.stdin ?? false,
     terminal: request.terminal ?? null,

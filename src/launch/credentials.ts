@@ -31,6 +31,7 @@ const trustEnv = {
   GIT_SSL_CAINFO: bundle,
   REQUESTS_CA_BUNDLE: bundle,
   PIP_CERT: bundle,
+  npm_config_cafile: bundle,
   CARGO_HTTP_CAINFO: bundle,
   AWS_CA_BUNDLE: bundle,
 };

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook } from './launch.ts';
 
+export const metadataPath = '/run/carrel/metadata';
+
 /** Who the sandbox is, as files and under the names that agents already look for. */
 export const identity: Hook = {
   surroundings: ({ id }, places) => ({
@@ -10,7 +12,7 @@ export const identity: Hook = {
       {
         kind: 'bind',
         source: join(places.sandbox(id), 'metadata'),
-        target: '/run/carrel/metadata',
+        target: metadataPath,
         readonly: true,
       },
     ],

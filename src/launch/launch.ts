@@ -10,7 +10,7 @@ import { adapter } from './adapter.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
-import { network } from './network.ts';
+import { network, networkEnv } from './network.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { system } from './system.ts';
@@ -51,13 +51,13 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, network, folders, identity, secrets, credentials, volumes, workspace, adapter];
+const hooks: readonly Hook[] = [system, folders, identity, network, secrets, credentials, volumes, workspace, adapter];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
   return {
     mounts: parts.flatMap((part) => part.mounts ?? []),
-    env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env),
+    env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env, networkEnv(sandbox.spec)),
     cwd: parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
   };
 }

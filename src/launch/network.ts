@@ -1,5 +1,8 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SandboxSpec } from '../model/sandbox.ts';
 import { insidePorts } from '../network/network.ts';
+import { metadataPath } from './identity.ts';
 import type { Hook } from './launch.ts';
 
 const url = `http://127.0.0.1:${insidePorts.proxy}`;
@@ -24,13 +27,28 @@ const proxyEnv: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 };
 
+/** Where `identity.ts` has a folder inside, so that it is there for whoever gets a network later. */
+const preload = 'node-proxy.cjs';
+const preloadOption = `--require=${metadataPath}/${preload}`;
+
 /** How the sandbox reaches what it may reach. */
 export const network: Hook = {
-  surroundings: ({ spec }) => ({ env: networkEnv(spec) }),
+  surroundings: () => ({}),
+  prepare: ({ id }, places) =>
+    copyFileSync(
+      join(import.meta.dirname, '../../dist/launch', preload),
+      join(places.sandbox(id), 'metadata', preload),
+    ),
 };
 
-/** Also for what runs later in a sandbox that had no network when it started. */
-export function networkEnv({ network: given, credentials, env }: SandboxSpec): Readonly<Record<string, string>> {
+/** Of the sandbox itself, or of what runs in it with `more`, also where it had no network when it started. */
+export function networkEnv(
+  { network: given, credentials, env }: SandboxSpec,
+  more: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
   const asks = (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
-  return asks ? { ...proxyEnv, ...env } : {};
+  if (!asks) return more;
+  const asked = { ...env, ...more };
+  const options = [preloadOption, asked.NODE_OPTIONS].filter((one) => one !== undefined);
+  return { ...proxyEnv, ...asked, NODE_OPTIONS: options.join(' ') };
 }

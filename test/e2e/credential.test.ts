@@ -7,7 +7,9 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedModel } from '../fixtures/scripted-model.ts';
 import { Service, TestAuthority } from '../fixtures/service.ts';
+import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { Canary } from '../harness/canary.ts';
+import { createHosts } from '../harness/hosts.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 const values = [`key-${randomBytes(20).toString('hex')}`, `key-${randomBytes(20).toString('hex')}`] as const;
@@ -134,6 +136,13 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
     expect(received.map(({ url }) => url!.split('?')[0])).toEqual(expect.arrayContaining(['/py', '/r/info/refs']));
   });
 
+  it('so it is with fetch in Node', async () => {
+    const script = `fetch('https://127.0.0.1:${service.port}/y').then((answer) => answer.text()).then(console.log)`;
+    const near = ['--env', 'no_proxy=', '--env', 'NO_PROXY='];
+    expect(await carrel.ok('exec', ...near, 'box', '--', 'node', '-e', script)).toBe('hello\n');
+    expect([received[0]!.url, ...keysSeen()]).toEqual(['/y', values[0]]);
+  });
+
   it('another host is not opened up, and gets no key', async () => {
     const url = `https://127.0.0.1:${other.port}/`;
     expect(await carrel.run(['exec', 'box', '--', 'sh', '-c', `${proxied} ${url}`])).toMatchObject({ exitCode: 60 });
@@ -152,6 +161,26 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
     const { exitCode } = await carrel.run(['exec', 'bare', '--', 'curl', '-sS', 'http://127.0.0.1:17100/']);
     expect(exitCode).toBe(7);
     await carrel.ok('rm', '--force', 'bare');
+  });
+});
+
+describe('a registry', () => {
+  it('is used by npm by its name, and gets the key', async () => {
+    const web = await Web.open();
+    const hosts = createHosts({ [goodName]: '127.0.0.1' });
+    const named = new Installation(hosts.around(null));
+    const certificate = join(named.folder('trusted'), 'ca.pem');
+    writeFileSync(certificate, web.authority.certificate);
+    writeFileSync(join(named.home, 'config.yaml'), `authorities: [${certificate}]\n`);
+    await named.run(['secret', 'set', 'KEY'], { input: values[0] });
+    await named.ok('credential', 'add', 'npm', '--preset', 'npm', '--host', web.place, '--secret', 'KEY');
+    await named.ok('create', '--name', 'box', '--credential', 'npm', '--network', `127.0.0.1:${web.port}`);
+    const view = ['npm', 'view', '--fetch-retries=0', '--registry', `https://${web.place}/`, packageName, 'version'];
+    expect(await named.ok('exec', 'box', '--', ...view)).toBe('1.0.0\n');
+    expect(web.authorizations).toContain(`Bearer ${values[0]}`);
+    await named.dispose();
+    hosts.dispose();
+    await web.dispose();
   });
 });
 

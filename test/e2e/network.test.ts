@@ -82,10 +82,61 @@ describe.each(ways)('a network, %s', (way: Way) => {
     const install = `mkdir -p /tmp/app && cd /tmp/app && echo '{}' > package.json && npm install --silent --no-audit --registry "$1" ${packageName} && ls node_modules`;
     const { stdout } = await inside('env', 'npm_config_cafile=/tmp/ca.pem', 'sh', '-c', install, 'sh', url);
     expect(stdout).toBe(`${packageName}\n`);
-    const hasProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
-    const script = hasProxies ? fetchScript : connectScript;
-    const node = await inside('env', 'NODE_EXTRA_CA_CERTS=/tmp/ca.pem', 'node', '-e', script, `${url}/node`);
-    expect([node.stdout, node.stderr]).toEqual([`hello ${web.place}/node\n`, '']);
+    const trusted = ['env', 'NODE_EXTRA_CA_CERTS=/tmp/ca.pem'];
+    const node = await inside(...trusted, 'node', '--input-type=module', '-e', nodeScript, url);
+    const said = `hello ${web.place}`;
+    expect([node.stdout.split('\n'), node.stderr]).toEqual([
+      [`fetch ${said}/fetch`, `get ${said}/get`, 'post 300000 bytes', 'events one two', `worker ${said}/worker`, ''],
+      '',
+    ]);
+    const refused = await inside(
+      ...trusted,
+      'node',
+      '-e',
+      'fetch("https://evil.test/").catch(({ cause }) => console.log(cause.message))',
+    );
+    expect(refused.stdout).toMatch(/evil\.test:443/);
+  });
+
+  it('is for browsers that are told not to pretend to hide the names of servers', async () => {
+    for (const name of ['chromium', 'opt/chrome', 'opt/chrome_for_testing'])
+      expect(await carrel().ok('exec', box, '--', 'cat', `/etc/${name}/policies/managed/carrel.json`)).toBe(
+        '{"EncryptedClientHelloEnabled":false}\n',
+      );
+  });
+
+  it('is used by node beside options of its own, and with none of ours', async () => {
+    const limit = '--max-old-space-size=321';
+    const script =
+      'console.log(process.env.NODE_OPTIONS); fetch(process.argv[1]).then((answer) => console.log(answer.ok))';
+    const own = await carrel().ok(
+      'exec',
+      '--env',
+      `NODE_OPTIONS=${limit}`,
+      '--env',
+      'NODE_EXTRA_CA_CERTS=/tmp/ca.pem',
+      box,
+      '--',
+      'node',
+      '-e',
+      script,
+      `https://${web.place}/`,
+    );
+    expect(own).toMatch(new RegExp(`^--require=\\S+ ${limit}\ntrue\n$`));
+    const suite = `import('node:test').then(({ test }) => test('x', () => {}))`;
+    expect(
+      await carrel().ok(
+        'exec',
+        box,
+        '--',
+        'sh',
+        '-c',
+        `echo "$1" > /tmp/x.test.mjs && node --test /tmp/x.test.mjs`,
+        'sh',
+        suite,
+      ),
+    ).toMatch(/pass 1/);
+    expect((await inside('env', '-u', 'NODE_OPTIONS', 'node', '-e', 'fetch')).exitCode).toBe(0);
   });
 
   it('is shown with its rules, and explained', async () => {
@@ -297,14 +348,34 @@ describe('a flood from one sandbox', () => {
   });
 });
 
-/** As a client of Node does that gets no help from Node. */
-const connectScript = `
-const [url, proxy] = [new URL(process.argv[1]), new URL(process.env.HTTPS_PROXY)];
-const request = require('http').request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: url.host });
-request.on('connect', (_, socket) =>
-  require('https').get(url, { createConnection: () => require('tls').connect({ socket, servername: url.hostname }) }, (answer) => answer.pipe(process.stdout)));
-request.end();`;
-const fetchScript = `fetch(process.argv[1]).then((answer) => answer.text()).then((text) => process.stdout.write(text))`;
+/** What Node can do by itself, also an old one that knows nothing of proxies. */
+const nodeScript = `
+import { get } from 'node:https';
+import { Worker } from 'node:worker_threads';
+const url = process.argv[1];
+const say = (what, answer) => console.log(what, answer.trim());
+say('fetch', await (await fetch(url + '/fetch')).text());
+say('get', await new Promise((resolve) => get(url + '/get', (answer) => answer.setEncoding('utf8').once('data', resolve))));
+const body = new ReadableStream({
+  async start(stream) {
+    for (let count = 0; count < 3; count++) {
+      stream.enqueue(new Uint8Array(100_000));
+      await new Promise(setImmediate);
+    }
+    stream.close();
+  },
+});
+say('post', await (await fetch(url + '/count', { method: 'POST', duplex: 'half', body })).text());
+// The second event is sent when the first was heard.
+const events = [];
+for await (const chunk of (await fetch(url + '/events')).body) {
+  events.push(Buffer.from(chunk).toString().trim());
+  if (events.length === 1) await fetch(url + '/heard');
+}
+say('events', events.join(' '));
+const ask = \`fetch('\${url}/worker').then((answer) => answer.text()).then((text) => require('node:worker_threads').parentPort.postMessage(text))\`;
+say('worker', await new Promise((resolve) => new Worker(ask, { eval: true, execArgv: [] }).once('message', resolve)));
+`;
 
 interface Findings {
   readonly good: string;

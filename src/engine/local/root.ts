@@ -21,7 +21,7 @@ import { agentId } from './ids.ts';
 
 const folders = [
   'dev',
-  'etc/ssl',
+  'etc',
   'home',
   'opt/carrel/bin',
   'proc',
@@ -65,7 +65,10 @@ export function fillSkeleton(root: string, skeleton: Skeleton): void {
   symlinkSync('../tmp', join(root, 'var/tmp'));
   if (skeleton.hostPrograms) linkPrograms(root);
   const etc = { ...(skeleton.hostPrograms ? hostEtcFiles() : {}), ...etcFiles(skeleton.hostname) };
-  for (const [name, content] of Object.entries(etc)) put(join(root, 'etc', name), content, made);
+  for (const [name, content] of Object.entries(etc)) {
+    folder(dirname(join('etc', name)));
+    put(join(root, 'etc', name), content, made);
+  }
   for (const mount of skeleton.mounts) {
     if (mount.kind === 'tmpfs') {
       folder(mount.target);
@@ -125,5 +128,11 @@ function etcFiles(hostname: string): Record<string, string> {
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
     shells: '/bin/sh\n/bin/bash\n',
     profile: 'PS1="\\u@\\h:\\w\\$ "\n',
+    ...Object.fromEntries(browsers.map((name) => [`${name}/policies/managed/carrel.json`, browserPolicy])),
   };
 }
+
+/** Chromium, Chrome, and Chrome as test tools bring it. */
+const browsers = ['chromium', 'opt/chrome', 'opt/chrome_for_testing'];
+/** They pretend to hide the names of servers even where they do not, and what hides them is refused by the proxy. */
+const browserPolicy = `${JSON.stringify({ EncryptedClientHelloEnabled: false })}\n`;

@@ -1,0 +1,162 @@
+/**
+ * Loaded by every Node inside a sandbox that has a network (NODE_OPTIONS), before its program. From 22.21 and 24.5 on Node
+ * itself uses the proxy of its environment when NODE_USE_ENV_PROXY is set; for an older one this does the same: fetch, and
+ * http and https with their global agents, ask the proxy for a tunnel. A program that brings an agent or a dispatcher of its
+ * own keeps it. It needs no package, and nothing newer than Node 18.
+ */
+type Socket = import('node:net').Socket;
+type Done = (error: Error | null, socket?: Socket) => void;
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What http and https hand to the createConnection of an agent. */
+type AgentPlace = import('node:https').RequestOptions & { readonly socket?: unknown };
+
+interface Connecting {
+  createConnection(options: AgentPlace, done: Done): unknown;
+}
+
+/** What undici hands to a connect function. */
+interface FetchPlace {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly servername?: string | null;
+}
+
+interface Dispatcher {
+  readonly constructor: { readonly name: string; new (options: object): Dispatcher };
+  readonly [option: symbol]: { readonly connect?: unknown };
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
+const usesEnvironment = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
+
+if (!usesEnvironment) {
+  const http = require('node:http') as typeof import('node:http');
+  const https = require('node:https') as typeof import('node:https');
+  const { connect, isIP } = require('node:net') as typeof import('node:net');
+  const { connect: connectTls } = require('node:tls') as typeof import('node:tls');
+
+  /** A connection to there through the proxy, on which nothing was said yet. */
+  const openTunnel = (proxy: URL, { host, port }: Place, done: Done): void => {
+    const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    const request = http.request({
+      method: 'CONNECT',
+      host: proxy.hostname.replace(/^\[|\]$/g, ''),
+      port: proxy.port || 80,
+      path: target,
+      agent: false,
+      headers: { host: target },
+    });
+    request.on('error', done);
+    request.once('connect', ({ statusCode, statusMessage }, socket: Socket, head: Buffer) => {
+      if (statusCode === 200) {
+        socket.unshift(head);
+        return done(null, socket);
+      }
+      socket.destroy();
+      const reason = head.toString().trim() || statusMessage;
+      done(Object.assign(new Error(`the proxy refuses ${target}: ${reason}`), { code: 'ERR_PROXY_TUNNEL' }));
+    });
+    request.end();
+  };
+
+  const patchAgent = (module: typeof http | typeof https, usualPort: number): void => {
+    const agent = module.globalAgent as unknown as Connecting;
+    const direct = agent.createConnection;
+    agent.createConnection = function (options, done) {
+      const place = { host: String(options.host ?? 'localhost'), port: Number(options.port ?? usualPort) };
+      const proxy = options.socketPath || options.socket ? null : proxyFor(module === https, place);
+      if (proxy === null) return direct.call(this, options, done);
+      openTunnel(proxy, place, (error, socket) => {
+        if (error || module === http) done(error, socket);
+        else done(null, direct.call(this, { ...options, socket }, done) as Socket);
+      });
+      return undefined;
+    };
+  };
+  patchAgent(http, 80);
+  patchAgent(https, 443);
+
+  /** The connect function of a dispatcher. `given` is what the program wants of its TLS. */
+  const connectorWith =
+    (given: object) =>
+    ({ protocol, hostname: host, port, servername }: FetchPlace, done: Done): void => {
+      const isSecure = protocol === 'https:';
+      const place = { host, port: Number(port || (isSecure ? 443 : 80)) };
+      const name = servername || host;
+      const tls = { ALPNProtocols: ['http/1.1'], ...given, ...place, servername: isIP(name) ? '' : name };
+      const finish = (socket: Socket, event: string): void => {
+        const settle: Done = (error) => {
+          socket.off(event, opened).off('error', settle);
+          done(error, socket);
+        };
+        const opened = () => settle(null);
+        socket.setNoDelay(true).once(event, opened).once('error', settle);
+      };
+      const proxy = proxyFor(isSecure, place);
+      if (proxy !== null)
+        openTunnel(proxy, place, (error, socket) => {
+          if (error || !isSecure) done(error, socket);
+          else finish(connectTls({ ...tls, socket: socket! }), 'secureConnect');
+        });
+      else if (isSecure) finish(connectTls(tls), 'secureConnect');
+      else finish(connect(place), 'connect');
+    };
+
+  /** Of the same class and with the same options as the one there is, which is made when undici is loaded. */
+  const replaceDispatcher = (): void => {
+    const key = Symbol.for('undici.globalDispatcher.1');
+    void globalThis.Response;
+    const all = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
+    const present = all[key];
+    if (present?.constructor.name !== 'Agent') return;
+    const symbol = Object.getOwnPropertySymbols(present).find(({ description }) => description === 'options');
+    const options = (symbol && present[symbol]) ?? {};
+    if (typeof options.connect === 'function') return;
+    all[key] = new present.constructor({ ...options, connect: connectorWith(options.connect ?? {}) });
+  };
+
+  const builtin = globalThis.fetch;
+  let isReady = false;
+  if (typeof builtin === 'function') {
+    // Undici takes longer to load than most programs to start, so it is left until somebody fetches.
+    globalThis.fetch = function fetch(...args) {
+      if (!isReady) replaceDispatcher();
+      isReady = true;
+      return builtin(...args);
+    };
+  }
+}
+
+/** Null: without a proxy. */
+function proxyFor(isSecure: boolean, place: Place): URL | null {
+  const { env } = process;
+  const text = isSecure ? (env.https_proxy ?? env.HTTPS_PROXY) : (env.http_proxy ?? env.HTTP_PROXY);
+  if (!text || isDirect(env.no_proxy ?? env.NO_PROXY ?? '', place)) return null;
+  try {
+    const url = new URL(text);
+    return url.protocol === 'http:' ? url : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A name is for those below it, too; with a port it is for that one only. */
+function isDirect(list: string, { host, port }: Place): boolean {
+  const name = host.toLowerCase();
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, written = entry, only] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+      if (only !== undefined && Number(only) !== port) return false;
+      const suffix = written.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+      return suffix === '*' || name === suffix || name.endsWith(`.${suffix}`);
+    });
+}
