@@ -33,6 +33,8 @@ export const changeView = z.strictObject({
   gates: z.array(z.enum(gateKinds)),
   /** False: the project changed it too, at about the same time, so what it was changed from is not known. */
   baseKnown: z.boolean(),
+  /** Another path that is one file with this one. */
+  hardLink: z.string().optional(),
 });
 
 export const changesView = z.strictObject({
@@ -48,8 +50,10 @@ const entryView = z
 export const plannedView = z.strictObject({
   ...shownPath,
   sandbox: z.string(),
-  change: z.enum(['added', 'modified', 'deleted', 'retyped', 'mode']),
+  change: z.enum(['added', 'modified', 'deleted', 'retyped', 'mode', 'linked']),
   outcome: z.enum(['take', 'merge', 'same', 'theirs', 'ours', 'markers', 'left', 'conflict', 'gated']),
+  /** It is taken as another name of the file at that path. */
+  hardLink: z.string().nullable(),
   gates: z.array(z.enum(gateKinds)),
   conflict: z
     .strictObject({

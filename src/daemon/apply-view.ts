@@ -9,14 +9,15 @@ export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
   return paths.some(({ outcome }) => outcome === 'gated') ? 'gated' : null;
 }
 
-export function plannedView({ path, conflict, gates, ...rest }: PlannedPath): PlannedView {
+export function plannedView({ path, hardLink, conflict, gates, ...rest }: PlannedPath): PlannedView {
   const sides = conflict && {
     ...conflict,
     base: entryView(conflict.base),
     ours: entryView(conflict.ours),
     theirs: entryView(conflict.theirs),
   };
-  return { ...shownPath(path), ...rest, gates: [...gates], conflict: sides };
+  const link = hardLink === null ? null : toText(hardLink);
+  return { ...shownPath(path), ...rest, hardLink: link, gates: [...gates], conflict: sides };
 }
 
 function entryView(entry: Entry | null) {

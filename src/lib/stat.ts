@@ -13,6 +13,7 @@ export type Stat = Pick<
   | 'dev'
   | 'ino'
   | 'mode'
+  | 'nlink'
   | 'rdev'
   | 'size'
   | 'uid'
@@ -26,6 +27,7 @@ export type Stat = Pick<
 
 /** Where struct statx has what; the same on every architecture. */
 const offset = {
+  nlink: 16,
   uid: 20,
   gid: 24,
   mode: 28,
@@ -75,6 +77,9 @@ class StatxStat implements Stat {
 
   get mode(): bigint {
     return BigInt(this.bytes.readUInt16LE(offset.mode));
+  }
+  get nlink(): bigint {
+    return BigInt(this.bytes.readUInt32LE(offset.nlink));
   }
   get uid(): bigint {
     return BigInt(this.bytes.readUInt32LE(offset.uid));

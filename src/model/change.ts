@@ -34,8 +34,10 @@ export interface Change {
   readonly path: BytePath;
   /** In the base. Null: it was not there. */
   readonly before: Entry | null;
-  /** In the working copy. Null: the agent deleted it. Never both null, never equal in everything. */
+  /** In the working copy. Null: the agent deleted it. Never both null; equal in everything only where `hardLink` is what changed. */
   readonly after: Entry | null;
+  /** Another path of the working copy, changed or not, that is one file with this one; the same for all its names but that one. */
+  readonly hardLink: BytePath | null;
   /** Of files only, else null. */
   readonly beforeContent: Content | null;
   readonly afterContent: Content | null;
@@ -87,8 +89,10 @@ export interface PlannedPath {
   readonly path: BytePath;
   /** Whose change it is. */
   readonly sandbox: string;
-  readonly change: 'added' | 'modified' | 'deleted' | 'retyped' | 'mode';
+  readonly change: 'added' | 'modified' | 'deleted' | 'retyped' | 'mode' | 'linked';
   readonly outcome: Outcome;
+  /** It is taken as another name of the file at that path; null: it is not. */
+  readonly hardLink: BytePath | null;
   readonly gates: readonly GateKind[];
   /** For conflicts, whatever became of them. */
   readonly conflict: Conflict | null;

@@ -50,11 +50,12 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
   const plan = planApply(carried, tree, { ...options, cannotHold: isInsideGit });
-  const said = { paths: plan.paths, blocked: plan.blocked, hiddenInGit };
+  const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
+  const said = { paths, blocked: plan.blocked, hiddenInGit };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
   commitApply(plan, tree, join(scratch, 'journal'), null);
-  const paths = plan.paths.filter(({ outcome }) => taken.includes(outcome)).map(({ path }) => path);
-  const commit = await commitToBranch({ branch, message, author, changes: committed(tree, paths) });
+  const carriedOut = paths.filter(({ outcome }) => taken.includes(outcome)).map(({ path }) => path);
+  const commit = await commitToBranch({ branch, message, author, changes: committed(tree, carriedOut) });
   return { ...said, commit };
 }
 

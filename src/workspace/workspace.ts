@@ -8,7 +8,8 @@
  * Promises, kept by every kind and proved by one suite against a plain copy of the tree:
  * - Nothing an agent does changes the project, its base, or anything else outside the working copy.
  * - `changes` lists every path that differs from the base, once, sorted by bytes: each kind of entry, each mode, names
- *   of any bytes. What was written and is equal again is not listed. Times, owners and links between files do not count.
+ *   of any bytes. What was written and is equal again is not listed. Times and owners do not count. That two paths are one
+ *   file counts where they were two; where one file became two, that alone does not.
  * - Inside folders named `.git` only what can run something is listed (hooks, configuration, attributes); the rest of a
  *   repository travels as commits. How many other paths differ there is counted.
  * - Reading never follows, opens or waits for what an agent planted: links, FIFOs, sockets, devices, folders swapped

@@ -37,6 +37,8 @@ export interface Workspace {
 
 export interface WorkspaceKindUnderTest {
   readonly name: string;
+  /** What is one file in the base stays one, whichever name it is changed by. */
+  readonly keepsLinks: boolean;
   /** A mounted working copy of what `fill` makes. */
   open(fill: (base: Tree) => void): Workspace;
 }
@@ -47,7 +49,7 @@ export function workspaceSuite(kind: WorkspaceKindUnderTest): void {
       for (const one of cases) {
         it(one.name, () => {
           const workspace = kind.open(one.fill);
-          const expected = changedAlike(workspace, one.change);
+          const expected = changedAlike(kind, workspace, one.change);
           expect(shown(listChanges(workspace.place).changes)).toEqual(expected);
           expect(expected.map(({ path }) => path)).toEqual(expect.arrayContaining([...one.changed]));
           expect(expected.length === 0).toBe(one.changed.length === 0);
@@ -65,9 +67,13 @@ export function workspaceSuite(kind: WorkspaceKindUnderTest): void {
 }
 
 /** Changes the working copy and a plain copy in the same way and returns the differences of the latter. */
-export function changedAlike({ place, inside, scratch }: Workspace, change: (tree: Tree) => void) {
+export function changedAlike(
+  { keepsLinks }: WorkspaceKindUnderTest,
+  { place, inside, scratch }: Workspace,
+  change: (tree: Tree) => void,
+) {
   const plain = join(scratch, 'plain');
-  plainCopy(place.base, plain);
+  plainCopy(place.base, plain, keepsLinks);
   change(treeAt(plain));
   change(treeAt(inside));
   return differences(place.base, plain);

@@ -40,7 +40,7 @@ function crashes(action: 'apply' | 'undo' | 'recover', one: Bench, point: string
 }
 
 /** The number of steps of the apply of everything, folders that are closed at the end included. */
-const stepCount = 21;
+const stepCount = 27;
 const steps = Array.from({ length: stepCount }, (_, n) => `step:${n}`);
 const early = ['staging-made', 'staged'];
 const late = ['ready', ...steps, 'steps-done', 'old-kept', 'done', 'cleaned'];

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/model/change.ts';
 import { commitApply, undoApply } from '../../src/workspace/apply/commit.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
-import { file, folder, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';
+import { alone, file, folder, hardLink, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';
 
 /** Mulberry32: the same trees on every machine. */
 function randomFrom(seed: number): (below: number) => number {
@@ -40,6 +40,31 @@ function grow(random: Random, tree: Record<string, Thing>, inside: string, depth
   }
 }
 
+/** Some paths become names of files that are there. */
+function linkSome(random: Random, tree: Record<string, Thing>, times: number): void {
+  for (let n = 0; n < times; n += 1) {
+    const files = Object.keys(tree).filter((path) => tree[path]!.type === 'file');
+    if (files.length === 0) return;
+    const [from, inside] = [files[random(files.length)]!, files[random(files.length)]!];
+    const to = [inside, `${inside.slice(0, inside.lastIndexOf('/') + 1)}link${random(2)}`][random(2)]!;
+    if ((tree[to]?.type ?? 'file') !== 'file' || from === to) continue;
+    const thing = hardLink(oneOf(tree[from]) ?? `new ${from}`, tree[from]!);
+    [tree[from], tree[to]] = [thing, thing];
+  }
+  nameFirst(tree);
+}
+
+/** Files go by the first of their names, and by none where there is but one. */
+function nameFirst(tree: Record<string, Thing>): void {
+  const names = new Map<string, string[]>();
+  for (const path of Object.keys(tree).sort()) {
+    const one = oneOf(tree[path]);
+    if (one !== undefined) names.set(one, [...(names.get(one) ?? []), path]);
+  }
+  for (const paths of names.values())
+    for (const path of paths) tree[path] = paths.length === 1 ? alone(tree[path])! : hardLink(paths[0]!, tree[path]!);
+}
+
 /** Some other tree, near to this one. */
 function mutate(random: Random, tree: Tree): Tree {
   const next: Record<string, Thing> = { ...tree };
@@ -62,6 +87,7 @@ function mutate(random: Random, tree: Tree): Tree {
     const path = `${folders[random(folders.length)]}new${random(2)}`;
     next[path] ??= file(`${random(3)}`);
   }
+  linkSome(random, next, random(3));
   return next;
 }
 
@@ -69,17 +95,47 @@ function remove(tree: Record<string, Thing>, prefix: string): void {
   for (const path of Object.keys(tree)) if (path.startsWith(prefix)) delete tree[path];
 }
 
-const equal = (one: Thing | undefined, other: Thing | undefined) => JSON.stringify(one) === JSON.stringify(other);
+const equal = (one: Thing | undefined, other: Thing | undefined) =>
+  JSON.stringify(alone(one)) === JSON.stringify(alone(other));
+
+const oneOf = (thing: Thing | undefined) => (thing as { one?: string } | undefined)?.one;
+
+/** What the agent has as one file, and the project has all of now, is one; what is one was one for either side. */
+function checkLinks(ours: Tree, theirs: Tree, now: Tree, outcomes: Record<string, Outcome>): void {
+  const both = Object.keys(now).flatMap((path, n) =>
+    Object.keys(now)
+      .slice(n + 1)
+      .map((other) => [path, other] as const),
+  );
+  const isOne = (tree: Tree, [path, other]: readonly [string, string]) =>
+    oneOf(tree[path]) !== undefined && oneOf(tree[path]) === oneOf(tree[other]);
+  const isOneOrSame = (tree: Tree, path: string, other: string) => path === other || isOne(tree, [path, other]);
+  for (const pair of both) {
+    const where = `${JSON.stringify(pair)} ${pair.map((path) => outcomes[path])}`;
+    const taken = pair.filter((path) => outcomes[path] === 'take' || outcomes[path] === 'theirs');
+    const group = Object.keys(theirs).filter((path) => isOne(theirs, [path, pair[0]]));
+    const asAgents = group.every((path) => equal(now[path], theirs[path]));
+    // The owner may have made two of what was one.
+    const kept = group.filter((path) => outcomes[path] === undefined);
+    const whole = kept.every((path) => path === kept[0] || isOne(ours, [path, kept[0]!]));
+    if (isOne(theirs, pair) && taken.length > 0 && asAgents && whole) expect(isOne(now, pair), where).toBe(true);
+    // Also by a third one, which the agent linked to one of them and the owner to the other.
+    const byEither = (from: string, to: string) =>
+      Object.keys(now).some((path) => isOneOrSame(theirs, from, path) && isOneOrSame(ours, path, to));
+    if (isOne(now, pair)) expect(byEither(...pair) || byEither(pair[1], pair[0]), where).toBe(true);
+  }
+}
 
 /** Everything that must hold of one path, whatever the others are. */
 function check(path: string, base: Tree, ours: Tree, theirs: Tree, now: Tree, outcome: Outcome | undefined): void {
-  const [b, o, t, n] = [base[path], ours[path], theirs[path], now[path]];
+  const [b, o, t, n] = [base, ours, theirs, now].map((tree) => alone(tree[path]));
   const where = `${JSON.stringify(path)} ${outcome}`;
   // A folder that the owner deleted is there again for what the agent added in it.
   if (o === undefined && n?.type === 'folder' && Object.keys(now).some((other) => other.startsWith(`${path}/`))) return;
   if (equal(b, t)) expect(n, where).toEqual(o);
   if (outcome === 'take') expect(n ?? null, where).toEqual(t ?? null);
-  if (outcome === 'take' && o?.type !== 'folder') expect(o, where).toEqual(b);
+  // Both may have made the same of it, the agent as another name of a file.
+  if (outcome === 'take' && o?.type !== 'folder' && !equal(o, t)) expect(o, where).toEqual(b);
   if (outcome === 'ours' || outcome === 'left' || outcome === 'same') expect(n ?? null, where).toEqual(o ?? null);
   if (outcome === 'theirs') expect(n ?? null, where).toEqual(t ?? null);
   if (outcome === 'merge') {
@@ -101,6 +157,7 @@ describe('random trees', () => {
     const random = randomFrom(seed);
     const base: Record<string, Thing> = {};
     grow(random, base, '', 2);
+    linkSome(random, base, 3);
     const [ours, theirs] = [mutate(random, base), mutate(random, base)];
     const one = bench(base, ours, theirs);
     const resolution = (['ours', 'leave', 'theirs', null] as const)[seed % 4]!;
@@ -111,6 +168,7 @@ describe('random trees', () => {
     const [now, outcomes] = [harvest(one.project), outcomesOf(plan)];
     for (const path of new Set([...Object.keys(base), ...Object.keys(ours), ...Object.keys(theirs)]))
       check(path, base, ours, theirs, now, outcomes[path]);
+    checkLinks(ours, theirs, now, outcomes);
     expect(isClean(one.project)).toBe(true);
     if (plan.steps.length > 0) undoApply(one.journal);
     expect(harvest(one.project)).toEqual(ours);

@@ -1,6 +1,8 @@
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -27,7 +29,7 @@ import {
   outcomesOf,
   planOf,
 } from '../fixtures/apply-bench.ts';
-import { file, folder, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
+import { file, folder, hardLink, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
 
 function faultOf(work: () => unknown): unknown {
   try {
@@ -50,6 +52,99 @@ describe('an apply', () => {
     expect(harvest(one.project)).toEqual(before);
     expect(readJournal(one.journal).state).toBe('undone');
     expect(readdirSync(one.journal)).toEqual(['journal.json']);
+  });
+
+  describe('what is one file in the sandbox', () => {
+    const one = hardLink('a', file('new'));
+    const theirs: Tree = { a: one, b: one, keep: hardLink('keep', file('k')), more: hardLink('keep', file('k')) };
+    const base: Tree = { keep: file('k') };
+
+    it('is one in the project, as the plan says', () => {
+      const here = bench(base, base, theirs);
+      const links = planOf(here).paths.map(({ path, hardLink: to }) => [path, to]);
+      expect(links).toEqual([
+        ['a', null],
+        ['b', 'a'],
+        ['more', 'keep'],
+      ]);
+      apply(here);
+      expect(harvest(here.project)).toEqual(theirs);
+    });
+
+    it('is a file by itself where the other name is not asked for, and linked once it is', () => {
+      const here = bench(base, base, theirs);
+      apply(here, { ...open, paths: ['b'] });
+      expect(harvest(here.project)).toEqual({ ...base, b: file('new') });
+      const rest = { ...here, journal: join(here.root, 'second') };
+      apply(rest, { ...open, paths: ['a', 'b'] });
+      expect(harvest(here.project)).toEqual({ ...base, a: one, b: one });
+    });
+
+    it('is no link to what the owner has made of the other name', () => {
+      const here = bench(base, { keep: file('K') }, theirs);
+      apply(here);
+      expect(harvest(here.project)).toMatchObject({ keep: file('K'), more: file('k') });
+    });
+
+    it('is no link to what the gate holds back', () => {
+      const here = bench(base, base, {
+        ...base,
+        '.envrc': hardLink('.envrc', file('x')),
+        plain: hardLink('.envrc', file('x')),
+      });
+      expect(apply(here, { resolution: 'leave', allow: [] })).toEqual({ '.envrc': 'left', plain: 'take' });
+      expect(harvest(here.project)).toEqual({ ...base, plain: file('x') });
+    });
+
+    it('is never a link to what takes the place of the other name meanwhile', () => {
+      const outside = join(freshFolder(), 'outside');
+      writeFileSync(outside, 'k', { mode: 0o644 });
+      for (const swap of [
+        (keep: string) => symlinkSync(outside, keep),
+        (keep: string) => linkSync(outside, keep),
+        (keep: string) => writeFileSync(keep, 'k'),
+      ]) {
+        const here = bench(base, base, theirs);
+        const plan = planOf(here);
+        rmSync(join(here.project, 'keep'));
+        swap(join(here.project, 'keep'));
+        expect(() => commitApply(plan, here.project, here.journal, null)).toThrow(
+          'the project changed meanwhile: keep',
+        );
+        expect(readdirSync(here.project)).toEqual(['keep']);
+      }
+    });
+
+    it('was another one before, and is that again after an undo, also where what was replaced is kept elsewhere', () => {
+      const elsewhere = mkdtempSync('/dev/shm/carrel-apply-test-');
+      try {
+        const old = { a: hardLink('a', file('old')), b: hardLink('a', file('old')) };
+        const here = bench(old, old, { a: one, b: one }, elsewhere);
+        expect(statSync(elsewhere).dev).not.toBe(statSync(here.root).dev);
+        apply(here);
+        expect(harvest(here.project)).toEqual({ a: one, b: one });
+        undoApply(here.journal);
+        expect(harvest(here.project)).toEqual(old);
+      } finally {
+        rmSync(elsewhere, { recursive: true });
+      }
+    });
+
+    it('of several sandboxes is one for each', () => {
+      const here = bench(base, base, { ...base, a: one, b: one });
+      const other = alsoChanged(here, 'bob', { ...base, c: hardLink('c', file('new')), d: hardLink('c', file('new')) });
+      const plan = planApply(
+        [
+          { sandbox: 'ada', changes: here.changes },
+          { sandbox: 'bob', changes: other },
+        ],
+        here.project,
+        open,
+      );
+      commitApply(plan, here.project, here.journal, null);
+      const twin = hardLink('c', file('new'));
+      expect(harvest(here.project)).toEqual({ ...base, a: one, b: one, c: twin, d: twin });
+    });
   });
 
   it('finds nothing to do the second time', () => {

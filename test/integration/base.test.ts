@@ -7,6 +7,7 @@ import {
   closeSync,
   existsSync,
   lchownSync,
+  linkSync,
   lstatSync,
   lutimesSync,
   mkdirSync,
@@ -86,6 +87,17 @@ describe('a copy', () => {
     );
     expect(readFileSync(join(base, 'd/f'), 'utf8')).toBe('f');
     expect(existsSync(`${base}.new`)).toBe(false);
+  });
+
+  it('has one file under several names where its original has', async () => {
+    for (const name of ['a', 'single']) writeFileSync(join(project, name), name);
+    mkdirSync(join(project, 'folder'));
+    for (const name of ['b', 'folder/c']) linkSync(join(project, 'a'), join(project, name));
+    linkSync(join(project, 'single'), join(folder, 'outside'));
+    await copyTree(project, base);
+    const stats = (name: string) => statSync(join(base, name));
+    expect(['a', 'b', 'folder/c'].map((name) => stats(name).ino)).toEqual(Array(3).fill(stats('a').ino));
+    expect([stats('a').nlink, stats('single').nlink]).toEqual([3, 1]);
   });
 
   it('keeps times to the nanosecond, by which unchanged files are told', async () => {

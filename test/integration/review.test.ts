@@ -1,7 +1,7 @@
 /** Diffs and summaries of real trees, by real git. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -196,9 +196,33 @@ describe('what git cannot show', () => {
       after: entry,
       beforeContent: { at: 'tree', root },
       afterContent: { at: 'tree', root },
+      hardLink: null,
       baseKnown: false,
     };
   }
+
+  it('names what is one file with which other path', async () => {
+    const { changes } = workspace({ a: 'x\n', b: 'y\n', c: 'x\n' }, (tree) => {
+      put(tree, { new: 'n\n' });
+      for (const name of ['b', 'c']) rmSync(join(tree, name));
+      for (const [from, to] of [
+        ['a', 'b'],
+        ['a', 'c'],
+        ['new', 'twin'],
+      ])
+        linkSync(join(tree, from!), join(tree, to!));
+    });
+    const text = await diff(changes);
+    expect(text.slice(text.indexOf('hard link'))).toBe('hard link b => a\nhard link c => a\nhard link twin => new\n');
+    const all = await summaries(changes);
+    expect(Object.keys(all)).toEqual(['b', 'c', 'new', 'twin']);
+    expect([all.b?.hardLink, all.c, all.new?.hardLink, all.twin?.hardLink]).toMatchObject([
+      'a',
+      { hardLink: 'a', status: 'M', insertions: 0, deletions: 0 },
+      undefined,
+      'new',
+    ]);
+  });
 
   it('names what lies below a file, as only a moving tree has it', async () => {
     const { changes } = workspace({}, (tree) => put(tree, { a: 'x\n', b: 'y\n' }));

@@ -63,10 +63,14 @@ function copy(): WorkspaceKindUnderTest['open'] {
   };
 }
 
-const live: WorkspaceKindUnderTest = { name: `an overlay on a live project (${marks} marks)`, open: overlay(true) };
+const live: WorkspaceKindUnderTest = {
+  name: `an overlay on a live project (${marks} marks)`,
+  keepsLinks: false,
+  open: overlay(true),
+};
 const others: readonly WorkspaceKindUnderTest[] = [
-  { name: `an overlay on a copy (${marks} marks)`, open: overlay(false) },
-  { name: 'a copy', open: copy() },
+  { name: `an overlay on a copy (${marks} marks)`, keepsLinks: false, open: overlay(false) },
+  { name: 'a copy', keepsLinks: true, open: copy() },
 ];
 const onlyLive = process.env.CARREL_TEST_WORKSPACES === 'live';
 

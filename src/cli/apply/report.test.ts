@@ -11,7 +11,7 @@ const file = (sizeBytes: number, mode = 0o644) => ({ type: 'file', mode, sizeByt
 const clash = { reason: 'both changed the same lines', base: file(10), ours: file(11), theirs: file(12), with: null };
 
 function planned(path: string, outcome: PlannedView['outcome'], rest: Partial<PlannedView> = {}): PlannedView {
-  return { path, sandbox: 'a', change: 'modified', outcome, gates: [], conflict: null, ...rest };
+  return { path, sandbox: 'a', change: 'modified', outcome, hardLink: null, gates: [], conflict: null, ...rest };
 }
 
 function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
@@ -29,15 +29,17 @@ describe('the report', () => {
   test('groups what happened', () => {
     const paths = [
       planned('new.ts', 'take', { change: 'added' }),
+      planned('twin', 'take', { change: 'linked', hardLink: 'a\n' }),
       planned('same', 'same'),
       planned('both.md', 'merge'),
       planned('bin/x', 'take', { change: 'mode', gates: ['executable'] }),
       planned('odd\n', 'left', { change: 'deleted', gates: ['ci'] }),
     ];
     expect(report(view(paths, { apply: '1' }), quiet)).toEqual([
-      'taken (2)',
+      'taken (3)',
       '  added         new.ts',
-      '  mode changed  bin/x   [executable]',
+      '  linked        twin (hard link to "a\\n")',
+      '  mode changed  bin/x                      [executable]',
       'merged (1)',
       '  modified  both.md',
       'already there (1)',

@@ -34,6 +34,7 @@ const words: { readonly [change in PlannedView['change']]: string } = {
   deleted: 'deleted',
   retyped: 'type changed',
   mode: 'mode changed',
+  linked: 'linked',
 };
 
 export function report(view: ApplyView, out: Output): string[] {
@@ -53,7 +54,7 @@ export function group(title: string, paths: readonly PlannedView[], several: boo
     paths.map((path) => [
       words[path.change],
       ...(several ? [plain(path.sandbox)] : []),
-      pathText(path),
+      path.hardLink === null ? pathText(path) : `${pathText(path)} (hard link to ${pathText({ path: path.hardLink })})`,
       path.gates.length === 0 ? '' : out.paint('yellow', `[${path.gates.join(', ')}]`),
     ]),
   );

@@ -45,6 +45,7 @@ test('what lines do not say is said in words', () => {
     change('dir', { ...none, status: 'A', oldType: null, newType: 'folder', oldMode: null, oldSize: null }),
     change('l', { ...none, status: 'T', newType: 'link' }),
     change('gone', { ...none, status: 'D', newType: null, newMode: null, newSize: null }),
+    change('twin', { status: 'A', hardLink: 'run' }),
   ];
   expect(stat(changes).slice(0, -1)).toEqual([
     ' run    | 0 mode 644 -> 755 [executable]',
@@ -52,6 +53,7 @@ test('what lines do not say is said in words', () => {
     ' dir    |   folder',
     ' l      |   file -> link',
     ' gone   |   Bin 12 -> 0 bytes',
+    ' twin   | 1 + hard link to run',
   ]);
 });
 

@@ -5,12 +5,13 @@ import { Anchor } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
-import { type BytePath, fromText, toText } from '../../model/byte-path.ts';
-import { Fault } from '../../model/fault.ts';
+import { type BytePath, fromText } from '../../model/byte-path.ts';
 import { Folders, lookAt, pathOf, type Spot } from '../tree/folders.ts';
 import { give, holding, holdingNew, setMode, statsOf } from '../tree/held.ts';
+import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
 import type { Journal, JournalStep, Swap } from './journal.ts';
+import { linked } from './stage.ts';
 import { isIt } from './stamp.ts';
 import { Swapping } from './swap.ts';
 
@@ -51,9 +52,10 @@ export class CarryOut {
 
   /** Moves what the project gave up out of it. */
   keepOld(): void {
+    const copies = new Map<string, Spot>();
     for (const swap of this.swaps()) {
       const displaced = this.swapping(swap).displaced();
-      if (displaced) keep(displaced, this.kept(swap), swap);
+      if (displaced) keep(displaced, this.kept(swap), swap, copies);
     }
     syncFilesystem(this.old.fd);
   }
@@ -101,14 +103,6 @@ export class CarryOut {
   }
 }
 
-export function changedMeanwhile(paths: readonly BytePath[]): Fault {
-  const shown = paths.slice(0, 10).map(toText).join(', ');
-  return new Fault('conflict', `the project changed meanwhile: ${shown}`, {
-    hint: 'Nothing was changed. Try again.',
-    data: { paths },
-  });
-}
-
 function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
   // What took its place since is for the next steps to judge.
   if (spot === null || !isIt(lookAt(spot), old)) return true;
@@ -144,13 +138,16 @@ function changeMode({ ino }: Chmod, spot: Spot, from: number, to: number): boole
   return changed ?? false;
 }
 
-function keep(from: Spot, to: Spot, swap: Swap): void {
+/** What was one file is so on another filesystem, too. */
+function keep(from: Spot, to: Spot, { old }: Swap, copies: Map<string, Spot>): void {
   try {
     renameSync(pathOf(from), pathOf(to));
   } catch (error) {
     if (!isErrno(error, 'EXDEV')) throw error;
     rmSync(pathOf(to), { force: true });
-    copyAs(from, to, swap.old!);
+    const other = copies.get(old!.ino);
+    if (other === undefined || !linked(pathOf(other), pathOf(to))) copyAs(from, to, old!);
+    copies.set(old!.ino, to);
   }
 }
 

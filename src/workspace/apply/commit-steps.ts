@@ -13,6 +13,7 @@ import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
 import { toText } from '../../model/byte-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
+import { Folders } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
 import { cleanUp, finish, rollBack } from './finish.ts';
 import { type Journal, makeJournalFolder, writeJournal } from './journal.ts';
@@ -34,10 +35,10 @@ function stage(folder: string, journal: Journal, steps: readonly Step[]): Journa
   const owner = within(Anchor.reach(journal.project), ({ fd }) => fstatSync(fd));
   makeStaging(journal);
   crashPoint('apply:staging-made');
-  const reader = new Reader();
+  const [reader, folders] = [new Reader(), new Folders(journal.project)];
   try {
     const prepared = within(openStaging(journal)!, (staging) => {
-      const done = new Stage(staging, owner, reader).prepare(steps);
+      const done = new Stage(staging, owner, reader, folders).prepare(steps);
       syncFilesystem(staging.fd);
       return done;
     });
@@ -47,6 +48,7 @@ function stage(folder: string, journal: Journal, steps: readonly Step[]): Journa
     crashPoint('apply:ready');
     return ready;
   } finally {
+    folders.close();
     reader.close();
   }
 }

@@ -18,11 +18,15 @@ export interface Standing {
   readonly sha256?: string;
   /** The sandbox it comes from; null: the project's own. */
   readonly from: string | null;
+  /** Of files of a sandbox: the path that stands for all names of this one. */
+  readonly file?: BytePath;
 }
 
 /** What is on disk. */
 export interface Real extends Standing {
   readonly stamp: Stamp;
+  /** How many names it has, in the project or elsewhere. */
+  readonly names: number;
 }
 
 export class Ours {
@@ -94,6 +98,6 @@ export class Ours {
     const stamp = stampOf(stats, spot);
     const source: Source | null =
       stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.project }, path } : null;
-    return { entry: entryOf(stamp), source, from: null, stamp };
+    return { entry: entryOf(stamp), source, from: null, stamp, names: Number(stats.nlink) };
   }
 }

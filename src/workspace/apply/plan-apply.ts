@@ -3,11 +3,11 @@
  * sources before it would leave it. Only reads; the result is done by `commitApply`.
  */
 import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
-import type { Change, GateKind, Resolution } from '../../model/change.ts';
+import type { Change, GateKind, PlannedPath, Resolution } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { Reader } from '../tree/reader.ts';
 import { Ours } from './ours.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Step } from './plan.ts';
 import { PlanSource } from './plan-source.ts';
 import { stepsOf } from './steps-of.ts';
 
@@ -35,11 +35,17 @@ export function planApply(sources: readonly ApplySource[], project: string, opti
       new PlanSource({ ours, reader, sandbox, project, options }, changes).decide(wanted(changes, options.paths)),
     );
     const blocked = paths.some(({ outcome }) => outcome === 'conflict' || outcome === 'gated');
-    return { paths, blocked, steps: blocked ? [] : stepsOf(ours) };
+    const steps = blocked ? [] : stepsOf(ours, (one, other) => reader.same(one, other));
+    return { paths: withHardLinks(paths, steps), blocked, steps };
   } finally {
     reader.close();
     ours.close();
   }
+}
+
+function withHardLinks(paths: readonly PlannedPath[], steps: readonly Step[]): PlannedPath[] {
+  const links = new Map(steps.flatMap((step) => (step.do === 'hardlink' ? [[step.path, step.to] as const] : [])));
+  return paths.map((planned) => ({ ...planned, hardLink: links.get(planned.path) ?? null }));
 }
 
 function checkPaths(sources: readonly ApplySource[], paths: readonly BytePath[]): void {

@@ -73,9 +73,21 @@ export class PlanSource {
   private follow(decision: Decision, versions: Versions): PlannedPath {
     if (decision.verdict === 'take') return this.take(versions, 'take', null);
     if (decision.verdict === 'merge') return this.merge(versions, decision.content, decision.mode);
+    if (decision.verdict === 'same' && this.isToBeLinked(versions)) return this.take(versions, 'take', null);
     if (decision.verdict !== 'conflict') return this.result(versions, decision.verdict);
     const markers = decision.markers ? () => this.withMarkers(versions) : null;
     return this.settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs: true, markers });
+  }
+
+  /** The project has the content at both paths, or will, but as two files. */
+  private isToBeLinked(versions: Versions): boolean {
+    const { path, after, hardLink } = versions.change;
+    const [here, there] = [this.at.ours.onDisk(path), hardLink === null ? null : this.at.ours.look(hardLink)];
+    if (here === null || there === null || here !== versions.ours || !isLike(here.entry, after)) return false;
+    if (!versions.oursIsTheirs()) return false;
+    if (there.from !== null) return there.from === this.at.sandbox && there.file === hardLink;
+    const other = this.at.ours.onDisk(hardLink!)!;
+    return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.theirsIs(other.source!);
   }
 
   private take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
@@ -95,7 +107,12 @@ export class PlanSource {
   private merge(versions: Versions, content: 'ours' | 'theirs' | 'both', mode: number): PlannedPath {
     const { after } = versions.change;
     if (content === 'theirs')
-      return this.carry(versions, this.standing({ ...after!, mode }, versions.theirs), 'merge', null);
+      return this.carry(
+        versions,
+        this.named(versions, this.standing({ ...after!, mode }, versions.theirs)),
+        'merge',
+        null,
+      );
     if (content === 'ours') {
       const { entry, source } = versions.ours!;
       return this.carry(versions, this.standing({ ...entry, mode }, source), 'merge', null);
@@ -107,7 +124,7 @@ export class PlanSource {
     const merged = versions.merge(this.at.sandbox);
     const clash = { with: versions.ours!.from, theirs: true, markers: null };
     if (typeof merged === 'string') return this.settle(versions, { ...clash, reason: merged });
-    const standing = this.written(merged.bytes, mode);
+    const standing = this.named(versions, this.written(merged.bytes, mode));
     if (merged.clean) return this.carry(versions, standing, 'merge', null);
     return this.settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => standing });
   }
@@ -156,7 +173,11 @@ export class PlanSource {
 
   private theirs(versions: Versions): Standing | null {
     const { after } = versions.change;
-    return after && this.standing(after, versions.theirs);
+    return after && this.named(versions, this.standing(after, versions.theirs));
+  }
+
+  private named({ change: { path, hardLink } }: Versions, standing: Standing): Standing {
+    return standing.entry.type === 'file' ? { ...standing, file: hardLink ?? path } : standing;
   }
 
   private written(bytes: Uint8Array, mode: number): Standing {
@@ -169,8 +190,12 @@ export class PlanSource {
 
   private result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
     const { path } = versions.change;
-    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, gates: [], conflict };
+    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, hardLink: null, gates: [], conflict };
   }
+}
+
+function isLike(entry: Entry, other: Entry | null): boolean {
+  return other?.type === 'file' && JSON.stringify(entry) === JSON.stringify(other);
 }
 
 function conflictOf({ change, ours }: Versions, clash: Clash): Conflict {

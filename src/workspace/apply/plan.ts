@@ -13,6 +13,16 @@ export type Step =
   | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
   | { readonly do: 'mkdir'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFolder }
   | { readonly do: 'file'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFile }
+  /** Another name of what a step before this one makes at `to`, or, where `was` is given, of what the project has there. */
+  | {
+      readonly do: 'hardlink';
+      readonly path: BytePath;
+      readonly old: Stamp | null;
+      readonly to: BytePath;
+      readonly was: Stamp | null;
+      /** Where it cannot have another name. */
+      readonly make: NewFile;
+    }
   | { readonly do: 'link'; readonly path: BytePath; readonly old: Stamp | null; readonly target: BytePath }
   /** A file or link that an apply took away and kept, at that path. */
   | {

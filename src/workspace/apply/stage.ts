@@ -5,24 +5,35 @@ import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import { pathOf, type Spot } from '../tree/folders.ts';
+import { hashOf, openRegular, using } from '../tree/content.ts';
+import { type Folders, pathOf, type Spot } from '../tree/folders.ts';
 import { give, holding, holdingNew, interfered, type Owner, setMode, statsOf } from '../tree/held.ts';
 import type { Reader } from '../tree/reader.ts';
+import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
 import type { JournalStep, Swap } from './journal.ts';
 import type { Step } from './plan.ts';
-import { type Stamp, stampOf } from './stamp.ts';
+import { isUntouched, type Stamp, stampOf } from './stamp.ts';
+
+type HardLink = Step & { readonly do: 'hardlink' };
+type Making = (Step & { readonly do: 'file' }) | HardLink;
 
 export class Stage {
   private readonly folder: Anchor;
   private readonly owner: Owner;
   private readonly reader: Reader;
+  private readonly project: Folders;
+  /** By path. */
+  private readonly made = new Map<BytePath, Swap>();
+  /** By the number of the file it was. */
+  private readonly restored = new Map<string, Spot>();
 
   /** What has no owner yet gets this one. */
-  constructor(folder: Anchor, owner: Owner, reader: Reader) {
+  constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
     this.folder = folder;
     this.owner = owner;
     this.reader = reader;
+    this.project = project;
   }
 
   /** Folders that may not be written to get their modes once they are filled. */
@@ -41,19 +52,48 @@ export class Stage {
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
     if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: modeAfter(step) };
     if (step.do === 'remove') return { do: 'swap', path, slot, old, put: null, hash: null };
-    return { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: `${slot}` }) };
+    const swap: Swap = { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: `${slot}` }) };
+    if (step.do === 'file') this.made.set(path, swap);
+    return swap;
   }
 
   private make(step: Step, spot: Spot): Pick<Swap, 'put' | 'hash'> {
     if (step.do === 'file') return this.makeFile(step, spot);
     if (step.do === 'mkdir')
       return { put: makeFolder(spot, step.make.mode, step.make.owner ?? this.owner), hash: null };
+    if (step.do === 'hardlink') return this.makeHardLink(step, spot);
     if (step.do === 'link') return { put: makeLink(spot, step.target, step.old ?? this.owner), hash: null };
-    if (step.do === 'restore') return { put: restore(spot, step.kept, step.was), hash: null };
+    if (step.do === 'restore') return { put: this.restore(spot, step.kept, step.was), hash: null };
     throw new Fault('internal', `nothing is made to ${step.do} something`);
   }
 
-  private makeFile({ path, old, make }: Step & { do: 'file' }, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+  /** Whatever took the name of the other file meanwhile, a link above all, is not it. */
+  private makeHardLink(step: HardLink, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+    const { to, was, make } = step;
+    const made = this.made.get(to) ?? null;
+    const other = was === null ? { folder: this.folder, name: `${made!.slot}` } : this.project.spot(to);
+    if (other === null) throw changedMeanwhile([to]);
+    if (!linked(pathOf(other), pathOf(spot))) return this.makeFile(step, spot);
+    const expected = was ?? made!.put!;
+    const isIt = holding(spot, (fd) => isUntouched(statsOf(fd), expected)) ?? false;
+    const hash = made?.hash ?? using(openRegular(spot.folder, spot.name), hashOf)?.sha256 ?? null;
+    if (!isIt || hash !== (make.sha256 ?? hash)) throw changedMeanwhile([to]);
+    return { put: expected, hash };
+  }
+
+  /** The very same file where that can be, else one equal in everything. What was one file is one again. */
+  private restore(spot: Spot, kept: string, was: Stamp): Stamp {
+    const other = this.restored.get(was.ino);
+    this.restored.set(was.ino, spot);
+    const sources = other === undefined ? [kept] : [kept, pathOf(other)];
+    if (!sources.some((source) => linked(source, pathOf(spot))))
+      within(Anchor.reach(dirname(kept)), (folder) => copyAs({ folder, name: fromText(basename(kept)) }, spot, was));
+    const put = holding(spot, (fd) => stampOf(statsOf(fd), null));
+    if (put?.type !== was.type) throw interfered(spot);
+    return { ...put, target: was.target };
+  }
+
+  private makeFile({ path, old, make }: Making, spot: Spot): Pick<Swap, 'put' | 'hash'> {
     const fd = openSync(pathOf(spot), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       const { bytes, sha256 } = this.reader.copy(make.source, fd);
@@ -87,17 +127,15 @@ function makeLink(spot: Spot, target: BytePath, owner: Owner): Stamp {
   });
 }
 
-/** The very same file where that can be, else one equal in everything. */
-function restore(spot: Spot, kept: string, was: Stamp): Stamp {
+/** False where it cannot have another name. */
+export function linked(file: string | Buffer, name: string | Buffer): boolean {
   try {
-    linkSync(kept, pathOf(spot));
+    linkSync(file, name);
+    return true;
   } catch (error) {
-    if (!['EXDEV', 'EPERM', 'EMLINK', 'EOPNOTSUPP'].some((code) => isErrno(error, code))) throw error;
-    within(Anchor.reach(dirname(kept)), (folder) => copyAs({ folder, name: fromText(basename(kept)) }, spot, was));
+    if (['EXDEV', 'EPERM', 'EMLINK', 'EOPNOTSUPP'].some((code) => isErrno(error, code))) return false;
+    throw error;
   }
-  const put = holding(spot, (fd) => stampOf(statsOf(fd), null));
-  if (put?.type !== was.type) throw interfered(spot);
-  return { ...put, target: was.target };
 }
 
 /** What only the owner of a folder can have set on it, such as a group that is inherited, stays. */

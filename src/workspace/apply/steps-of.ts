@@ -2,6 +2,7 @@
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Ours, Real, Standing } from './ours.ts';
 import type { Step } from './plan.ts';
+import { type IsSame, withLinks } from './with-links.ts';
 
 /** A folder that its owner may not write to takes and gives nothing, so such modes come last and go first. */
 const canWrite = (mode: number) => (mode & 0o300) === 0o300;
@@ -11,13 +12,14 @@ const order: readonly ((step: Step) => boolean)[] = [
   (step) => step.do === 'remove',
   (step) => step.do === 'rmdir',
   (step) => step.do === 'mkdir',
-  (step) => step.do === 'file' || step.do === 'link' || step.do === 'restore',
+  (step) => ['file', 'hardlink', 'link', 'restore'].includes(step.do),
   (step) => step.do === 'chmod' && !canWrite(step.mode),
 ];
 
-export function stepsOf(ours: Ours): Step[] {
+export function stepsOf(ours: Ours, isSame: IsSame): Step[] {
   const paths = [...ours.planned.keys()].sort();
-  return inOrder(paths.flatMap((path) => stepsAt(path, ours.onDisk(path), ours.planned.get(path) ?? null)));
+  const steps = inOrder(paths.flatMap((path) => stepsAt(path, ours.onDisk(path), ours.planned.get(path) ?? null)));
+  return withLinks(steps, ours, isSame);
 }
 
 /** From steps sorted by path. */
@@ -36,7 +38,9 @@ function stepsAt(path: BytePath, real: Real | null, planned: Standing | null): S
     return [old.type === 'folder' ? { do: 'rmdir', path, old, kept: true } : { do: 'remove', path, old }];
   if (isSameThing(real, planned)) {
     const { mode } = planned.entry;
-    return mode === real.entry.mode ? [] : [{ do: 'chmod', path, old, mode }];
+    if (mode === real.entry.mode) return [];
+    // Its other names keep their mode.
+    return old.type === 'file' && real.names > 1 ? [make(path, old, planned)] : [{ do: 'chmod', path, old, mode }];
   }
   if (old.type === 'folder') return [{ do: 'rmdir', path, old, kept: false }, make(path, null, planned)];
   return [make(path, old, planned)];

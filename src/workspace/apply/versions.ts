@@ -36,9 +36,13 @@ export class Versions implements Sameness {
   }
 
   theirsIsBase(): boolean {
-    const { before, after } = this.change;
-    // A change is never equal in everything.
-    return before?.mode !== after?.mode && this.same(this.base(), this.theirs);
+    const { before, after, hardLink } = this.change;
+    // A change that is no link is never equal in everything.
+    return (before?.mode !== after?.mode || hardLink !== null) && this.same(this.base(), this.theirs);
+  }
+
+  theirsIs(source: Source): boolean {
+    return this.same(source, this.theirs);
   }
 
   kind(): PlannedPath['change'] {
@@ -47,7 +51,8 @@ export class Versions implements Sameness {
     if (after === null) return 'deleted';
     if (before.type !== after.type) return 'retyped';
     if (before.type !== 'file') return before.type === 'folder' ? 'mode' : 'modified';
-    return before.sizeBytes === after.sizeBytes && this.theirsIsBase() ? 'mode' : 'modified';
+    if (before.sizeBytes !== after.sizeBytes || !this.theirsIsBase()) return 'modified';
+    return before.mode === after.mode ? 'linked' : 'mode';
   }
 
   /** Words instead of a merge say why there can be none. */

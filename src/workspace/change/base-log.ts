@@ -43,6 +43,8 @@ export interface BaseRecord {
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
   /** Of what was applied: by which apply. */
   readonly apply: string | null;
+  /** Of what was applied: which other path is the same file. */
+  readonly hardLink: BytePath | null;
   /** What counts again should that apply be taken back. */
   readonly previous: BaseRecord | null;
 }
@@ -137,12 +139,12 @@ function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseL
 }
 
 function keep(records: Map<BytePath, BaseRecord>, header: Header, offset: number): void {
-  const { path, origin, entry, identity, sha256, lengthBytes, apply = null } = header;
+  const { path, origin, entry, identity, sha256, lengthBytes, apply = null, hardLink = null } = header;
   if (origin === 'none') records.delete(path);
   else {
     const content = lengthBytes === null ? null : { offset, lengthBytes };
     const previous = origin === 'applied' ? (records.get(path) ?? null) : null;
-    records.set(path, { origin, entry, identity, sha256, content, apply, previous });
+    records.set(path, { origin, entry, identity, sha256, content, apply, hardLink, previous });
   }
 }
 
@@ -221,9 +223,10 @@ class Lines {
 }
 
 /** What to write about one path; null: nothing is to be known about it any more. */
-export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'previous'> {
+export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
   readonly content: Buffer | null;
   readonly apply?: string | null;
+  readonly hardLink?: BytePath | null;
   /** Where the content itself is not kept. */
   readonly sha256?: string | null;
 }
@@ -251,13 +254,14 @@ export class BaseLogWriter {
   record(path: BytePath, kept: Kept): void {
     const { origin, entry, identity, content } = kept;
     const sha256 = content ? createHash('sha256').update(content).digest('hex') : (kept.sha256 ?? null);
-    const { apply = null } = kept;
-    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply });
+    const { apply = null, hardLink = null } = kept;
+    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply, hardLink });
     if (content !== null) this.push(content, newline);
   }
 
   forget(path: BytePath): void {
-    this.header({ path, origin: 'none', entry: null, identity: null, sha256: null, lengthBytes: null, apply: null });
+    const nothing = { entry: null, identity: null, sha256: null, lengthBytes: null, apply: null, hardLink: null };
+    this.header({ path, origin: 'none', ...nothing });
   }
 
   takeBack(apply: string): void {

@@ -138,8 +138,9 @@ export function settleBases(place: WorkspacePlace, changes: readonly Change[], a
   }
 }
 
-function settled(place: WorkspacePlace, { path, after, afterContent }: Change, reader: Reader): Kept {
-  const none = { origin: 'applied', entry: after, identity: null, content: null } as const;
+function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {
+  const { path, after, afterContent, hardLink } = change;
+  const none = { origin: 'applied', entry: after, identity: null, content: null, hardLink } as const;
   if (after?.type !== 'file' || afterContent === null) return none;
   if (after.sizeBytes > keptBytes) return { ...none, ...seenIn(place, path, afterContent) };
   const content = reader.read({ from: 'content', content: afterContent, path }, keptBytes);

@@ -9,6 +9,7 @@ import { type BaseLog, readBaseLog } from './base-log.ts';
 import { type Base, baseInLog, baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
+import { HardLinks } from './hard-links.ts';
 import { clockOf, isProven, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
@@ -32,6 +33,7 @@ class ChangeList {
   private readonly changes: Change[] = [];
   private readonly applied: Set<BytePath>;
   private readonly limit = pathLimit();
+  private readonly links = new HardLinks();
   private hiddenInGit = 0;
 
   constructor(place: WorkspacePlace, log: BaseLog) {
@@ -50,14 +52,17 @@ class ChangeList {
     const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
     if (spot.after !== null && after === null) return;
     const base = this.baseOf(spot, isKnown);
-    if (base === undefined || isEqual(this.place, spot, after, base)) return;
-    this.push(spot.path, base, after);
+    if (base === undefined) return;
+    const listed = !isEqual(this.place, spot, after, base);
+    this.links.add(spot, after, base, this.log.records.get(spot.path), listed);
+    if (listed) this.push(spot.path, base, after);
   }
 
   finish(): Changes {
     for (const path of this.applied) this.deletedSince(path);
-    this.changes.sort((one, other) => (one.path < other.path ? -1 : 1));
-    return { changes: this.changes, hiddenInGit: this.hiddenInGit };
+    const changes = this.links.complete(this.changes, (path, base, after) => this.changeOf(path, base, after));
+    changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+    return { changes, hiddenInGit: this.hiddenInGit };
   }
 
   private baseOf(spot: Spot, isKnown: () => boolean): Base | undefined {
@@ -77,15 +82,20 @@ class ChangeList {
   }
 
   private push(path: BytePath, base: Base, after: Entry | null): void {
+    this.changes.push(this.changeOf(path, base, after));
+  }
+
+  private changeOf(path: BytePath, base: Base, after: Entry | null): Change {
     this.limit(path);
-    this.changes.push({
+    return {
       path,
       before: base.entry,
       after,
+      hardLink: null,
       beforeContent: base.content,
       afterContent: after?.type === 'file' ? { at: 'tree', root: this.afterRoot } : null,
       baseKnown: base.known,
-    });
+    };
   }
 
   /** A count that misses nothing is not worth reading a repository's objects for. */

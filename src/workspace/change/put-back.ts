@@ -6,6 +6,7 @@ import {
   constants,
   futimesSync,
   lchownSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -25,6 +26,8 @@ export class Aside {
   private readonly path: string;
   private readonly folder: Anchor;
   private count = 0;
+  /** Of files that have other names in the base: one in here. */
+  private readonly names = new Map<string, string>();
 
   constructor(path: string) {
     this.path = path;
@@ -40,10 +43,25 @@ export class Aside {
   /** Sockets, FIFOs and devices are not made again. False: it is one, or changed meanwhile. */
   put(from: Anchor, name: BytePath, stat: Stat, to: Anchor, prepare?: (path: string) => void): boolean {
     const path = this.fresh();
-    if (!this.make(from, name, stat, path)) return false;
+    if (!this.isLinked(stat, path) && !this.make(from, name, stat, path)) return false;
     prepare?.(path);
+    if (stat.isFile() && stat.nlink > 1n) this.keepName(stat, path);
     renameSync(path, to.at(toBytes(name)));
     return true;
+  }
+
+  /** What is one file in the base is one again, as far as all its names are put back together. */
+  private isLinked({ dev, ino }: Stat, path: string): boolean {
+    const other = this.names.get(`${dev}:${ino}`);
+    if (other !== undefined) linkSync(other, path);
+    return other !== undefined;
+  }
+
+  private keepName({ dev, ino }: Stat, path: string): void {
+    const [key, name] = [`${dev}:${ino}`, this.fresh()];
+    if (this.names.has(key)) return;
+    linkSync(path, name);
+    this.names.set(key, name);
   }
 
   /** What is left over by a crash goes the next time. */

@@ -33,6 +33,8 @@ export interface ChangeSummary {
   readonly oldSha256: string | undefined;
   readonly newSha256: string | undefined;
   readonly baseKnown: boolean;
+  /** Another path that is one file with this one. */
+  readonly hardLink: string | undefined;
 }
 
 export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncGenerator<Buffer> {
@@ -120,6 +122,7 @@ function summarised(
     oldSha256: facts?.before?.sha256 ?? undefined,
     newSha256: facts?.after?.sha256 ?? undefined,
     baseKnown: change.baseKnown && (source?.baseKnown ?? true),
+    hardLink: change.hardLink === null ? undefined : toText(change.hardLink),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
  * A second tree with what is in the first: files with their holes, folders, links, and their modes, owners and times.
  * Others may be changing the first meanwhile; it is walked by open folders, so nothing they do leads out of it. What
- * vanishes on the way is left out, and so are FIFOs, sockets and devices. Files that are linked become two. Blocks are
- * shared where the filesystem can. Blocks the thread it runs in.
+ * vanishes on the way is left out, and so are FIFOs, sockets and devices. What is one file under several names is so in the
+ * copy. Blocks are shared where the filesystem can. Blocks the thread it runs in.
  */
 import {
   closeSync,
@@ -10,6 +10,7 @@ import {
   copyFileSync,
   fstatSync,
   ftruncateSync,
+  linkSync,
   mkdirSync,
   openSync,
   symlinkSync,
@@ -18,7 +19,7 @@ import type { Anchor } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
 import { nextData, setTimes } from '../../lib/sys.ts';
-import { type BytePath, toText } from '../../model/byte-path.ts';
+import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
 import { pathOf } from './folders.ts';
@@ -31,7 +32,7 @@ const maxTries = 100;
 /** The target is an empty folder that nobody else can reach. */
 export function copyAll(source: string, target: string): void {
   const [from, to] = openBoth(source, target);
-  const copy = new TreeCopy(from, to);
+  const copy = new TreeCopy(from, to, target);
   try {
     copy.run();
   } catch (error) {
@@ -66,11 +67,15 @@ class TreeCopy {
   private readonly to: Cursor;
   private readonly device: bigint;
   private readonly stack: Frame[];
+  private readonly target: string;
+  /** Files that have other names, by their number. */
+  private readonly copied = new Map<bigint, BytePath>();
   private sharesBlocks = true;
 
-  constructor(from: Cursor, to: Cursor) {
+  constructor(from: Cursor, to: Cursor, target: string) {
     this.from = from;
     this.to = to;
+    this.target = target;
     const stat = fstatSync(from.here!.fd, { bigint: true });
     this.device = stat.dev;
     this.stack = [{ name: '', stat, names: from.here!.list(), next: 0 }];
@@ -139,6 +144,7 @@ class TreeCopy {
 
   private copyFile(name: BytePath, part: Part): true {
     const stat = fstatSync(part.fd, { bigint: true });
+    if (stat.nlink > 1n && this.isLinked(name, stat)) return true;
     if (this.share(name, part)) {
       holdingNew(this.spot(name), 'file', (fd) => settle(fd, stat));
       return true;
@@ -151,6 +157,20 @@ class TreeCopy {
       closeSync(fd);
     }
     return true;
+  }
+
+  /** Becomes another name of what was copied before; false: nothing was, or it cannot have another. */
+  private isLinked(name: BytePath, { ino, dev }: Stat): boolean {
+    const first = dev === this.device ? this.copied.get(ino) : undefined;
+    this.copied.set(ino, first ?? this.path);
+    if (first === undefined) return false;
+    try {
+      linkSync(Buffer.concat([Buffer.from(`${this.target}/`), toBytes(first)]), pathOf(this.spot(name)));
+      return true;
+    } catch (error) {
+      if (!['EMLINK', 'ENAMETOOLONG', 'EPERM'].some((code) => isErrno(error, code))) throw error;
+      return false;
+    }
   }
 
   /** All or nothing; Node's own copy instead never ends when the file shrinks under it. */

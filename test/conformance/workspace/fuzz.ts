@@ -1,5 +1,15 @@
 /** Random changes, from a seed that a failure names: CARREL_TEST_SEED repeats it. */
-import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromBytes } from '../../../src/model/byte-path.ts';
 import { listChanges } from '../../../src/workspace/change/changes.ts';
@@ -19,7 +29,7 @@ export function fuzzCases(kind: WorkspaceKindUnderTest): void {
         const workspace = kind.open((base) => {
           for (let step = 0; step < steps; step += 1) change(base, fill);
         });
-        const expected = changedAlike(workspace, (tree) => {
+        const expected = changedAlike(kind, workspace, (tree) => {
           const random = randomness(seed + 0.5);
           for (let step = 0; step < steps; step += 1) change(tree, random);
         });
@@ -50,10 +60,11 @@ function change(tree: Tree, random: Random): void {
   const folder = folders[random(folders.length)]!;
   const path = `${folder === '' ? '' : `${folder}/`}${'abcd\xff'[random(5)]}`;
   const other = paths.length === 0 ? null : paths[random(paths.length)]!;
-  const action = random(7);
+  const action = random(8);
   const content = 'xy'[random(2)]!.repeat(random(3));
   if (action === 0 && other !== null) rmSync(tree(other), { recursive: true });
   else if (action === 1 && other !== null) moveAside(tree, other, path);
+  else if (action === 7 && other !== null) linkTo(tree, other, path);
   else if (action === 2 && other !== null) changeMode(tree, other, [0o700, 0o755][random(2)]!);
   else replace(tree, path, ['file', 'file', 'folder', 'link'][action - 3] ?? 'file', content);
 }
@@ -70,6 +81,13 @@ function moveAside(tree: Tree, from: string, to: string): void {
   const [one, other] = [lstatSync(tree(from)), lstatSync(tree(to), { throwIfNoEntry: false })];
   if (one.isDirectory() || other?.isDirectory()) return;
   renameSync(tree(from), tree(to));
+}
+
+function linkTo(tree: Tree, from: string, to: string): void {
+  const [one, other] = [lstatSync(tree(from)), lstatSync(tree(to), { throwIfNoEntry: false })];
+  if (!one.isFile() || other?.isDirectory() || from === to) return;
+  rmSync(tree(to), { force: true });
+  if (lstatSync(tree(from), { throwIfNoEntry: false })) linkSync(tree(from), tree(to));
 }
 
 function changeMode(tree: Tree, path: string, mode: number): void {

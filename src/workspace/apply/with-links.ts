@@ -1,0 +1,50 @@
+/** Of files that are one in the sandbox, the first is made, or in the project already, and the others are its names. */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Source } from '../tree/reader.ts';
+import type { Ours, Standing } from './ours.ts';
+import type { NewFile, Step } from './plan.ts';
+
+export type IsSame = (one: Source, other: Source) => boolean;
+
+type File = Step & { readonly do: 'file' };
+
+export function withLinks(steps: readonly Step[], ours: Ours, isSame: IsSame): Step[] {
+  const made = new Map<string, File[]>();
+  return steps.map((step) => {
+    const planned = step.do === 'file' ? ours.planned.get(step.path) : undefined;
+    const key = step.do === 'file' && planned ? fileOf(step.path, planned, ours) : null;
+    if (step.do !== 'file' || key === null) return step;
+    const names = made.get(key) ?? [];
+    const { path, old, make } = step;
+    const first = names.find((one) => isOne(one.make, make));
+    if (first) return { do: 'hardlink', path, old, to: first.path, was: null, make };
+    const to = planned!.file ?? path;
+    const was = to === path ? null : there(to, make, ours, isSame);
+    if (was) return { do: 'hardlink', path, old, to, was, make };
+    made.set(key, [...names, step]);
+    return step;
+  });
+}
+
+/** Null: nothing else can be the same file. */
+function fileOf(path: BytePath, { from, file, source }: Standing, ours: Ours): string | null {
+  if (file !== undefined) return `${from}\0${file}`;
+  const real = ours.onDisk(path);
+  return real !== null && source === real.source ? `${real.stamp.ino}` : null;
+}
+
+/** One may have been merged with what the owner did, and the other not. */
+function isOne(one: NewFile, other: NewFile): boolean {
+  if (one.mode !== other.mode || one.sizeBytes !== other.sizeBytes) return false;
+  const [here, there] = [one.source, other.source];
+  if (here.from !== 'bytes' || there.from !== 'bytes') return here.from === there.from;
+  return Buffer.compare(here.bytes, there.bytes) === 0;
+}
+
+/** The project has the file under that name already, as the sandbox has it, and keeps it. */
+function there(path: BytePath, make: NewFile, ours: Ours, isSame: IsSame) {
+  const real = ours.planned.has(path) ? null : ours.onDisk(path);
+  if (real?.stamp.type !== 'file' || real.stamp.mode !== make.mode || real.stamp.sizeBytes !== make.sizeBytes)
+    return null;
+  return isSame(real.source!, make.source) ? real.stamp : null;
+}

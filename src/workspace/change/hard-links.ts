@@ -1,0 +1,72 @@
+/**
+ * Which paths of a working copy are one file. That counts as a change where it is new: paths that were one file before and
+ * are not any more are told by what is in them.
+ */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Entry } from '../../model/change.ts';
+import type { Spot } from '../tree/walk.ts';
+import type { BaseRecord } from './base-log.ts';
+import type { Base } from './compare.ts';
+
+/** A path with a file that has other names. */
+interface Name {
+  readonly path: BytePath;
+  readonly base: Base;
+  readonly after: Entry;
+  readonly record: BaseRecord | undefined;
+  /** Which file of the base stands there; null: none. */
+  readonly before: string | null;
+  readonly listed: boolean;
+}
+
+export class HardLinks {
+  private readonly files = new Map<string, Name[]>();
+
+  add(spot: Spot, after: Entry | null, base: Base, record: BaseRecord | undefined, listed: boolean): void {
+    const stat = spot.after;
+    if (stat === null || after?.type !== 'file' || stat.nlink < 2n) return;
+    const file = `${stat.dev}:${stat.ino}`;
+    const names = this.files.get(file) ?? [];
+    names.push({ path: spot.path, base, after, record, before: fileBefore(spot, record), listed });
+    this.files.set(file, names);
+  }
+
+  /** With what was listed and is a link, and what is nothing but a link. */
+  complete(changes: readonly Change[], changeOf: (path: BytePath, base: Base, after: Entry) => Change): Change[] {
+    const linked = new Map<BytePath, BytePath>();
+    const more: Change[] = [];
+    for (const names of this.files.values()) {
+      const [first, ...others] = names.sort(firstName);
+      for (const name of others) {
+        if (name.listed) linked.set(name.path, first!.path);
+        else if (!wasLinked(name, first!))
+          more.push({ ...changeOf(name.path, name.base, name.after), hardLink: first!.path });
+      }
+    }
+    const found = changes.map((change) => {
+      const hardLink = linked.get(change.path);
+      return hardLink === undefined ? change : { ...change, hardLink };
+    });
+    return [...found, ...more];
+  }
+}
+
+/** What is as it was comes first: the project may have that already. */
+function firstName(one: Name, other: Name): number {
+  if (one.listed !== other.listed) return one.listed ? 1 : -1;
+  return one.path < other.path ? -1 : 1;
+}
+
+function wasLinked(name: Name, first: Name): boolean {
+  if (name.record?.origin === 'applied') {
+    const { hardLink } = name.record;
+    if (hardLink !== null && [first.path, first.record?.hardLink].includes(hardLink)) return true;
+    if (first.record?.hardLink === name.path) return true;
+  }
+  return name.before !== null && name.before === first.before;
+}
+
+function fileBefore({ before }: Spot, record: BaseRecord | undefined): string | null {
+  const identity = record?.origin === 'project' ? record.identity : before;
+  return identity && `${identity.dev}:${identity.ino}`;
+}
