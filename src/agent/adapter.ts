@@ -15,11 +15,11 @@ import { Branch } from './branch.ts';
 import { GitCheckouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { exitCodeOf } from './exit.ts';
-import { Git } from './git.ts';
+import { type Author, Git } from './git.ts';
 import { findKey, keyEnv, refuseKeys } from './key.ts';
 import { workOf } from './kind/kind.ts';
 import { OutcomeRecord } from './record.ts';
-import { openRepository } from './repository.ts';
+import { openRepository, type Repository } from './repository.ts';
 import { type Clock, type Listener, Voice } from './voice.ts';
 
 export interface Places {
@@ -132,12 +132,9 @@ export class Adapter {
   async #drive(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
     const { settings, places, env } = this.#parts;
     const key = findKey(settings.agent, env, places.secrets);
-    const author = settings.author ?? {
-      name: `${basename(settings.agent.command[0]!)} in Carrel`,
-      email: 'agent@carrel.invalid',
-    };
-    const git = new Git(env, author);
-    const repository = await openRepository(git, { repoUrl: request.repoUrl, ...places, signal: this.#stop.signal });
+    const agent = agentAuthor(settings);
+    const git = new Git(env, settings.author ?? agent);
+    const repository = await this.#repository(git, request.repoUrl);
     const folders = request.repoUrl ? [repository.folder] : [places.project, repository.folder];
     const task = readTaskFile(request.taskFilePath, folders);
     const taskName = taskNameOf(request.taskFilePath);
@@ -149,6 +146,7 @@ export class Adapter {
     const drive = new Drive({
       task,
       taskName,
+      helper: settings.author ? agent : null,
       work: workOf(settings.agent, key),
       env: { ...env, ...request.envVars, ...(settings.agent.kind === 'claude' ? {} : keyEnv(key)) },
       limits: { storyMs: ms(settings.storySeconds), stallMs: ms(settings.stallSeconds) },
@@ -161,6 +159,13 @@ export class Adapter {
     return completion;
   }
 
+  /** A clone may take long, and whoever listens hears meanwhile that it is under way. */
+  async #repository(git: Git, repoUrl: string | undefined): Promise<Repository> {
+    const { places } = this.#parts;
+    const quiet = repoUrl === undefined ? () => {} : this.#voice.busy(`cloning ${repoUrl}`);
+    return openRepository(git, { repoUrl, ...places, signal: this.#stop.signal }).finally(quiet);
+  }
+
   #failed(error: unknown): Completion {
     const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
     const told: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
@@ -168,6 +173,10 @@ export class Adapter {
     const status = this.#stop.signal.aborted ? 'stopped' : 'failed';
     return { status, prUrl: null, errors: [clip(`${told}: ${message}`, maxErrorText)] };
   }
+}
+
+function agentAuthor({ name, agent }: AdapterSettings): Author {
+  return { name: `${name ?? basename(agent.command[0]!)} in Carrel`, email: 'agent@carrel.invalid' };
 }
 
 function ms(seconds: number | undefined): number | null {

@@ -68,7 +68,7 @@ export interface Ground {
 export async function settle(record: OutcomeRecord, ground: Ground): Promise<void> {
   const { branch, task, taskName } = ground;
   const { outcome } = record;
-  const there = await branch.open();
+  const there = await branch.open(taskName);
   const tip = await sound(branch, [outcome.landing?.commit, outcome.tip], there);
   if (tip !== there) await branch.move(tip);
   const landed = await branch.storiesOn(taskName);

@@ -7,10 +7,11 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { refFolder } from '../model/name.ts';
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 import { Setback } from './agent.ts';
-import { type Git, reasonIn } from './git.ts';
+import { type Author, type Git, reasonIn } from './git.ts';
 import type { Repository } from './repository.ts';
 
 const lockedTries = 20;
@@ -28,20 +29,31 @@ export class Branch {
     this.#folder = folder;
     this.#gitFolder = gitFolder;
     this.#ref = `refs/heads/${name}`;
-    this.#fetched = `refs/carrel/${hostname()}/heads/${name}`;
+    this.#fetched = `${refFolder(hostname())}/heads/${name}`;
   }
 
   /**
-   * Where it is. One that is not there yet begins where an earlier sandbox of this name left it, if that was fetched, else at what
-   * is checked out.
+   * Where it is. What an earlier sandbox of this name did for the task, and was fetched, is on it. One that is not there yet
+   * begins there, else at what is checked out.
    */
-  async open(): Promise<string> {
+  async open(task: string): Promise<string> {
     const there = await this.#resolve(this.#ref);
-    if (there !== null) return there;
-    const start = (await this.#resolve(this.#fetched)) ?? (await this.#resolve('HEAD'));
+    const start = await this.#start(there, task);
     if (start === null) throw new Setback('GIT_CHECKOUT_FAILED', `${this.#folder} has no commit to begin from`);
-    await this.move(start);
+    if (start !== there) await this.move(start);
     return start;
+  }
+
+  async #start(there: string | null, task: string): Promise<string | null> {
+    const fetched = await this.#resolve(this.#fetched);
+    if (there === null || fetched === null) return there ?? fetched ?? (await this.#resolve('HEAD'));
+    const has = await this.storiesOn(task);
+    const lacks = [...(await this.storiesOn(task, this.#fetched)).keys()].filter((id) => !has.has(id));
+    if (lacks.length === 0) return there;
+    const { exitCode } = await this.#git.run(this.#folder, ['merge-base', '--is-ancestor', there, fetched]);
+    if (exitCode === 0) return fetched;
+    const apart = `${this.#ref} and ${this.#fetched} have gone apart: merge them, or drop one`;
+    throw new Setback('GIT_CHECKOUT_FAILED', `${apart}; only the second has ${lacks.join(', ')}`);
   }
 
   /** A git of an agent may hold the lock for a moment, or have been killed with it. */
@@ -57,9 +69,9 @@ export class Branch {
   }
 
   /** Ids of stories of this task that have a commit here. */
-  async storiesOn(task: string): Promise<Map<string, string>> {
+  async storiesOn(task: string, ref = this.#ref): Promise<Map<string, string>> {
     const format = `%H%x09%(trailers:key=${storyTrailer},valueonly,separator=%x20)%x09%(trailers:key=${taskTrailer},valueonly,separator=%x20)`;
-    const log = await this.#git.ok(this.#folder, ['log', '--max-count=10000', `--format=${format}`, this.#ref]);
+    const log = await this.#git.ok(this.#folder, ['log', '--max-count=10000', `--format=${format}`, ref]);
     const found = log.split('\n').map((line) => line.split('\t'));
     return new Map(found.filter(([, , of]) => of === task).map(([commit, story]) => [story!, commit!]));
   }
@@ -89,10 +101,18 @@ export interface Described {
 }
 
 /** One line for people, the agent's summary, and who it was for, as git reads it. */
-export function commitMessage(type: string, story: Described, summary: string, task: string): string {
+export function commitMessage(type: string, story: Described, summary: string, origin: Origin): string {
   const subject = oneLine(`${prefixes[type] ?? type}: ${story.title} (${story.id})`);
   const body = summary.trim() === '' ? [] : [quoted(summary), ''];
-  return `${[subject, '', ...body, `${taskTrailer}: ${task}`, `${storyTrailer}: ${story.id}`].join('\n')}\n`;
+  const trailers = [`${taskTrailer}: ${origin.task}`, `${storyTrailer}: ${story.id}`];
+  const helper = origin.helper === null ? [] : [`Co-authored-by: ${origin.helper.name} <${origin.helper.email}>`];
+  return `${[subject, '', ...body, ...trailers, ...helper].join('\n')}\n`;
+}
+
+export interface Origin {
+  readonly task: string;
+  /** The agent, where somebody else is the author. */
+  readonly helper: Author | null;
 }
 
 const prefixes: Readonly<Record<string, string>> = { feat: 'feat', ref: 'refactor', bug: 'fix', chore: 'chore' };

@@ -75,6 +75,7 @@ async function drive(file: TaskFile, work: Work, signal = new AbortController().
   const run = new Drive({
     task: file,
     taskName: 'a',
+    helper: null,
     work,
     env: {},
     limits: { storyMs: null, stallMs: null, ...limits },

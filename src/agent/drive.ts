@@ -8,6 +8,7 @@ import { defaultConcurrency, heldUpBy, readyStories, type Story, type TaskFile }
 import { type Ending, Setback, type Work } from './agent.ts';
 import { commitMessage } from './branch.ts';
 import type { Checkouts } from './checkout.ts';
+import type { Author } from './git.ts';
 import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import { type Limits, supervise } from './supervise.ts';
@@ -17,6 +18,8 @@ export interface DriveParts {
   readonly task: TaskFile;
   /** Tells this task file's stories from others' of the same number. */
   readonly taskName: string;
+  /** The agent, where somebody else is the author of its commits. */
+  readonly helper: Author | null;
   readonly work: Work;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Limits;
@@ -105,8 +108,8 @@ export class Drive {
 
   /** One story after the other. A crash between any two of these steps is mended at the next start. */
   async #land(story: Story, lane: number, base: string, { summary }: Ending): Promise<boolean> {
-    const { checkouts, record, task, taskName } = this.#parts;
-    const message = commitMessage(task.metadata.type, story, summary, taskName);
+    const { checkouts, record, task, taskName, helper } = this.#parts;
+    const message = commitMessage(task.metadata.type, story, summary, { task: taskName, helper });
     const commit = await checkouts.commit(lane, base, record.outcome.tip!, message);
     if (commit === null) return false;
     crashPoint('story:committed');

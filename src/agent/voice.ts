@@ -37,6 +37,9 @@ export const wordsEveryMs = 2000;
 /** A story in progress is told again after that long, though nothing changed. */
 export const beatMs = 10_000;
 
+/** Stands for none of the stories: the adapter itself is at work. */
+export const noStory = 'US-000';
+
 interface Told {
   readonly status: StoryStatus;
   /** Asked when it is told: an agent may say more than anybody could be told. */
@@ -85,6 +88,15 @@ export class Voice {
     if (told === undefined) return;
     told.output = output;
     this.#tellAt(storyId, told, told.saidAt + wordsEveryMs);
+  }
+
+  /** Something that is no story takes its time. Returns what ends the telling of it. */
+  busy(output: string): () => void {
+    this.status(noStory, 'in_progress', output);
+    return () => {
+      this.#stories.get(noStory)?.cancel();
+      this.#stories.delete(noStory);
+    };
   }
 
   error(code: SwarmErrorCode, message: string): void {

@@ -77,15 +77,23 @@ export const swarmExport = z.strictObject({
 
 export const removedView = z.strictObject({ removed: z.int() });
 
+const authorText = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\x00-\x1f\x7f<>]*$/);
+
 export const runRequest = z.strictObject({
   project: path,
   /** Absolute paths; left out: all task files of the project that have something to do. */
   files: z.array(path).min(1).max(1000).optional(),
   max: z.int().min(1).max(64).optional(),
   agent: z.string().min(1).max(32).optional(),
+  /** Of the commits, whose agent is named beside; left out: the agent. */
+  author: z.strictObject({ name: authorText, email: authorText }).optional(),
   /** What the sandboxes have besides a working copy of the project and the adapter. */
   sandbox: sandboxRequest
-    .pick({ engine: true, image: true, runtime: true, limits: true, env: true })
+    .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, env: true })
     .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
     .optional(),
 });

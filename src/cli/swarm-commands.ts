@@ -11,7 +11,8 @@ const project: OptionEntry = {
 /** What the sandboxes of a swarm may have, as `run` has it. */
 const surroundings: readonly OptionEntry[] = [
   { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: ['local', 'docker'] },
-  { flags: '--image <REF>', summary: 'an image of the owner’s list as root filesystem (engine docker)' },
+  { flags: '--image <REF>', summary: 'an image of the owner’s list instead of the project’s own (engine docker)' },
+  { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
   { flags: '--memory <SIZE>', summary: 'memory each may use (default 4g)' },
   { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true },

@@ -66,6 +66,10 @@ const schema = z.strictObject({
       storySeconds: seconds.default(3600),
       stallSeconds: seconds.default(900),
       taskSeconds: seconds.default(14_400),
+      /** Without a word of the adapter, which speaks every ten seconds while a story is worked on. */
+      silenceSeconds: seconds.default(300),
+      /** What sandboxes on a Docker Engine are made of, where neither the command nor the project says so. */
+      image: z.string().min(1).max(512).nullable().default(null),
     })
     .prefault({}),
   /** Where users with a token come in. */
@@ -85,7 +89,13 @@ export interface Config {
   /** In PEM. */
   readonly authorities: readonly string[];
   readonly agents: Readonly<Record<string, AgentSpec>>;
-  readonly swarm: { readonly storySeconds: number; readonly stallSeconds: number; readonly taskSeconds: number };
+  readonly swarm: {
+    readonly storySeconds: number;
+    readonly stallSeconds: number;
+    readonly taskSeconds: number;
+    readonly silenceSeconds: number;
+    readonly image: string | null;
+  };
   readonly network: { readonly allow: readonly string[]; readonly limits: NetworkLimits };
 }
 

@@ -199,7 +199,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       }),
       ...swarms.of(parts, {
         hasSecret: (name) => secretDesk.list().some((secret) => secret.name === name),
-        credentialFor: (preset) => credentialDesk.list().find((one) => one.preset === preset)?.name ?? null,
+        credentialsFor: (preset) =>
+          credentialDesk
+            .list()
+            .filter((one) => one.preset === preset)
+            .map(({ name }) => name),
       }),
       fleets: new FleetDesk(actor, {
         sandboxes,

@@ -11,14 +11,16 @@ import type { Config } from './config.ts';
 
 export interface RunChoice {
   readonly agent?: string | undefined;
+  /** Of the commits; without, it is the agent. */
+  readonly author?: { readonly name: string; readonly email: string } | undefined;
   readonly sandbox?: Partial<SandboxRequest> | undefined;
 }
 
 export interface OrderParts {
   readonly config: Pick<Config, 'agents' | 'swarm'>;
   readonly hasSecret: (name: string) => boolean;
-  /** The name of a credential for a service that everybody knows; null: there is none. */
-  readonly credentialFor: (preset: string) => string | null;
+  /** The names of credentials for a service that everybody knows. */
+  readonly credentialsFor: (preset: string) => readonly string[];
 }
 
 export const defaultAgent = 'claude';
@@ -33,10 +35,12 @@ export function agentOf(name: string, { agents }: OrderParts['config']): AgentSp
 
 /** What the sandbox of a task file is made of, its name aside. */
 export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
-  const agent = agentOf(choice.agent ?? defaultAgent, parts.config);
-  const { storySeconds, stallSeconds } = parts.config.swarm;
-  const command = [...adapterCommand({ agent, storySeconds, stallSeconds })];
-  return { ...keyFor(agent, parts), ...choice.sandbox, project, mode: 'overlay', command, stdin: true };
+  const { agent: name = defaultAgent, author, sandbox: asked = {} } = choice;
+  const agent = agentOf(name, parts.config);
+  const { storySeconds, stallSeconds, image } = parts.config.swarm;
+  const command = [...adapterCommand({ agent, name, ...(author ? { author } : {}), storySeconds, stallSeconds })];
+  const picked = image !== null && asked.engine === 'docker' ? { image } : {};
+  return { ...picked, ...asked, ...keyFor(agent, asked, parts), project, mode: 'overlay', command, stdin: true };
 }
 
 /** Whose keys everybody knows where to take. */
@@ -46,12 +50,19 @@ const services: Readonly<Record<string, string>> = {
   GEMINI_API_KEY: 'gemini',
 };
 
-/** Rather a credential, whose value never comes in, than the secret itself; without either the agent says what it lacks. */
-function keyFor({ key }: AgentSpec, { hasSecret, credentialFor }: OrderParts): Partial<SandboxRequest> {
-  if (key === undefined) return {};
-  const credential = credentialFor(services[key.secret] ?? '');
-  if (credential !== null) return { credentials: [credential] };
-  return hasSecret(key.secret) ? { secrets: [key.secret] } : {};
+/**
+ * Besides what is asked for: rather a credential, whose value never comes in, than the secret itself. Without either the
+ * agent says what it lacks.
+ */
+function keyFor(
+  { key }: AgentSpec,
+  { credentials = [], secrets = [] }: Partial<SandboxRequest>,
+  { hasSecret, credentialsFor }: OrderParts,
+): Partial<SandboxRequest> {
+  if (key === undefined || secrets.includes(key.secret)) return {};
+  const [known, ...others] = credentialsFor(services[key.secret] ?? '');
+  if (known === undefined) return hasSecret(key.secret) ? { secrets: [...secrets, key.secret] } : {};
+  return [known, ...others].some((name) => credentials.includes(name)) ? {} : { credentials: [...credentials, known] };
 }
 
 export interface NewWork {

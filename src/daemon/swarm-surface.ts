@@ -12,7 +12,7 @@ import type { StoryChange, TaskText } from '../model/task-text.ts';
 import type { KeptRecord, Surface } from '../swarm/surface.ts';
 import { placeOf } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
-import { takenRef } from '../workspace/git/bundle.ts';
+import { commitsOf, takenRef } from '../workspace/git/bundle.ts';
 import { fetchCommits } from './commits.ts';
 import { openFolder } from './sandbox-data.ts';
 import type { WorkspaceParts } from './workspaces.ts';
@@ -29,6 +29,10 @@ export function swarmSurface(parts: SurfaceParts): Surface {
       const row = rowOf(container);
       if (row === null) await sandboxes.create(container.work!.request as SandboxRequest, container.containerId);
       else if (hasEnded(row.value.status) && container.work!.startedAt === null) await sandboxes.start(row.name);
+      const { status } = rowOf(container)?.value ?? {};
+      if (status?.state !== 'running') return null;
+      const init = await engine.network(container.containerId, status.handle).catch(() => null);
+      return init?.pid ?? null;
     },
     observe: async (container) => {
       const row = rowOf(container);
@@ -56,10 +60,18 @@ export function swarmSurface(parts: SurfaceParts): Surface {
     },
     fetch: async (container) => {
       const row = rowOf(container);
-      if (row === null) return [];
+      if (row === null) return { tips: [], stories: [] };
+      const project = row.value.spec.project!;
+      // Before the commits: what it says then is among them.
+      await openFolder(parts, row.id);
+      const stories = Object.entries(readRecord(home.state(row.id))?.outcome.stories ?? {});
       await fetchCommits(parts, row.value);
-      const taken = await takenRef(row.value.spec.project!, row.name, container.branchName);
-      return taken === null ? [] : [taken];
+      const taken = await takenRef(project, row.name, container.branchName);
+      const there = await commitsOf(project);
+      return {
+        tips: taken === null ? [] : [taken],
+        stories: stories.flatMap(([id, { commit }]) => (commit !== null && there.has(commit) ? [id] : [])),
+      };
     },
     note: async (container) => {
       const project = store.get('swarm', container.swarmId)?.value.project;
@@ -108,6 +120,7 @@ function storyChanges({ file }: TaskText, { work }: SwarmContainer): StoryChange
   return file.userStories.flatMap(({ id, status }) => {
     const known = work?.stories[id];
     if (!known || !canReach(status, known.status)) return [];
+    if (known.status === 'completed' && !work.safe.includes(id)) return [];
     return [{ id, status: known.status, ...(known.status === 'failed' ? { notes: known.output } : {}) }];
   });
 }

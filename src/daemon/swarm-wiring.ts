@@ -23,10 +23,10 @@ export interface SwarmWiring {
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** Without a word of an adapter, which speaks every ten seconds while a story is worked on. */
-const silenceMs = 300_000;
 /** A change that can be told again is written down at most that often. */
 const everyMs = 100;
+/** Stories that are done one after the other come to the host together. */
+const fetchMs = 2000;
 const awayMs = 1000;
 
 export class Swarms {
@@ -41,8 +41,9 @@ export class Swarms {
     this.orchestrator = new Orchestrator({
       records: swarmRecords(store),
       deskOf,
-      limits: { taskMs: config.swarm.taskSeconds * 1000, silenceMs },
+      limits: { taskMs: config.swarm.taskSeconds * 1000, silenceMs: config.swarm.silenceSeconds * 1000 },
       everyMs,
+      fetchMs,
       awayMs,
       now,
       report: (fault) => report('swarm', fault),

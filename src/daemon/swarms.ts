@@ -64,7 +64,7 @@ export class SwarmDesk {
     const project = this.#sandboxes.project(order.project);
     const works = this.#open(this.#read(this.#places(project, order.files)), order.files !== undefined);
     const request = requestFor(project, order, this.#parts);
-    this.#sandboxes.checkCommand(request.env ?? {}, request.command ?? []);
+    this.#sandboxes.check(request);
     const swarm = this.#state.find(project) ?? this.#state.init(project, false);
     const known = this.#state.containers(swarm);
     const again = works.map((work) => known.find(({ taskFilePath }) => taskFilePath === taskPath(work.place)) ?? null);

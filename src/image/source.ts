@@ -1,6 +1,6 @@
 /** What the image of a project is to be made of: its own Dockerfile, or one from what it is found to need. */
 import type { Anchor } from '../lib/anchor.ts';
-import { baseImageName } from '../model/image.ts';
+import { baseImageName, dockerfilePlaces } from '../model/image.ts';
 import { Ignore, parseIgnore } from './context/ignore.ts';
 import { readSmall } from './context/small-file.ts';
 import { detect } from './detect.ts';
@@ -14,13 +14,11 @@ export interface ProjectSource {
   readonly hint: string;
 }
 
-/** The first that is there. */
-const places = ['.carrel/Dockerfile.sandbox', '.aimi/Dockerfile.sandbox'];
 const maxIgnoreBytes = 64 * 1024;
 
 /** Null: it needs nothing but the base. */
 export function sourceOf(root: Anchor): ProjectSource | null {
-  for (const file of places) {
+  for (const file of dockerfilePlaces) {
     const bytes = readSmall(root, file, maxDockerfileBytes);
     if (bytes === null) continue;
     const hint = `Mend ${file}, and build again.`;
@@ -37,8 +35,8 @@ function detected(root: Anchor): ProjectSource | null {
     dockerfile: parseDockerfile(file, Buffer.from(found.text)),
     // Only files that were looked for are copied.
     ignore: new Ignore([]),
-    notes: found.notes.map((note) => `${note}: write ${places[0]} for it`),
-    hint: `Say yourself how it is built: write ${places[0]}`,
+    notes: found.notes.map((note) => `${note}: write ${dockerfilePlaces[0]} for it`),
+    hint: `Say yourself how it is built: write ${dockerfilePlaces[0]}`,
   };
 }
 

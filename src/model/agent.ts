@@ -37,6 +37,8 @@ const acp = object(
   { kind: oneOf('acp'), command },
   {
     key,
+    /** How to authenticate with an agent that asks for it, of the ways it offers; without, the first that takes a key. */
+    authenticate: text({ min: 1, max: 200 }),
     /** How requests for permission are answered, by the kind of tool; the sandbox is the fence, so others are allowed. */
     permissions: record(
       { pattern: new RegExp(`^(${toolKinds.join('|')})$`), says: `a kind of tool: ${toolKinds.join(', ')}` },
@@ -95,7 +97,9 @@ const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says:
 const settings = object(
   { agent: agentSpec },
   {
-    /** Of the commits; without, the agent is named. */
+    /** Of the agent. */
+    name: oneLine,
+    /** Of the commits, whose agent is named beside; without, it is the agent. */
     author: object({ name: oneLine, email: oneLine }),
     /** A story that takes longer has failed, and so has one whose agent is silent for that long. */
     storySeconds: whole(1, 604_800),

@@ -31,3 +31,6 @@ export function withTag(reference: string): string {
   const last = reference.slice(reference.lastIndexOf('/') + 1);
   return reference.includes('@') || last.includes(':') ? reference : `${reference}:latest`;
 }
+
+/** Where a project says how its image is built; the first that is there. */
+export const dockerfilePlaces = ['.carrel/Dockerfile.sandbox', '.aimi/Dockerfile.sandbox'] as const;

@@ -20,3 +20,8 @@ export function printable(text: string, max = 80): string {
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+/** Where the commits of a sandbox are, in the repository of its project. A name may have dots where a ref may not. */
+export function refFolder(sandbox: string): string {
+  return `refs/carrel/${sandbox.replace(/\.(?=\.|$|lock$)/g, '%2e')}`;
+}

@@ -33,6 +33,7 @@ const work = {
   staleRecord: null,
   stories: { 'US-001': { status: 'completed', output: '' } },
   tips: [],
+  safe: ['US-001'],
 } as const;
 
 function container(status: ContainerStatus, change: Partial<SwarmContainer> = {}): SwarmContainer {

@@ -58,6 +58,8 @@ export interface ContainerWork {
   /** Every story of the task file. */
   readonly stories: Readonly<Record<string, WorkedStory>>;
   readonly tips: readonly FetchedTip[];
+  /** Stories that are completed for good: the task file said so from the start, or their commit is on the host. */
+  readonly safe: readonly string[];
 }
 
 export interface SwarmContainer {
@@ -115,6 +117,7 @@ export function freshWork(given: Pick<ContainerWork, 'agent' | 'request' | 'stor
     completion: null,
     staleRecord: null,
     tips: [],
+    safe: Object.keys(given.stories).filter((id) => given.stories[id]!.status === 'completed'),
   };
 }
 

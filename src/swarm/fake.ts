@@ -4,7 +4,7 @@ import { Fault } from '../model/fault.ts';
 import { encodeMessage, MessageReader } from '../model/message-line.ts';
 import type { FetchedTip, ObservedContainer, SwarmContainer } from '../model/swarm.ts';
 import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../model/swarm-message.ts';
-import type { KeptRecord, Line, Surface } from './surface.ts';
+import type { Fetched, KeptRecord, Line, Surface } from './surface.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 
@@ -41,6 +41,8 @@ export class FakeSurface implements Surface {
   readonly observed = new Map<string, ObservedContainer>();
   readonly records = new Map<string, KeptRecord>();
   tips: readonly FetchedTip[] = [];
+  /** Stories whose commits are fetched; null: those of all. */
+  landed: readonly string[] | null = null;
   /** Thrown once by the call of that name. */
   readonly faults = new Map<keyof Surface, Fault>();
   /** Called with each new connection. */
@@ -53,9 +55,10 @@ export class FakeSurface implements Surface {
     if (fault) throw fault;
   }
 
-  async begin(container: SwarmContainer): Promise<void> {
+  async begin(container: SwarmContainer): Promise<number | null> {
     this.#called('begin', container);
     if (!this.observed.has(container.containerName)) this.become(container.containerName, { kind: 'running' });
+    return 42;
   }
 
   async observe(container: SwarmContainer): Promise<ObservedContainer> {
@@ -89,9 +92,9 @@ export class FakeSurface implements Surface {
     this.#called('ended', container);
   }
 
-  async fetch(container: SwarmContainer): Promise<readonly FetchedTip[]> {
+  async fetch(container: SwarmContainer): Promise<Fetched> {
     this.#called('fetch', container);
-    return this.tips;
+    return { tips: this.tips, stories: this.landed ?? Object.keys(container.work?.stories ?? {}) };
   }
 
   async note(container: SwarmContainer): Promise<void> {

@@ -32,7 +32,16 @@ function make(): Orchestrator {
   const limits = { taskMs: 60_000, silenceMs: 60_000 };
   const deskOf = () => ({ state, surface });
   const report = (fault: Fault) => expect.unreachable(fault.message);
-  return new Orchestrator({ records: swarmRecords(store), deskOf, limits, everyMs: 0, awayMs: 1, now, report });
+  return new Orchestrator({
+    records: swarmRecords(store),
+    deskOf,
+    limits,
+    everyMs: 0,
+    fetchMs: 0,
+    awayMs: 1,
+    now,
+    report,
+  });
 }
 
 function add(containerName: string): void {

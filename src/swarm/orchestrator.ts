@@ -17,6 +17,7 @@ export interface OrchestratorParts {
   readonly deskOf: (user: string) => Desk;
   readonly limits: WorkerLimits;
   readonly everyMs: number;
+  readonly fetchMs: number;
   readonly awayMs: number;
   readonly now: () => string;
   readonly report: (fault: Fault) => void;
@@ -95,8 +96,8 @@ export class Orchestrator {
   #begin(user: string, swarm: Swarm, container: SwarmContainer): void {
     const key = keyOf(container);
     if (this.#jobs.has(key) || this.#closed) return;
-    const { deskOf, limits, everyMs, awayMs, now } = this.#parts;
-    const worker = new Worker({ ...deskOf(user), limits, everyMs, awayMs, now }, container);
+    const { deskOf, limits, everyMs, fetchMs, awayMs, now } = this.#parts;
+    const worker = new Worker({ ...deskOf(user), limits, everyMs, fetchMs, awayMs, now }, container);
     const ended = () => {
       this.#jobs.delete(key);
       this.advance(user, swarm.project);

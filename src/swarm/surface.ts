@@ -17,9 +17,18 @@ export interface KeptRecord {
   readonly digest: string;
 }
 
+export interface Fetched {
+  readonly tips: readonly FetchedTip[];
+  /** Ids of stories whose commits are on the host now. */
+  readonly stories: readonly string[];
+}
+
 export interface Surface {
-  /** Makes its sandbox where there is none, and starts one that has ended. Returns when it runs, or has run. */
-  begin(container: SwarmContainer): Promise<void>;
+  /**
+   * Makes its sandbox where there is none, and starts one that has ended. Returns when it runs, or has run, with the number that
+   * its first process has on the host, if there is one.
+   */
+  begin(container: SwarmContainer): Promise<number | null>;
   observe(container: SwarmContainer): Promise<ObservedContainer>;
   connect(container: SwarmContainer): Promise<Line>;
   /** Null: there is none, or none that could be one. */
@@ -29,7 +38,7 @@ export interface Surface {
   /** Returns when nothing of it runs, or after that time. */
   ended(container: SwarmContainer, withinMs: number): Promise<void>;
   /** Its commits, brought to the host. */
-  fetch(container: SwarmContainer): Promise<readonly FetchedTip[]>;
-  /** Writes what became of its stories into the task file of the project. */
+  fetch(container: SwarmContainer): Promise<Fetched>;
+  /** Writes what became of its stories into the task file of the project; only what is safe is completed there. */
   note(container: SwarmContainer): Promise<void>;
 }

@@ -10,6 +10,7 @@ import {
   type StoryStatus,
 } from '../model/swarm-message.ts';
 import { canReach, progressOf } from '../model/task.ts';
+import type { Fetched } from './surface.ts';
 
 /** Enough to see what it is at. */
 const maxKept = 300;
@@ -56,6 +57,16 @@ export function changeOf(container: SwarmContainer, work: ContainerWork): Partia
   const stories: readonly WorkedStory[] = Object.values(work.stories);
   const { completion } = work;
   return { work, storyProgress: progressOf(stories), prUrl: completion?.prUrl ?? container.prUrl };
+}
+
+/** Commits came to the host. */
+export function withFetched<T extends Pick<ContainerWork, 'tips' | 'safe'>>(known: T, { tips, stories }: Fetched): T {
+  return { ...known, tips, safe: [...new Set([...known.safe, ...stories])] };
+}
+
+/** Ids of stories that are done, but only in the sandbox. */
+export function unsafeStories({ stories, safe }: Pick<ContainerWork, 'stories' | 'safe'>): string[] {
+  return Object.keys(stories).filter((id) => stories[id]!.status === 'completed' && !safe.includes(id));
 }
 
 /** Ids of stories that are neither completed nor skipped. */

@@ -45,7 +45,7 @@ function added(change: Partial<ContainerWork> = {}): SwarmContainer {
 const calm: WorkerLimits = { taskMs: 60_000, silenceMs: 60_000 };
 
 function worker(container: SwarmContainer, limits = calm): Worker {
-  return new Worker({ state, surface, limits, everyMs: 0, awayMs: 5, now }, container);
+  return new Worker({ state, surface, limits, everyMs: 0, fetchMs: 0, awayMs: 5, now }, container);
 }
 
 /** Works until the end and says how it stands then. */
@@ -81,6 +81,8 @@ describe('a container is completed', () => {
     const ended = await worked(finishes);
     expect(ended).toMatchObject({ status: 'completed', storyProgress: { total: 2, completed: 2 } });
     expect(ended.work).toMatchObject({ reason: null, tips: surface.tips, startedAt: now() });
+    const pids = surface.notes.map(({ status, acpPid }) => `${status} ${acpPid}`);
+    expect([new Set(pids), ended.acpPid]).toEqual([new Set(['running 42']), null]);
     expect(surface.notes.at(-1)?.work?.stories['US-002']).toEqual({ status: 'completed', output: 'done' });
     const order = surface.calls.filter((call) => /^(begin|connect|ended|fetch)/.test(call));
     expect(order).toEqual(['begin a', 'connect a', 'ended a', 'fetch a']);
@@ -119,17 +121,13 @@ describe('a container is completed', () => {
     expect(ended.work?.errors[0]).toContain('ACP_CONNECTION_LOST');
   });
 
-  test('although its commits or the task file cannot be had, which is told', async () => {
-    surface.faults.set('fetch', new Fault('timeout', 'git hangs'));
+  test('although the task file cannot be changed, which is told', async () => {
     surface.note = async () => {
       throw new Fault('not_found', 'the file is gone');
     };
     const ended = await worked(finishes);
     expect(ended.status).toBe('completed');
-    expect(ended.work?.errors).toEqual([
-      'its commits were not fetched: git hangs',
-      'the task file was not changed: the file is gone',
-    ]);
+    expect(ended.work?.errors).toEqual(['the task file was not changed: the file is gone']);
   });
 
   test('and stopped, should it not end by itself', async () => {
@@ -142,6 +140,31 @@ describe('a container is completed', () => {
 });
 
 describe('a container has failed', () => {
+  test('whose commits cannot be had, and its stories with it', async () => {
+    surface.faults.set('fetch', new Fault('timeout', 'git hangs'));
+    const ended = await worked(finishes);
+    expect(ended).toMatchObject({ status: 'failed', storyProgress: { completed: 0, failed: 2 } });
+    expect(ended.work).toMatchObject({
+      reason: 'lost: what was done did not come to the host: US-001, US-002',
+      errors: ['its commits were not fetched: git hangs'],
+    });
+  });
+
+  test('that vanished, but not the stories whose commits are on the host', async () => {
+    surface.landed = ['US-001'];
+    const ended = await worked((adapter) => {
+      adapter.progress('US-001', 'completed');
+      surface.note = async ({ work }) => {
+        if (!work!.safe.includes('US-001')) return;
+        adapter.progress('US-002', 'completed');
+        surface.become('a', { kind: 'absent' });
+        adapter.output.end();
+      };
+    });
+    expect(ended.work).toMatchObject({ reason: 'lost', safe: ['US-001'] });
+    expect(Object.values(ended.work!.stories).map(({ status }) => status)).toEqual(['completed', 'failed']);
+  });
+
   test.each<[string, ObservedContainer, string]>([
     ['ended without a completion', exited(0), 'no_completion'],
     ['ended with a code', exited(3), 'AGENT_CRASH: ended with 3'],

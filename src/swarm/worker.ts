@@ -1,9 +1,10 @@
 /**
  * Looks after one container from when it is its turn until it has ended.
  *
- *   begin → listen ⇄ connect again → completion noted → task file → sandbox ended → commits fetched → end recorded
+ *   begin → listen ⇄ connect again → completion noted → sandbox ended → commits fetched → task file → end recorded
  *
- * All that counts is written down before the next step, so another worker goes on from there after a crash. A line that
+ * Commits are fetched while it works, too: a story counts as completed when its commit is on the host, whatever becomes of
+ * the sandbox then. All that counts is written down before the next step, so another worker goes on from there after a crash. A line that
  * breaks while the adapter lives is connected again; the adapter tells anew how everything stands.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,7 +20,16 @@ import {
 } from '../model/swarm.ts';
 import type { SwarmState } from './state.ts';
 import type { Line, Surface } from './surface.ts';
-import { changeOf, checkedCompletion, openStories, told, toldByRecord, withError } from './told.ts';
+import {
+  changeOf,
+  checkedCompletion,
+  openStories,
+  told,
+  toldByRecord,
+  unsafeStories,
+  withError,
+  withFetched,
+} from './told.ts';
 import { Watch } from './watch.ts';
 
 export interface WorkerLimits {
@@ -35,6 +45,8 @@ export interface WorkerParts {
   readonly limits: WorkerLimits;
   /** Between two changes that are written down, unless one counts. */
   readonly everyMs: number;
+  /** From a story that is done to its commit being fetched; others that are done meanwhile come along. */
+  readonly fetchMs: number;
   /** Before an engine is asked again that could not be. */
   readonly awayMs: number;
   readonly now: () => string;
@@ -44,6 +56,7 @@ const againMs = [0, 100, 500, 2000, 5000];
 const endMs = 15_000;
 /** An adapter that says as much nonsense is none. */
 const maxFlaws = 1000;
+const notOnHost = 'what was done did not come to the host';
 
 export class Worker {
   readonly #parts: WorkerParts;
@@ -52,8 +65,13 @@ export class Worker {
   #work: ContainerWork;
   #line: Line | null = null;
   #writing: NodeJS.Timeout | null = null;
+  #fetching: Promise<void> | null = null;
+  #isDue = false;
   #flaws = 0;
   #left = false;
+
+  /** Nothing more is fetched on the side. */
+  readonly #ending = new AbortController();
 
   constructor(parts: WorkerParts, container: SwarmContainer) {
     this.#parts = parts;
@@ -76,6 +94,7 @@ export class Worker {
     } finally {
       this.#watch.dispose();
       this.#cancelWrite();
+      this.#ending.abort();
     }
   }
 
@@ -97,11 +116,11 @@ export class Worker {
       const staleRecord = (await surface.record(this.#container))?.digest ?? null;
       this.#save({ work: { ...this.#work, staleRecord } }, 'swarm.beginning');
     }
-    await surface.begin(this.#container);
+    const acpPid = await surface.begin(this.#container);
     crashPoint('swarm:begun');
     if (this.#work.desired === 'stopped') await surface.stop(this.#container);
     if (this.#container.status === 'pending') {
-      this.#save({ status: 'running', work: { ...this.#work, startedAt: now() } }, 'swarm.running');
+      this.#save({ status: 'running', acpPid, work: { ...this.#work, startedAt: now() } }, 'swarm.running');
     }
     await this.#listen();
   }
@@ -176,8 +195,29 @@ export class Worker {
 
   #learn(work: ContainerWork): void {
     if (work === this.#work) return;
+    const done = unsafeStories(work).length > unsafeStories(this.#work).length;
     this.#work = work;
     this.#writing ??= setTimeout(() => this.#write(), this.#parts.everyMs);
+    if (done) this.#fetchSoon();
+  }
+
+  /** What cannot be fetched now is fetched with the next story, or at the end. */
+  #fetchSoon(): void {
+    this.#isDue = true;
+    this.#fetching ??= this.#fetchWhileDue().finally(() => {
+      this.#fetching = null;
+    });
+  }
+
+  async #fetchWhileDue(): Promise<void> {
+    const { surface, fetchMs } = this.#parts;
+    while (this.#isDue) {
+      await pause(fetchMs, undefined, { signal: this.#ending.signal }).catch(() => {});
+      if (this.#ending.signal.aborted || this.#left) return;
+      this.#isDue = false;
+      const fetched = await surface.fetch(this.#container).catch(() => null);
+      if (fetched !== null) this.#learn(withFetched(this.#work, fetched));
+    }
   }
 
   #note(text: string): void {
@@ -211,17 +251,19 @@ export class Worker {
 
   async #finish(): Promise<void> {
     const { surface, state } = this.#parts;
-    this.#cancelWrite();
+    this.#ending.abort();
+    await this.#fetching;
     await this.#readRecord();
+    this.#cancelWrite();
     this.#container = state.change(this.#container, changeOf(this.#container, this.#work), 'swarm.told');
     crashPoint('swarm:told');
     if (this.#work.completion !== null) await this.#awaitEnd();
     const observed = await this.#observe();
-    const tips = await this.#fetch(observed);
+    await this.#fetch(observed);
     crashPoint('swarm:fetched');
     const { status, reason } = this.#outcome(observed);
     this.#settleStories();
-    this.#work = { ...this.#work, tips, reason };
+    this.#work = { ...this.#work, reason };
     await surface.note({ ...this.#container, work: this.#work }).catch((error: unknown) => {
       this.#work = withError(this.#work, `the task file was not changed: ${asFault(error).message}`);
     });
@@ -236,27 +278,31 @@ export class Worker {
     if ((await this.#observe()).kind === 'running') await surface.stop(this.#container);
   }
 
-  /** Nobody works on them any more. */
+  /** Nobody works on them any more, and what is nowhere but in the sandbox is not done. */
   #settleStories(): void {
-    const stories = Object.entries(this.#work.stories).map(([id, story]) =>
-      story.status === 'in_progress' ? [id, { ...story, status: 'failed' as const }] : [id, story],
-    );
+    const lost = unsafeStories(this.#work);
+    const stories = Object.entries(this.#work.stories).map(([id, story]) => {
+      if (lost.includes(id)) return [id, { status: 'failed' as const, output: notOnHost }];
+      return [id, story.status === 'in_progress' ? { ...story, status: 'failed' as const } : story];
+    });
     this.#work = { ...this.#work, stories: Object.fromEntries(stories) };
   }
 
-  async #fetch(observed: ObservedContainer): Promise<ContainerWork['tips']> {
-    if (observed.kind === 'absent' || observed.kind === 'waiting') return this.#work.tips;
+  async #fetch(observed: ObservedContainer): Promise<void> {
+    if (observed.kind === 'absent' || observed.kind === 'waiting') return;
     try {
-      return await this.#parts.surface.fetch(this.#container);
+      this.#work = withFetched(this.#work, await this.#parts.surface.fetch(this.#container));
     } catch (error) {
       this.#work = withError(this.#work, `its commits were not fetched: ${asFault(error).message}`);
-      return this.#work.tips;
     }
   }
 
   #outcome(observed: ObservedContainer): { status: ContainerStatus; reason: string | null } {
     if (this.#watch.late !== null) return { status: 'failed', reason: `CONTAINER_TIMEOUT: ${this.#watch.late}` };
     if (this.#flaws > maxFlaws) return { status: 'failed', reason: 'AGENT_CRASH: it speaks nonsense' };
+    const lost = unsafeStories(this.#work);
+    if (this.#work.completion?.status === 'completed' && lost.length > 0)
+      return { status: 'failed', reason: `lost: ${notOnHost}: ${lost.join(', ')}` };
     const completion = checkedCompletion(this.#work);
     if (completion === null && this.#work.completion !== null) {
       return { status: 'failed', reason: `no_completion: open are ${openStories(this.#work).join(', ')}` };

@@ -8,6 +8,7 @@ import type { BuiltView, ImageView } from '../../src/api/routes.ts';
 import { Dockerd, image as plainImage } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { importParent } from '../harness/parent-image.ts';
+import { SwarmProject } from '../harness/swarm.ts';
 
 let dockerd: Dockerd;
 let carrel: Installation;
@@ -23,8 +24,8 @@ afterAll(async () => {
   await dockerd.dispose();
 }, 120_000);
 
-function configure(parent: string, images: readonly string[] = []): void {
-  const text = JSON.stringify({ docker: { socket: dockerd.socketPath, parent }, images });
+function configure(parent: string, images: readonly string[] = [], more: object = {}): void {
+  const text = JSON.stringify({ docker: { socket: dockerd.socketPath, parent }, images, ...more });
   writeFileSync(join(carrel.home, 'config.yaml'), text);
 }
 
@@ -92,6 +93,31 @@ describe('the base', () => {
     expect(said).toMatch(/^\/home:\nagent\n(\n\/root:\n)?\n\/usr\/local\/bin:\n.*alternatives\n.*passwd\n/s);
     expect(said).not.toMatch(/^(no |shadow|ssh|sudoers|gitconfig|npmrc)/m);
     expect(await carrel.json<BuiltView>('image', 'build')).toMatchObject({ built: false });
+  }, 120_000);
+
+  it('is what the image of a swarm is built on, when its project asks for one and only when it has to be', async () => {
+    await carrel.ok('down');
+    configure('host', [], { agents: { mine: { kind: 'command', command: ['from-image'] } } });
+    const swarm = new SwarmProject(carrel, 'swarm', { one: ['x'], two: ['x'], three: ['x'] });
+    const run = async (name: string) => {
+      const options = ['--agent', 'mine', '--engine', 'docker', '--project', swarm.path];
+      const { stderr } = await carrel.run(['swarm', 'run', '--file', swarm.file(name), ...options]);
+      expect([stderr, swarm.statuses(name)]).toEqual([expect.not.stringContaining('error'), ['completed']]);
+      const made = (await carrel.json<ImageView[]>('image', 'ls')).find((one) => one.project === swarm.path);
+      return { id: made!.id, said: swarm.git('show', `refs/carrel/${name}/heads/feat/${name}:said`) };
+    };
+    const says = (text: string) => {
+      const line = `printf '#!/bin/sh\\necho ${text} > said\\n' > /usr/local/bin/from-image`;
+      put(swarm.path, own, `${base}\nUSER 0\nRUN ${line} && chmod 755 /usr/local/bin/from-image\n`);
+    };
+    says('one');
+    const { id, said } = await run('one');
+    expect(await run('two')).toEqual({ id, said: 'one' });
+    says('three');
+    expect(await run('three')).toEqual({ id: expect.not.stringMatching(`^${id}$`), said: 'three' });
+    expect(said).toBe('one');
+    await swarm.swarm('cleanup');
+    await carrel.ok('down');
     configure('parent');
     await carrel.ok('image', 'build');
   }, 120_000);

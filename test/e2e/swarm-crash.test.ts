@@ -54,6 +54,34 @@ it('one that fails keeps nobody from finishing, and is resumed where it was', as
   await project.swarm('cleanup');
 });
 
+it('what was done by a sandbox that is removed by force is on the host, or is done again', async () => {
+  const [first, ...rest] = lines('forced', 3, 'wait /tmp/go\n');
+  const project = new SwarmProject(carrel, 'forced', { forced: [first!.replace(/wait.*\n/, ''), ...rest] });
+  const go = () => carrel.run(['exec', 'forced', '--', 'touch', '/tmp/go']);
+  await project.swarm(...begin, '--detach');
+  await until(() => project.statuses('forced')[0] === 'completed', 'the first story to be on the host', 30_000);
+  expect(childrenOf((await project.view()).containers[0]!.acpPid!)).toHaveLength(1);
+  await carrel.ok('rm', '--force', 'forced');
+  const { containers } = await project.until('the loss', hasEnded);
+  expect(containers[0]).toMatchObject({ acpPid: null, storyProgress: { completed: 1, failed: 1 } });
+  await project.swarm('resume', '--detach');
+  await project.until('the second story', ({ containers: [one] }) => one?.stories[1]?.status === 'in_progress');
+  await go();
+  await project.until('the third story', ({ containers: [one] }) => one?.stories[1]?.status === 'completed');
+  await carrel.ok('rm', '--force', 'forced');
+  const { containers: lost } = await project.until('the loss', hasEnded);
+  const { completed } = lost[0]!.storyProgress;
+  expect(project.statuses('forced').filter((status) => status === 'completed')).toHaveLength(completed);
+  await project.swarm('resume', '--detach');
+  const allowed = async () => {
+    await go();
+    return hasEnded(await project.view());
+  };
+  await until(allowed, 'the end', 40_000);
+  expect(project.wrong()).toEqual([]);
+  await project.swarm('cleanup');
+});
+
 /** A daemon that dies there, once. */
 async function diesAt(point: string): Promise<number> {
   await carrel.run(['down']);

@@ -4,11 +4,11 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/routes.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
-import { crashGrounds } from '../harness/crash-ground.ts';
+import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
 
-describe.each(crashGrounds)('on %s', (engine, ground) => {
+describe.each(swarmGrounds)('on %s', (_, ground) => {
   let carrel: Installation;
 
   beforeAll(async () => {
@@ -21,16 +21,14 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     await ground.close();
   }, 120_000);
 
-  const begin = (project: SwarmProject, ...args: string[]) =>
-    project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, ...args);
-
   it('every story of every file is done once, its commits come to the host, and scripts read the state', async () => {
     const project = new SwarmProject(carrel, 'whole', {
       login: lines('login', 2),
       docs: lines('docs', 1),
       ui: lines('ui', 1),
     });
-    const said = await begin(project, '--max', '2');
+    ground.give(project.repository);
+    const said = await project.swarm('run', '--all', '--agent', 'scripted', '--max', '2', ...ground.options);
     expect(said.split('\n')).toEqual(
       expect.arrayContaining([
         'login US-002 completed',
@@ -52,9 +50,26 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     expect(JSON.parse(await project.swarm('cleanup'))).toEqual({ removed: 3 });
     expect(await carrel.json('ls')).toEqual([]);
   });
+});
+
+describe.each(crashGrounds)('on %s', (engine, ground) => {
+  let carrel: Installation;
+
+  beforeAll(async () => {
+    await ground.open();
+    carrel = ground.installation();
+    knowScripted(carrel);
+  }, 120_000);
+  afterAll(async () => {
+    await carrel.dispose();
+    await ground.close();
+  }, 120_000);
+
+  const begin = (project: SwarmProject, ...args: string[]) =>
+    project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, ...args);
 
   it('what a sandbox ended with is told, and that it ended never means that the work is done', async () => {
-    const names = ['first', 'zero', 'three', 'killed', 'memory', 'gone'];
+    const names = ['first', 'zero', 'three', 'killed', 'memory', 'gone', 'held'];
     const plans = Object.fromEntries(names.map((name) => [name, [`append x ${name}\nwait /tmp/go`]]));
     const project = new SwarmProject(carrel, 'rows', plans);
     await begin(project, '--max', '1', '-d');
@@ -68,6 +83,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
       killed: ['sh', '-c', 'kill -9 $$'],
       memory: ['tail', '/dev/zero'],
       gone: ['sleep', '1000'],
+      held: ['sleep', '1000'],
     };
     replaceCommands(carrel, commands);
     await project.swarm('stop', 'first');
@@ -78,6 +94,10 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     await carrel.killDaemon();
     await ground.removeBehindOurBack(carrel, id);
     await carrel.ok('ls');
+    await project.until('the last but one to be gone', ({ containers }) =>
+      containers.some(({ containerName, status }) => containerName === 'held' && status === 'running'),
+    );
+    await ground.pauseBehindOurBack(carrel, (await carrel.show('held')).id);
     const { containers } = await project.until('all to end', hasEnded);
     const ends = Object.fromEntries(containers.map((one) => [one.containerName, `${one.status} ${one.reason}`]));
     expect(ends).toEqual({
@@ -87,6 +107,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
       killed: 'failed AGENT_CRASH: ended by SIGKILL',
       memory: 'failed CONTAINER_OOM',
       gone: 'failed lost',
+      held: 'stopped null',
     });
     expect(names.flatMap((name) => project.statuses(name))).not.toContain('completed');
     await project.swarm('cleanup');

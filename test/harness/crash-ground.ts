@@ -1,10 +1,13 @@
 /** What a sandbox leaves to see while it lives and after, by the engine that it is on: for tests that kill the daemon. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { run } from '../../src/lib/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { Installation, isRunning, until } from './installation.ts';
 import { isRealRoot } from './machine.ts';
+import { otherUid, type Repository } from './repository.ts';
+import { createRootlessAccount, type RootlessAccount, rootlessUid } from './rootless.ts';
 import { childrenOf, groupsOf, processesMentioning } from './traces.ts';
 
 export interface CrashGround {
@@ -19,6 +22,8 @@ export interface CrashGround {
   expectNothing(carrel: Installation): Promise<void>;
   /** Makes it vanish, and everything with it that could tell of its end. */
   removeBehindOurBack(carrel: Installation, id: string): Promise<void>;
+  /** As somebody else does, of whom nobody is told. */
+  pauseBehindOurBack(carrel: Installation, id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,15 +40,23 @@ export const localGround: CrashGround = {
     expect(readdirSync(join(home, 'engine/run'))).toEqual([]);
     expect(readdirSync(join(home, 'engine/exit'))).toEqual([]);
   },
-  removeBehindOurBack: async ({ home }) => {
-    const [keeper] = processesMentioning(home, 'conmon');
+  removeBehindOurBack: async ({ home }, id) => {
+    const [keeper] = processesMentioning(home, 'conmon').filter((pid) => isAbout(pid, id));
     const [init] = childrenOf(keeper!);
     process.kill(keeper!, 'SIGKILL');
     process.kill(init!, 'SIGKILL');
     await until(() => !isRunning(init!), 'the sandbox to be gone');
   },
+  pauseBehindOurBack: async ({ home }, id) => {
+    const { exitCode, stderr } = await run(['crun', '--root', join(home, 'engine/state/crun'), 'pause', id]);
+    if (exitCode !== 0) throw new Error(stderr);
+  },
   close: async () => {},
 };
+
+function isAbout(pid: number, id: string): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(id);
+}
 
 /** One dockerd for all; each installation has its own containers. */
 export function dockerGround(): CrashGround {
@@ -67,7 +80,33 @@ export function dockerGround(): CrashGround {
       const [container] = await listed('ps', '--quiet', '--filter', `label=carrel.id=${id}`);
       await dockerd.docker('rm', '--force', container!);
     },
+    pauseBehindOurBack: async (_, id) => {
+      const [container] = await listed('ps', '--quiet', '--filter', `label=carrel.id=${id}`);
+      await dockerd.docker('pause', container!);
+    },
     close: () => dockerd.dispose(),
+  };
+}
+
+/** Where swarms are at work. */
+export interface SwarmGround extends Pick<CrashGround, 'open' | 'installation' | 'close'> {
+  /** Of `swarm run`. */
+  readonly options: readonly string[];
+  /** Makes a project what it has to be for whoever runs the daemon. */
+  give(repository: Repository): void;
+}
+
+/** The daemon is run by somebody without privileges. */
+function rootlessGround(): SwarmGround {
+  let account: RootlessAccount;
+  return {
+    open: async () => {
+      account = createRootlessAccount();
+    },
+    installation: () => new Installation(account),
+    options: [],
+    give: (repository) => repository.give(rootlessUid),
+    close: async () => account.dispose(),
   };
 }
 
@@ -75,4 +114,13 @@ export function dockerGround(): CrashGround {
 export const crashGrounds: readonly (readonly [string, CrashGround])[] = [
   ['local', localGround],
   ...(isRealRoot ? [['docker', dockerGround()] as const] : []),
+];
+
+/** By engine, and without root. */
+export const swarmGrounds: readonly (readonly [string, SwarmGround])[] = [
+  ...crashGrounds.map(([engine, ground]) => {
+    const give = (repository: Repository) => repository.give(otherUid);
+    return [engine, { ...ground, options: ['--engine', engine], give }] as const;
+  }),
+  ...(isRealRoot ? [['local, rootless', rootlessGround()] as const] : []),
 ];

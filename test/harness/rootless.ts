@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Account } from './installation.ts';
 
-const uid = 54_321;
+export const rootlessUid = 54_321;
 
 export interface RootlessAccount extends Account {
   dispose(): void;
@@ -23,7 +23,7 @@ export function createRootlessAccount(lent = 65_536): RootlessAccount {
   execFileSync('chmod', ['755', folder]);
   return {
     wrap: (argv) => ['unshare', '--mount', '--propagation', 'private', '--', script, ...argv],
-    prepareHome: (home) => chownSync(home, uid, uid),
+    prepareHome: (home) => chownSync(home, rootlessUid, rootlessUid),
     dispose: () => {
       rmSync(folder, { recursive: true });
     },
@@ -32,8 +32,8 @@ export function createRootlessAccount(lent = 65_536): RootlessAccount {
 
 function accountFiles(folder: string, lent: number): [string, string][] {
   const line = {
-    passwd: `carrel-test:x:${uid}:${uid}::/nonexistent:/bin/sh`,
-    group: `carrel-test:x:${uid}:`,
+    passwd: `carrel-test:x:${rootlessUid}:${rootlessUid}::/nonexistent:/bin/sh`,
+    group: `carrel-test:x:${rootlessUid}:`,
     subuid: lent > 0 ? `carrel-test:400000:${lent}` : '',
     subgid: lent > 0 ? `carrel-test:400000:${lent}` : '',
   };
@@ -48,6 +48,6 @@ function accountFiles(folder: string, lent: number): [string, string][] {
 /** A fixed script of ours, run by its path: binds the account's files, drops every privilege. */
 function enterScript(files: [string, string][]): string {
   const binds = files.map(([from, to]) => `[ -e ${to} ] || : > ${to}\nmount --bind ${from} ${to}`);
-  const drop = `exec setpriv --reuid=${uid} --regid=${uid} --clear-groups -- "$@"`;
+  const drop = `exec setpriv --reuid=${rootlessUid} --regid=${rootlessUid} --clear-groups -- "$@"`;
   return ['#!/bin/sh', 'set -e', ...binds, drop, ''].join('\n');
 }

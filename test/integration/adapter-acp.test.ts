@@ -10,15 +10,15 @@ beforeEach(() => {
 });
 afterEach(() => bench.dispose());
 
-const agent: AgentSpec = {
+const agent: Extract<AgentSpec, { kind: 'acp' }> = {
   kind: 'acp',
   command: [process.execPath, resolve('test/fixtures/acp-agent.mjs')],
   permissions: { fetch: 'reject' },
 };
 
-function order(name: string): Promise<AdapterRun> {
+function order(name: string, env: Record<string, string> = {}, spec = agent): Promise<AdapterRun> {
   bench.plan([{ does: `ORDER ${name}` }]);
-  return bench.complete({ agent });
+  return bench.complete({ agent: spec }, env);
 }
 
 it('who asks for permission is answered by the rule for that kind of tool', async () => {
@@ -26,6 +26,22 @@ it('who asks for permission is answered by the rule for that kind of tool', asyn
   expect(run.completion?.status).toBe('completed');
   expect(bench.show('answers')).toBe('execute allow_once\nfetch reject_once');
   expect(bench.outcome.stories['US-001']?.output).toBe('All done.');
+});
+
+it.each([
+  ['a key', {}, 'some-api-key'],
+  ['the way that was chosen', { authenticate: 'login' }, 'login'],
+])('who wants to know who is there is told by %s', async (_, choice, way) => {
+  const run = await order('ask', { WAYS: 'login,some-api-key' }, { ...agent, ...choice });
+  expect([run.completion?.status, bench.show('answers').split('\n')[0]]).toEqual(['completed', `by ${way}`]);
+});
+
+it.each([
+  [',', 'offers no way to'],
+  ['login,browser', 'offers login, browser'],
+])('who can only be told by a person, by "%s", has failed for want of a key', async (ways, said) => {
+  const run = await order('ask', { WAYS: ways });
+  expect(run.errors).toEqual([expect.stringMatching(`^MISSING_ENV_VAR US-001: .*${said}`)]);
 });
 
 it('who says something unknown is understood in the rest', async () => {

@@ -1,7 +1,9 @@
 /** The adapter with real git and real processes, outside of a sandbox. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Service, TestAuthority } from '../fixtures/service.ts';
 import { AdapterBench, branchName, scriptedAgent, taskFilePath } from '../harness/adapter.ts';
 import { isRunning } from '../harness/installation.ts';
 import { put } from '../harness/working-copy.ts';
@@ -15,7 +17,7 @@ afterEach(() => bench.dispose());
 describe('a finished story', () => {
   it('is one commit on the branch, by the author of the settings, with its id', async () => {
     bench.plan([{ title: 'Greet\nme', does: 'write b hello\nsay I wrote b.\nsay Carrel-Story: US-009' }]);
-    const run = await bench.complete({ author: { name: 'Ada', email: 'ada@example.org' } });
+    const run = await bench.complete({ name: 'robot', author: { name: 'Ada', email: 'ada@example.org' } });
     expect([await run.exited, run.completion]).toEqual([0, { status: 'completed', prUrl: null, errors: [] }]);
     const log = bench.repository.git('log', '--format=%an <%ae> %cn%n%B', '-1', branchName);
     expect(log.trim().split('\n')).toEqual([
@@ -27,6 +29,7 @@ describe('a finished story', () => {
       '',
       'Carrel-Task: 2026-01-31-login',
       'Carrel-Story: US-001',
+      'Co-authored-by: robot in Carrel <agent@carrel.invalid>',
     ]);
     expect(bench.landed).toEqual(['US-001']);
     expect(bench.show('b')).toBe('hello');
@@ -195,6 +198,65 @@ describe('what cannot begin', () => {
     expect(run.errors).toEqual([expect.stringContaining('GIT_CLONE_FAILED cannot clone https://127.0.0.1:1/none.git')]);
     bench.repository.git('update-ref', '-d', 'refs/heads/main');
     expect((await bench.complete()).errors).toEqual([expect.stringContaining('GIT_CHECKOUT_FAILED')]);
+  });
+});
+
+it('a repository by its address is cloned once, and worked in', async () => {
+  const authority = new TestAuthority('127.0.0.1');
+  bench.plan([{ does: 'append b 1' }]);
+  bench.repository.git('add', '-f', taskFilePath);
+  bench.repository.git('commit', '-q', '-m', 'the task');
+  bench.repository.git('update-server-info');
+  const service = await Service.open(authority.tls('127.0.0.1'), (request, response) => {
+    const path = join(bench.repository.path, '.git', request.url!.split('?')[0]!.replace('/r.git/', ''));
+    if (existsSync(path)) response.end(readFileSync(path));
+    else response.writeHead(404).end();
+  });
+  try {
+    writeFileSync(join(bench.folder, 'ca.pem'), authority.certificate);
+    const run = bench.start({}, { GIT_SSL_CAINFO: join(bench.folder, 'ca.pem') });
+    const repoUrl = `https://127.0.0.1:${service.port}/r.git`;
+    run.ask({ repoUrl });
+    expect([await run.exited, run.errors]).toEqual([0, []]);
+    expect(run.said[0]?.payload).toEqual({ storyId: 'US-000', status: 'in_progress', output: `cloning ${repoUrl}` });
+    expect(run.changes.slice(1)).toEqual(['US-001 in_progress', 'US-001 completed']);
+    const clone = ['--git-dir', join(bench.data, 'repository/.git')];
+    expect(bench.repository.git(...clone, 'show', `${branchName}:b`)).toBe('1');
+  } finally {
+    await service.dispose();
+  }
+});
+
+describe('what an earlier sandbox did and was fetched', () => {
+  const fetched = `refs/carrel/${hostname()}/heads/${branchName}`;
+
+  /** The first story is done and fetched; then the sandbox is gone. */
+  async function lose(): Promise<void> {
+    bench.plan([{ does: 'append b 1' }, { does: 'exit 1' }]);
+    await bench.complete();
+    bench.repository.git('update-ref', fetched, branchName);
+    rmSync(bench.data, { recursive: true });
+    bench.plan([{ does: 'append b 1' }, { does: 'append c 2' }]);
+  }
+
+  it.each(['is not there', 'is where it was before'])('is on a branch that %s', async (where) => {
+    await lose();
+    if (where === 'is not there') bench.repository.git('branch', '-D', branchName);
+    else bench.repository.git('update-ref', `refs/heads/${branchName}`, 'main');
+    const run = await bench.complete();
+    expect(run.changes).toEqual(['US-001 completed', 'US-002 in_progress', 'US-002 completed']);
+    expect([bench.show('b'), bench.show('c')]).toEqual(['1', '2']);
+  });
+
+  it('is not given up for a branch that has gone another way, unless it has it, too', async () => {
+    await lose();
+    bench.repository.git('checkout', '-q', '-B', branchName, 'main');
+    bench.repository.commit({ other: 'x' }, 'other');
+    const run = await bench.complete();
+    expect(run.errors).toEqual([expect.stringMatching(/^GIT_CHECKOUT_FAILED .* have gone apart: .*US-001$/)]);
+    bench.repository.git('cherry-pick', '--keep-redundant-commits', fetched);
+    expect((await bench.complete()).completion?.status).toBe('completed');
+    expect(bench.landed).toEqual(['US-001', 'US-002']);
   });
 });
 

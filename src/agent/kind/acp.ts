@@ -48,6 +48,7 @@ export function acpAgent(spec: AcpSpec): Work {
 /** A conversation that breaks off because the agent ended is a crash; otherwise it is as the agent says. */
 function lost(crashed: Promise<Ending>): (error: unknown) => Promise<Ending> {
   return (error) => {
+    if (error instanceof Setback) throw error;
     const told = new Setback('ACP_CONNECTION_LOST', `the agent broke the conversation off: ${messageOf(error)}`);
     return Promise.race([crashed, pause(leaveMs).then(() => Promise.reject(told))]);
   };
@@ -72,7 +73,7 @@ function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, r
   const lines = ndJsonStream(Writable.toWeb(group.stdin), output, { maxMessageBytes });
   const stream = { writable: lines.writable, readable: lines.readable.pipeThrough(withoutUpdates(speech)) };
   return app.connectWith(stream, async (agent) => {
-    const sessionId = await openSession(agent, folder);
+    const sessionId = await openSession(agent, spec, folder);
     const { stopReason } = await agent.request(methods.agent.session.prompt, {
       sessionId,
       prompt: [{ type: 'text', text: prompt }],
@@ -81,14 +82,33 @@ function converse(group: Group, spec: AcpSpec, { folder, prompt }: Assignment, r
   });
 }
 
-async function openSession(agent: ClientContext, folder: string): Promise<string> {
-  await agent.request(methods.agent.initialize, {
+async function openSession(agent: ClientContext, spec: AcpSpec, folder: string): Promise<string> {
+  const { authMethods = [] } = await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     clientInfo: { name: 'carrel', version: '0' },
   });
-  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: folder, mcpServers: [] });
+  const open = () => agent.request(methods.agent.session.new, { cwd: folder, mcpServers: [] });
+  const { sessionId } = await open().catch(async (error: unknown) => {
+    if ((error as { code?: unknown } | null)?.code !== authRequired) throw error;
+    await agent.request(methods.agent.authenticate, { methodId: wayIn(spec, authMethods) });
+    return open();
+  });
   return sessionId;
+}
+
+const authRequired = -32_000;
+
+/** Nobody is there to log in, but a key may be. */
+function wayIn({ authenticate }: AcpSpec, offered: readonly { readonly id: string }[]): string {
+  const ids = offered.map(({ id }) => id);
+  const found = ids.find((id) => (authenticate === undefined ? /api.?key/i.test(id) : id === authenticate));
+  if (found !== undefined) return found;
+  const offers = ids.length === 0 ? 'offers no way to' : `offers ${ids.join(', ')}`;
+  throw new Setback(
+    'MISSING_ENV_VAR',
+    `the agent wants to know who is there and ${offers}; name another way as \`authenticate\` of this agent in config.yaml`,
+  );
 }
 
 function endingOf(stopReason: string, summary: string): Ending {

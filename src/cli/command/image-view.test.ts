@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ImageView } from '../../api/routes.ts';
-import { stepLine } from './image-build.ts';
+import { stepLine } from '../image.ts';
 import { imageListing } from './image-ls.ts';
 
 test('steps are one line each, numbered alike', () => {

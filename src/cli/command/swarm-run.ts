@@ -1,6 +1,8 @@
 import { Fault } from '../../model/fault.ts';
+import { authorIn } from '../author.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
+import { projectImage } from '../image.ts';
 import { parseCount } from '../option.ts';
 import { absolute } from '../paths.ts';
 import { openPullRequests, requireGh } from '../pull-request.ts';
@@ -20,18 +22,33 @@ interface Options extends SandboxOptions {
 export default async function swarmRun(context: Context, { options }: Invocation<Options>): Promise<number> {
   const { max, agent } = options;
   const files = filesOf(options);
+  const project = projectOf(options);
+  const sandbox = surroundings(options);
+  if (options.pr) await requireGh(options.detach ?? false);
+  const client = connect(context);
+  const image = usesImages(options) ? await projectImage(client, project, context.out) : null;
+  const author = await authorIn(project);
   const body = {
-    project: projectOf(options),
+    project,
+    ...(author === null ? {} : { author: cleaned(author) }),
     ...(files === null ? {} : { files }),
     ...(max === undefined ? {} : { max: parseCount(max, '--max') }),
     ...(agent === undefined ? {} : { agent }),
-    sandbox: surroundings(options),
+    sandbox: { ...sandbox, ...(image === null ? {} : { image }) },
   };
-  if (options.pr) await requireGh(options.detach ?? false);
-  const client = connect(context);
   const begun = await client.call('runSwarm', { body });
   const code = await concludeSwarm(context, client, begun, options.detach ?? false);
   return options.pr ? (await openPullRequests(context, client, begun.project)) || code : code;
+}
+
+function usesImages({ engine, image, rootfs }: SandboxOptions): boolean {
+  return engine === 'docker' && image === undefined && rootfs === undefined;
+}
+
+/** As git itself has names in commits. */
+function cleaned({ name, email }: { readonly name: string; readonly email: string }) {
+  const clean = (text: string) => text.replace(/[\x00-\x1f\x7f<>]/g, '').slice(0, 200) || 'unknown';
+  return { name: clean(name), email: clean(email) };
 }
 
 /** What `run` would ask for, without what a swarm sees to itself. */

@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fromText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
+import { refFolder } from '../../model/name.ts';
 import { type BundleHeader, maxHeaderBytes, parseBundleHeader, refused } from './bundle-header.ts';
 import { type GitRunOptions, gitOutput, quoted, runGit } from './git.ts';
 import { openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
@@ -21,6 +22,7 @@ export interface TakenRef {
 
 const maxBundleBytes = 2 * 1024 ** 3;
 const maxTips = 1000;
+const maxListed = 50_000;
 
 /** Run in the workspace, inside; writes a bundle of all that is not in the tips to stdout. */
 export function bundleCommand(tips: readonly string[]): string[] {
@@ -73,9 +75,12 @@ export async function takenRef(project: string, name: string, branch: string): P
   return exitCode === 0 ? describe(git, { ref, oid: stdout.toString().trim() }, {}) : null;
 }
 
-/** A name may have dots where a ref may not. */
-function refFolder(name: string): string {
-  return `refs/carrel/${name.replace(/\.(?=\.|$|lock$)/g, '%2e')}`;
+/** The newest commits of all refs of a project, of agents' too. */
+export async function commitsOf(project: string): Promise<ReadonlySet<string>> {
+  const git = await openProjectGit(project);
+  if (git === null) return new Set();
+  const listed = await gitOutput(git, ['rev-list', '--all', `--max-count=${maxListed}`]);
+  return new Set(listed.toString().split('\n'));
 }
 
 function readHeader(bundle: string, oidLength: 40 | 64): BundleHeader {

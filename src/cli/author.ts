@@ -1,6 +1,6 @@
-import type { Client } from '../../api/client.ts';
-import type { ApplyRequest } from '../../api/routes.ts';
-import { run } from '../../lib/run.ts';
+import type { Client } from '../api/client.ts';
+import type { ApplyRequest } from '../api/routes.ts';
+import { run } from '../lib/run.ts';
 
 const patienceMs = 5000;
 
@@ -9,7 +9,11 @@ type Author = NonNullable<ApplyRequest['author']>;
 /** Who git would say commits in the sandbox's project; null where git does not know. */
 export async function ownerOf(client: Client, sandbox: string): Promise<Author | null> {
   const { project } = await client.call('showSandbox', { path: { name: sandbox } });
-  if (project === null) return null;
+  return project === null ? null : authorIn(project);
+}
+
+/** Who git would say commits in that folder; null where git does not know. */
+export async function authorIn(project: string): Promise<Author | null> {
   const name = process.env.GIT_AUTHOR_NAME || (await setting(project, 'user.name'));
   const email = process.env.GIT_AUTHOR_EMAIL || (await setting(project, 'user.email'));
   return name && email ? { name, email } : null;

@@ -1,0 +1,89 @@
+/** The real claude and a real ACP agent in the sandboxes of swarms, wherever those are made; the model says what the test scripts. */
+import { appendFileSync, cpSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Question, ScriptedModel, type Turn } from '../fixtures/scripted-model.ts';
+import { TestAuthority } from '../fixtures/service.ts';
+import { swarmGrounds } from '../harness/crash-ground.ts';
+import type { Installation } from '../harness/installation.ts';
+import { hasEnded, SwarmProject } from '../harness/swarm.ts';
+
+const modules = '/workspace/tools/node_modules';
+const cli = '@anthropic-ai/claude-code/cli.js';
+const key = '{ variable: ANTHROPIC_API_KEY, secret: ANTHROPIC_API_KEY }';
+const acp = '@agentclientprotocol/claude-agent-acp/dist/index.js';
+/** As the owner would, whose agents are not on the PATH. */
+const config = [
+  'agents:',
+  `  claude: { kind: claude, command: [${process.execPath}, ${modules}/${cli}], key: ${key} }`,
+  `  acp: { kind: acp, command: [${process.execPath}, ${modules}/${acp}], key: ${key} }`,
+  '',
+].join('\n');
+
+/** What of the packages runs, among the files of a project that git ignores. */
+const files = [
+  cli,
+  '@anthropic-ai/claude-code/package.json',
+  '@anthropic-ai/claude-agent-sdk/package.json',
+  '@anthropic-ai/claude-agent-sdk/sdk.mjs',
+  '@agentclientprotocol/claude-agent-acp',
+  'zod',
+];
+
+const authority = new TestAuthority('127.0.0.1');
+const value = 'sk-ant-real-0123456789';
+
+/** In each story it does what the description says in the shell, and says so. */
+function obeys({ messages }: Question, said: number): Turn {
+  if (said > 0) return [{ text: 'I did it.' }];
+  const command = /RUN (.*?) END/.exec(JSON.stringify(messages))?.[1] ?? 'false';
+  return [{ text: 'On it.' }, { tool: 'Bash', input: { command, description: 'what the story says' } }];
+}
+
+function stories(name: string): string[] {
+  return [1, 2].map((number) => `RUN echo US-00${number} >> ${name}.txt END`);
+}
+
+describe.each(swarmGrounds)('on %s', (_, ground) => {
+  let carrel: Installation;
+  let model: ScriptedModel;
+  let project: SwarmProject;
+
+  beforeAll(async () => {
+    await ground.open();
+    carrel = ground.installation();
+    const wants = { header: 'x-api-key', value };
+    model = await ScriptedModel.open(obeys, { tls: authority.tls('127.0.0.1'), wants });
+    carrel.write('home/ca.pem', authority.certificate);
+    appendFileSync(join(carrel.home, 'config.yaml'), `authorities: [${join(carrel.home, 'ca.pem')}]\n${config}`);
+    await carrel.run(['secret', 'set', 'KEY'], { input: value });
+    const host = `127.0.0.1:${model.port}`;
+    await carrel.ok('credential', 'add', 'model', '--secret', 'KEY', '--preset', 'anthropic', '--host', host);
+    project = new SwarmProject(carrel, 'project', { claude: stories('claude'), acp: stories('acp') });
+    for (const name of files)
+      cpSync(resolve('node_modules', name), join(project.path, 'tools/node_modules', name), { recursive: true });
+    ground.give(project.repository);
+  }, 120_000);
+  afterAll(async () => {
+    await carrel.dispose();
+    await model.dispose();
+    await ground.close();
+  }, 120_000);
+
+  it('claude and an ACP agent do their stories, and never have the key', async () => {
+    const env = ['DISABLE_AUTOUPDATER=1', 'DISABLE_TELEMETRY=1', `CLAUDE_CODE_EXECUTABLE=${modules}/${cli}`];
+    const options = [...ground.options, ...env.flatMap((one) => ['--env', one])];
+    for (const name of ['claude', 'acp']) {
+      const run = ['run', '--file', project.file(name), '--agent', name, '-d', ...options];
+      await project.swarm(...run);
+    }
+    const { containers } = await project.until('the end', hasEnded, 100_000);
+    expect(containers.map(({ status, errors }) => [status, errors])).toEqual([
+      ['completed', []],
+      ['completed', []],
+    ]);
+    expect(containers.map(({ stories: [first] }) => first?.output)).toEqual(['I did it.', 'I did it.']);
+    expect(project.wrong()).toEqual([]);
+    for (const name of ['claude', 'acp']) expect(await carrel.ok('logs', name)).not.toContain(value);
+  }, 120_000);
+});
