@@ -55,7 +55,8 @@ export const backupView = z.strictObject({
 export const restoreVolumeView = z.strictObject({ volume: volumeView, notes: z.array(z.string()) });
 
 export const migrateView = z.strictObject({
-  migrated: z.array(z.strictObject({ from: z.string(), to: z.string() })),
+  /** Already: at an earlier time, and nothing was done now. */
+  migrated: z.array(z.strictObject({ from: z.string(), to: z.string(), already: z.boolean() })),
   /** Left alone, and why. */
   left: z.array(z.strictObject({ from: z.string(), reason: z.string() })),
 });

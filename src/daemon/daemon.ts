@@ -157,7 +157,10 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       refresh: (id) => networks.look(id),
     });
     const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
-    const volumeDesk = new VolumeDesk(actor, { volumes, home, prefix: defaultVolumePrefix, now });
+    const volumeDesk = new VolumeDesk(actor, {
+      ...{ volumes, home, prefix: defaultVolumePrefix, now },
+      users: () => users.list(users.actorOf(owner)).map(({ name }) => name),
+    });
     const images = new ImageDesk(actor, {
       ...imageParts,
       projectFolder: (path) => sandboxes.project(path),

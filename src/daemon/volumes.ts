@@ -15,6 +15,7 @@ import type { VolumeMount } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { type Volume, volumeName } from '../model/volume.ts';
 import type { Store } from '../store/store.ts';
+import type { Migrated } from '../volume/migrate.ts';
 import { findOldVolumes } from '../volume/old-volume.ts';
 import type { Acting, VolumeRecords } from '../volume/volume.ts';
 import type { Volumes } from '../volume/volumes.ts';
@@ -26,6 +27,8 @@ export interface VolumeParts {
   readonly volumes: Volumes;
   readonly home: Pick<Home, 'backups' | 'rootless'>;
   readonly prefix: string;
+  /** Everybody's names, the owner's first. */
+  readonly users: () => readonly string[];
   readonly now: () => string;
 }
 
@@ -106,16 +109,25 @@ export class VolumeDesk {
     return { volume: view(volume), notes: [...notes] };
   }
 
+  /** Those of everybody: each goes to the user whose hash it bears. */
   async migrate(folder: string): Promise<MigrateView> {
     requireOwner(this.#actor);
-    const { volumes, prefix, now } = this.#parts;
+    const { volumes, prefix, users, now } = this.#parts;
     const found = findOldVolumes(realHostPath(folder, []), prefix);
-    const results = await volumes.migrate(this.#acting, found, now());
+    const results: Migrated[] = [];
+    for (const user of users()) {
+      const isOwner = user === this.#actor.name;
+      results.push(...(await volumes.migrate({ user, isOwner }, found, now())));
+    }
     const done = results.filter(({ outcome }) => outcome === 'migrated' || outcome === 'already');
     const left = results.filter(({ outcome }) => outcome === 'conflict' || outcome === 'failed');
+    const unclaimed = found.filter((one) => !results.some(({ from }) => from === one));
     return {
-      migrated: done.map(({ from, to }) => ({ from: from.name, to })),
-      left: left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be brought over' })),
+      migrated: done.map(({ from, to, outcome }) => ({ from: from.name, to, already: outcome === 'already' })),
+      left: [
+        ...left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be brought over' })),
+        ...unclaimed.map(({ name }) => ({ from: name, reason: 'no user here has this hash' })),
+      ],
     };
   }
 

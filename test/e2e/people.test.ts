@@ -228,8 +228,17 @@ describe.each(engines)('volumes, on %s', (engine) => {
     mkdirSync(join(old, 'hal9000-coordinator-state'));
     chmodSync(join(old, 'hal9000-coordinator-state'), 0o700);
     writeFileSync(join(old, 'hal9000-coordinator-state/state'), 'old\n');
-    await carrel.ok('volume', 'migrate', old);
-    await carrel.ok('volume', 'migrate', old);
+    // Of bob, and of nobody here.
+    for (const hash of ['81b637d8', 'deadbeef']) mkdirSync(join(old, `hal9000-memory-bank-${hash}`));
+    writeFileSync(join(old, 'hal9000-memory-bank-81b637d8/note'), 'of bob\n');
+    await carrel.ok('user', 'add', 'bob');
+    const first = await carrel.run(['volume', 'migrate', old]);
+    expect(first.stdout).toMatch(
+      /^hal9000-coordinator-state → carrel-coordinator-state-\w+\n.*81b637d8 → carrel-memory-bank-81b637d8\n$/,
+    );
+    expect(first.stderr).toContain('left hal9000-memory-bank-deadbeef: no user here has this hash');
+    expect(readFileSync(join(carrel.home, 'volumes/carrel-memory-bank-81b637d8/note'), 'utf8')).toBe('of bob\n');
+    expect((await carrel.ok('volume', 'migrate', old)).match(/\(earlier\)/g)).toHaveLength(2);
     const args = ['run', '--rm', '--volume', 'coordinator-state:/data', '--', 'cat', '/data/state'];
     expect(await carrel.ok(...args)).toBe('old\n');
     expect(readFileSync(join(old, 'hal9000-coordinator-state/state'), 'utf8')).toBe('old\n');

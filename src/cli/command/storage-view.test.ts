@@ -53,8 +53,10 @@ test('what would go, what went and what stays', () => {
 });
 
 test('what was brought over', () => {
-  expect(migrated({ migrated: [{ from: 'hal9000-home\n', to: 'carrel-home-1' }], left: [] })).toEqual([
+  const one = { from: 'hal9000-home\n', to: 'carrel-home-1', already: false };
+  expect(migrated({ migrated: [one, { ...one, already: true }], left: [] })).toEqual([
     'hal9000-home\\n → carrel-home-1',
+    'hal9000-home\\n → carrel-home-1 (earlier)',
   ]);
 });
 

@@ -16,5 +16,5 @@ export default async function volumeMigrate(context: Context, { args }: Invocati
 }
 
 export function migrated(view: MigrateView): string[] {
-  return view.migrated.map(({ from, to }) => `${plain(from)} → ${plain(to)}`);
+  return view.migrated.map(({ from, to, already }) => `${plain(from)} → ${plain(to)}${already ? ' (earlier)' : ''}`);
 }
