@@ -9,10 +9,14 @@ import { accountName } from '../lib/account.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
 import { livingKeeper } from './keeper.ts';
 
-const waitMs = 15_000;
+/** Long, for slow machines: one that ends is noticed at once. */
+const waitMs = 60_000;
 const pollMs = 15;
+/** Asking takes time from the one that is asked, so whoever waited long asks less often. */
+const pollShare = 1 / 16;
 /** The exit code of a daemon that found another one holding the home. */
 const takenExit = 6;
 /** How long the other one may take to answer before we try again: it may be on its way out. */
@@ -20,11 +24,12 @@ const takenMs = 500;
 /** How a daemon begins the line that says why it refuses to start. */
 export const faultMark = 'carrel-fault: ';
 
-/** The daemon's program, in the namespaces it wants to live in. */
-export function daemonArgv(home: string): [string, ...string[]] {
+/** The daemon's program, in the namespaces it wants to live in. `scope`: what puts it into a control group of its own. */
+export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
   const main = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
   const uid = process.getuid?.() ?? 0;
-  return [...namespaceArgs(uid, uid === 0 ? null : livingKeeper(home)), process.execPath, main];
+  const argv = [...scope, ...namespaceArgs(uid, uid === 0 ? null : livingKeeper(home)), process.execPath, main];
+  return argv as [string, ...string[]];
 }
 
 export async function startDaemon(home: string): Promise<void> {
@@ -86,12 +91,15 @@ function noNamespaces(said: string, isRoot: boolean): Fault {
   });
 }
 
-async function tryStart(home: string, deadline: number): Promise<boolean> {
+async function tryStart(home: string, deadline: number, scope = scopeArgs()): Promise<boolean> {
   const log = openLog(home);
+  const before = fstatSync(log).size;
+  const words = () => readFrom(log, before);
   try {
-    const before = fstatSync(log).size;
-    const child = launch(home, log);
-    return await answers(home, child, deadline, () => readFrom(log, before));
+    return await answers(home, launch(home, log, scope), deadline, words);
+  } catch (error) {
+    if (scope.length === 0 || !isScopeRefused(words())) throw error;
+    return await tryStart(home, deadline, []);
   } finally {
     closeSync(log);
   }
@@ -100,11 +108,11 @@ async function tryStart(home: string, deadline: number): Promise<boolean> {
 /** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
 export function daemonEnv(home: string): NodeJS.ProcessEnv {
   const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
-  return { ...env, CARREL_HOME: home, CARREL_OWNER: accountName() };
+  return { ...env, ...scopeEnv(), CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
 
-function launch(home: string, log: number): ChildProcess {
-  const [program, ...args] = daemonArgv(home);
+function launch(home: string, log: number, scope: readonly string[]): ChildProcess {
+  const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
@@ -118,6 +126,7 @@ function launch(home: string, log: number): ChildProcess {
 }
 
 async function answers(home: string, child: ChildProcess, deadline: number, log: () => string): Promise<boolean> {
+  const began = Date.now();
   let givesUp = deadline;
   let taken = false;
   while (Date.now() < givesUp) {
@@ -127,7 +136,7 @@ async function answers(home: string, child: ChildProcess, deadline: number, log:
       taken = true;
       givesUp = Math.min(deadline, Date.now() + takenMs);
     }
-    await sleep(pollMs);
+    await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
   }
   return false;
 }

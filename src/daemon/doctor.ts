@@ -23,7 +23,7 @@ import type { Home } from './home.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { socketName } from './server.ts';
 
-const cliMs = 5000;
+const cliMs = 60_000;
 
 export interface Doctor {
   examine(): Promise<ProbeRow[]>;

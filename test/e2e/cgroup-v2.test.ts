@@ -66,6 +66,21 @@ describe('a group that was delegated to an ordinary user', () => {
     await carrel.ok('rm', '--force', 'a');
     expect(existsSync(join(group, parent!, id))).toBe(false);
   });
+
+  it('is where the next daemon finds them, and moves to itself', async () => {
+    await carrel.ok('create', '--name', 'b');
+    const { id } = await carrel.json<View>('show', 'b');
+    const parent = readdirSync(group).find((name) => existsSync(join(group, name, id)))!;
+    await carrel.killDaemon();
+    await carrel.ok('create', '--name', 'c');
+    const next = await carrel.json<View>('show', 'c');
+    expect(readdirSync(join(group, parent))).toEqual(expect.arrayContaining([id, next.id]));
+    expect(readFileSync(join(group, 'carrel-daemon/cgroup.procs'), 'utf8')).toMatch(
+      new RegExp(`^${carrel.daemonPid}$`, 'm'),
+    );
+    await carrel.ok('rm', '--force', 'b', 'c');
+    expect(existsSync(join(group, parent, id))).toBe(false);
+  });
 });
 
 describe('on the unified hierarchy', () => {

@@ -114,7 +114,7 @@ describe('doctor as an ordinary user', () => {
     const others = claimRows(rows).filter(({ name }) => !limits.includes(name));
     expect(others.filter(({ level }) => level !== 'ok')).toEqual([]);
     for (const name of limits) expect(named(rows, name).level).toBe('warning');
-    expect(named(rows, 'cgroups')).toMatchObject({ level: 'warning', cure: expect.stringContaining('Delegate=') });
+    expect(named(rows, 'cgroups')).toMatchObject({ level: 'warning', cure: expect.stringContaining('enable-linger') });
     expect(named(rows, 'newuidmap').level).toBe('ok');
     expect(named(rows, 'subordinate-ids').detail).toContain('room for');
     expect(await namesOf(carrel)).toEqual([]);

@@ -4,6 +4,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { daemonArgv, daemonEnv, faultMark, isAnswering, lastWords, makeHome } from '../daemon-start.ts';
+import { isScopeRefused, scopeArgs } from '../delegated-scope.ts';
 import { catchSignals } from '../signals.ts';
 
 const keptLines = 50;
@@ -35,7 +36,11 @@ async function foreground(context: Context): Promise<number> {
   if (await isAnswering(context.home)) {
     throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
   }
-  const { code, signal, words } = await runHere(context.home);
+  const scope = scopeArgs();
+  let { code, signal, words } = await runHere(context.home, scope);
+  if (code !== 0 && scope.length > 0 && isScopeRefused(words)) {
+    ({ code, signal, words } = await runHere(context.home, []));
+  }
   if (code === 0) return 0;
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
   throw lastWords(words, signal ?? `exit code ${code}`);
@@ -54,8 +59,8 @@ interface Ended {
 }
 
 /** In a session of its own, so that Ctrl-C reaches it once: through us. */
-function runHere(home: string): Promise<Ended> {
-  const [program, ...args] = daemonArgv(home);
+function runHere(home: string, scope: readonly string[]): Promise<Ended> {
+  const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'inherit', 'pipe'],

@@ -1,7 +1,8 @@
 /**
  * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the parent is ours to make; an
- * ordinary user needs a group that was delegated to them. Where there is none, a resource limit holds the number of
- * processes and the other limits are advisory.
+ * ordinary user needs a group that was delegated to them. The next daemon, wherever it is started, moves into that of
+ * the last one, where its sandboxes are. Where there is none, a resource limit holds the number of processes and the other
+ * limits are advisory.
  */
 import {
   accessSync,
@@ -14,7 +15,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../lib/file.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Stats } from '../engine.ts';
@@ -33,9 +34,10 @@ export interface Cgroups {
   readonly enforced: readonly (keyof Limits)[];
 }
 
-export function detectCgroups(installation: string, rootless: boolean): Cgroups {
+/** `note`: where the group that was delegated to an ordinary user is remembered. */
+export function detectCgroups(installation: string, rootless: boolean, note: string): Cgroups {
   const version = existsSync(join(mountPoint, 'cgroup.controllers')) ? 2 : 1;
-  const base = rootless ? delegatedBase(version) : '/';
+  const base = rootless ? delegatedBase(version, note) : '/';
   const parent = base === null ? null : join(base, `carrel-${installation}`);
   const byGroup =
     base === null ? [] : limitsOf(version === 2 ? controllersV2(join(mountPoint, base)) : controllersV1());
@@ -64,11 +66,16 @@ function limitsOf(controllers: readonly string[]): (keyof Limits)[] {
   return controllers.flatMap((name) => limitOf[name] ?? []);
 }
 
-/** Our own group, when it was delegated to us. In version 1 nobody but real root may move processes of other ids. */
-function delegatedBase(version: 1 | 2): string | null {
-  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
-  if (version === 1 || path === undefined) return null;
-  return canWrite(join(mountPoint, path)) && makeRoom(path) ? path : null;
+const leafName = 'carrel-daemon';
+
+/** In version 1 nobody but real root may move processes of other ids. */
+function delegatedBase(version: 1 | 2, note: string): string | null {
+  if (version === 1) return null;
+  const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? null;
+  const candidates = [readIfThere(note), own?.endsWith(`/${leafName}`) ? dirname(own) : own];
+  const base = candidates.find((path) => path !== null && canWrite(join(mountPoint, path)) && makeRoom(path)) ?? null;
+  if (base !== null) writeFileSync(note, base, { mode: 0o600 });
+  return base;
 }
 
 function canWrite(folder: string): boolean {
@@ -81,13 +88,14 @@ function canWrite(folder: string): boolean {
   }
 }
 
-/** In the unified hierarchy a group with processes cannot lend controllers to children, so they move into a leaf. */
+/** In the unified hierarchy a group with processes cannot lend controllers to children, so they and we are in a leaf. */
 function makeRoom(path: string): boolean {
   try {
     const folder = join(mountPoint, path);
-    const leaf = join(folder, 'carrel-daemon');
+    const leaf = join(folder, leafName);
     mkdirSync(leaf, { recursive: true });
-    for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').trim().split('\n')) moveInto(leaf, pid);
+    moveInto(leaf, String(process.pid));
+    for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').match(/\d+/g) ?? []) moveInto(leaf, pid);
     const lent = controllersV2(folder).filter((name) => ['cpu', 'memory', 'pids'].includes(name));
     if (lent.length > 0)
       writeFileSync(join(folder, 'cgroup.subtree_control'), lent.map((name) => `+${name}`).join(' '));

@@ -36,7 +36,7 @@ export function openContext(options: LocalOptions): Context {
   return {
     layout,
     space,
-    cgroups: detectCgroups(options.installation, space.rootless),
+    cgroups: detectCgroups(options.installation, space.rootless, join(options.folder, 'group')),
     // Missing programs are refused when a sandbox starts; until then the doctor can say so.
     keeperPath: findProgram('conmon') ?? 'conmon',
     log,

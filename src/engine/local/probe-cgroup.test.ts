@@ -8,7 +8,7 @@ const root: CgroupFacts = {
   parent: '/carrel-0123456789ab',
   enforced: ['cpus', 'memoryBytes', 'pids', 'swapBytes'],
   controllers: ['cpuset', 'cpu', 'io', 'memory', 'pids'],
-  daemon: 'unshare -- node main.js',
+  account: 'ada',
 };
 const none: CgroupFacts = { ...root, rootless: true, parent: null, enforced: ['pids'] };
 
@@ -30,6 +30,13 @@ describe('control groups', () => {
     });
   });
 
+  it('are lent to an ordinary user without one', () => {
+    const row = cgroupRow({ ...root, rootless: true, controllers: ['memory', 'pids'] });
+    expect(row).toMatchObject({ level: 'failure', detail: 'v2 without cpu' });
+    expect(row.cure).toMatch(/^as root: .*Delegate=cpu memory pids/);
+    expect(row.cure).not.toContain('\n');
+  });
+
   it('do not count swap', () => {
     const row = cgroupRow({ ...root, version: 1, enforced: ['cpus', 'memoryBytes', 'pids'] });
     expect(row).toMatchObject({ level: 'warning', cure: 'Boot with the kernel option swapaccount=1.' });
@@ -38,15 +45,12 @@ describe('control groups', () => {
   it('are not delegated', () => {
     const row = cgroupRow(none);
     expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to us: enforced is pids only' });
-    expect(row.cure).toMatch(
-      /^\(1\) as root: .*Delegate=cpu memory pids.*\(2\) .*systemd-run .* unshare -- node main.js$/,
-    );
-    expect(row.cure).not.toContain('\n');
+    expect(row.cure).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
   });
 
   it('cannot be delegated in version 1', () => {
     expect(cgroupRow({ ...none, version: 1 }).cure).toMatch(
-      /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) as root/,
+      /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) let your systemd/,
     );
   });
 });

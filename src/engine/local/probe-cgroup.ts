@@ -12,8 +12,8 @@ export interface CgroupFacts {
   readonly enforced: readonly (keyof Limits)[];
   /** `cgroup.controllers`, or the names of the hierarchies. */
   readonly controllers: readonly string[];
-  /** What starts our daemon, as a shell would take it. */
-  readonly daemon: string;
+  /** Whose daemon this is. */
+  readonly account: string;
 }
 
 const name = 'cgroups';
@@ -34,11 +34,9 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   }
   const missing = needed.filter((controller) => !facts.controllers.includes(controller));
   if (missing.length > 0) {
-    return failure(
-      name,
-      `${kind} without ${missing.join(', ')}`,
-      `Boot with the kernel option ${missing.map((controller) => `cgroup_enable=${controller}`).join(' ')}.`,
-    );
+    const options = missing.map((controller) => `cgroup_enable=${controller}`).join(' ');
+    const cure = facts.rootless ? lendingCure : `Boot with the kernel option ${options}.`;
+    return failure(name, `${kind} without ${missing.join(', ')}`, cure);
   }
   if (!facts.enforced.includes('swapBytes')) {
     return warning(
@@ -50,15 +48,16 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   return ok(name, `${kind}, enforced: ${enforced}`);
 }
 
-/**
- * Version 1 cannot be delegated to somebody without privileges. In version 2 a group that lends controllers may hold no
- * process itself, so the daemon has to be alone in the one it gets.
- */
-function delegationCure({ version, daemon }: CgroupFacts): string {
+/** Systemd before version 252 lends users no processors. */
+const lendingCure =
+  "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
+  '/etc/systemd/system/user@.service.d/carrel.conf, then boot again';
+
+/** Version 1 cannot be delegated to somebody without privileges. */
+function delegationCure({ version, account }: CgroupFacts): string {
   const steps = [
-    "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
-      '/etc/systemd/system/user@.service.d/carrel.conf && systemctl daemon-reload',
-    `log in again, then: carrel down; systemd-run --user -p Delegate=yes -p KillMode=process ${daemon}`,
+    `let your systemd outlive your sessions, so that sandboxes may: loginctl enable-linger ${account}`,
+    'stop what runs and start the daemon anew: carrel down --all; carrel up -d',
   ];
   const unified = 'boot with the kernel option systemd.unified_cgroup_hierarchy=1';
   return (version === 2 ? steps : [unified, ...steps]).map((step, index) => `(${index + 1}) ${step}`).join('; ');

@@ -23,23 +23,26 @@ echo $?`,
 };
 
 /**
- * Two loops, and what they used: at most the quota of that time, and of one period at either end. On a busy machine they
- * get less than that in any case, so what the kernel was told counts too.
+ * Two loops, and what they used: at most the quota of the time that they took, and of one period at either end. On a busy
+ * machine they get less than that in any case, so what the kernel was told counts too.
  */
 export const cpu: Claim = {
   id: 'cpu',
   limit: 'cpus',
-  script: `timeout ${cpuSeconds} sh -c 'while :; do :; done' &
+  script: `read began rest < /proc/uptime
+timeout ${cpuSeconds} sh -c 'while :; do :; done' &
 timeout ${cpuSeconds} sh -c 'while :; do :; done' &
 wait
+read ended rest < /proc/uptime
+echo "$began $ended"
 times`,
   judge: (said, { limits, cpuQuota }) => {
-    const used = secondsOfChildren(said);
-    const most = limits.cpus * (cpuSeconds + 0.2) + 0.05;
-    const detail = `two loops used ${used?.toFixed(2)} s in ${cpuSeconds} s with a limit of ${limits.cpus}`;
+    const [took, used] = [secondsTaken(said), secondsOfChildren(said)];
+    const most = limits.cpus * ((took ?? 0) + 0.2) + 0.05;
+    const detail = `two loops used ${used?.toFixed(2)} s in ${took?.toFixed(2)} s with a limit of ${limits.cpus}`;
     return heldUnless(
       [
-        used === null && 'it cannot be told',
+        (used === null || took === null) && 'it cannot be told',
         (used ?? 0) > most && detail,
         cpuQuota !== limits.cpus && `the limit is ${limits.cpus}, the kernel was told ${cpuQuota ?? 'none'}`,
       ],
@@ -48,6 +51,11 @@ times`,
   },
 };
 
+function secondsTaken(said: string): number | null {
+  const [began, ended] = (linesOf(said)[0] ?? '').split(' ').map(Number);
+  return began !== undefined && ended !== undefined && ended > began ? ended - began : null;
+}
+
 /** The second line that `times` prints: user and system time of what a shell has run. */
 export function secondsOfChildren(said: string): number | null {
   const times = [...(linesOf(said).at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
@@ -55,12 +63,15 @@ export function secondsOfChildren(said: string): number | null {
   return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 
-/** A shell that cannot fork says so and ends, or says so and tries again. What it started goes with the sandbox. */
+/**
+ * A shell that cannot fork says so and ends, or says so and tries again until nobody reads. What it started goes with the
+ * sandbox.
+ */
 export const pids: Claim = {
   id: 'pids',
   limit: 'pids',
-  script: `timeout 1 sh -c 'i=0; while [ $i -lt "$1" ]; do sleep 9 > /dev/null 2>&1 & i=$((i + 1)); done; echo all' sh "$1" 2>&1
-true`,
+  script: `sh -c 'i=0; while [ $i -lt "$1" ]; do sleep 60 > /dev/null 2>&1 & i=$((i + 1)); done; echo all' sh "$1" 2>&1 |
+  grep -im1 -e fork -e all`,
   args: ({ limits }) => [String(limits.pids + 8)],
   judge: (said, facts) =>
     heldUnless([!/fork/i.test(said) && 'more could be started'], `no more than ${facts.limits.pids} could be started`),

@@ -195,8 +195,10 @@ describe('limits', () => {
     [memory, 'Killed\n137\n', 'ok'],
     [memory, '0\n', 'failure'],
     [memory, '', 'failure'],
-    [cpu, '0m0.001s 0m0.002s\n0m0.210s 0m0.010s\n', 'ok'],
-    [cpu, '0m0.001s 0m0.002s\n0m0.780s 0m0.010s\n', 'failure'],
+    [cpu, '7.10 7.50\n0m0.001s 0m0.002s\n0m0.210s 0m0.010s\n', 'ok'],
+    [cpu, '7.10 7.50\n0m0.001s 0m0.002s\n0m0.780s 0m0.010s\n', 'failure'],
+    [cpu, '7.10 9.10\n0m0.001s 0m0.002s\n0m0.780s 0m0.010s\n', 'ok'],
+    [cpu, '0m0.001s 0m0.002s\n0m0.210s 0m0.010s\n', 'failure'],
     [cpu, '', 'failure'],
     [pids, 'sh: 1: Cannot fork\n', 'ok'],
     [pids, 'sh: fork: retry: Resource temporarily unavailable\n', 'ok'],
@@ -206,7 +208,7 @@ describe('limits', () => {
   });
 
   it.each([null, 5])('a quota of %s is not the limit', (cpuQuota) => {
-    expect(judged(cpu, '0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel was told/);
+    expect(judged(cpu, '1.0 1.4\n0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel was told/);
   });
 
   it('time is read in minutes and seconds', () => {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { isScopeRefused, type SessionFacts, scopeArgs } from './delegated-scope.ts';
+
+const paths = [
+  '/sys/fs/cgroup/cgroup.controllers',
+  '/var/lib/systemd/linger/ada',
+  '/run/user/1000/systemd/private',
+  '/usr/bin/systemd-run',
+];
+const facts = (missing?: string): SessionFacts => ({
+  uid: 1000,
+  account: 'ada',
+  path: '/usr/local/bin:/usr/bin',
+  exists: (path) => path !== missing && paths.includes(path),
+});
+
+describe('a group for the daemon of an ordinary user', () => {
+  it('is asked for where their manager outlives their sessions', () => {
+    expect(scopeArgs(facts()).slice(0, 3)).toEqual(['systemd-run', '--user', '--scope']);
+  });
+
+  it.each(paths)('is not asked for without %s', (missing) => {
+    expect(scopeArgs(facts(missing))).toEqual([]);
+  });
+
+  it('is not asked for by root, who needs none', () => {
+    expect(scopeArgs({ ...facts(), uid: 0, exists: () => true })).toEqual([]);
+  });
+
+  it('was refused, as the last words of systemd-run tell, not those of a daemon', () => {
+    expect(isScopeRefused('Failed to connect to bus: Connection refused\n')).toBe(true);
+    expect(isScopeRefused('carrel-fault: {"code":"internal","message":"Failed to open"}\n')).toBe(false);
+  });
+});

@@ -1,0 +1,65 @@
+/** After a power cut there is exactly what was asked for, and work goes on. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { carrelAt, grounds } from './machine.ts';
+
+interface View {
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly exitCode: number | null;
+}
+
+const changes = ['M\tkept', 'D\tremoved', 'A\tadded', 'A\tfolder/', 'A\tfolder/deep'];
+
+describe.each(grounds)('$person', ({ account, folder }) => {
+  const project = join(folder, 'project');
+  const carrel = carrelAt(join(folder, 'home'), account);
+  const changed = (name: string) => carrel('diff', '--name-status', name).trim().split('\n').sort();
+  const inside = (name: string, ...command: string[]) => carrel('exec', name, '--', ...command);
+
+  it('every sandbox is known, and what ran is lost', () => {
+    const views = (JSON.parse(carrel('--json', 'ls')) as View[]).sort((a, b) => (a.name < b.name ? -1 : 1));
+    expect(views).toMatchObject([
+      { name: 'idle', state: 'stopped' },
+      { name: 'taker', state: 'failed', exitCode: 3 },
+      { name: 'twin', state: 'failed', reason: 'lost' },
+      { name: 'worker', state: 'failed', reason: 'lost' },
+    ]);
+  });
+
+  it('what was applied is in the project, and nothing else', () => {
+    expect(readdirSync(project).sort()).toEqual(['kept', 'removed', 'taken']);
+    expect(readFileSync(join(project, 'taken'), 'utf8')).toBe('taken\n');
+    carrel('undo', 'taker');
+    expect(readFileSync(join(project, 'taken'), 'utf8')).toBe('taken as it was\n');
+  });
+
+  it('changes, home and data are there, and the sandbox starts again over them', () => {
+    expect(changed('worker')).toEqual([...changes].sort());
+    carrel('start', 'idle');
+    carrel('start', 'taker');
+    expect(JSON.parse(carrel('--json', 'snapshots', 'worker'))).toMatchObject([{ label: 'first' }]);
+    carrel('fork', 'worker', 'heir');
+    carrel('start', 'twin');
+    expect(changed('twin')).toEqual([...changes].sort());
+    expect(changed('heir')).toEqual([...changes].sort());
+    expect(inside('twin', 'cat', '/.data/state', '/.data/note', '/home/agent/note')).toBe('second\ndata\nhome\n');
+  });
+
+  it('a snapshot is whole', () => {
+    const [{ id }] = JSON.parse(carrel('--json', 'snapshots', 'worker')) as [{ id: string }];
+    carrel('restore', 'worker', id);
+    expect(changed('worker')).toEqual([...changes].sort());
+    carrel('start', 'worker');
+    expect(inside('worker', 'cat', '/.data/state', '/.data/note', '/home/agent/note')).toBe('first\ndata\nhome\n');
+  });
+
+  it('nothing is left that nobody asked for', () => {
+    const rows = JSON.parse(carrel('--json', 'doctor')) as { name: string; level: string }[];
+    expect(rows.find(({ name }) => name === 'leftovers')).toMatchObject({ level: 'ok' });
+    expect(carrel('volume', 'ls')).toContain('memory-bank');
+    carrel('down', '--all');
+  });
+});

@@ -1,0 +1,61 @@
+/** A base that cannot move costs nothing where the filesystem can share blocks. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { people } from './machine.ts';
+
+const MiB = 1024 ** 2;
+const sizeBytes = 64 * MiB;
+
+const places = people.flatMap(([person, account]) =>
+  [
+    ['/btrfs', true],
+    ['/xfs', true],
+    ['/ext4', false],
+  ].map(([folder, shares]) => ({ person, account, folder: folder as string, shares: shares as boolean })),
+);
+
+function usedBytes(folder: string): number {
+  execFileSync('sync', ['--file-system', folder]);
+  const { blocks, bfree, bsize } = statfsSync(folder);
+  return (blocks - bfree) * bsize;
+}
+
+describe.each(places)('$folder, $person', ({ account, folder, shares }) => {
+  let carrel: Installation;
+  let project: string;
+  beforeAll(() => {
+    process.env.TMPDIR = folder;
+    carrel = new Installation(account);
+    process.env.TMPDIR = '/tmp';
+    project = carrel.folder('project');
+    execFileSync('sh', ['-c', `head -c ${sizeBytes} /dev/urandom > big`], { cwd: project });
+    account?.prepareHome(join(project, 'big'));
+  });
+  afterAll(() => carrel.dispose());
+
+  it(shares ? 'shares its blocks with the project' : 'is a copy', async () => {
+    await carrel.ok('ls');
+    const before = usedBytes(folder);
+    await carrel.ok('create', '--base', 'frozen', '--name', 'still', project, '--', 'sleep', 'infinity');
+    const grown = usedBytes(folder) - before;
+    const base = execFileSync('find', [carrel.home, '-name', 'big'], { encoding: 'utf8' }).trim();
+    expect(existsSync(base)).toBe(true);
+    const extents = execFileSync('filefrag', ['-v', base], { encoding: 'utf8' });
+    if (shares) {
+      expect(grown).toBeLessThan(16 * MiB);
+      expect(extents).toMatch(/shared/);
+    } else {
+      expect(grown).toBeGreaterThan(sizeBytes);
+      expect(extents).not.toMatch(/shared/);
+    }
+  });
+
+  it('stays as it was when the project changes', async () => {
+    writeFileSync(join(project, 'big'), 'small');
+    expect(readdirSync(project)).toEqual(['big']);
+    expect(await carrel.ok('exec', 'still', '--', 'stat', '-c', '%s', '/workspace/big')).toBe(`${sizeBytes}\n`);
+  });
+});

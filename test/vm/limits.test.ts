@@ -1,0 +1,127 @@
+/** The unified hierarchy with all its controllers, as root and as an ordinary user whose systemd outlives their sessions. */
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { dev, people } from './machine.ts';
+
+interface Row {
+  readonly name: string;
+  readonly level: string;
+  readonly detail: string;
+  readonly cure: string | null;
+}
+
+interface Used {
+  readonly name: string;
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number;
+  readonly pids: number;
+}
+
+const MiB = 1024 ** 2;
+const lingering = '/var/lib/systemd/linger/dev';
+
+const python = (text: string): string[] => ['python3', '-c', text];
+const take = (bytes: number): string[] => python(`block = bytearray(b'x') * ${bytes}`);
+
+const forks = `
+import os, time
+for count in range(200):
+    try:
+        if os.fork() == 0: time.sleep(600)
+    except OSError as refusal:
+        print(count, refusal.strerror)
+        break
+`;
+
+const spin = `
+import os, time
+os.fork()
+end = time.monotonic() + 4
+while time.monotonic() < end: pass
+`;
+
+/** Of sandboxes, on the whole machine. */
+function groups(): string[] {
+  const found = execFileSync('find', ['/sys/fs/cgroup', '-type', 'd'], { encoding: 'utf8' });
+  return found.split('\n').filter((path) => /\/carrel-[^/]+\/[0-9a-f]{16}$/.test(path));
+}
+
+describe.each(people)('%s', (_, account) => {
+  let carrel: Installation;
+  beforeAll(() => {
+    carrel = new Installation(account);
+  });
+  afterAll(() => carrel.dispose());
+
+  const used = async (name: string): Promise<Used> =>
+    (await carrel.json<Used[]>('stats')).find((one) => one.name === name)!;
+
+  it('finds everything in order', async () => {
+    const { stdout, stderr } = await carrel.run(['--json', 'doctor'], { timeoutMs: 300_000 });
+    expect(stderr).toBe('');
+    const rows = JSON.parse(stdout) as Row[];
+    expect(rows.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(rows).toContainEqual(expect.objectContaining({ detail: 'v2, enforced: cpu, memory, pids, swap' }));
+  });
+
+  it('memory: what takes more is ended, and that is recorded', async () => {
+    await carrel.ok('create', '--name', 'glutton', '--memory', '64m', '--swap', '64m', '--', ...take(256 * MiB));
+    await carrel.ok('wait', 'glutton');
+    expect(await carrel.show('glutton')).toMatchObject({ state: 'failed', reason: 'oom' });
+  });
+
+  it('swap: what fits into memory and swap together is had, and no more', async () => {
+    const limits = ['--memory', '64m', '--swap', '192m'];
+    expect(await carrel.run(['run', '--rm', ...limits, '--', ...take(128 * MiB)])).toMatchObject({ exitCode: 0 });
+    expect(await carrel.run(['run', '--rm', ...limits, '--', ...take(256 * MiB)])).toMatchObject({ exitCode: 137 });
+  });
+
+  it('pids: one too many is refused', async () => {
+    const said = await carrel.ok('run', '--rm', '--pids', '64', '--', ...python(forks));
+    expect(said).toMatch(/^(5\d|6[0-3]) Resource temporarily unavailable\n$/);
+  });
+
+  it('cpu: two loops share half a processor, and stats shows what is used', async () => {
+    await carrel.ok('create', '--name', 'busy', '--cpus', '0.5', '--', 'sleep', 'infinity');
+    const before = await used('busy');
+    expect(before).toMatchObject({ pids: 2 });
+    expect(before.memoryBytes).toBeGreaterThan(0);
+    await carrel.ok('exec', 'busy', '--', ...python(spin));
+    const seconds = (await used('busy')).cpuSeconds - before.cpuSeconds;
+    expect(seconds).toBeGreaterThan(0.5);
+    expect(seconds).toBeLessThan(4);
+  });
+
+  it('a daemon that was killed finds the groups again, and removes them', async () => {
+    await carrel.killDaemon();
+    expect(await used('busy')).toMatchObject({ pids: 2 });
+    await carrel.ok('create', '--name', 'later', '--memory', '64m', '--', 'sleep', 'infinity');
+    expect(await used('later')).toMatchObject({ pids: 2 });
+    expect(groups()).toHaveLength(2);
+    await carrel.ok('snapshot', 'busy');
+    await carrel.ok('rm', '--force', 'busy', 'later');
+    expect(groups()).toEqual([]);
+  });
+});
+
+describe('an ordinary user whose systemd ends with their sessions', () => {
+  let carrel: Installation;
+  beforeAll(() => {
+    rmSync(lingering);
+    carrel = new Installation(dev);
+  });
+  afterAll(async () => {
+    await carrel.dispose();
+    writeFileSync(lingering, '');
+  });
+
+  it('is refused what cannot be held, and told the cure', async () => {
+    const { exitCode, stderr } = await carrel.run(['run', '--rm', '--memory', '64m', '--', 'true']);
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
+    const { stdout } = await carrel.run(['--json', 'doctor'], { timeoutMs: 300_000 });
+    const row = (JSON.parse(stdout) as Row[]).find(({ name }) => name === 'cgroups');
+    expect(row).toMatchObject({ level: 'warning', cure: expect.stringContaining('loginctl enable-linger dev') });
+  });
+});
