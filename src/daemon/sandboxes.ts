@@ -22,6 +22,7 @@ import type { ImageDesk } from './images.ts';
 import { look, statsOf } from './look.ts';
 import { composeSpec, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
+import type { Told } from './secrets.ts';
 import { requireStale } from './stale.ts';
 import { suggestName } from './suggest-name.ts';
 import type { Unapplied } from './unapplied.ts';
@@ -48,7 +49,7 @@ export interface SandboxParts {
   readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Refuses what has no place in a spec. */
-  readonly checkSpec: (spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>) => void;
+  readonly checkSpec: (spec: Told) => void;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
   readonly wake: (id: string) => void;
 }
@@ -148,7 +149,7 @@ export class Sandboxes {
       volumeMounts,
       credentialGrants,
     });
-    this.#parts.checkSpec(spec);
+    this.#parts.checkSpec({ ...spec, name: request.name });
     return spec;
   }
 

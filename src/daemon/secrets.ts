@@ -17,6 +17,9 @@ export interface SecretParts {
   readonly now: () => string;
 }
 
+/** What is said of a sandbox when it is made. */
+export type Told = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'> & { readonly name?: string | undefined };
+
 export class SecretDesk {
   readonly #parts: SecretParts;
   readonly #user: string;
@@ -85,19 +88,20 @@ export class SecretDesk {
   }
 
   /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
-  refuseIn(spec: Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'>): void {
+  refuseIn(spec: Told): void {
     for (const name of spec.secrets ?? []) this.#find(name);
     const places: [string, readonly string[]][] = [
+      ['--name', spec.name === undefined ? [] : [spec.name]],
       ['--env', Object.values(spec.env)],
       ['the command', spec.command],
-      ['--label', Object.values(spec.labels)],
+      ['--label', Object.entries(spec.labels).flat()],
     ];
-    for (const [where, texts] of places) this.refuseText(where, texts.join('\n'));
+    for (const [where, texts] of places) this.refuseText(where, ...texts);
   }
 
   /** The same for any text that is kept or shown. */
-  refuseText(where: string, text: string): void {
-    const name = this.#parts.secrets.containing(this.#user, text);
+  refuseText(where: string, ...texts: readonly string[]): void {
+    const name = this.#parts.secrets.containing(this.#user, ...texts);
     if (name === null) return;
     throw new Fault('denied', `${where} carries the value of the secret ${name}`, {
       hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,

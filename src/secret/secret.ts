@@ -102,10 +102,11 @@ export class Secrets {
   }
 
   /** The name of a secret whose value is part of this text, or null. */
-  containing(user: string, text: string): string | null {
-    const maxBytes = Buffer.byteLength(text) + maxNewlineBytes;
+  containing(user: string, ...texts: readonly string[]): string | null {
+    const maxBytes = Math.max(0, ...texts.map((text) => Buffer.byteLength(text))) + maxNewlineBytes;
     const candidates = this.list(user).filter(({ sizeBytes }) => sizeBytes <= maxBytes);
-    return candidates.find(({ name }) => occurs(this.read(user, name), text))?.name ?? null;
+    const isIn = (value: Buffer) => texts.some((text) => occurs(value, text));
+    return candidates.find(({ name }) => isIn(this.read(user, name)))?.name ?? null;
   }
 
   #visit<T>(user: string, enter: Enter, work: (place: Place) => T): T | null {

@@ -134,10 +134,12 @@ describe.each(engines)('a secret, on %s', (engine) => {
     expect(await read()).toBe(values[1]);
   });
 
-  it('is refused in the environment, the command and labels', async () => {
+  it('is refused in the name, the environment, the command and labels', async () => {
     for (const args of [
       ['run', '--env', `A=x${values[1]}x`, '--', 'true'],
       ['run', '--label', `a=${values[1]}`, '--', 'true'],
+      ['run', '--label', `${values[1]}=a`, '--', 'true'],
+      ['run', '--name', values[1], '--', 'true'],
       ['run', '--', 'echo', values[1]],
       ['exec', '--env', `A=${values[1]}`, 'other', '--', 'true'],
     ]) {

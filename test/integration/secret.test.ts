@@ -114,6 +114,7 @@ describe('a secret', () => {
     expect(secrets.containing('ann', `Basic ${btoa('x:tok-0123456789')}`)).toBe('token');
     expect(secrets.containing('ann', 'on')).toBe('short');
     expect(secrets.containing('ann', 'only')).toBe(null);
+    expect(secrets.containing('ann', '1', 'on', '2')).toBe('short');
     expect(secrets.containing('bob', 'Bearer tok-0123456789')).toBe(null);
   });
 });
