@@ -47,6 +47,11 @@ export const sandboxRequest = z.strictObject({
   image: z.string().min(1).max(512).optional(),
   runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
   project: z.string().min(1).max(4096).optional(),
+  /** Which folder that is for whoever asks: device and number of the file. */
+  projectSeen: z
+    .string()
+    .regex(/^\d{1,20}:\d{1,20}$/)
+    .optional(),
   mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),
   /** Frozen: a copy of the project that cannot move. */
   base: z.enum(['live', 'frozen']).optional(),

@@ -1,4 +1,5 @@
 /** The options of `run` and `create` → what the daemon is asked for. */
+import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
 import { checkCredentialName } from '../model/credential.ts';
 import { checkSandboxName } from '../model/name.ts';
@@ -42,7 +43,7 @@ export function sandboxRequest(
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
     ...(runtime === undefined ? {} : { runtime }),
-    ...(project === undefined ? {} : { project: absolute(project, 'PROJECT') }),
+    ...(project === undefined ? {} : seenProject(absolute(project, 'PROJECT'))),
     mode: options.mode ?? (project === undefined ? 'none' : 'overlay'),
     ...(options.base === undefined ? {} : { base: options.base }),
     command: [...command],
@@ -57,6 +58,17 @@ export function sandboxRequest(
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
     ...(options.rm ? { autoRemove: true } : {}),
   };
+}
+
+/** With which folder that is for us: the daemon may not have what was mounted since it was started. */
+function seenProject(project: string): Pick<SandboxRequest, 'project' | 'projectSeen'> {
+  try {
+    const { dev, ino } = statSync(project, { bigint: true });
+    return { project, projectSeen: `${dev}:${ino}` };
+  } catch {
+    // That it is not there, or not ours to see, is for the daemon to say, ignoring.
+    return { project };
+  }
 }
 
 function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {

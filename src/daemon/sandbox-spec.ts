@@ -1,6 +1,6 @@
 /** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
 import { engineSockets } from '../engine/docker/socket.ts';
 import type { Allowed } from '../image/allow.ts';
@@ -78,11 +78,26 @@ function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceS
   }
   if (mode === 'none') return { project: null, mode, workspace: null, base: null };
   if (request.project === undefined) throw new Fault('invalid', `mode ${mode} needs a project`);
-  const project = ownProject(request.project, parts);
+  const project = seenProject(request, parts);
   if (mode === 'bind') return { project, mode, workspace: null, base: null };
   const workspace = workspaceKind(mode === 'clone' ? parts.home : project, parts);
   const frozen = request.base === 'frozen' || workspace === 'copy';
   return { project, mode, workspace, base: mode === 'clone' ? newBase('clone') : frozen ? newBase('copy') : null };
+}
+
+/** What was mounted since we were started may be hidden from us; then this is another folder, or none. */
+function seenProject({ project: path, projectSeen }: SandboxRequest, parts: SpecParts): string {
+  try {
+    const project = ownProject(path!, parts);
+    const { dev, ino } = lstatSync(project, { bigint: true });
+    if (projectSeen === undefined || projectSeen === `${dev}:${ino}`) return project;
+  } catch (error) {
+    const isHidden = isFault(error, 'invalid') && projectSeen !== undefined && !existsSync(path!);
+    if (!isHidden) throw error;
+  }
+  throw new Fault('conflict', `${printable(path!)} is another folder for the daemon than for you`, {
+    hint: 'A filesystem was mounted since the daemon started: carrel down, and again. Sandboxes go on meanwhile.',
+  });
 }
 
 /** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */

@@ -36,6 +36,7 @@ export function workspacePlace({ id, spec }: Sandbox, places: Places): Workspace
     project: spec.project,
     base: spec.base ? places.base(spec.base.id) : spec.project,
     live: !spec.base,
+    cloned: spec.base?.from === 'clone',
     marks: places.rootless ? 'user' : 'trusted',
     folder: join(places.state(id), 'workspace'),
   };

@@ -4,6 +4,7 @@ import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/b
 import type { Change, GateKind } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { gatesOf } from './apply/gate.ts';
+import { type GateGround, withGround } from './apply/gate-ground.ts';
 import { listChanges } from './change/changes.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
@@ -28,7 +29,10 @@ const maxGateBytes = 1024 * 1024;
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const { changes, hiddenInGit } = wanted(input);
-  const gates = new Map(changes.map((change) => [change.path, gatesOfChange(change)]));
+  const gates = withGround(
+    input.place.project,
+    (ground) => new Map(changes.map((change) => [change.path, gatesOfChange(change, ground)])),
+  );
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
   return { changes: summaries.map((one) => ({ ...one, gates: gates.get(exactPath(one)) ?? [] })), hiddenInGit };
@@ -38,12 +42,13 @@ function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
   return pathBase64 === undefined ? fromText(path) : fromBytes(Buffer.from(pathBase64, 'base64'));
 }
 
-function gatesOfChange(change: Change): GateKind[] {
+function gatesOfChange(change: Change, ground: GateGround): GateKind[] {
   const { path, beforeContent, afterContent } = change;
-  return gatesOf(change, {
+  const content = {
     before: () => beforeContent && readContent(beforeContent, path, maxGateBytes),
     after: () => afterContent && readContent(afterContent, path, maxGateBytes),
-  });
+  };
+  return gatesOf(change, content, ground);
 }
 
 /** Writes the unified diff to a file. */

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
 import { commitApply, readJournal } from './apply/commit.ts';
+import { withGround } from './apply/gate-ground.ts';
 import { type ApplyOptions, planApply } from './apply/plan-apply.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
@@ -40,7 +41,7 @@ const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 
 export function takeOver({ sources, project, options, journal }: TakeOver): TakenOver {
   if (journal !== null) for (const { place } of sources) keepBases(place);
   const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
-  const plan = planApply(listed, project, options);
+  const plan = withGround(project, (ground) => planApply(listed, project, { ...options, ground }));
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
   const settled = listed.map(({ place, sandbox, changes }) => ({

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
 import { commitApply } from './apply/commit.ts';
+import { withGround } from './apply/gate-ground.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { entryOf, stampOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
@@ -49,7 +50,9 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
-  const plan = planApply(carried, tree, { ...options, cannotHold: isInsideGit });
+  const plan = withGround(project, (ground) =>
+    planApply(carried, tree, { ...options, ground, cannotHold: isInsideGit }),
+  );
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
   const said = { paths, blocked: plan.blocked, hiddenInGit };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };

@@ -11,7 +11,7 @@
  *   of any bytes. What was written and is equal again is not listed. Times and owners do not count. That two paths are one
  *   file counts where they were two; where one file became two, that alone does not.
  * - Inside folders named `.git` only what can run something is listed (hooks, configuration, attributes); the rest of a
- *   repository travels as commits. How many other paths differ there is counted.
+ *   repository travels as commits. How many other paths differ there is counted. Of a clone's own repository nothing is listed.
  * - Reading never follows, opens or waits for what an agent planted: links, FIFOs, sockets, devices, folders swapped
  *   while being read. A tree that changes under the reader gives some state each path had, or leaves it out.
  * - The base of each change is what the project had when the agent first changed that path. Where that can no longer be
@@ -33,6 +33,8 @@ export interface WorkspacePlace {
   readonly base: string;
   /** The base is the project itself, which its owner may change at any time. */
   readonly live: boolean;
+  /** The base is a clone: its repository is the agent's own, and nothing of it goes into the project but commits. */
+  readonly cloned?: boolean;
   /** Under which names the kernel keeps its marks on files: `user` where we are root in a user namespace only. */
   readonly marks: 'trusted' | 'user';
   /** Ours alone: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */

@@ -85,6 +85,43 @@ describe.each(ways)('as %s', (way) => {
       await carrel.ok('rm', '--force', 'clone');
     });
 
+    it('keeps what its agent sets in its own repository', async () => {
+      const project = repository('settings');
+      await carrel.ok('create', '--mode', 'clone', '--name', 'settings', project.path);
+      await agent(carrel, 'settings', 'git config user.name Agent; echo x > .git/hooks/post-commit; echo n > new');
+      expect(await changesOf(carrel, 'settings')).toEqual(['A new']);
+      const before = project.read('.git/config');
+      expect(outcomes(await apply(carrel, 'settings'))).toEqual(['take new']);
+      expect(project.read('.git/config')).toBe(before);
+      expect(await agent(carrel, 'settings', 'git config user.name')).toBe('Agent\n');
+      await carrel.ok('rm', '--force', 'settings');
+    });
+
+    it('by the hooks that the project names is gated, and so is a link by way of another that leads out', async () => {
+      const project = repository('named');
+      project.git('config', 'core.hooksPath', 'tools/hooks');
+      execFileSync('ln', ['-s', '/opt', join(project.path, 'vendor')]);
+      await carrel.ok('create', '--name', 'named', project.path);
+      await agent(
+        carrel,
+        'named',
+        'mkdir -p tools/hooks; echo x > tools/hooks/pre-commit; ln -s vendor/lib lib; ln -s src in',
+      );
+      const held = await apply(carrel, 'named', '--leave');
+      expect(held.paths.map(({ path, gates }) => `${path} ${gates}`)).toEqual([
+        'in ',
+        'lib symlink',
+        'tools ',
+        'tools/hooks ',
+        'tools/hooks/pre-commit git-hooks',
+      ]);
+      expect([existsSync(join(project.path, 'tools/hooks/pre-commit')), existsSync(join(project.path, 'in'))]).toEqual([
+        false,
+        true,
+      ]);
+      await carrel.ok('rm', '--force', 'named');
+    });
+
     it('shares its base with its forks, and the last of them takes it along', async () => {
       const project = repository('forked');
       const bases = () => readdirSync(join(carrel.home, 'bases')).length;

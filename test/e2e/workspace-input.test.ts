@@ -87,6 +87,26 @@ describe.each(ways)('as %s', (way) => {
       await carrel.ok('rm', '--force', 'odd');
     });
 
+    if (way === 'root')
+      it('on what was mounted since the daemon started is refused, with the cure', async () => {
+        const place = carrel.folder('place');
+        await carrel.ok('up', '-d');
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'carrel-test', place]);
+        try {
+          mkdirSync(join(place, 'below'));
+          for (const path of [place, join(place, 'below')]) {
+            const { exitCode, stderr } = await carrel.run(['create', '--name', 'no', path]);
+            expect(exitCode).toBe(6);
+            expect(stderr).toMatch(/another folder for the daemon than for you(?:.|\n)*carrel down, and again/);
+          }
+          await carrel.ok('down');
+          expect(await carrel.ok('run', '--rm', place, '--', 'ls', '/workspace')).toBe('below\n');
+        } finally {
+          await carrel.ok('down');
+          execFileSync('umount', [place]);
+        }
+      });
+
     it('inside another: each sandbox changes its own', async () => {
       const outer = new Project(carrel.folder('outer'), { 'inner/f': 'f\n', o: 'o\n' });
       await carrel.ok('create', '--name', 'outer', outer.path);

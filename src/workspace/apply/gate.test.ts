@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromText } from '../../model/byte-path.ts';
 import type { Entry, GateKind } from '../../model/change.ts';
 import { gatesOf } from './gate.ts';
+import type { GateGround } from './gate-ground.ts';
 
 const plain: Entry = { type: 'file', mode: 0o644, sizeBytes: 1, target: null };
 const program: Entry = { ...plain, mode: 0o755 };
@@ -238,5 +239,44 @@ describe('what the entry decides', () => {
     ['l', '.', []],
   ])('the link %s to %s', (path, target, expected) => {
     expect(gates(path, null, link(target))).toEqual(expected);
+  });
+});
+
+describe('what the project itself has', () => {
+  const ground = (links: Record<string, string>, hooks: string[] = []): GateGround => ({
+    hooks,
+    linkAt: (path) => links[path] ?? null,
+  });
+  const led = (path: string, target: string, links: Record<string, string>) =>
+    gatesOf({ path, before: null, after: link(target) }, { before: () => null, after: () => null }, ground(links));
+
+  it('leads a link out by way of another', () => {
+    const links = {
+      vendor: '/opt/vendor',
+      'd/up': '../..',
+      'd/in': 'deep/er',
+      loop: 'pool',
+      pool: 'loop',
+      rel: 'vendor',
+    };
+    expect(led('l', 'vendor/lib', links)).toEqual(['symlink']);
+    expect(led('l', 'vendor', links)).toEqual(['symlink']);
+    expect(led('d/l', '../vendor/lib', links)).toEqual(['symlink']);
+    expect(led('l', 'd/up/x', links)).toEqual(['symlink']);
+    expect(led('l', 'rel/x', links)).toEqual(['symlink']);
+    expect(led('l', 'd/in/x', links)).toEqual([]);
+    expect(led('l', 'loop/x', links)).toEqual([]);
+    expect(led('l', 'vendored/lib', links)).toEqual([]);
+  });
+
+  it('makes hooks of files that cannot run yet', () => {
+    const judged = (path: string) =>
+      gatesOf(
+        { path, before: null, after: plain },
+        { before: () => null, after: () => null },
+        ground({}, ['Tools/hooks']),
+      );
+    expect([judged('tools/hooks/pre-commit'), judged('tools/hooks/lib/x')]).toEqual([['git-hooks'], ['git-hooks']]);
+    expect(judged('tools/hooked')).toEqual([]);
   });
 });

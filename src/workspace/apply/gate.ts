@@ -5,9 +5,10 @@
  * Names count at any depth and the way careless filesystems read them: in any case, with trailing dots and spaces, with
  * invisible characters, by the short name `git~1`. Folders run nothing themselves; what is in them is told by path.
  */
-import { type BytePath, toText } from '../../model/byte-path.ts';
+import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
 import type { Change, Entry, GateKind } from '../../model/change.ts';
 import { attributesDiffer, isRepositoryPart, scriptsDiffer } from './gate-content.ts';
+import { type GateGround, noGround } from './gate-ground.ts';
 
 /** The content of the file before and after; null where it cannot be had, which counts as dangerous. */
 export interface GateContent {
@@ -79,12 +80,13 @@ const rules: readonly Rule[] = [
   rule('scripts', String.raw`(?:docker-)?compose(?:\.[^/]+)?\.ya?ml`),
 ];
 
-export function gatesOf(change: Changed, content: GateContent): GateKind[] {
+export function gatesOf(change: Changed, content: GateContent, ground: GateGround = noGround): GateKind[] {
   if (isFolderOrNothing(change.before) && isFolderOrNothing(change.after)) return [];
   const name = plainName(change.path);
   const kinds = rules.filter(({ names, judge }) => names.test(name) && judge(change, content)).map(({ kind }) => kind);
+  if (ground.hooks.some((folder) => isWithin(name, plainName(folder)))) kinds.push('git-hooks');
   if (gainsExecution(change)) kinds.push('executable');
-  if (change.after?.type === 'link' && leadsOut(change.path, change.after.target ?? '')) kinds.push('symlink');
+  if (change.after?.type === 'link' && leadsOut(change.path, change.after.target ?? '', ground)) kinds.push('symlink');
   return [...new Set(kinds)];
 }
 
@@ -112,11 +114,15 @@ function plainPart(part: string): string {
   return /^git~\d$/.test(plain) ? '.git' : plain;
 }
 
+/** As the kernel does; what goes in circles leads nowhere. */
+const maxLinks = 40;
+
 /**
  * Only leading `..` can be told from the text: after a name, which may be another link, they lead anywhere. So such a
- * target counts as leading out, like an absolute one, one that climbs above the project, and one into a repository.
+ * target counts as leading out, like an absolute one, one that climbs above the project, one into a repository, and one by
+ * way of a link that leads out.
  */
-function leadsOut(path: BytePath, target: BytePath): boolean {
+function leadsOut(path: BytePath, target: BytePath, ground: GateGround, links = 0): boolean {
   if (target.startsWith('/')) return true;
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');
   const climbs = parts.findIndex((part) => part !== '..');
@@ -124,5 +130,12 @@ function leadsOut(path: BytePath, target: BytePath): boolean {
   if (parts.slice(ups).includes('..')) return true;
   const folder = path.split('/').slice(0, -1);
   if (ups > folder.length) return true;
-  return [...folder.slice(0, folder.length - ups), ...parts.slice(ups)].some((part) => plainName(part) === '.git');
+  const way = [...folder.slice(0, folder.length - ups), ...parts.slice(ups)];
+  if (way.some((part) => plainName(part) === '.git')) return true;
+  return links < maxLinks && way.some((_, n) => byLink(way.slice(0, n + 1).join('/'), way.slice(n + 1), ground, links));
+}
+
+function byLink(link: BytePath, rest: readonly BytePath[], ground: GateGround, links: number): boolean {
+  const target = ground.linkAt(link);
+  return target !== null && leadsOut(link, [target, ...rest].join('/'), ground, links + 1);
 }

@@ -4,6 +4,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
 import type { Reader } from '../tree/reader.ts';
 import { gatesOf } from './gate.ts';
+import type { GateGround } from './gate-ground.ts';
 import type { Standing } from './ours.ts';
 
 /** Larger files are gated without a look inside. */
@@ -15,7 +16,13 @@ export interface Judged {
   readonly after: Standing | null;
 }
 
-export function judge(reader: Reader, path: BytePath, before: Standing | null, after: Standing | null): Judged {
+export function judge(
+  reader: Reader,
+  path: BytePath,
+  before: Standing | null,
+  after: Standing | null,
+  ground: GateGround,
+): Judged {
   let read: Uint8Array | null = null;
   const bytesOf = (standing: Standing | null) => standing?.source && reader.read(standing.source, maxGateBytes);
   const gates = gatesOf(
@@ -27,6 +34,7 @@ export function judge(reader: Reader, path: BytePath, before: Standing | null, a
         return read;
       },
     },
+    ground,
   );
   return { gates, after: after && pinned(after, read) };
 }

@@ -6,6 +6,7 @@ import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
 import type { Change, GateKind, PlannedPath, Resolution } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { Reader } from '../tree/reader.ts';
+import type { GateGround } from './gate-ground.ts';
 import { Ours } from './ours.ts';
 import type { Plan, Step } from './plan.ts';
 import { PlanSource } from './plan-source.ts';
@@ -20,6 +21,8 @@ export interface ApplySource {
 export interface ApplyOptions {
   readonly resolution: Resolution | null;
   readonly allow: readonly GateKind[];
+  /** Of the project that gates are for. */
+  readonly ground?: GateGround;
   /** Only what is at or below these. */
   readonly paths?: readonly BytePath[];
   /** What the target cannot hold: left, whatever else is decided. */

@@ -2,7 +2,8 @@
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
-import { judge } from './gated.ts';
+import { noGround } from './gate-ground.ts';
+import { type Judged, judge } from './gated.ts';
 import type { Ours, Standing } from './ours.ts';
 import type { ApplyOptions } from './plan-apply.ts';
 import { type Decision, decide, mergeModes } from './three-way.ts';
@@ -146,7 +147,7 @@ export class PlanSource {
     if (resolution === 'theirs' && clash.theirs) return this.take(versions, 'theirs', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
     if (marked) return this.carry(versions, marked, 'markers', conflict);
-    const { gates } = judge(this.at.reader, versions.change.path, versions.ours, this.theirs(versions));
+    const { gates } = this.judge(versions, this.theirs(versions));
     return { ...this.result(versions, 'conflict', conflict), gates };
   }
 
@@ -154,12 +155,21 @@ export class PlanSource {
   private carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.at.options;
-    const { gates, after } = judge(this.at.reader, path, versions.ours, result);
+    const { gates, after } = this.judge(versions, result);
     if (gates.some((gate) => !allow.includes(gate)))
       return { ...this.result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates };
     if (after) this.makeFolders(path);
     this.at.ours.plan(path, after);
     return { ...this.result(versions, outcome, conflict), gates };
+  }
+
+  private judge({ change, ours }: Versions, result: Standing | null): Judged {
+    const { ground = noGround } = this.at.options;
+    const linkAt = (path: BytePath) => {
+      const standing = this.at.ours.look(path);
+      return standing ? standing.entry.target : ground.linkAt(path);
+    };
+    return judge(this.at.reader, change.path, ours, result, { ...ground, linkAt });
   }
 
   /** As the agent has them, for the owner may have deleted them or not asked for them. */

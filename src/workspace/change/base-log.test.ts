@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../model/change.ts';
 import { readContent } from '../tree/content.ts';
+import { Reader } from '../tree/reader.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { BaseLogWriter, contentInLog, type Kept, readBaseLog } from './base-log.ts';
+import { compactBaseLog } from './compact.ts';
 
 const file: Entry = { type: 'file', mode: 0o644, sizeBytes: 3, target: null };
 const kept = (content: string | null): Kept => ({
@@ -131,5 +133,65 @@ describe('the base log', () => {
     bytes[bytes.length - 2] = 0;
     writeFileSync(path, bytes);
     expect(() => contentOf('a')).toThrow(expect.objectContaining({ code: 'corrupt' }));
+  });
+
+  describe('that is much longer than what it says', () => {
+    const large = 'x'.repeat(300_000);
+
+    function fill(): void {
+      for (let n = 0; n < 20; n += 1)
+        write((writer) => {
+          writer.record('a', kept(`${n}${large}`));
+          writer.record('b', { ...kept('before'), hardLink: null });
+          writer.record('b', { ...kept(`applied ${n}`), origin: 'applied', apply: 'one', hardLink: 'a' });
+          writer.forget('gone');
+          writer.looked(BigInt(n));
+        });
+    }
+
+    it('is rewritten, and says the same', () => {
+      fill();
+      const before = readBaseLog(place);
+      expect(compactBaseLog(before)).toBe(true);
+      const after = readBaseLog(place);
+      expect(after.wholeBytes).toBeLessThan(400_000);
+      expect(statSync(path).size).toBe(after.wholeBytes);
+      expect([after.lookedNs, after.records.size]).toEqual([19n, 2]);
+      expect(after.records.get('b')).toMatchObject({
+        origin: 'applied',
+        hardLink: 'a',
+        previous: { origin: 'project' },
+      });
+      expect(after.records.get('a')!.sha256).toBe(before.records.get('a')!.sha256);
+      expect(contentOf('b')).toBe('applied 19');
+      write((writer) => writer.takeBack('one'));
+      expect(contentOf('b')).toBe('before');
+      expect(compactBaseLog(readBaseLog(place))).toBe(false);
+    });
+
+    it('is still read by who read it before', () => {
+      fill();
+      const before = readBaseLog(place);
+      const content = contentInLog(path, before.records.get('a')!)!;
+      compactBaseLog(before);
+      const reader = new Reader();
+      expect(readContent(content, 'a', 400_000)?.toString()).toBe(`19${large}`);
+      expect(Buffer.from(reader.read({ from: 'content', content, path: 'a' }, 400_000)!).toString()).toBe(`19${large}`);
+      reader.close();
+    });
+
+    it('stays as it is where it is damaged, or says all that it has', () => {
+      fill();
+      const whole = readFileSync(path);
+      whole.write('y', readBaseLog(place).records.get('a')!.content!.offset);
+      writeFileSync(path, whole);
+      expect(compactBaseLog(readBaseLog(place))).toBe(false);
+      expect(readFileSync(path).equals(whole)).toBe(true);
+      rmSync(path);
+      write((writer) => {
+        for (let n = 0; n < 20; n += 1) writer.record(`${n}`, kept(large));
+      });
+      expect(compactBaseLog(readBaseLog(place))).toBe(false);
+    });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What paths were before an agent changed them, for a base that its owner may change as well. A file that only grows:
- * one line of JSON for each record, then as many bytes of content as it says and a newline. Of several records for a
+ * What paths were before an agent changed them, for a base that its owner may change as well. A file that grows
+ * and is rewritten (`compact.ts`) once it is much longer than what it says: one line of JSON for each record, then as many bytes of content as it says and a newline. Of several records for a
  * path the last counts. An end that was not written whole is ignored, and cut off before more is written. Whoever
  * writes has the workspace to himself.
  */

@@ -35,6 +35,7 @@ import {
   withoutApply,
 } from './base-log.ts';
 import { isHiddenInGit } from './changes.ts';
+import { compactBaseLog } from './compact.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
 import { type Clock, clockOf, type Ground, isProven, tickNs, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
@@ -60,7 +61,8 @@ export function keepBases(place: WorkspacePlace): void {
 }
 
 function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): void {
-  const log = readBaseLog(place);
+  const found = readBaseLog(place);
+  const log = compactBaseLog(found) ? readBaseLog(place) : found;
   const writer = new BaseLogWriter(log);
   try {
     work(writer, log);
@@ -75,7 +77,7 @@ const absent: Kept = { origin: 'absent', entry: null, identity: null, content: n
 /** Null: there is nothing to be written, or it moved while we looked, which the next look will see. */
 function keptOf(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, ground: Ground): Kept | null {
   // A folder of the agent's own: the base of what is in it needs no proof.
-  if (spot.beforeIn === null || isHiddenInGit(spot)) return null;
+  if (spot.beforeIn === null || isHiddenInGit(place, spot)) return null;
   const record = log.records.get(spot.path);
   if (record !== undefined && record.origin !== 'unknown') return completed(record, spot);
   const proven = record === undefined && isProven(place, clock, spot, ground);

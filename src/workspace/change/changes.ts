@@ -45,7 +45,7 @@ class ChangeList {
 
   visit(spot: Spot, isKnown: () => boolean): void {
     this.applied.delete(spot.path);
-    if (isHiddenInGit(spot)) {
+    if (isHiddenInGit(this.place, spot)) {
       if (this.seemsChanged(spot)) this.hiddenInGit += 1;
       return;
     }
@@ -112,8 +112,9 @@ export function afterRoot({ kind, folder }: WorkspacePlace): string {
   return join(folder, kind === 'copy' ? 'tree' : 'upper');
 }
 
-export function isHiddenInGit({ path, after, before }: Spot): boolean {
+export function isHiddenInGit({ cloned }: WorkspacePlace, { path, after, before }: Spot): boolean {
   const part = gitPart(path);
+  if (cloned && /^\.git(?:\/|$)/i.test(path)) return true;
   if (part !== 'git') return part === 'inside';
   return [after, before].every((stat) => stat === null || stat.isDirectory());
 }

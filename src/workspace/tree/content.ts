@@ -105,10 +105,23 @@ export function using<T>(part: Part | null, work: (part: Part) => T | null): T |
 export function openContent(content: Content, path: BytePath): Part | null {
   if (content.at === 'lost') return null;
   if (content.at === 'tree') return openBelow(content.root, path);
-  const part = { ...content, fd: openSync(content.file, 'r') };
+  const part = openKept(content, content.file) ?? openKept(content, earlierLog(content.file));
+  if (part === null) throw damaged(content);
+  return part;
+}
+
+function openKept(content: Content & { at: 'log' }, file: string): Part | null {
+  const fd = unlessGone(() => openSync(file, 'r'));
+  if (fd === null) return null;
+  const part = { ...content, fd };
   if (hashOf(part).sha256 === content.sha256) return part;
-  closeSync(part.fd);
-  throw damaged(content);
+  closeSync(fd);
+  return null;
+}
+
+/** What a log was before it was rewritten, for those who read it then. */
+export function earlierLog(file: string): string {
+  return `${file}.old`;
 }
 
 /** The same of an open file, whole. */

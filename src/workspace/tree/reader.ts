@@ -1,13 +1,14 @@
 /** Reads the content of many files, keeping the folders they are in open in between. */
 
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, isFault } from '../../model/fault.ts';
 import {
   type Copied,
   copyPart,
+  earlierLog,
   hashOf,
   openContent,
   openRegular,
@@ -33,7 +34,7 @@ export class Reader {
   read(source: Source, maxBytes: number): Uint8Array | null {
     if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
     const { content } = source;
-    if (content.at === 'log') return content.lengthBytes > maxBytes ? null : readKept(this.log(content.file), content);
+    if (content.at === 'log') return content.lengthBytes > maxBytes ? null : this.kept(content);
     return using(this.open(source), (part) => {
       if (part.lengthBytes > maxBytes) return null;
       const bytes = Buffer.allocUnsafe(part.lengthBytes);
@@ -70,6 +71,16 @@ export class Reader {
   private sameAs(bytes: Uint8Array, other: Source): boolean {
     const read = this.read(other, bytes.length);
     return read !== null && Buffer.compare(read, bytes) === 0;
+  }
+
+  private kept(content: Content & { at: 'log' }): Buffer {
+    try {
+      return readKept(this.log(content.file), content);
+    } catch (error) {
+      const earlier = earlierLog(content.file);
+      if (!isFault(error, 'corrupt') || !existsSync(earlier)) throw error;
+      return readKept(this.log(earlier), content);
+    }
   }
 
   private log(file: string): number {

@@ -1,0 +1,77 @@
+/**
+ * Rewrites a base log that is much longer than what it says. The new one takes the place of the old one in one rename, so
+ * that a crash leaves either. Whoever read the old one may still be reading contents there: it stays a while under another
+ * name, where `openContent` finds them.
+ */
+import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { syncFolder } from '../../lib/file.ts';
+import type { BytePath } from '../../model/byte-path.ts';
+import { isFault } from '../../model/fault.ts';
+import { earlierLog, readKept } from '../tree/content.ts';
+import { type BaseLog, BaseLogWriter, type BaseRecord, contentInLog } from './base-log.ts';
+
+const worthBytes = 1024 * 1024;
+const slack = 4;
+/** Of a record without its content, about. */
+const headerBytes = 512;
+/** Nobody reads a review for longer. */
+const keptMs = 3_600_000;
+
+/** True: it is another file now. Only by who has the workspace to himself. */
+export function compactBaseLog(log: BaseLog): boolean {
+  forgetEarlier(log.file);
+  if (log.wholeBytes < worthBytes || log.wholeBytes < slack * neededBytes(log)) return false;
+  const next = `${log.file}.new`;
+  rmSync(next, { force: true });
+  try {
+    writeAgain(log, next);
+  } catch (error) {
+    rmSync(next, { force: true });
+    // What is damaged is told to whoever needs it; until then it stays where it is.
+    if (isFault(error, 'corrupt')) return false;
+    throw error;
+  }
+  crashPoint('base-log:written');
+  rmSync(earlierLog(log.file), { force: true });
+  linkSync(log.file, earlierLog(log.file));
+  renameSync(next, log.file);
+  syncFolder(dirname(log.file));
+  crashPoint('base-log:replaced');
+  return true;
+}
+
+function forgetEarlier(file: string): void {
+  const earlier = lstatSync(earlierLog(file), { throwIfNoEntry: false });
+  if (earlier !== undefined && Date.now() - earlier.ctimeMs > keptMs) rmSync(earlierLog(file), { force: true });
+}
+
+function neededBytes({ records }: BaseLog): number {
+  let bytes = 0;
+  for (const record of records.values())
+    for (const one of historyOf(record)) bytes += headerBytes + (one.content?.lengthBytes ?? 0);
+  return bytes;
+}
+
+/** The oldest first: each that was applied has the one before it to go back to. */
+function historyOf(record: BaseRecord): BaseRecord[] {
+  return record.previous === null ? [record] : [...historyOf(record.previous), record];
+}
+
+function writeAgain(log: BaseLog, file: string): void {
+  const writer = new BaseLogWriter({ ...log, file, wholeBytes: 0, lookAt: null });
+  const fd = openSync(log.file, 'r');
+  try {
+    for (const [path, record] of log.records) for (const one of historyOf(record)) rewrite(writer, path, one, log, fd);
+    if (log.lookedNs !== null) writer.looked(log.lookedNs);
+  } finally {
+    closeSync(fd);
+    writer.close();
+  }
+}
+
+function rewrite(writer: BaseLogWriter, path: BytePath, record: BaseRecord, log: BaseLog, fd: number): void {
+  const content = contentInLog(log.file, record);
+  writer.record(path, { ...record, content: content?.at === 'log' ? readKept(fd, content) : null });
+}
