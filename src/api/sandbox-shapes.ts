@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
 import { idPattern } from '../model/name.ts';
+import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { networkRequest, networkView } from './network-shapes.ts';
 import { volumeRequest } from './volume-shapes.ts';
 
@@ -62,6 +63,8 @@ export const sandboxRequest = z.strictObject({
   secrets: z.array(secretName).max(100).optional(),
   /** Names of credentials: what they stand for is added outside. */
   credentials: z.array(z.string().min(1).max(63)).max(maxCredentials).optional(),
+  /** Names of services that the owner declared. */
+  services: z.array(z.string().regex(serviceNamePattern)).max(maxServices).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
@@ -100,6 +103,8 @@ export const sandboxView = z.strictObject({
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
   /** Names of those it was given. */
   credentials: z.array(z.string()),
+  /** Services it may call, and where inside. */
+  services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
   network: networkView,
   /** What it is made of; null: the host's programs, or a root filesystem by path. */
   image: z.strictObject({ name: z.string(), id: z.string().nullable() }).nullable(),

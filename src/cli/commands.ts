@@ -93,6 +93,11 @@ const sandboxOptions: readonly OptionEntry[] = [
     completes: 'credentials',
   },
   {
+    flags: '--service <NAME>',
+    summary: 'let it call a service of config.yaml, which is told who calls; may be repeated',
+    repeat: true,
+  },
+  {
     flags: '--volume <NAME:PATH>',
     summary: 'show a volume, by type or name, at PATH inside, read-only with :ro at the end; may be repeated',
     repeat: true,

@@ -5,6 +5,7 @@ import { checkCredentialName } from '../model/credential.ts';
 import { checkSandboxName } from '../model/name.ts';
 import { canonicalRule } from '../model/network.ts';
 import { checkSecretName } from '../model/secret.ts';
+import { checkServiceName } from '../model/service.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest } from '../model/volume.ts';
 import { parseCount, parseEnv, parseNumber, parsePairs } from './option.ts';
@@ -25,6 +26,7 @@ export interface SandboxOptions {
   readonly env?: readonly string[];
   readonly secret?: readonly string[];
   readonly credential?: readonly string[];
+  readonly service?: readonly string[];
   readonly volume?: readonly string[];
   readonly network?: string;
   readonly rootfs?: string;
@@ -38,7 +40,7 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, env, secret, credential, volume, label, rootfs } = options;
+  const { name, engine, runtime, image, env, secret, credential, service, volume, label, rootfs } = options;
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -50,6 +52,7 @@ export function sandboxRequest(
     ...(env === undefined ? {} : { env: parseEnv(env) }),
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
+    ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     limits: askedLimits(options),

@@ -4,16 +4,23 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { defaultLog, type LogLimits } from '../engine/engine.ts';
 import { readIfThere } from '../lib/file.ts';
+import { addressClass } from '../model/address.ts';
 import { type AgentSpec, agentSpec } from '../model/agent.ts';
 import { Fault } from '../model/fault.ts';
+import { parseEndpoint } from '../model/host.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
+import { printable } from '../model/name.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
+import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../model/service.ts';
 import { Misfit } from '../model/shape.ts';
 import { formatSize, parseSize } from '../model/size.ts';
 import { defaultMaxEvents } from '../store/store.ts';
 import { checkYaml } from './yaml-file.ts';
 
 const size = z.union([z.string(), z.int().positive()]);
+
+/** What the kernel takes. */
+const maxSocketPath = 107;
 
 const seconds = z.int().min(1).max(604_800);
 const rotation = z.strictObject({ size, files: z.int().min(1).max(100) }).partial();
@@ -58,6 +65,17 @@ const schema = z.strictObject({
     })
     .partial()
     .optional(),
+  /** Services that sandboxes can be granted, by name. */
+  services: z
+    .record(
+      z.string().regex(serviceNamePattern),
+      z.strictObject({
+        port: z.int().min(servicePorts.first).max(servicePorts.last),
+        to: z.string().min(1).max(300),
+        identity: z.enum(identityKinds).default('headers'),
+      }),
+    )
+    .optional(),
   /** Agents by name, besides those that are known. */
   agents: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), z.unknown()).optional(),
   /** How long a story, silence about it, and a whole task file may take. */
@@ -88,6 +106,7 @@ export interface Config {
   readonly images: readonly string[];
   /** In PEM. */
   readonly authorities: readonly string[];
+  readonly services: readonly DeclaredService[];
   readonly agents: Readonly<Record<string, AgentSpec>>;
   readonly swarm: {
     readonly storySeconds: number;
@@ -121,6 +140,7 @@ export function readConfig(path: string): Config {
     parentImage: given.docker?.parent ?? null,
     images: given.images ?? [],
     authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
+    services: servicesOf(path, given.services ?? {}),
     agents: agentsOf(path, given.agents ?? {}),
     swarm: given.swarm,
     network: networkOf(given.network),
@@ -133,6 +153,34 @@ function agentsOf(path: string, given: Readonly<Record<string, unknown>>): Confi
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
     throw new Fault('invalid', `${path}: ${error.message}`, { hint: 'Mend the file or remove it.' });
+  }
+}
+
+function servicesOf(
+  path: string,
+  given: Readonly<Record<string, Omit<DeclaredService, 'name'>>>,
+): readonly DeclaredService[] {
+  const services = Object.entries(given).map(([name, service]) => ({ name, ...service }));
+  for (const { name, port, to } of services) {
+    const wrong = (what: string, hint: string) => new Fault('invalid', `${path}: services.${name}.${what}`, { hint });
+    const other = services.find((one) => one.name !== name && one.port === port);
+    if (other) throw wrong(`port: ${other.name} has port ${port} already`, 'Name another one.');
+    if (!isNear(to))
+      throw wrong(`to: ${printable(to)} is no such place`, 'The path of a unix socket, or 127.0.0.1:PORT.');
+  }
+  return services;
+}
+
+/** On this machine, where nobody listens to what is said about callers. */
+function isNear(to: string): boolean {
+  if (to.startsWith('/')) return Buffer.byteLength(to) <= maxSocketPath && !to.includes('\0');
+  try {
+    const { host } = parseEndpoint(to, 0);
+    return (
+      host.kind === 'address' && addressClass(host.text, host.family) === 'loopback' && parseEndpoint(to, 0).port > 0
+    );
+  } catch {
+    return false;
   }
 }
 

@@ -19,6 +19,7 @@ import { steadyClock } from '../lib/steady-clock.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
+import { grantedOf } from '../model/service.ts';
 import { defaultVolumePrefix, userHash } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
@@ -136,7 +137,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     limits: config.network.limits,
     folder: home.sandbox,
     credentials: (sandbox) => supply.keysOf(sandbox),
-    services: () => [],
+    services: ({ spec }) => grantedOf(spec.services ?? [], config.services),
     report,
   });
   const data = sandboxData({

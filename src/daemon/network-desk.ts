@@ -3,7 +3,7 @@ import type { ExplainView, NetworkView, PortRow, PortView } from '../api/routes.
 import { crashPoint } from '../lib/crash-point.ts';
 import { addressClass } from '../model/address.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { type Endpoint, endpointText, parseEndpoint, parseHost } from '../model/host.ts';
+import { type Endpoint, endpointText, hostText, parseEndpoint, parseHost } from '../model/host.ts';
 import {
   canonicalRule,
   maxRules,
@@ -62,6 +62,11 @@ export class NetworkDesk {
   async explain(name: string, text: string): Promise<ExplainView> {
     const { value } = await this.#parts.sandboxes.current(name);
     const asked = parseEndpoint(text, httpsPort);
+    const service = value.spec.services?.find(({ port }) => port === asked.port);
+    if (service && hostText(asked.host) === loopback) {
+      const reason = `that is the service ${service.name}, which is told who calls`;
+      return { ...answer(asked), allowed: true, rule: `service ${service.name}`, reason };
+    }
     const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));
     const policy = new NetworkPolicy([...(credential ? [credential.place] : []), ...networkOf({ value }).allow]);
     try {

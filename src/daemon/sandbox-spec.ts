@@ -9,6 +9,7 @@ import { Fault, isFault } from '../model/fault.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../model/sandbox.ts';
+import type { ServiceGrant } from '../model/service.ts';
 import type { Config } from './config.ts';
 import { isInside, projectFolder, realHostPath } from './host-path.ts';
 import { effectiveRules } from './network-policy.ts';
@@ -51,6 +52,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     labels: request.labels ?? {},
     secrets: [...new Set(request.secrets ?? [])],
     credentials: parts.credentialGrants(request.credentials ?? []),
+    services: serviceGrants(request.services ?? [], config.services),
     volumes: parts.volumeMounts(request.volumes),
     network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
     stdin: request.stdin ?? false,
@@ -59,6 +61,16 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     graceMs: defaultGraceMs,
     attempt: 1,
   };
+}
+
+function serviceGrants(names: readonly string[], declared: Config['services']): ServiceGrant[] {
+  return [...new Set(names)].map((name) => {
+    const found = declared.find((one) => one.name === name);
+    if (found) return { name, port: found.port };
+    throw new Fault('not_found', `no service ${name} is declared`, {
+      hint: 'The owner of the installation declares it under `services` in config.yaml, and begins anew: carrel down, carrel up.',
+    });
+  });
 }
 
 /** A project that an agent can write, or could, has no say. */

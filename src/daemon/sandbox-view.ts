@@ -28,6 +28,7 @@ export function viewOf(sandbox: Sandbox, places: Places, unseen: string | null =
     limits: { ...spec.limits, advisory: [...status.advisory] },
     mounts: describe(sandbox, places).mounts.map(mountView),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
+    services: (spec.services ?? []).map((one) => ({ ...one })),
     network: networkView(spec),
     image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
     labels: spec.labels,

@@ -65,8 +65,8 @@ const unreviewed =
 const unreachable =
   '# Spokes reach the hub and nothing else: what `network` and credentials allow cannot be said here.';
 
-function reachesMore({ network, credentials }: DeclaredSandbox): boolean {
-  return credentials.length > 0 || Array.isArray(network);
+function reachesMore({ network, credentials, services }: DeclaredSandbox): boolean {
+  return credentials.length + services.length > 0 || Array.isArray(network);
 }
 
 function preface({ name, sandboxes }: Declaration): string[] {

@@ -92,6 +92,7 @@ function sandboxOf(
     env: entry.env ?? {},
     secrets: secretsOf(entry.secrets ?? [], defaults, at('secrets'), found),
     credentials: credentialsOf(entry.credentials ?? [], at('credentials'), found),
+    services: [...new Set(entry.services ?? [])],
     volumes: volumesOf(entry.volumes ?? [], defaults, at('volumes'), found),
     network: networkOf(entry, defaults, at(), found),
     limits: { ...limitsOf(defaults.limits), ...limitsOf(entry.limits) },

@@ -45,6 +45,7 @@ export interface DeclaredSandbox {
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
+  readonly services: readonly string[];
   readonly volumes: readonly VolumeRequest[];
   /** Rules, or `none`; null: nothing is said about it. */
   readonly network: 'none' | readonly string[] | null;
@@ -91,6 +92,7 @@ export interface FleetRequest {
   env?: Record<string, string>;
   secrets?: string[];
   credentials?: string[];
+  services?: string[];
   network?: 'none' | string[];
   volumes?: { volume: string; target: string; readonly: boolean }[];
   limits?: Partial<Limits>;

@@ -42,7 +42,8 @@ function recorded(text: string | undefined): Fields | null {
 }
 
 function fieldsOf(sandbox: DeclaredSandbox): Fields {
-  const { project, mode, base, engine, runtime, image, command, env, secrets, credentials, volumes, limits } = sandbox;
+  const { project, mode, base, engine, runtime, image, command, env, secrets, credentials, services, volumes, limits } =
+    sandbox;
   const fields: Record<string, string | number | undefined> = {
     project: project?.path,
     mode: mode === (project ? 'overlay' : 'none') ? undefined : mode,
@@ -55,6 +56,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     env: Object.keys(env).length === 0 ? undefined : digest(JSON.stringify(sorted(env))),
     secrets: unlessEmpty([...secrets].sort()),
     credentials: unlessEmpty([...credentials].sort()),
+    services: unlessEmpty([...services].sort()),
     volumes: unlessEmpty(volumes.map(({ volume, target, readonly }) => `${volume}:${target}${readonly ? ':ro' : ''}`)),
     'limits.cpus': limits.cpus,
     'limits.memory': limits.memoryBytes,

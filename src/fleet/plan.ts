@@ -83,8 +83,22 @@ function takenName(fleet: string, name: string): Problem {
 }
 
 function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
-  const { name, project, mode, base, engine, runtime, image, command, env, secrets, credentials, volumes, limits } =
-    sandbox;
+  const {
+    name,
+    project,
+    mode,
+    base,
+    engine,
+    runtime,
+    image,
+    command,
+    env,
+    secrets,
+    credentials,
+    services,
+    volumes,
+    limits,
+  } = sandbox;
   const { network } = sandbox;
   return {
     name,
@@ -98,6 +112,7 @@ function requestOf(fleet: string, sandbox: DeclaredSandbox): FleetRequest {
     env: { ...env },
     secrets: [...secrets],
     credentials: [...credentials],
+    services: [...services],
     ...(network === null ? {} : { network: network === 'none' ? network : [...network] }),
     volumes: volumes.map(({ volume, target, readonly }) => ({ volume, target, readonly })),
     limits,

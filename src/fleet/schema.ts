@@ -7,6 +7,7 @@ import { maxCredentials } from '../model/credential.ts';
 import { sandboxNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
 import { secretNamePattern } from '../model/secret.ts';
+import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { userVolumeTypes } from '../model/volume.ts';
 
 export const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
@@ -87,6 +88,11 @@ const sandbox = z.strictObject({
     .max(maxCredentials)
     .optional()
     .describe('Names of credentials it may use, of `carrel credential ls`; their values stay outside.'),
+  services: z
+    .array(z.string().regex(serviceNamePattern, 'use 1 to 32 of a-z, 0-9 and "-", starting with a letter'))
+    .max(maxServices)
+    .optional()
+    .describe('Services of config.yaml that it may call, each at its port of 127.0.0.1.'),
   volumes: z.array(line.max(4300)).max(20).optional().describe('Those of `volumes` it has, as NAME:PATH[:ro].'),
   limits: limits.optional(),
   network: network.optional(),

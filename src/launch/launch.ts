@@ -13,6 +13,7 @@ import { identity } from './identity.ts';
 import { network, networkEnv } from './network.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
+import { services } from './services.ts';
 import { system } from './system.ts';
 import { volumes } from './volumes.ts';
 import { workspace } from './workspace.ts';
@@ -51,7 +52,18 @@ export interface Hook {
 }
 
 /** Later hooks win over earlier ones; what the user asked for wins over all. */
-const hooks: readonly Hook[] = [system, folders, identity, network, secrets, credentials, volumes, workspace, adapter];
+const hooks: readonly Hook[] = [
+  system,
+  folders,
+  identity,
+  network,
+  secrets,
+  credentials,
+  services,
+  volumes,
+  workspace,
+  adapter,
+];
 
 export function describe(sandbox: Sandbox, places: Places): Required<Surroundings> {
   const parts = hooks.map((hook) => hook.surroundings(sandbox, places));

@@ -13,6 +13,7 @@ import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
 import type { NetworkSpec } from './network.ts';
+import type { ServiceGrant } from './service.ts';
 
 export type SandboxState = 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
 export type Desired = 'running' | 'stopped' | 'removed';
@@ -59,6 +60,8 @@ export interface SandboxSpec {
   readonly secrets?: readonly string[];
   /** What is added for it outside, never inside. */
   readonly credentials?: readonly CredentialGrant[];
+  /** Services of this installation that it may call. */
+  readonly services?: readonly ServiceGrant[];
   /** What it may reach, and from where it can be reached; left out in records from before there was any. */
   readonly network?: NetworkSpec;
   /** An image to use as root filesystem, on engines that have images. */

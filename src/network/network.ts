@@ -26,8 +26,9 @@ import type { Transform } from 'node:stream';
 import type { ProcessRef } from '../lib/process.ts';
 import type { Endpoint } from '../model/host.ts';
 import type { NetworkLimits, PortForward } from '../model/network.ts';
+import type { DeclaredService } from '../model/service.ts';
 
-/** The ports of 127.0.0.1 inside. Those of credentials count up from theirs. */
+/** The ports of 127.0.0.1 inside. Those of credentials count up from theirs; declared services have 17010 to 17099. */
 export const insidePorts = { proxy: 17_000, hub: 17_001, room: 17_002, memory: 17_003, credential: 17_100 } as const;
 
 /** Who a sandbox is, told by us to services of ours. */
@@ -52,28 +53,27 @@ export interface Attachment extends Caller {
 }
 
 /**
- * A service of ours at a fixed port inside. Each connection is passed on to a unix socket of the daemon and begins there
- * with one line of JSON, a `Caller`, before the first byte that came from inside.
+ * A service of ours at a fixed port inside. Who calls, a `Caller`, is told in JSON: in a header of each request, or in one
+ * line before the first byte that came from inside.
  */
-export interface Service {
-  readonly name: string;
-  readonly port: number;
-  readonly socket: string;
-}
+export type Service = DeclaredService;
 
-/** What a sandbox may use and never sees. Held in memory only. */
-export interface Credential {
+/** Where requests go, and the header that they get on the way. */
+export interface Target {
   readonly name: string;
-  /** The only place that ever gets the header, over verified TLS. */
   readonly host: string;
   readonly port: number;
   readonly header: string;
   /** The whole value of the header. */
   readonly value: string;
-  /** The port of 127.0.0.1 inside that stands for the host: the base URL. */
-  readonly insidePort: number;
   /** Other headers that carry keys there: what a client says in them does not get through. */
   readonly drops: readonly string[];
+}
+
+/** What a sandbox may use and never sees: its host alone gets the header, over verified TLS. Held in memory only. */
+export interface Credential extends Target {
+  /** The port of 127.0.0.1 inside that stands for the host: the base URL. */
+  readonly insidePort: number;
   /** Who signs for the host inside, so that connections to it by its own name can be opened up to add the header. */
   readonly issuer: Issuer;
   /** Authorities, in PEM, that the owner trusts besides the well-known ones. */
@@ -88,16 +88,18 @@ export interface Issuer {
   readonly name: string;
 }
 
-/** A connection from inside that is for a credential. */
+/** A connection from inside that is for a credential, or for a service that gets to know who calls. */
 export interface Call {
   readonly caller: Caller;
   /** As it is now: its value can change while connections are open. */
-  readonly credential: Credential;
+  readonly target: Target;
+  /** The same of a credential. Null: a service of ours, which is spoken to in the clear. */
+  readonly credential: Credential | null;
   /** The client inside, from its first byte on: HTTP at the base URL, TLS where `asked` names the host. */
   readonly socket: Socket;
   /** What a client asked the proxy for; null at the base URL. */
   readonly asked: Endpoint | null;
-  /** A connection to the host of the credential: looked up, judged, limited and recorded like any other. No TLS yet. */
+  /** A connection to the target: judged, limited and recorded like any other. No TLS yet. */
   dial(): Promise<Socket>;
   /** What passes goes through one of these each way, so that it counts against the limits of the sandbox. */
   counted(way: 'sent' | 'received'): Transform;

@@ -242,7 +242,7 @@ export class Reconciler {
     try {
       // One that a crash left has other surroundings.
       await engine.remove(id, null);
-      const launch = await this.#compose(withSpec(sandbox, { secrets: [], credentials: [] }));
+      const launch = await this.#compose(withSpec(sandbox, { secrets: [], credentials: [], services: [] }));
       const { handle } = await engine.start({ ...launch, id, command: [], demanded: [], stdin: false, console: false });
       return await task(id, handle);
     } finally {

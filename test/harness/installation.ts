@@ -3,7 +3,16 @@
  * started and fails when that does not work.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -62,6 +71,14 @@ export class Installation {
   /** A file below the folder that holds the home. */
   write(path: string, content: string): void {
     writeFileSync(join(this.#beside, path), content);
+  }
+
+  append(path: string, content: string): void {
+    appendFileSync(join(this.#beside, path), content);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.#beside, path), 'utf8');
   }
 
   removeDatabase(): void {

@@ -33,6 +33,10 @@ export function description(view: SandboxView, out: Output, now?: number): strin
     ...(finishedAt === null ? [] : [['finished', moment(finishedAt, now)]]),
     ['limits', limits(view)],
     ...section('credentials', view.credentials.map(plain)),
+    ...section(
+      'services',
+      view.services.map(({ name, port }) => `${plain(name)} at 127.0.0.1:${port}`),
+    ),
     ...section('network', networkLines(view)),
     ...section('ports', view.network.ports.map(portLine)),
     ...section('mounts', view.mounts.map(mount)),

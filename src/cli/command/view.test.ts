@@ -27,6 +27,7 @@ const sandbox: SandboxView = {
     startedAt: null,
     finishedAt: null,
     credentials: [],
+    services: [],
     network: { allow: [], ports: [] },
     image: null,
     unseen: null,

@@ -1,5 +1,5 @@
 /**
- * Answers calls for credentials: each request of a client goes to the host of the credential, with the header added, and
+ * Answers calls: each request of a client goes to the target, the host of a credential say, with the header added, and
  * the response comes back as it is. Nothing is kept: bodies flow both ways at the pace of the slower side, the first byte
  * of a response is passed on when it comes, and when one side goes away the other one is told. Redirects are the
  * client's to follow: with what it has, which is nothing.
@@ -53,11 +53,11 @@ export function createForwarder(): Forwarder {
   });
   return {
     answer(call) {
-      const { socket } = call;
+      const { socket, credential, asked } = call;
       // Without a listener an error of a socket would end the proxy; its close is what counts.
       socket.on('error', () => {});
       socket.setNoDelay();
-      const client = call.asked === null ? socket : interception.open(call);
+      const client = asked === null || credential === null ? socket : interception.open(socket, credential);
       client.on('error', () => client.destroy());
       lines.set(client, { call, agent: new Upstream(call), open: 0 });
       server.emit('connection', client);
@@ -85,7 +85,7 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   const upstream = httpRequest({ ...order, agent, setHost: false, maxHeaderSize: maxHeaderBytes });
   upstream.once('response', (answer) => {
     if (!begin(response, answer)) {
-      upstream.destroy(new Fault('unavailable', `${call.credential.host} answered with what is no HTTP`));
+      upstream.destroy(new Fault('unavailable', `${call.target.host} answered with what is no HTTP`));
       return;
     }
     pipeline(answer, call.counted('received'), response, () => {

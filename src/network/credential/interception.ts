@@ -1,7 +1,7 @@
 /** The server's side of TLS for a host that a sandbox calls by its own name. */
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { type Host, parseHost } from '../../model/host.ts';
-import type { Call, Issuer } from '../network.ts';
+import type { Call, Credential, Issuer } from '../network.ts';
 import { leafCertificate } from './certificate.ts';
 import { handshakeMs } from './upstream.ts';
 
@@ -18,7 +18,7 @@ export class Interception {
   readonly #kept = new Map<string, Kept>();
 
   /** The client's side of the call, in the clear; ended where the handshake is for another name. */
-  open({ socket, credential }: Call): TLSSocket {
+  open(socket: Call['socket'], credential: Credential): TLSSocket {
     const host = parseHost(credential.host);
     const secureContext = this.#context(credential.issuer, host);
     const clear = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../model/fault.ts';
 import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
-import type { Call, Credential } from '../network.ts';
+import type { Call, Target } from '../network.ts';
 import { requestHeaders } from './headers.ts';
 
 export interface Outgoing {
@@ -12,18 +12,18 @@ export interface Outgoing {
 }
 
 /** A Fault where it is not for us to pass on. */
-export function outgoing({ credential, asked }: Call, request: IncomingMessage): Outgoing | Fault {
+export function outgoing({ target, asked }: Call, request: IncomingMessage): Outgoing | Fault {
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
   if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'a request names a path here and nothing else');
-  if (asked !== null && !isFor(hostHeader, credential)) {
-    return new Fault('invalid', `this connection is for ${credential.host} alone`);
+  if (asked !== null && !isFor(hostHeader, target)) {
+    return new Fault('invalid', `this connection is for ${target.host} alone`);
   }
-  const headers = requestHeaders(rawHeaders, { ...credential, host: authority(credential) });
+  const headers = requestHeaders(rawHeaders, { ...target, host: authority(target) });
   return { method, path: url, headers: [...headers, ...framing(request)] };
 }
 
-function isFor(text: string, { host, port }: Credential): boolean {
+function isFor(text: string, { host, port }: Target): boolean {
   try {
     const named = parseEndpoint(text, port);
     return named.host.text === host && named.port === port;
@@ -32,7 +32,7 @@ function isFor(text: string, { host, port }: Credential): boolean {
   }
 }
 
-function authority({ host, port }: Credential): string {
+function authority({ host, port }: Target): string {
   const text = hostText(parseHost(host));
   return port === 443 ? text : `${text}:${port}`;
 }

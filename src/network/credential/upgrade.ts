@@ -6,7 +6,7 @@ import type { Call } from '../network.ts';
 import { responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
 import { refuseOn } from './refusal.ts';
-import { openTls } from './upstream.ts';
+import { openUpstream } from './upstream.ts';
 
 interface Upgrading {
   readonly request: IncomingMessage;
@@ -21,7 +21,7 @@ export function passUpgrade(call: Call, order: Outgoing, { request, socket, head
     refuseOn(socket, 501, new Fault('unsupported', 'the only protocol to change to is websocket'));
     return;
   }
-  openTls(call).then(
+  openUpstream(call).then(
     (stream) => shakeHands(call, stream, order, { socket, head }),
     (error: unknown) => refuseOn(socket, 502, asFault(error)),
   );

@@ -1,10 +1,10 @@
-/** The way from a call to its host: one connection at a time, over TLS that is verified, ended with the call. */
+/** The way from a call to its target: one connection at a time, for a credential over TLS that is verified, ended with the call. */
 import { Agent, type AgentOptions } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Fault } from '../../model/fault.ts';
-import type { Call, Credential } from '../network.ts';
+import type { Call, Credential, Target } from '../network.ts';
 
 export const handshakeMs = 15_000;
 /** Sooner than servers close what idles: a request is not to meet a connection that is just ending. */
@@ -20,16 +20,20 @@ export class Upstream extends Agent {
   }
 
   override createConnection(_: AgentOptions, done?: (error: Error | null, stream: Duplex) => void): undefined {
-    openTls(this.#call).then(
+    openUpstream(this.#call).then(
       (stream) => done?.(null, stream),
       (error: Error) => done?.(error, undefined as never),
     );
   }
 }
 
-export async function openTls(call: Call): Promise<Duplex> {
-  const { credential } = call;
-  const socket = (await call.dial().catch((error: Error) => Promise.reject(dialFault(credential, error)))).setNoDelay();
+export async function openUpstream(call: Call): Promise<Duplex> {
+  const { credential, target } = call;
+  const socket = (await call.dial().catch((error: Error) => Promise.reject(dialFault(target, error)))).setNoDelay();
+  return credential === null ? socket : openTls(credential, socket);
+}
+
+function openTls(credential: Credential, socket: Socket): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const stream = connect({ ...connectionOptions(credential), socket });
     const late = setTimeout(() => stream.destroy(new Error('the handshake takes too long')), handshakeMs);
@@ -71,8 +75,8 @@ function trusting(roots: readonly string[]): SecureContext {
 }
 
 /** Refused, unknown or out of reach: none of it is a fault of ours. */
-function dialFault({ host }: Credential, error: Error): Fault {
-  return new Fault('unavailable', `no connection to ${host}: ${error.message}`, { cause: error });
+function dialFault({ name, host }: Target, error: Error): Fault {
+  return new Fault('unavailable', `no connection to ${host} for ${name}: ${error.message}`, { cause: error });
 }
 
 function tlsFault({ host }: Credential, error: NodeJS.ErrnoException): Fault {

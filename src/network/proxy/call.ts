@@ -14,12 +14,16 @@ export function interceptedBy({ attachment }: Attached, asked: Endpoint): Creden
 
 export function callOf(attached: Attached, credential: Credential, socket: Socket, asked: Endpoint | null): Call {
   const { id, name, user } = attached.attachment;
+  const current = () => attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
   // Counted once: the record has what passes between us and the host.
   const passing = { meter: attached.meter, onBytes: () => {} };
   return {
     caller: { id, name, user },
+    get target() {
+      return current();
+    },
     get credential() {
-      return attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
+      return current();
     },
     socket,
     asked,

@@ -85,7 +85,7 @@ export class SandboxPorts {
   #accept(port: number): Accept {
     const { services, credentials } = this.attached.attachment;
     const service = services.find((one) => one.port === port);
-    if (service) return (socket) => takeService(this.attached, service, socket);
+    if (service) return (socket) => takeService(this.attached, service, socket, this.#parts.forwarder);
     const credential = credentials.find((one) => one.insidePort === port);
     if (credential) return (socket) => this.#call(credential, socket);
     return (socket) => void this.#parts.front.take(this.attached, socket);

@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { TestProxy } from '../../../test/fixtures/proxy.ts';
+import type { IdentityKind } from '../../model/service.ts';
+import { createForwarder } from '../credential/forwarder.ts';
 import { takeService } from './service.ts';
 
 let proxy: TestProxy;
@@ -22,17 +24,17 @@ afterEach(() => {
 });
 
 /** A service that says everything again, and the port that leads to it. */
-async function serve(): Promise<{ heard: () => string; dial: () => Socket }> {
+async function serve(identity: IdentityKind = 'line'): Promise<{ heard: () => string; dial: () => Socket }> {
   const path = join(folder, 'hub.sock');
   const heard: Buffer[] = [];
   const service = createServer((socket) => socket.on('data', (chunk) => heard.push(chunk)).pipe(socket));
   service.listen(path);
   await once(service, 'listening');
-  const grant = { name: 'hub', port: 17_001, socket: path };
+  const grant = { name: 'hub', port: 17_001, to: path, identity };
   proxy.attached.change({ ...proxy.attached.attachment, services: [grant] });
   const door = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     socket.on('error', () => {});
-    takeService(proxy.attached, grant, socket);
+    takeService(proxy.attached, grant, socket, createForwarder());
   });
   door.listen(0, '127.0.0.1');
   await once(door, 'listening');
@@ -69,4 +71,19 @@ it('is cut when it is not granted any more, and not by other changes', async () 
   expect(socket.destroyed).toBe(false);
   proxy.attached.change({ ...proxy.attached.attachment, services: [] });
   await once(socket, 'close');
+});
+
+it('hears it in each request, where it speaks HTTP, and nothing that callers say of themselves', async () => {
+  const { heard, dial } = await serve('headers');
+  const socket = dial();
+  const claims = ['X-Carrel-Caller', 'x-carrel-caller', 'X_Carrel_Caller', 'X-CARREL-CALLER'];
+  const lines = claims.map((name) => `${name}: {"id":"root"}`);
+  const head = ['GET /a HTTP/1.1', 'Host: x', 'Connection: keep-alive, X-Carrel-Caller', ...lines, '', ''];
+  socket.write(head.join('\r\n'));
+  await vi.waitFor(() => expect(heard()).toContain('\r\n\r\n'));
+  const said = heard()
+    .split('\r\n')
+    .filter((line) => /carrel.caller/i.test(line));
+  expect(said).toEqual(['x-carrel-caller: {"id":"0123456789abcdef","name":"box","user":"ann"}']);
+  expect((await proxy.record())[0]).toMatchObject({ via: 'service', decision: 'allow', rule: 'service hub' });
 });

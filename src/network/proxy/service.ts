@@ -1,26 +1,93 @@
-/** Services of ours at fixed ports inside. Who calls is written in front of what they say, by us. */
+/**
+ * Services of ours at fixed ports inside. Who calls is told by us: in a header of each request, or in a line in front of
+ * all that they say.
+ */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { parseEndpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
-import type { Caller, Service } from '../network.ts';
+import { callerHeader } from '../../model/service.ts';
+import { Refused } from '../lookup.ts';
+import type { Call, Caller, Forwarder, Service } from '../network.ts';
 import type { Attached } from './attached.ts';
+import type { Attempt } from './attempt.ts';
+import { counted } from './relay.ts';
 
-export function takeService(attached: Attached, { name, port, socket }: Service, client: Socket): void {
+export function takeService(attached: Attached, service: Service, client: Socket, forwarder: Forwarder): void {
   attached.admit(client);
-  const place = `127.0.0.1:${port}`;
-  const isGranted = () => attached.attachment.services.some((one) => one.name === name);
-  const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [place] : []));
+  if (service.identity === 'headers') return void forwarder.answer(callOf(attached, service, client));
   try {
-    attempt.allow({ host: { kind: 'address', text: '127.0.0.1', family: 4 }, port }, `service ${name}`, socket);
+    const attempt = begin(attached, service);
+    const socket = dial(service);
+    socket.on('error', () => client.destroy());
+    socket.write(`${callerText(attached)}\n`);
+    attached.connect(attempt, client, socket);
   } catch {
     // What cannot be recorded is not done.
-    attempt.end();
     client.destroy();
-    return;
   }
-  const { id, name: sandbox, user } = attached.attachment;
-  const caller: Caller = { id, name: sandbox, user };
-  const service = connect({ path: socket, allowHalfOpen: true });
-  service.on('error', () => client.destroy());
-  service.write(`${JSON.stringify(caller)}\n`);
-  attached.connect(attempt, client, service);
+}
+
+/** Recorded, and for as long as it is granted. */
+function begin(attached: Attached, { name, port, to }: Service): Attempt {
+  const isGranted = () => attached.attachment.services.some((one) => one.name === name && one.to === to);
+  const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [`127.0.0.1:${port}`] : []));
+  try {
+    if (!isGranted()) throw new Refused('not_allowed', 'it is not granted any more');
+    attempt.allow({ host: { kind: 'address', text: '127.0.0.1', family: 4 }, port }, `service ${name}`, to);
+    return attempt;
+  } catch (error) {
+    attempt.end();
+    throw error;
+  }
+}
+
+function dial({ to }: Service): Socket {
+  if (to.startsWith('/')) return connect({ path: to, allowHalfOpen: true });
+  const { host, port } = parseEndpoint(to, 0);
+  return connect({ host: host.text, port, allowHalfOpen: true, noDelay: true });
+}
+
+/** ASCII alone, as headers are. */
+function callerText({ attachment: { id, name, user } }: Attached): string {
+  const caller: Caller = { id, name, user };
+  return JSON.stringify(caller).replace(
+    /[^\x20-\x7e]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function callOf(attached: Attached, service: Service, client: Socket): Call {
+  const { id, name, user } = attached.attachment;
+  const passing = { meter: attached.meter, onBytes: () => {} };
+  return {
+    caller: { id, name, user },
+    target: {
+      name: service.name,
+      host: '127.0.0.1',
+      port: service.port,
+      header: callerHeader,
+      value: callerText(attached),
+      drops: [],
+    },
+    credential: null,
+    socket: client,
+    asked: null,
+    dial: async () => {
+      const attempt = begin(attached, service);
+      const socket = dial(service);
+      attempt.cut = () => {
+        client.destroy();
+        socket.destroy();
+      };
+      socket.once('close', () => {
+        attempt.count(socket.bytesWritten, 'sent');
+        attempt.count(socket.bytesRead, 'received');
+        attempt.end();
+      });
+      await once(socket, 'connect');
+      return socket;
+    },
+    counted: (way) => counted(passing, way),
+  };
 }

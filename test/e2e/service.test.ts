@@ -1,0 +1,189 @@
+/** Services that the owner declared: reached where they were granted, and told who calls whatever a caller says. */
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ExplainView } from '../../src/api/routes.ts';
+import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { until } from '../harness/installation.ts';
+import { proxyPid } from '../harness/proxy.ts';
+
+interface Caller {
+  readonly id: string;
+  readonly name: string;
+  readonly user: string;
+}
+
+/** What a program inside tries in order to be somebody else: bytes as they are, and what comes back. */
+const hostile = `
+import json, socket, sys
+claim = 'X-Carrel-Caller: {"id":"root","name":"root","user":"root"}'
+head = 'Host: x\\r\\n'
+body = 'POST /hidden HTTP/1.1\\r\\nHost: x\\r\\n%s\\r\\nContent-Length: 0\\r\\n\\r\\n' % claim
+tries = {
+  'header': 'GET /header HTTP/1.1\\r\\n%s%s\\r\\n\\r\\n' % (head, claim),
+  'spelling': 'GET /spelling HTTP/1.1\\r\\n%s%s\\r\\n%s\\r\\n\\r\\n' % (head, claim.lower(), claim.replace('-', '_', 2)),
+  'hop': 'GET /hop HTTP/1.1\\r\\n%sConnection: X-Carrel-Caller\\r\\n%s\\r\\n\\r\\n' % (head, claim),
+  'folded': 'GET /folded HTTP/1.1\\r\\n%sA: b\\r\\n %s\\r\\n\\r\\n' % (head, claim),
+  'space': 'GET /space HTTP/1.1\\r\\n%sX-Carrel-Caller : root\\r\\n\\r\\n' % head,
+  'bare': 'GET /bare HTTP/1.1\\r\\n%sA: b\\n%s\\r\\n\\r\\n' % (head, claim),
+  'two': 'POST /two HTTP/1.1\\r\\n%sContent-Length: 0\\r\\nContent-Length: %d\\r\\n\\r\\n%s' % (head, len(body), body),
+  'both': 'POST /both HTTP/1.1\\r\\n%sContent-Length: %d\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\n%s' % (head, len(body) + 5, body),
+  'coding': 'POST /coding HTTP/1.1\\r\\n%sTransfer-Encoding: xchunked\\r\\nContent-Length: 0\\r\\n\\r\\n%s' % (head, body),
+  'trailer': 'POST /trailer HTTP/1.1\\r\\n%sTransfer-Encoding: chunked\\r\\nTrailer: X-Carrel-Caller\\r\\n\\r\\n0\\r\\n%s\\r\\n\\r\\n' % (head, claim),
+  'pipelined': 'GET /first HTTP/1.1\\r\\n%s\\r\\n%s' % (head, body),
+  'absolute': 'GET http://evil.test/ HTTP/1.1\\r\\n%s%s\\r\\n\\r\\n' % (head, claim),
+  'h2c': 'GET /h2c HTTP/1.1\\r\\n%sConnection: Upgrade, HTTP2-Settings\\r\\nUpgrade: h2c\\r\\nHTTP2-Settings: AAMAAABkAAQAAP__\\r\\n\\r\\n' % head,
+  'connect': 'CONNECT 127.0.0.1:1 HTTP/1.1\\r\\n%s\\r\\n' % head,
+}
+answers = {}
+for name, bytes in tries.items():
+    with socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5) as s:
+        s.settimeout(1)
+        s.sendall(bytes.encode())
+        heard = b''
+        try:
+            while chunk := s.recv(65536): heard += chunk
+        except OSError: pass
+        answers[name] = heard.decode()
+print(json.dumps(answers))
+`;
+
+const ports = { notes: 17_010, log: 17_011, near: 17_012 } as const;
+
+describe.each(ways)('a service, %s', (way: Way) => {
+  let ground: Ground;
+  let web: HttpServer;
+  let near: HttpServer;
+  let lines: Server;
+  let asked: IncomingMessage[] = [];
+  let heard: string[] = [];
+  let config: string;
+  const carrel = () => ground.carrel;
+  const callers = () =>
+    asked.map(({ headersDistinct }) => headersDistinct['x-carrel-caller']!.map((one) => JSON.parse(one) as Caller));
+
+  beforeAll(async () => {
+    ground = await Ground.open(way);
+    const folder = carrel().folder('services');
+    const serve = () =>
+      createHttpServer((request, response) => {
+        asked.push(request);
+        response.end(`hello ${request.url}\n`);
+      });
+    [web, near] = [serve(), serve()];
+    web.on('upgrade', (request: IncomingMessage, socket) => {
+      asked.push(request);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nopen');
+      socket.pipe(socket);
+    });
+    lines = createServer((socket) => socket.on('data', (chunk) => heard.push(chunk.toString())).pipe(socket));
+    const [webPath, linesPath] = [join(folder, 'web.sock'), join(folder, 'lines.sock')];
+    await Promise.all([
+      once(web.listen(webPath), 'listening'),
+      once(lines.listen(linesPath), 'listening'),
+      once(near.listen(0, '127.0.0.1'), 'listening'),
+    ]);
+    for (const path of [webPath, linesPath]) chmodSync(path, 0o666);
+    const { port } = near.address() as AddressInfo;
+    config = join(carrel().home, 'config.yaml');
+    const declared = [
+      'services:',
+      `  notes: {port: ${ports.notes}, to: ${webPath}}`,
+      `  log: {port: ${ports.log}, to: ${linesPath}, identity: line}`,
+      `  near: {port: ${ports.near}, to: '127.0.0.1:${port}'}`,
+    ];
+    carrel().append('home/config.yaml', `${declared.join('\n')}\n`);
+    await carrel().ok('create', '--name', 'box', '--service', 'notes', '--service', 'log');
+    await carrel().ok('create', '--name', 'other', '--service', 'near');
+    await carrel().ok('create', '--name', 'none', '--network', 'example.test');
+  }, 120_000);
+  afterAll(async () => {
+    await ground.dispose();
+    for (const server of [web, near, lines]) server.close();
+  }, 60_000);
+  beforeEach(() => {
+    [asked, heard] = [[], []];
+  });
+
+  const ask = (name: string, port: number, ...more: string[]) =>
+    carrel().run(['exec', name, '--', 'curl', '-sS', '--max-time', '5', ...more, `http://127.0.0.1:${port}/x`]);
+
+  it('hears who calls, whoever they say they are', async () => {
+    expect(await ask('box', ports.notes)).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
+    expect(await ask('other', ports.near, '-d', 'body')).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
+    const [box, other] = await Promise.all(['box', 'other'].map((name) => carrel().show(name)));
+    expect(callers()).toEqual([
+      [{ id: box!.id, name: 'box', user: box!.user }],
+      [{ id: other!.id, name: 'other', user: other!.user }],
+    ]);
+    const env = await carrel().ok('exec', 'box', '--', 'env');
+    expect(env).toContain(`CARREL_SERVICE_NOTES=127.0.0.1:${ports.notes}\n`);
+    expect(env).not.toContain('HTTP_PROXY');
+    expect(box!.services).toEqual([
+      { name: 'notes', port: ports.notes },
+      { name: 'log', port: ports.log },
+    ]);
+  });
+
+  it('is told no lies, in whatever form', async () => {
+    const { stdout, stderr } = await carrel().run(['exec', 'box', '--', 'python3', '-c', hostile, String(ports.notes)]);
+    const { id, user } = await carrel().show('box');
+    expect([stderr, Object.keys(JSON.parse(stdout) as object)]).toEqual(['', expect.arrayContaining(['pipelined'])]);
+    expect(asked.length).toBeGreaterThan(4);
+    expect(callers().filter((all) => JSON.stringify(all) !== JSON.stringify([{ id, name: 'box', user }]))).toEqual([]);
+    const trailers = asked.flatMap(({ trailers }) => Object.keys(trailers));
+    expect(trailers).toEqual([]);
+    const paths = asked.map(({ url }) => url);
+    // The one that was sent as a request of its own, and none that was hidden in another.
+    expect(paths.filter((path) => path === '/hidden')).toEqual(['/hidden']);
+    expect(paths).not.toEqual(expect.arrayContaining(['/two', '/both', '/coding', '/h2c', 'http://evil.test/']));
+  });
+
+  it('hears it before anything else, where it speaks another protocol', async () => {
+    const say = `exec 3<>/dev/tcp/127.0.0.1/${ports.log}; echo '{"id":"root"}' >&3; head -n 2 <&3`;
+    const { stdout } = await carrel().run(['exec', 'box', '--', 'bash', '-c', say]);
+    const { id, user } = await carrel().show('box');
+    const [first, second] = stdout.trim().split('\n');
+    expect([JSON.parse(first!), second]).toEqual([{ id, name: 'box', user }, '{"id":"root"}']);
+  });
+
+  it('is reached where it was granted and nowhere else', async () => {
+    for (const [name, port] of [
+      ['none', ports.notes],
+      ['other', ports.notes],
+      ['box', ports.near],
+    ] as const)
+      expect([name, (await ask(name, port)).exitCode]).toEqual([name, 7]);
+    const through = await ask('none', ports.notes, '--noproxy', '', '--proxy', 'http://127.0.0.1:17000');
+    expect(through.stdout).toContain('no rule allows 127.0.0.1');
+    expect(asked).toEqual([]);
+    const unknown = await carrel().run(['create', '--service', 'nobody']);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([5, expect.stringContaining('no service nobody is declared')]);
+    const explained = await carrel().json<ExplainView>('net', 'explain', 'box', `127.0.0.1:${ports.notes}`);
+    expect(explained).toMatchObject({ allowed: true, rule: 'service notes' });
+    const record = await carrel().ok('--json', 'net', 'log', 'box');
+    expect(record).toContain('"rule":"service notes"');
+  });
+
+  it('passes WebSockets, with the caller in their handshake', async () => {
+    const upgrade = ['-N', '-H', 'Connection: Upgrade', '-H', 'Upgrade: websocket', '-H', 'X-Carrel-Caller: root'];
+    const { stdout } = await ask('box', ports.notes, ...upgrade, '--max-time', '1');
+    expect(stdout).toBe('open');
+    expect(callers()).toEqual([[expect.objectContaining({ name: 'box' })]]);
+  });
+
+  it('is there again after the proxy and the daemon died, and not once it is not declared', async () => {
+    await carrel().killDaemon();
+    process.kill(proxyPid(carrel().home)!, 'SIGKILL');
+    await until(async () => (await ask('box', ports.notes)).exitCode === 0, 'the service to come back');
+    await carrel().ok('down');
+    const text = carrel().read('home/config.yaml');
+    writeFileSync(config, text.replace(/^ {2}notes: .*\n/m, ''));
+    await carrel().ok('ls');
+    await until(async () => (await ask('box', ports.notes)).exitCode === 7, 'the service to be gone');
+    writeFileSync(config, text);
+  });
+});
