@@ -90,13 +90,20 @@ export class SecretDesk {
   /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
   refuseIn(spec: Told): void {
     for (const name of spec.secrets ?? []) this.#find(name);
+    this.#refuseName(spec.name ?? '');
     const places: [string, readonly string[]][] = [
-      ['--name', spec.name === undefined ? [] : [spec.name]],
       ['--env', Object.values(spec.env)],
       ['the command', spec.command],
       ['--label', Object.entries(spec.labels).flat()],
     ];
     for (const [where, texts] of places) this.refuseText(where, ...texts);
+  }
+
+  /** As what is no name at all, which is told nowhere. */
+  #refuseName(text: string): void {
+    const name = this.#parts.secrets.containing(this.#user, text);
+    if (name === null) return;
+    throw new Fault('invalid', `--name is the value of the secret ${name}`, { hint: 'Choose another name.' });
   }
 
   /** The same for any text that is kept or shown. */

@@ -139,7 +139,6 @@ describe.each(engines)('a secret, on %s', (engine) => {
       ['run', '--env', `A=x${values[1]}x`, '--', 'true'],
       ['run', '--label', `a=${values[1]}`, '--', 'true'],
       ['run', '--label', `${values[1]}=a`, '--', 'true'],
-      ['run', '--name', values[1], '--', 'true'],
       ['run', '--', 'echo', values[1]],
       ['exec', '--env', `A=${values[1]}`, 'other', '--', 'true'],
     ]) {
@@ -147,6 +146,9 @@ describe.each(engines)('a secret, on %s', (engine) => {
       expect([exitCode, stderr]).toEqual([4, expect.stringContaining('--secret API_KEY')]);
       told.push(stderr);
     }
+    const named = await carrel.run(['create', '--name', values[1]]);
+    expect([named.exitCode, named.stderr]).toEqual([2, expect.stringContaining('the value of the secret API_KEY')]);
+    told.push(named.stderr);
   });
 
   it('is nowhere else: not told, not kept, not in any process', async () => {
