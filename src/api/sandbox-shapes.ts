@@ -105,7 +105,8 @@ export const sandboxView = z.strictObject({
   credentials: z.array(z.string()),
   /** Services it may call, and where inside. */
   services: z.array(z.strictObject({ name: z.string(), port: z.int() })),
-  network: networkView,
+  /** Trouble: why it is not so just now; null: it is. */
+  network: networkView.extend({ trouble: z.string().nullable() }),
   /** What it is made of; null: the host's programs, or a root filesystem by path. */
   image: z.strictObject({ name: z.string(), id: z.string().nullable() }).nullable(),
   labels: z.record(z.string(), z.string()),

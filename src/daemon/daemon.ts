@@ -15,6 +15,7 @@ import { lazyEngine, severalEngines } from '../engine/several.ts';
 import { sweepTools } from '../launch/tools.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
+import { OwnLog } from '../lib/own-log.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
@@ -39,7 +40,6 @@ import { BaseWatch } from './base-watch.ts';
 import { type Config, readConfig } from './config.ts';
 import { CredentialSupply } from './credential-supply.ts';
 import { CredentialDesk } from './credentials.ts';
-import { DaemonLog } from './daemon-log.ts';
 import { createDoctor } from './doctor.ts';
 import { EarlierOutput } from './earlier-output.ts';
 import { EngineDesk } from './engines.ts';
@@ -82,7 +82,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   keepDescriptors();
   const home = openHome(homeFolder, rootless);
   lockHome(home.home);
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new DaemonLog(home.home));
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
   const config = readConfig(home.config);
   const store = openSqliteStore(home.database, config);
   const local = openLocalEngine({
@@ -130,10 +130,14 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   };
   const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
   const provideTrust = (sandbox: Sandbox) => supply.provideTrust(sandbox);
-  const networks = new Networks({
+  const proxy = new ProxyProcess({
+    home: home.home,
+    report: (id, fault) => (isFault(fault, 'conflict') ? networks.failed(id, fault) : report(id, fault)),
+  });
+  const networks: Networks = new Networks({
     store,
     engine,
-    network: new ProxyProcess({ home: home.home, report }),
+    network: proxy,
     limits: config.network.limits,
     folder: home.sandbox,
     credentials: (sandbox) => supply.keysOf(sandbox),
@@ -182,6 +186,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       images,
       credentialGrants: (names) => credentialDesk.grants(names),
       checkSpec: (spec) => secretDesk.refuseIn(spec),
+      networkTrouble: (id) => networks.trouble(id),
       wake: (id) => void loop.wake(id),
     });
     const parts = { ...common, sandboxes, home, threads, locks, keepBases };

@@ -25,7 +25,7 @@ import type { Sandboxes } from './sandboxes.ts';
 export interface NetworkDeskParts {
   readonly store: Store;
   readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
-  readonly networks: Pick<Networks, 'refresh' | 'folder'>;
+  readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
   /** Hosts that it has credentials for. */
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
   readonly now: () => string;
@@ -60,8 +60,13 @@ export class NetworkDesk {
   }
 
   async explain(name: string, text: string): Promise<ExplainView> {
-    const { value } = await this.#parts.sandboxes.current(name);
+    const { id, value } = await this.#parts.sandboxes.current(name);
     const asked = parseEndpoint(text, httpsPort);
+    const trouble = this.#parts.networks.trouble(id);
+    if (trouble !== null) {
+      const reason = `${trouble}, so nobody listens there until it is free`;
+      return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
+    }
     const service = value.spec.services?.find(({ port }) => port === asked.port);
     if (service && hostText(asked.host) === loopback) {
       const reason = `that is the service ${service.name}, which is told who calls`;

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { ProcessRef } from '../lib/process.ts';
-import { asFault, type Fault } from '../model/fault.ts';
+import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { type NetworkLimits, noNetwork } from '../model/network.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { Attachment, Credential, Network, Service } from '../network/network.ts';
@@ -26,8 +26,13 @@ export interface NetworkParts {
   readonly report: (id: string, fault: Fault) => void;
 }
 
+/** Between two tries to have a port that somebody else has. */
+const againMs = 500;
+
 export class Networks {
   readonly #parts: NetworkParts;
+  /** What they cannot have for now. */
+  readonly #troubles = new Map<string, Fault>();
   readonly #exclusive = new Exclusive();
   /** What was told last, to tell it only when it is another. */
   readonly #told = new Map<string, string>();
@@ -39,6 +44,20 @@ export class Networks {
   /** Where the record of its connections is. */
   folder(id: string): string {
     return join(this.#parts.folder(id), 'network');
+  }
+
+  /** Why a network is not as its record says; null: it is. */
+  trouble(id: string): string | null {
+    return this.#troubles.get(id)?.message ?? null;
+  }
+
+  /** What was told is not so after all, and is tried again. An agent can take a port while no proxy is there. */
+  failed(id: string, fault: Fault): void {
+    this.#told.delete(id);
+    if (!isFault(fault, 'conflict')) return;
+    if (!this.#troubles.has(id)) this.#parts.report(id, fault);
+    this.#troubles.set(id, fault);
+    setTimeout(() => void this.refresh(id).catch(() => {}), againMs).unref();
   }
 
   /** After a restart. Whatever was attached for others is not any more. */
@@ -84,13 +103,18 @@ export class Networks {
     const text = JSON.stringify(attachment);
     if (this.#told.get(sandbox.id) === text) return;
     this.#told.delete(sandbox.id);
-    await this.#parts.network.attach(attachment);
+    await this.#parts.network.attach(attachment).catch((error: unknown) => {
+      this.failed(sandbox.id, asFault(error));
+      throw error;
+    });
     crashPoint('network:told');
+    this.#troubles.delete(sandbox.id);
     this.#told.set(sandbox.id, text);
   }
 
   async #detach(id: string): Promise<void> {
     this.#told.delete(id);
+    this.#troubles.delete(id);
     await this.#parts.network.detach(id);
   }
 

@@ -5,7 +5,14 @@ import type { Mount } from '../model/mount.ts';
 import { noNetwork } from '../model/network.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../model/sandbox.ts';
 
-export function viewOf(sandbox: Sandbox, places: Places, unseen: string | null = null): SandboxView {
+export interface Seen {
+  /** Why its engine could not be asked. */
+  readonly unseen: string | null;
+  /** Why its network is not as its record says. */
+  readonly trouble: string | null;
+}
+
+export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Seen): SandboxView {
   const { id, name, createdAt, spec, status } = sandbox;
   return {
     id,
@@ -29,7 +36,7 @@ export function viewOf(sandbox: Sandbox, places: Places, unseen: string | null =
     mounts: describe(sandbox, places).mounts.map(mountView),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     services: (spec.services ?? []).map((one) => ({ ...one })),
-    network: networkView(spec),
+    network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },
     image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
     labels: spec.labels,
     // Nothing that ended begins again by itself.
@@ -43,7 +50,7 @@ function workspaceView({ workspace, base }: SandboxSpec): SandboxView['workspace
   return { kind: workspace, base: base.from === 'clone' ? 'clone' : 'frozen' };
 }
 
-function networkView({ network = noNetwork }: SandboxSpec): SandboxView['network'] {
+function networkView({ network = noNetwork }: SandboxSpec): Omit<SandboxView['network'], 'trouble'> {
   return { allow: [...network.allow], ports: network.ports.map((port) => ({ ...port })) };
 }
 

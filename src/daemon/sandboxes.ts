@@ -50,6 +50,8 @@ export interface SandboxParts {
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: Told) => void;
+  /** Why the network of one is not as it should be. */
+  readonly networkTrouble: (id: string) => string | null;
   /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
   readonly wake: (id: string) => void;
 }
@@ -317,7 +319,10 @@ export class Sandboxes {
   }
 
   view(sandbox: Sandbox, unseen?: string | null): SandboxView {
-    return viewOf(sandbox, this.#parts.places, unseen);
+    return viewOf(sandbox, this.#parts.places, {
+      unseen: unseen ?? null,
+      trouble: this.#parts.networkTrouble(sandbox.id),
+    });
   }
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExplainView } from '../../src/api/routes.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
-import { isRunning, until } from '../harness/installation.ts';
+import { gather, isRunning, until } from '../harness/installation.ts';
 import { proxyPid } from '../harness/proxy.ts';
 
 interface LogLine {
@@ -140,7 +140,7 @@ describe.each(ways)('a network, %s', (way: Way) => {
   });
 
   it('is shown with its rules, and explained', async () => {
-    expect((await carrel().show(box)).network).toEqual({ allow: web.rules.split(','), ports: [] });
+    expect((await carrel().show(box)).network).toEqual({ allow: web.rules.split(','), ports: [], trouble: null });
     expect(await carrel().ok('show', box)).toMatch(new RegExp(`^network +${web.place}$`, 'm'));
     const explain = (asked: string) => carrel().json<ExplainView>('net', 'explain', box, asked);
     expect(await explain(web.place)).toMatchObject({ allowed: true, rule: web.place, addresses: ['127.0.0.1'] });
@@ -267,6 +267,26 @@ describe.each(ways)('a network, %s', (way: Way) => {
     expect(await carrel().ok('net', 'log', box)).toMatch(/^TIME +DECISION +HOST +VIA +RULE +SENT +RECEIVED +TOOK/);
   });
 
+  it('is told as it happens to whoever follows it', async () => {
+    const following = carrel().spawn(['--json', 'net', 'log', '-f', '--tail', '0', box]);
+    const heard = gather(following.stdout!);
+    const lines = () =>
+      heard()
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as LogLine);
+    const ended = new Promise((resolve) => following.once('exit', resolve));
+    // It may begin to follow a moment after it was started.
+    await until(async () => {
+      await inside('curl', '-sS', 'http://followed.test/');
+      return lines().length > 0;
+    }, 'the first line');
+    expect(lines()[0]).toMatchObject({ asked: 'followed.test:80', decision: 'refuse' });
+    following.kill('SIGINT');
+    expect(await ended).toBe(130);
+  });
+
   it('outlives the daemon, and is the same under the next', async () => {
     await inside(
       'sh',
@@ -306,6 +326,38 @@ describe.each(ways)('a network, %s', (way: Way) => {
       async () => (await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode === 0,
       'the network to come back',
     );
+  });
+
+  it('says so where an agent took its port while it was away, and comes back when that is free', async () => {
+    const take = `
+import os, socket, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+while True:
+    try:
+        s.bind(('127.0.0.1', 17000))
+        break
+    except OSError: time.sleep(0.001)
+s.listen()
+print('taken', flush=True)
+while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
+    const taking = carrel().spawn(['exec', box, '--', 'python3', '-c', take]);
+    const taken = new Promise((resolve) => taking.stdout!.once('data', resolve));
+    // Whoever is quicker has it: the proxy is killed until the agent is.
+    const kill = setInterval(() => {
+      const pid = proxyPid(carrel().home);
+      if (pid !== null) process.kill(pid, 'SIGKILL');
+    }, 300);
+    await taken;
+    clearInterval(kill);
+    const trouble = 'port 17000 is taken inside the sandbox';
+    await until(async () => (await carrel().show(box)).network.trouble === trouble, 'the trouble to be shown');
+    expect(await carrel().ok('show', box)).toContain(trouble);
+    expect(await carrel().ok('net', 'explain', box, web.place)).toContain(`${trouble}, so nobody listens there`);
+    await inside('touch', '/tmp/free');
+    const ask = () => inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`);
+    await until(async () => (await ask()).exitCode === 0, 'the network to come back');
+    expect((await carrel().show(box)).network.trouble).toBeNull();
   });
 });
 

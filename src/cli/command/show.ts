@@ -72,8 +72,9 @@ function limits({ limits: { cpus, memoryBytes, swapBytes, pids, diskBytes, advis
     .join(', ');
 }
 
-function networkLines({ network: { allow } }: SandboxView): string[] {
-  return allow.length === 0 ? ['none'] : allow.map(plain);
+function networkLines({ network: { allow, trouble } }: SandboxView): string[] {
+  const rules = allow.length === 0 ? ['none'] : allow.map(plain);
+  return trouble === null ? rules : [`${plain(trouble)}: nobody listens there until it is free`, ...rules];
 }
 
 export function portLine({ port, hostPort, hostAddress }: SandboxView['network']['ports'][number]): string {

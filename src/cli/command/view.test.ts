@@ -28,7 +28,7 @@ const sandbox: SandboxView = {
     finishedAt: null,
     credentials: [],
     services: [],
-    network: { allow: [], ports: [] },
+    network: { allow: [], ports: [], trouble: null },
     image: null,
     unseen: null,
   },

@@ -5,6 +5,7 @@
 import { chmodSync, constants, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { OwnLog } from '../../lib/own-log.ts';
 import { tryLock } from '../../lib/sys.ts';
 import { detachMount } from '../../lib/sys-mount.ts';
 import { asFault } from '../../model/fault.ts';
@@ -25,7 +26,8 @@ if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute pat
 const folder = join(home, 'network');
 
 process.umask(0o077);
-process.on('uncaughtException', (error) => process.stderr.write(`uncaught: ${error.stack}\n`));
+const log = new OwnLog(join(folder, proxyFiles.log));
+process.on('uncaughtException', (error) => log.write(`${new Date().toISOString()} uncaught: ${error.stack}\n`));
 // Held until this process ends, however it ends.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 const lock = openSync(join(folder, proxyFiles.lock), constants.O_RDWR | constants.O_CREAT, 0o600);

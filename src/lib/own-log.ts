@@ -1,29 +1,28 @@
 /**
- * The daemon's own log. It is what comes on stderr: `HOME/daemon.log`, where whoever started the daemon put it there, or a
- * terminal or pipe of somebody who watches. Only the file begins anew when it is full.
+ * The log of a process that goes on by itself. It is what comes on stderr: a file, where whoever started the process put it
+ * there, or a terminal or pipe of somebody who watches. Only the file begins anew when it is full.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { logBytes, logFiles, rotate } from '../lib/rotate.ts';
-import { replaceDescriptor } from '../lib/sys.ts';
+import { logBytes, logFiles, rotate } from './rotate.ts';
+import { replaceDescriptor } from './sys.ts';
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
-export interface DaemonLogOptions {
+export interface OwnLogOptions {
   readonly maxBytes?: number;
   readonly files?: number;
   /** The first is written to; all lead to the file. */
   readonly descriptors?: readonly [number, ...number[]];
 }
 
-export class DaemonLog {
+export class OwnLog {
   readonly #path: string;
   readonly #maxBytes: number;
   readonly #files: number;
   readonly #descriptors: readonly [number, ...number[]];
 
-  constructor(home: string, { maxBytes = logBytes, files = logFiles, descriptors = [2, 1] }: DaemonLogOptions = {}) {
-    this.#path = join(home, 'daemon.log');
+  constructor(path: string, { maxBytes = logBytes, files = logFiles, descriptors = [2, 1] }: OwnLogOptions = {}) {
+    this.#path = path;
     this.#maxBytes = maxBytes;
     this.#files = files;
     this.#descriptors = descriptors;

@@ -2,14 +2,14 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DaemonLog } from './daemon-log.ts';
+import { OwnLog } from './own-log.ts';
 
 let home: string;
 let path: string;
 let descriptors: [number, number];
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'carrel-daemon-log-'));
-  path = join(home, 'daemon.log');
+  home = mkdtempSync(join(tmpdir(), 'carrel-own-log-'));
+  path = join(home, 'some.log');
   descriptors = [openSync(path, 'a', 0o600), openSync(path, 'a')];
 });
 afterEach(() => {
@@ -22,22 +22,22 @@ const content = () =>
     .map((name) => readFileSync(join(home, name), 'utf8'));
 
 it('begins anew when it is full, and so many files are kept', () => {
-  const log = new DaemonLog(home, { maxBytes: 10, files: 3, descriptors });
+  const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   for (let n = 1; n <= 9; n += 1) log.write(`line ${n}\n`);
   expect(content()).toEqual(['line 9\n', 'line 8\n', 'line 7\n']);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 it('is followed by every descriptor that led to it', () => {
-  const log = new DaemonLog(home, { maxBytes: 10, files: 3, descriptors });
+  const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   log.write('line 1\n');
   log.write('line 2\n');
-  new DaemonLog(home, { descriptors: [descriptors[1]] }).write('x\n');
+  new OwnLog(path, { descriptors: [descriptors[1]] }).write('x\n');
   expect(content()).toEqual(['line 2\nx\n', 'line 1\n']);
 });
 
 it('that somebody else has moved away is left behind', () => {
-  const log = new DaemonLog(home, { maxBytes: 10, files: 3, descriptors });
+  const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   log.write('line 1\n');
   renameSync(path, `${path}.1`);
   log.write('line 2\n');
@@ -48,8 +48,8 @@ it('is not made of somebody else’s file, however large', () => {
   const other = join(home, 'mine');
   closeSync(descriptors[0]);
   descriptors[0] = openSync(other, 'a');
-  const log = new DaemonLog(home, { maxBytes: 10, files: 3, descriptors });
+  const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   for (let n = 1; n <= 3; n += 1) log.write(`line ${n}\n`);
   expect(readFileSync(other, 'utf8')).toBe('line 1\nline 2\nline 3\n');
-  expect(readdirSync(home).sort()).toEqual(['daemon.log', 'mine']);
+  expect(readdirSync(home).sort()).toEqual(['mine', 'some.log']);
 });
