@@ -18,6 +18,7 @@ const needRoot = [
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',
   'test/integration/engine-local-rootless.test.ts',
+  'test/integration/engine-podman.test.ts',
   'test/integration/image-docker.test.ts',
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);

@@ -7,12 +7,12 @@ export class Changes {
   #wake: (() => void) | null = null;
 
   constructor(folder: string, signal: AbortSignal | undefined) {
-    this.#watcher = watch(folder, () => this.#notice());
-    this.#watcher.on('error', () => this.#notice());
-    signal?.addEventListener('abort', () => this.#notice());
+    this.#watcher = watch(folder, () => this.notice());
+    this.#watcher.on('error', () => this.notice());
+    signal?.addEventListener('abort', () => this.notice());
   }
 
-  #notice(): void {
+  notice(): void {
     this.#changed = true;
     this.#wake?.();
   }

@@ -27,7 +27,22 @@ import { run } from '../../src/lib/run.ts';
 export const image = 'carrel-test';
 
 const startMs = 30_000;
-const programs = ['cat', 'echo', 'env', 'false', 'head', 'id', 'kill', 'ls', 'mkdir', 'mv', 'printf', 'pwd', 'rm'];
+const programs = [
+  'cat',
+  'echo',
+  'env',
+  'false',
+  'head',
+  'id',
+  'kill',
+  'ls',
+  'mkdir',
+  'mv',
+  'printf',
+  'pwd',
+  'rm',
+  'readlink',
+];
 const more = [
   'grep',
   'sh',
@@ -52,7 +67,7 @@ export class Dockerd {
   readonly #extra: readonly string[];
   #daemon: ChildProcess | null = null;
 
-  private constructor(folder: string, extra: readonly string[]) {
+  protected constructor(folder: string, extra: readonly string[] = []) {
     this.folder = folder;
     this.#extra = extra;
   }
@@ -61,24 +76,33 @@ export class Dockerd {
     const dockerd = new Dockerd(mkdtempSync(join(tmpdir(), 'carrel-dockerd-')), extra);
     // One that shifts ids insists on the way to its folders.
     chmodSync(dockerd.folder, 0o711);
-    await dockerd.start();
-    await dockerd.docker('import', await imageArchive(dockerd.folder), image);
+    await dockerd.prepare();
     return dockerd;
+  }
+
+  protected async prepare(): Promise<void> {
+    await this.start();
+    await this.docker('import', await imageArchive(this.folder), image);
   }
 
   get socketPath(): string {
     return join(this.folder, 'docker.sock');
   }
 
-  async start(): Promise<void> {
+  protected command(): [program: string, ...args: string[]] {
     const { folder } = this;
-    const log = openSync(join(folder, 'log'), 'a');
-    const args = [
+    return [
+      'dockerd',
       ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
       ...['--host', `unix://${this.socketPath}`, '--bridge=none', '--iptables=false', '--ip6tables=false'],
       ...['--ip-forward=false', '--ip-masq=false', '--cgroup-parent', `/${basename(folder)}`, ...this.#extra],
     ];
-    this.#daemon = spawn('dockerd', args, { stdio: ['ignore', log, log], detached: true });
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(join(this.folder, 'log'), 'a');
+    const [program, ...args] = this.command();
+    this.#daemon = spawn(program, args, { stdio: ['ignore', log, log], detached: true, cwd: this.folder });
     closeSync(log);
     await this.#answers(this.#daemon);
   }
@@ -87,7 +111,7 @@ export class Dockerd {
     const deadline = Date.now() + startMs;
     while ((await this.#run('version')).exitCode !== 0) {
       if (daemon.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`dockerd did not start: ${readFileSync(join(this.folder, 'log'), 'utf8').slice(-2000)}`);
+        throw new Error(`it did not start: ${readFileSync(join(this.folder, 'log'), 'utf8').slice(-2000)}`);
       }
       await sleep(50);
     }

@@ -1,6 +1,6 @@
 /** What the docker engine makes of crashes: of our own process between two steps, and of the Docker Engine itself. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,166 +8,172 @@ import { openDockerEngine } from '../../src/engine/docker/docker.ts';
 import type { Launch } from '../../src/engine/engine.ts';
 import { codeOf, exitedWith, killedBy } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
 import { type DockerSetup, dockerSetup } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
+import { dockerEngines } from '../harness/podman.ts';
 
-let dockerd: Dockerd;
-let setup: DockerSetup;
+describe.each(dockerEngines)('on %s', (engine, open) => {
+  const isPodman = engine === 'podman';
+  let dockerd: Dockerd;
+  let setup: DockerSetup;
 
-beforeAll(async () => {
-  dockerd = await Dockerd.open();
-});
-afterAll(() => dockerd.dispose());
-
-beforeEach(async () => {
-  setup = await dockerSetup(dockerd);
-});
-afterEach(async () => {
-  for (const id of await setup.engine.list()) await setup.engine.remove(id, null);
-  expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
-  expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
-  for (const name of ['run', 'stage']) expect(readdirSync(join(setup.folder, 'engine', name))).toEqual([]);
-  expect(readdirSync(join(setup.folder, 'engine', 'paused'))).toEqual([]);
-  await setup.engine.dispose();
-  await setup.cleanup();
-});
-
-/** Runs what the build made of the engine in a process of its own, to its death. */
-function crash(point: string, script: string): void {
-  const module = JSON.stringify(join(process.cwd(), 'dist/engine/docker/docker.js'));
-  const options = { folder: join(setup.folder, 'engine'), installation: setup.installation };
-  const opened = `openDockerEngine(${JSON.stringify({ ...options, socketPath: dockerd.socketPath })})`;
-  const text = `import { openDockerEngine } from ${module}; const engine = ${opened}; ${script}`;
-  const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], {
-    env: { ...process.env, CARREL_CRASH_AT: point },
-    encoding: 'utf8',
+  beforeAll(async () => {
+    dockerd = await open();
   });
-  expect({ signal, stderr }).toEqual({ signal: 'SIGKILL', stderr: '' });
-}
+  afterAll(() => dockerd.dispose());
 
-function counting(code: number): Launch {
-  const base = setup.launch({ command: setup.commands.count('runs', code) });
-  const [lower, folder] = ['lower', 'layers'].map((name) => join(setup.folder, name)) as [string, string];
-  for (const path of [lower, join(folder, 'upper'), join(folder, 'work')]) mkdirSync(path, { recursive: true });
-  return { ...base, mounts: [...base.mounts, { kind: 'overlay', lower, folder, target: '/workspace' }] };
-}
-
-function exit(id: string) {
-  return until('the exit', async () => {
-    const found = await setup.engine.inspect(id, null);
-    return found.kind === 'exited' ? found.exit : null;
+  beforeEach(async () => {
+    setup = await dockerSetup(dockerd);
   });
-}
+  afterEach(async () => {
+    for (const id of await setup.engine.list()) await setup.engine.remove(id, null);
+    expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
+    expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
+    for (const name of ['run', 'stage']) expect(readdirSync(join(setup.folder, 'engine', name))).toEqual([]);
+    expect(readdirSync(join(setup.folder, 'engine', 'paused'))).toEqual([]);
+    await setup.engine.dispose();
+    await setup.cleanup();
+  });
 
-describe('a crash of ours', () => {
-  const points = { 'start:staged': 'absent', 'start:created': 'created' } as const;
-  for (const [point, kind] of Object.entries(points)) {
-    it(`at ${point} leaves what the next start finishes, once`, async () => {
-      const launch = counting(3);
-      crash(point, `await engine.start(${JSON.stringify(launch)})`);
-      expect((await setup.engine.inspect(launch.id, null)).kind).toBe(kind);
-      expect(await setup.engine.list()).toEqual([launch.id]);
-      await setup.engine.start(launch);
-      expect(await exit(launch.id)).toEqual(exitedWith(3));
-      expect(await setup.shared.lines('runs')).toBe(1);
+  /** Runs what the build made of the engine in a process of its own, to its death. */
+  function crash(point: string, script: string): void {
+    const module = JSON.stringify(join(process.cwd(), 'dist/engine/docker/docker.js'));
+    const options = { folder: join(setup.folder, 'engine'), installation: setup.installation };
+    const opened = `openDockerEngine(${JSON.stringify({ ...options, socketPath: dockerd.socketPath })})`;
+    const text = `import { openDockerEngine } from ${module}; const engine = ${opened}; ${script}`;
+    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], {
+      env: { ...process.env, CARREL_CRASH_AT: point },
+      encoding: 'utf8',
     });
+    expect({ signal, stderr }).toEqual({ signal: 'SIGKILL', stderr: '' });
+  }
 
-    it(`at ${point} leaves what remove takes away`, async () => {
-      const launch = counting(3);
-      crash(point, `await engine.start(${JSON.stringify(launch)})`);
-      await setup.engine.remove(launch.id, null);
-      expect(await setup.engine.list()).toEqual([]);
+  function counting(code: number): Launch {
+    const base = setup.launch({ command: setup.commands.count('runs', code) });
+    const [lower, folder] = ['lower', 'layers'].map((name) => join(setup.folder, name)) as [string, string];
+    for (const path of [lower, join(folder, 'upper'), join(folder, 'work')]) mkdirSync(path, { recursive: true });
+    return { ...base, mounts: [...base.mounts, { kind: 'overlay', lower, folder, target: '/workspace' }] };
+  }
+
+  function exit(id: string) {
+    return until('the exit', async () => {
+      const found = await setup.engine.inspect(id, null);
+      return found.kind === 'exited' ? found.exit : null;
     });
   }
 
-  it('at start:created leaves what stop makes absent', async () => {
-    const launch = counting(3);
-    crash('start:created', `await engine.start(${JSON.stringify(launch)})`);
-    await setup.engine.stop(launch.id, null, 10_000);
-    expect(await setup.engine.list()).toEqual([]);
-    expect(await setup.shared.lines('runs')).toBe(0);
-  });
+  describe('a crash of ours', () => {
+    const points = { 'start:staged': 'absent', 'start:created': 'created' } as const;
+    for (const [point, kind] of Object.entries(points)) {
+      it(`at ${point} leaves what the next start finishes, once`, async () => {
+        const launch = counting(3);
+        crash(point, `await engine.start(${JSON.stringify(launch)})`);
+        expect((await setup.engine.inspect(launch.id, null)).kind).toBe(kind);
+        expect(await setup.engine.list()).toEqual([launch.id]);
+        await setup.engine.start(launch);
+        expect(await exit(launch.id)).toEqual(exitedWith(3));
+        expect(await setup.shared.lines('runs')).toBe(1);
+      });
 
-  it('after the command began is no reason to run it again', async () => {
-    const launch = counting(4);
-    crash('start:begun', `await engine.start(${JSON.stringify(launch)})`);
-    await setup.engine.start(launch);
-    expect(await exit(launch.id)).toEqual(exitedWith(4));
-    expect(await setup.shared.lines('runs')).toBe(1);
-  });
+      it(`at ${point} leaves what remove takes away`, async () => {
+        const launch = counting(3);
+        crash(point, `await engine.start(${JSON.stringify(launch)})`);
+        await setup.engine.remove(launch.id, null);
+        expect(await setup.engine.list()).toEqual([]);
+      });
+    }
 
-  it('while it holds a sandbox still leaves one that goes on when somebody looks', async () => {
-    const launch = setup.launch({ command: setup.commands.tick('ticks') });
-    const { handle } = await setup.engine.start(launch);
-    crash('pause:held', `await engine.pause(${JSON.stringify(launch.id)}, ${JSON.stringify(handle)})`);
-    expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('running');
-    const before = await setup.shared.lines('ticks');
-    await until('it to go on', async () => ((await setup.shared.lines('ticks')) > before ? true : null));
-  });
-
-  it('half-way through remove leaves what the next one finishes', async () => {
-    const launch = counting(5);
-    await setup.engine.start(launch);
-    await exit(launch.id);
-    crash('remove:container', `await engine.remove(${JSON.stringify(launch.id)}, null)`);
-    expect((await setup.engine.inspect(launch.id, null)).kind).toBe('absent');
-    expect(await setup.engine.list()).toEqual([launch.id]);
-    await setup.engine.remove(launch.id, null);
-  });
-});
-
-describe('a container behind our back', () => {
-  it('removed is absent, and takes nothing to remove', async () => {
-    const launch = counting(0);
-    const { handle } = await setup.engine.start({ ...launch, command: [] });
-    await dockerd.docker('rm', '--force', `carrel-${setup.installation}-${launch.id}`);
-    expect(await setup.engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
-    expect(await setup.engine.inspect(launch.id, null)).toEqual({ kind: 'absent' });
-    expect(await codeOf(setup.engine.attach(launch.id, handle))).toBe('not_ready');
-  });
-
-  it('paused is seen as that, and ended by resume and by stop', async () => {
-    const launch = setup.launch({ command: setup.commands.exitOnTerm(6) });
-    const { handle } = await setup.engine.start(launch);
-    const name = `carrel-${setup.installation}-${launch.id}`;
-    await dockerd.docker('pause', name);
-    expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('paused');
-    expect(await codeOf(setup.engine.pause(launch.id, handle))).toBe('conflict');
-    await setup.engine.resume(launch.id, handle);
-    expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('running');
-    await dockerd.docker('pause', name);
-    await setup.engine.stop(launch.id, handle, 10_000);
-    expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('exited');
-  });
-});
-
-describe('a restart of the Docker Engine', () => {
-  it('ends what runs, is reported truthfully, and is got over without help', async () => {
-    const launch = setup.launch({ command: setup.commands.wait });
-    const { handle } = await setup.engine.start(launch);
-    const hinted = new Promise<void>((resolve) => {
-      setup.engine.onChange((id) => void (id === launch.id && resolve()));
+    it('at start:created leaves what stop makes absent', async () => {
+      const launch = counting(3);
+      crash('start:created', `await engine.start(${JSON.stringify(launch)})`);
+      await setup.engine.stop(launch.id, null, 10_000);
+      expect(await setup.engine.list()).toEqual([]);
+      expect(await setup.shared.lines('runs')).toBe(0);
     });
-    await dockerd.stop();
-    expect(await codeOf(setup.engine.inspect(launch.id, handle))).toBe('unavailable');
-    await dockerd.start();
-    expect(await exit(launch.id)).toEqual(killedBy('SIGTERM', 15));
-    await hinted;
-    const next = setup.launch({ command: setup.commands.exit(0) });
-    await setup.engine.start(next);
-    expect(await exit(next.id)).toEqual(exitedWith(0));
+
+    it('after the command began is no reason to run it again', async () => {
+      const launch = counting(4);
+      crash('start:begun', `await engine.start(${JSON.stringify(launch)})`);
+      await setup.engine.start(launch);
+      expect(await exit(launch.id)).toEqual(exitedWith(4));
+      expect(await setup.shared.lines('runs')).toBe(1);
+    });
+
+    it('while it holds a sandbox still leaves one that goes on when somebody looks', async () => {
+      const launch = setup.launch({ command: setup.commands.tick('ticks') });
+      const { handle } = await setup.engine.start(launch);
+      crash('pause:held', `await engine.pause(${JSON.stringify(launch.id)}, ${JSON.stringify(handle)})`);
+      expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('running');
+      const before = await setup.shared.lines('ticks');
+      await until('it to go on', async () => ((await setup.shared.lines('ticks')) > before ? true : null));
+    });
+
+    it('half-way through remove leaves what the next one finishes', async () => {
+      const launch = counting(5);
+      await setup.engine.start(launch);
+      await exit(launch.id);
+      crash('remove:container', `await engine.remove(${JSON.stringify(launch.id)}, null)`);
+      expect((await setup.engine.inspect(launch.id, null)).kind).toBe('absent');
+      expect(await setup.engine.list()).toEqual([launch.id]);
+      await setup.engine.remove(launch.id, null);
+    });
   });
 
-  it('that was killed leaves an end that is reported, or what still runs', async () => {
-    const launch = setup.launch({ command: setup.commands.wait });
-    const { handle } = await setup.engine.start(launch);
-    await dockerd.stop('SIGKILL');
-    expect(await codeOf(setup.engine.inspect(launch.id, handle))).toBe('unavailable');
-    await dockerd.start();
-    const found = await setup.engine.inspect(launch.id, handle);
-    expect(['exited', 'running']).toContain(found.kind);
-    await setup.engine.remove(launch.id, handle);
-    expect(await setup.engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
+  describe('a container behind our back', () => {
+    it('removed is absent, and takes nothing to remove', async () => {
+      const launch = counting(0);
+      const { handle } = await setup.engine.start({ ...launch, command: [] });
+      await dockerd.docker('rm', '--force', `carrel-${setup.installation}-${launch.id}`);
+      expect(await setup.engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
+      expect(await setup.engine.inspect(launch.id, null)).toEqual({ kind: 'absent' });
+      expect(await codeOf(setup.engine.attach(launch.id, handle))).toBe('not_ready');
+    });
+
+    it('paused is seen as that, and ended by resume and by stop', async () => {
+      const launch = setup.launch({ command: setup.commands.exitOnTerm(6) });
+      const { handle } = await setup.engine.start(launch);
+      const name = `carrel-${setup.installation}-${launch.id}`;
+      await dockerd.docker('pause', name);
+      expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('paused');
+      expect(await codeOf(setup.engine.pause(launch.id, handle))).toBe('conflict');
+      await setup.engine.resume(launch.id, handle);
+      expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('running');
+      await dockerd.docker('pause', name);
+      await setup.engine.stop(launch.id, handle, 10_000);
+      expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('exited');
+    });
+  });
+
+  describe('a restart of the Docker Engine', () => {
+    it('is survived, and got over without help: what runs goes on under Podman, and ends with dockerd', async () => {
+      const launch = setup.launch({ command: setup.commands.wait });
+      const { handle } = await setup.engine.start(launch);
+      const hinted = new Promise<void>((resolve) => {
+        setup.engine.onChange((id) => void (id === launch.id && resolve()));
+      });
+      await dockerd.stop();
+      expect(await codeOf(setup.engine.inspect(launch.id, handle))).toBe('unavailable');
+      await dockerd.start();
+      if (isPodman) expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('running');
+      else expect(await exit(launch.id)).toEqual(killedBy('SIGTERM', 15));
+      await hinted;
+      const next = setup.launch({ command: setup.commands.exit(0) });
+      await setup.engine.start(next);
+      expect(await exit(next.id)).toEqual(exitedWith(0));
+    });
+
+    it('that was killed leaves an end that is reported, or what still runs', async () => {
+      const launch = setup.launch({ command: setup.commands.wait });
+      const { handle } = await setup.engine.start(launch);
+      await dockerd.stop('SIGKILL');
+      expect(await codeOf(setup.engine.inspect(launch.id, handle))).toBe('unavailable');
+      await dockerd.start();
+      const found = await setup.engine.inspect(launch.id, handle);
+      expect(['exited', 'running']).toContain(found.kind);
+      await setup.engine.remove(launch.id, handle);
+      expect(await setup.engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
+    });
   });
 });
 
@@ -193,16 +199,17 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine', asy
 });
 
 it('without a Docker Engine says so at once, with a cure', async () => {
-  const folder = join(setup.folder, 'other');
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-engine-'));
   const socketPath = join(tmpdir(), 'no-such.sock');
   const engine = openDockerEngine({ folder, installation: 'none', socketPath });
   const fault = { code: 'unavailable', message: expect.stringContaining(socketPath), hint: expect.any(String) };
   const before = Date.now();
-  await expect(engine.start(setup.launch({}))).rejects.toMatchObject(fault);
+  await expect(engine.start(sampleLaunch({}))).rejects.toMatchObject(fault);
   await expect(engine.inspect('0123456789abcdef', null)).rejects.toMatchObject(fault);
   await expect(engine.list()).rejects.toMatchObject(fault);
   expect(await engine.probe()).toEqual([expect.objectContaining({ name: 'docker', level: 'failure' })]);
   engine.onChange(() => {});
   await engine.dispose();
   expect(Date.now() - before).toBeLessThan(2000);
+  rmSync(folder, { recursive: true });
 });

@@ -1,5 +1,7 @@
 /** The way to a Docker Engine. Its client library is loaded when first needed, and what goes wrong becomes a Fault here. */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { inTime } from '../../lib/in-time.ts';
@@ -69,6 +71,20 @@ export class Connection {
     return this.wait((docker) => dial(docker, order));
   }
 
+  /** For what the client library has no word for. */
+  send(path: string, body: object): Promise<unknown> {
+    const order = { path, method: 'POST', options: { _body: body }, isStream: false };
+    return this.ask((docker) => dial<unknown>(docker, order));
+  }
+
+  /** Both ways from now on, with what the engine has already said. A body that it does not expect, Podman takes for input. */
+  hijack(path: string, query: Readonly<Record<string, string>>, body: object | null): Promise<Socket> {
+    const headers = { 'Content-Type': 'application/json' };
+    const file = Buffer.from(body === null ? '' : JSON.stringify(body));
+    const order = { path: `${path}?`, method: 'POST', hijack: true, headers, file, options: { _query: query } };
+    return this.ask((docker) => dial<Socket>(docker, order));
+  }
+
   /** Of an answer that ended before its end. */
   brokeOff(error: unknown): Fault {
     return this.#faultOf(error);
@@ -83,9 +99,9 @@ export class Connection {
   #faultOf(error: unknown): Fault {
     if (error instanceof Fault) return error;
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    const cure = unreachable[code];
-    if (cure) {
-      return new Fault('unavailable', `no Docker Engine answers at ${this.socketPath}`, { cause: error, hint: cure });
+    if (silent.includes(code)) {
+      const hint = code === 'EACCES' ? forbidden : start(this.socketPath);
+      return new Fault('unavailable', `no Docker Engine answers at ${this.socketPath}`, { cause: error, hint });
     }
     if (statusOf(error) === null) {
       const message = `the Docker Engine at ${this.socketPath} broke off: ${(error as Error).message}`;
@@ -95,24 +111,23 @@ export class Connection {
   }
 }
 
-function dial(docker: Docker, order: object): Promise<IncomingMessage> {
+function dial<T = IncomingMessage>(docker: Docker, order: object): Promise<T> {
   return new Promise((resolve, reject) => {
-    docker.modem.dial({ ...order, isStream: true, statusCodes } as never, (error: unknown, answer: unknown) =>
-      error ? reject(error) : resolve(answer as IncomingMessage),
+    docker.modem.dial({ isStream: true, ...order, statusCodes } as never, (error: unknown, answer: unknown) =>
+      error ? reject(error) : resolve(answer as T),
     );
   });
 }
 
-const statusCodes = { 200: true, 404: 'not found', 500: 'server error' };
+const statusCodes = { 200: true, 201: true, 204: true, 404: 'not found', 500: 'server error' };
 
-const start = 'Start it (systemctl start docker), or use the embedded engine: --engine local.';
-const unreachable: Readonly<Record<string, string>> = {
-  ENOENT: start,
-  ECONNREFUSED: start,
-  ENOTSOCK: start,
-  ENOTDIR: start,
-  EACCES: 'This account may not use it: join the group docker, or use the embedded engine: --engine local.',
-};
+const silent = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'EACCES'];
+const forbidden = 'This account may not use it: join the group docker, or use the embedded engine: --engine local.';
+
+function start(socketPath: string): string {
+  const unit = basename(socketPath).startsWith('podman') ? 'podman.socket' : 'docker';
+  return `Start it (systemctl start ${unit}), or use the embedded engine: --engine local.`;
+}
 
 /** As the client library throws what the engine answered. */
 interface ClientError extends Error {

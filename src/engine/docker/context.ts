@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../lib/file.ts';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { readIdSpace } from '../local/ids.ts';
+import { logName } from '../local/log-file.ts';
+import { LogWatch } from '../local/log-watch.ts';
 import { seccompProfile } from '../local/seccomp.ts';
 import { Connection } from './connection.ts';
 import { askFacts, type Facts } from './facts.ts';
@@ -37,6 +39,8 @@ export class Context {
   readonly stage: Stage;
   readonly filter = JSON.stringify(seccompProfile(process.arch));
   readonly log: LogLimits;
+  /** Of those that are in our folder. */
+  readonly logs: LogWatch;
   #view: Promise<View> | null = null;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
 
@@ -46,6 +50,7 @@ export class Context {
     this.log = options.log ?? defaultLog;
     this.connection = new Connection(options.socketPath ?? findSocket(process.env));
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
+    this.logs = new LogWatch(this.runs, this.log.files);
     this.stage = new Stage(this.connection.socketPath, join(this.folder, 'stage'));
   }
 
@@ -61,7 +66,7 @@ export class Context {
     return join(this.runs, id);
   }
 
-  /** Podman wants a file. */
+  /** For Podman, which wants a file. */
   filterFile(): string {
     const path = join(this.folder, 'seccomp.json');
     if (readIfThere(path) !== this.filter) writeWhole(path, this.filter);
@@ -75,6 +80,11 @@ export class Context {
 
   isBegun(id: string): boolean {
     return existsSync(this.run(id));
+  }
+
+  /** Whether its log is in our folder. */
+  hasLog(id: string): boolean {
+    return existsSync(join(this.run(id), logName));
   }
 
   name(id: string): string {

@@ -23,19 +23,22 @@ import type {
   Stats,
 } from '../engine.ts';
 import { HeldConsoles } from '../held-console.ts';
+import { readLog as readLogFile } from '../local/log-file.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
-import { removeEverything, stopContainer } from './end.ts';
+import { removeEverything, stopContainer, watchEnd } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
 import { hostProcess } from './host-process.ts';
 import { Life } from './life.ts';
 import { readLog } from './log.ts';
+import { openLogConsole } from './log-console.ts';
 import { idIn, installationFilter } from './naming.ts';
 import { handleOf, observed } from './observe.ts';
 import { Pauses } from './pause.ts';
+import { prepareWithPodman } from './podman.ts';
 import { probe } from './probe.ts';
 import { create } from './start.ts';
 import { readStats } from './stats.ts';
@@ -73,9 +76,7 @@ class DockerEngine implements Engine {
         this.#context.begin(id);
         await create(this.#context, launch);
         crashPoint('start:created');
-        const container = await this.#begin(launch);
-        if (made) await this.#tell(container, made);
-        return startedOf(handleOf(container));
+        return startedOf(handleOf(await this.#begin(launch, made)));
       }
     } catch (error) {
       this.#held.release(id);
@@ -87,7 +88,7 @@ class DockerEngine implements Engine {
     return startedOf(handleOf(await this.#present(id)));
   }
 
-  /** Its namespaces come with its command and not before, and a short command may be over by then. */
+  /** With dockerd its namespaces come with its command and not before, and a short command may be over by then. */
   async #tell(container: ContainerInspectInfo, made: Made): Promise<void> {
     try {
       if (container.State.Running) await made(() => hostProcess(container));
@@ -98,11 +99,17 @@ class DockerEngine implements Engine {
     }
   }
 
-  async #begin({ id, console: held }: Launch): Promise<ContainerInspectInfo> {
+  async #begin({ id, console: held }: Launch, made?: Made): Promise<ContainerInspectInfo> {
     const { connection } = this.#context;
+    const early = made !== undefined && (await this.#context.facts()).product === 'Podman';
     const name = this.#context.name(id);
     const life = new Life(connection, name);
     if (held) this.#held.hold(id, await attachConsole(connection, name, life));
+    if (early) {
+      await prepareWithPodman(connection, name);
+      const container = await this.#present(id);
+      await made(() => hostProcess(container));
+    }
     try {
       await connection.ask((docker) => docker.getContainer(name).start());
     } catch (error) {
@@ -111,8 +118,10 @@ class DockerEngine implements Engine {
     }
     crashPoint('start:begun');
     this.#context.stage.hide(id);
+    if (this.#context.hasLog(id)) this.#context.logs.add(this.#context.run(id));
     const container = await this.#present(id);
     life.settle(container.State.Pid);
+    if (made && !early) await this.#tell(container, made);
     return container;
   }
 
@@ -201,14 +210,19 @@ class DockerEngine implements Engine {
     if (held) return held;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw notRunning();
+    const container = await this.#present(id);
+    if (this.#context.hasLog(id)) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
     const life = new Life(connection, this.#context.name(id));
-    life.settle((await this.#present(id)).State.Pid);
+    life.settle(container.State.Pid);
     return attachConsole(connection, this.#context.name(id), life);
   }
 
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
-    return readLog(this.#context.connection, this.#context.name(id), options);
+    const { connection, log } = this.#context;
+    const name = this.#context.name(id);
+    if (!this.#context.hasLog(id)) return readLog(connection, name, options);
+    return readLogFile(this.#context.run(id), log.files, options, () => watchEnd(this.#context, name));
   }
 
   async stats(id: string): Promise<Stats> {
@@ -228,6 +242,7 @@ class DockerEngine implements Engine {
   async dispose(): Promise<void> {
     for (const id of this.#pauses.ids()) await this.resume(id);
     this.#held.releaseAll();
+    this.#context.logs.close();
     await this.#events.close();
   }
 }

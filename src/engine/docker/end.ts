@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
+import type { LogEnd } from '../local/log-file.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import { labels, volumeNames } from './naming.ts';
@@ -22,6 +23,21 @@ export async function stopContainer(context: Context, container: string, graceMs
   throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
     hint: 'A process may hang in the kernel; try again.',
   });
+}
+
+/** As whoever reads its log wants to know it. Breaks off with the engine. */
+export function watchEnd(context: Context, container: string): LogEnd {
+  let over: Promise<boolean> = Promise.resolve(false);
+  const change = exitOf(context, container).then(
+    () => {
+      over = Promise.resolve(true);
+    },
+    (error: unknown) => {
+      over = Promise.reject(error);
+      over.catch(() => {});
+    },
+  );
+  return { isOver: () => over, change };
 }
 
 /** Settles when it has ended or is gone. */

@@ -9,7 +9,7 @@ import { signalOfExit } from '../../lib/signal.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ExecSpec, Exit, Process } from '../engine.ts';
 import { type Connection, statusOf } from './connection.ts';
-import { hijacked, stdinOf } from './console.ts';
+import { stdinOf } from './console.ts';
 import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
 import { environment } from './spec.ts';
 
@@ -29,9 +29,7 @@ export async function execInside(connection: Connection, container: string, spec
   const { id } = await createExec(connection, container, spec);
   const inspect = () => connection.find((docker) => docker.getExec(id).inspect());
   const terminal = spec.terminal !== null;
-  const socket = await hijacked(connection, (docker) =>
-    docker.getExec(id).start({ hijack: true, Detach: false, Tty: terminal, ...size(spec) } as object),
-  );
+  const socket = await connection.hijack(`/exec/${id}/start`, {}, { Detach: false, Tty: terminal, ...size(spec) });
   if (!spec.stdin && !terminal) socket.end();
   const { outputs, ended } = readExec(socket, terminal, inspect);
   const exited = exitAfter(outputs, ended);
@@ -75,9 +73,11 @@ async function createExec(connection: Connection, container: string, spec: ExecS
   }
 }
 
-/** Engines that know the option need no resize afterwards; the others leave it aside. */
+/** In Docker's words and in Podman's. Engines that know them need no resize afterwards; the others leave them aside. */
 function size({ terminal }: ExecSpec): object {
-  return terminal ? { ConsoleSize: [terminal.rows, terminal.columns] } : {};
+  if (terminal === null) return {};
+  const { rows, columns } = terminal;
+  return { ConsoleSize: [rows, columns], h: rows, w: columns };
 }
 
 /** A terminal has no end of input: closing would hang up on the command. */
@@ -159,6 +159,8 @@ async function resizeExec(connection: Connection, id: string, inspect: Inspect, 
   try {
     await connection.find((docker) => docker.getExec(id).resize({ h: rows, w: columns }));
   } catch (error) {
+    // As Podman says that it was done.
+    if (statusOf(error) === 201) return;
     // It has ended meanwhile, of which the engine may know before it says so, ignoring.
     const over = /stopped container|not running|already finished/.test((error as Error).message);
     if (!over && (await inspect())?.Running) throw error;

@@ -37,6 +37,12 @@ describe('what a Docker Engine says of itself', () => {
     expect(facts.shift).toEqual({ uid: 165536, gid: 165537 });
   });
 
+  it('is known as that of Podman, which takes no wish for a runtime and does not end its containers', () => {
+    const log = { Plugins: { Log: ['k8s-file', 'journald'] } };
+    const facts = factsFrom({ ...plain, ...log, DefaultRuntime: 'crun' }, { Components: [{ Name: 'Podman Engine' }] });
+    expect(facts).toMatchObject({ product: 'Podman', runtimes: ['crun'], liveRestore: true, logDriver: 'k8s-file' });
+  });
+
   it('may leave things out', () => {
     expect(factsFrom({})).toMatchObject({ seccomp: false, runtimes: ['runc'], enforced: [], logDriver: 'json-file' });
   });

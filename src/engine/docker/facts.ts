@@ -39,8 +39,10 @@ export interface Facts {
   readonly enforced: readonly (keyof Limits)[];
   readonly cgroupVersion: string;
   readonly storage: string;
+  /** Containers go on without it. */
   readonly liveRestore: boolean;
-  readonly logDriver: 'local' | 'json-file';
+  /** `k8s-file` is written where we say, by conmon; of the others the engine tells. */
+  readonly logDriver: 'local' | 'json-file' | 'k8s-file';
 }
 
 export function askFacts(connection: Connection, withinMs?: number): Promise<Facts> {
@@ -54,20 +56,23 @@ export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}):
   const options = (info.SecurityOptions ?? []).map(securityOption);
   const has = (name: string) => options.some((option) => option.name === name);
   const defaultRuntime = info.DefaultRuntime || 'runc';
+  const isPodman = Components?.some(({ Name }) => Name?.startsWith('Podman')) ?? false;
+  // Podman names what it would know if it were installed, and takes no wishes.
+  const others = isPodman ? [] : Object.keys(info.Runtimes ?? {});
   return {
-    product: Components?.some(({ Name }) => Name?.startsWith('Podman')) ? 'Podman' : 'Docker Engine',
+    product: isPodman ? 'Podman' : 'Docker Engine',
     version: info.ServerVersion ?? '',
     seccomp: options.some(({ name, profile }) => name === 'seccomp' && profile !== 'unconfined'),
     shift: has('userns') ? shiftIn(info.DockerRootDir ?? '') : null,
     rootless: has('rootless'),
-    runtimes: [...new Set([defaultRuntime, ...Object.keys(info.Runtimes ?? {})])],
+    runtimes: [...new Set([defaultRuntime, ...others])],
     defaultRuntime,
     enforced: enforcedBy(info),
     cgroupVersion: info.CgroupVersion ?? '1',
     storage: info.Driver ?? '',
-    liveRestore: info.LiveRestoreEnabled ?? false,
-    // The other keeps text only: bytes that are no UTF-8 are lost in it, and long lines are cut within characters.
-    logDriver: info.Plugins?.Log?.includes('local') ? 'local' : 'json-file',
+    liveRestore: isPodman || (info.LiveRestoreEnabled ?? false),
+    // The last keeps text only: bytes that are no UTF-8 are lost in it, and long lines are cut within characters.
+    logDriver: (['k8s-file', 'local'] as const).find((name) => info.Plugins?.Log?.includes(name)) ?? 'json-file',
   };
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import { Connection } from './connection.ts';
+import { askFacts } from './facts.ts';
 import { findSocket } from './socket.ts';
 
 interface ImageInfo {
@@ -79,6 +80,7 @@ export class DockerImages {
   }
 
   async *import({ archive, tag, labels }: ImportOrder, signal: AbortSignal): AsyncGenerator<Message> {
+    await this.#requireDocker();
     const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
     const changes = `LABEL ${Object.entries(labels)
       .map((pair) => pair.join('='))
@@ -88,6 +90,7 @@ export class DockerImages {
 
   /** With the builder that takes one archive and no session: what it does not have, no Dockerfile can ask for. */
   async *build(order: Order, signal: AbortSignal): AsyncGenerator<Message> {
+    await this.#requireDocker();
     const { limits } = order;
     const query = {
       version: '1',
@@ -102,6 +105,15 @@ export class DockerImages {
       cpuquota: String(Math.round(limits.cpus * cpuPeriodMicros)),
     };
     yield* this.#messages('/build', query, order.archive, signal);
+  }
+
+  /** Podman has another builder behind the same words, which keeps other promises. */
+  async #requireDocker(): Promise<void> {
+    const { product } = await askFacts(this.#connection);
+    if (product !== 'Podman') return;
+    throw new Fault('unsupported', 'no images are built with Podman from here', {
+      hint: 'Build one with podman build, name it in images of config.yaml, and use it with --image.',
+    });
   }
 
   async *#messages(

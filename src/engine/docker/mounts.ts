@@ -26,6 +26,8 @@ export interface MountPlan {
   readonly sealed: boolean;
   /** By the number of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
+  /** Overlays are mounted at their sources already. */
+  readonly layered: boolean;
   /** Whoever reads the layers can see names under `user.` only. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
@@ -51,10 +53,11 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
   const others = mounts.flatMap((mount, index) => {
     if (mount.kind === 'tmpfs') return [];
-    if (mount.kind === 'overlay') return overlay(mount, index, identity, plan);
+    if (mount.kind === 'overlay' && !plan.layered) return overlay(mount, index, identity, plan);
     const named = plan.named.get(index);
-    if (named) return { ...named, Target: mount.target, ReadOnly: mount.readonly };
-    return bindSettings(plan.sources.source(index), mount.target, mount.readonly && !plan.sealed);
+    const readonly = mount.kind === 'bind' && mount.readonly;
+    if (named) return { ...named, Target: mount.target, ReadOnly: readonly };
+    return bindSettings(plan.sources.source(index), mount.target, readonly && !plan.sealed);
   });
   return {
     mounts: [...accountFiles(identity, plan), ...others],

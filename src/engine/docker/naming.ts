@@ -8,6 +8,7 @@ export const labels = {
   volume: 'carrel.volume',
   version: 'carrel.version',
   advisory: 'carrel.advisory',
+  runtime: 'carrel.runtime',
 } as const;
 
 export const version = '1';

@@ -31,7 +31,7 @@ export function handleOf(found: ContainerInspectInfo): DockerHandle {
   return {
     version: 1,
     container: found.Id,
-    runtime: found.HostConfig.Runtime ?? '',
+    runtime: found.Config.Labels?.[labels.runtime] ?? found.HostConfig.Runtime ?? '',
     advisory: advisoryIn(found.Config.Labels?.[labels.advisory] ?? ''),
   };
 }

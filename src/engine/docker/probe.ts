@@ -8,6 +8,7 @@ import { runtimeNames } from '../local/runtime.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { askFacts, type Facts } from './facts.ts';
+import { needsRoot } from './podman.ts';
 import { findSocket } from './socket.ts';
 import { canShow } from './stage.ts';
 import { sysbox } from './sysbox.ts';
@@ -73,7 +74,7 @@ export function rowsOf(facts: Facts, { socketPath, canMount }: Seen): ProbeRow[]
     seccompRow(facts),
     userNamespaceRow(facts, canMount),
     limitsRow(facts),
-    overlayRow(canMount),
+    overlayRow(facts, canMount),
     storageRow(facts),
     restartRow(facts),
   ];
@@ -135,7 +136,11 @@ function limitsRow({ enforced, cgroupVersion }: Facts): ProbeRow {
   );
 }
 
-function overlayRow(canMount: boolean): ProbeRow {
+function overlayRow({ product }: Facts, canMount: boolean): ProbeRow {
+  if (product === 'Podman' && !canMount) {
+    const { message, hint } = needsRoot();
+    return failure('docker-workspaces', `${message}: no sandbox is started`, hint!);
+  }
   if (canMount)
     return ok('docker-workspaces', 'working copies are mounted for the engine, with any owner shown as agent');
   return warning(
@@ -146,7 +151,7 @@ function overlayRow(canMount: boolean): ProbeRow {
 }
 
 function storageRow({ storage, logDriver }: Facts): ProbeRow {
-  if (logDriver === 'local') return ok('docker-storage', storage);
+  if (logDriver !== 'json-file') return ok('docker-storage', storage);
   return warning(
     'docker-storage',
     `${storage}; logs are kept as text, so other bytes in them are lost`,
@@ -154,7 +159,7 @@ function storageRow({ storage, logDriver }: Facts): ProbeRow {
   );
 }
 
-function restartRow({ liveRestore }: Facts): ProbeRow {
+function restartRow({ liveRestore, product }: Facts): ProbeRow {
   const fate = liveRestore ? 'go on' : 'end';
-  return ok('docker-restart', `sandboxes ${fate} when dockerd restarts`);
+  return ok('docker-restart', `sandboxes ${fate} when ${product === 'Podman' ? 'Podman' : 'dockerd'} restarts`);
 }

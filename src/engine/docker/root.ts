@@ -108,7 +108,7 @@ function digestOf(root: string): string {
 async function importFolder(connection: Connection, root: string, archive: string, tag: string): Promise<void> {
   const { exitCode, stderr } = await run(['tar', '--create', '--file', archive, '--directory', root, '.']);
   if (exitCode !== 0) throw new Fault('internal', `cannot make an image of the host's programs: ${stderr.trim()}`);
-  const answer = await connection.ask((docker) => docker.importImage(archive, { repo: hostImageName, tag }));
+  const answer = await connection.ask((docker) => docker.importImage(archive, { repo: `${hostImageName}:${tag}` }));
   answer.resume();
   await finished(answer);
 }

@@ -16,9 +16,9 @@ export interface SpecInput extends DockerMounts {
   readonly image: string;
   readonly runtime: string;
   readonly identity: Identity;
-  readonly facts: Pick<Facts, 'enforced' | 'logDriver' | 'product'>;
+  readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of system calls, as the engine takes it: itself, or the path of a file. */
+  /** Of system calls. */
   readonly filter: string;
   readonly log: LogLimits;
 }
@@ -68,7 +68,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     CgroupnsMode: 'private',
     ShmSize: Math.min(shmBytes, launch.limits.memoryBytes),
     OomScoreAdj: 500,
-    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }, ...(facts.product === 'Podman' ? ownLimits : [])],
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
     RestartPolicy: { Name: 'no' },
     LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver, input.log) },
     Mounts: [...input.mounts],
@@ -76,12 +76,6 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     ...resources(input),
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }
-
-/** Podman sets these as high as they go, which not everybody may. A sandbox has its own limit for processes. */
-const ownLimits = [
-  { Name: 'nofile', Soft: 16_384, Hard: 16_384 },
-  { Name: 'nproc', Soft: 32_768, Hard: 32_768 },
-];
 
 /** Narrower than the engine's own; sysbox-runc makes its own of that one. */
 function filterFor({ runtime, filter }: SpecInput): string[] {

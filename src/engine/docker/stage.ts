@@ -12,7 +12,7 @@ import { bindTreeInto, detachMount, detachMountFrom } from '../../lib/sys-mount.
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
-import { bindSource, openStage, setStage } from '../local/stage.ts';
+import { bindSource, openStage, overlaySource, setStage } from '../local/stage.ts';
 import type { Sources } from './source.ts';
 
 /** The engines themselves, and who listens for them until they are needed. */
@@ -36,13 +36,14 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  async show(id: string, mounts: readonly Mount[], agent: Ids): Promise<Sources> {
+  /** `layered`: overlays are mounted here already, rather than by the engine from their layers. */
+  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: boolean): Promise<Sources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);
     const { folder, release } = setStage(`docker-${id}`);
     try {
-      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent);
+      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered);
       mkdirSync(target, { mode: 0o711 });
       bindTreeInto(this.#engine()!, folder, target);
     } finally {
@@ -90,10 +91,11 @@ function engineAt(socketPath: string, folder: string): number | null {
 const nameOf = (index: number) => String(index);
 const changesOf = (index: number) => `${index}-changes`;
 
-async function putOn(folder: string, index: number, mount: Mount, agent: Ids): Promise<void> {
-  const owners = { agent, ownerNamespace: shiftBetween };
+async function putOn(folder: string, index: number, mount: Mount, agent: Ids, layered: boolean): Promise<void> {
+  const owners = { agent, ownerNamespace: shiftBetween, rootless: false };
   if (mount.kind === 'tmpfs') return;
   if (mount.kind === 'bind') return bindSource(mount, join(folder, nameOf(index)), owners);
+  if (layered) return overlaySource(mount, join(folder, nameOf(index)), owners);
   const { lower, target, mapOwner = false } = mount;
   const bound = { kind: 'bind', target } as const;
   await bindSource({ ...bound, source: lower, readonly: true, mapOwner }, join(folder, nameOf(index)), owners);

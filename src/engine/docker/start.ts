@@ -1,8 +1,10 @@
 /** From a Launch to a container that waits to be started. */
+import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
+import { logName } from '../local/log-file.ts';
 import { runtimeNames } from '../local/runtime.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
@@ -12,6 +14,7 @@ import { ownedFolders, prepareMounts } from './mounts.ts';
 import { nameVolumes } from './named-volume.ts';
 import { labels, version, volumeName } from './naming.ts';
 import { advisoryLabel } from './observe.ts';
+import { createWithPodman, needsRoot, type PodmanInput } from './podman.ts';
 import { forgetHostImage, hostImageName, rootOf } from './root.ts';
 import { plainSources } from './source.ts';
 import { containerSpec } from './spec.ts';
@@ -20,6 +23,7 @@ import type { View } from './view.ts';
 
 export async function create(context: Context, launch: Launch): Promise<void> {
   const facts = await context.facts();
+  const isPodman = facts.product === 'Podman';
   requireSeccomp(facts);
   const runtime = chooseRuntime(launch.runtime, facts);
   const advisory = advisoryLimits(facts, launch);
@@ -27,14 +31,16 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const root = await rootOf(launch.root, connection, context.folder);
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
   const all = [...root.mounts, ...launch.mounts];
-  const input = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
+  const who = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
   const shows = context.stage.isPossible;
+  if (isPodman && !shows) throw needsRoot();
   const view = shows ? same : await context.view(root.image);
-  const identity = shows ? ownIdentity(input) : identityFor(ownedFolders(launch.mounts, maps), input);
+  const identity = shows ? ownIdentity(who) : identityFor(ownedFolders(launch.mounts, maps), who);
   const agent = identity.outside;
   const mounts = prepareMounts(all, identity, {
-    sources: shows ? await context.stage.show(launch.id, all, agent) : plainSources(all, agent, maps, view),
-    named: await nameVolumes(all, { connection, installation, agent, view }),
+    sources: shows ? await context.stage.show(launch.id, all, agent, isPodman) : plainSources(all, agent, maps, view),
+    layered: isPodman,
+    named: isPodman ? new Map() : await nameVolumes(all, { connection, installation, agent, view }),
     sealed: shows && runtime === sysbox,
     folder: context.run(launch.id),
     maps,
@@ -52,15 +58,16 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     runtime,
     identity,
     facts,
-    filter: facts.product === 'Podman' ? view(context.filterFile()) : context.filter,
+    filter: context.filter,
     log: context.log,
-    labels: { ...own, [labels.advisory]: advisoryLabel(advisory) },
+    labels: { ...own, [labels.advisory]: advisoryLabel(advisory), [labels.runtime]: runtime },
   });
   try {
-    await connection.ask((docker) => docker.createContainer(spec));
+    if (isPodman) await createWithPodman(connection, spec, podmanFiles(context, launch.id));
+    else await connection.ask((docker) => docker.createContainer(spec));
   } catch (error) {
     forgetHostImage(connection);
-    throw statusOf(error) === 404 ? missingImage(root.image, error) : error;
+    throw isAbsent(error) ? missingImage(root.image, error) : error;
   }
 }
 
@@ -70,8 +77,17 @@ function shiftedFacts(runtime: string, facts: Facts, { mounts }: Launch): Facts 
   return { ...facts, shift: sysboxShift(facts) };
 }
 
+function podmanFiles(context: Context, id: string): PodmanInput {
+  return { filterPath: context.filterFile(), logPath: join(context.run(id), logName), log: context.log };
+}
+
 /** Beside us, the engine sees what we see. */
 const same: View = (path) => path;
+
+/** To Podman that is an error of its own. */
+function isAbsent(error: unknown): boolean {
+  return statusOf(error) === 404 || /image not known/.test((error as Error).message);
+}
 
 function missingImage(image: string, cause: unknown): Fault {
   return new Fault('not_found', `the Docker Engine has no image ${image}`, {
@@ -91,8 +107,10 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
   if (asked === null) return facts.defaultRuntime;
   if (runtimeNames.some((name) => name === asked) && facts.runtimes.includes(asked)) return asked;
   const known = runtimeNames.filter((name) => facts.runtimes.includes(name));
-  throw new Fault('unsupported', `this Docker Engine has no runtime ${asked}`, {
-    hint: `It has ${known.join(', ')}; others are named in /etc/docker/daemon.json.`,
+  const others =
+    facts.product === 'Podman' ? '/etc/containers/containers.conf chooses one' : '/etc/docker/daemon.json names others';
+  throw new Fault('unsupported', `this ${facts.product} has no runtime ${asked}`, {
+    hint: `It has ${known.join(', ')}; ${others}.`,
   });
 }
 

@@ -90,7 +90,7 @@ describe('a log', () => {
   const write = (...records: string[]) => writeFileSync(join(folder, 'log'), records.join(''));
   const read = async (tail: number | null) => {
     const lines = [];
-    for await (const line of readLog(folder, 3, { follow: false, tail }, async () => true))
+    for await (const line of readLog(folder, 3, { follow: false, tail }, () => ({ isOver: async () => true })))
       lines.push(line.bytes.toString());
     return lines.join('');
   };

@@ -219,12 +219,8 @@ class LocalEngine implements LocalEngineView {
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
     const bundle = this.#context.layout.run(id);
     if (!existsSync(bundle)) return none();
-    return readLog(
-      bundle,
-      this.#context.log.files,
-      options,
-      async () => (await this.inspect(id, null)).kind !== 'running',
-    );
+    const isOver = async () => (await this.inspect(id, null)).kind !== 'running';
+    return readLog(bundle, this.#context.log.files, options, () => ({ isOver }));
   }
 
   async stats(id: string): Promise<Stats> {

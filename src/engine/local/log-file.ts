@@ -58,11 +58,19 @@ function isThere(path: string): boolean {
   return inodeOf(path) !== undefined;
 }
 
+/** Of whoever writes a log. */
+export interface LogEnd {
+  /** Whether nothing more will be written. */
+  isOver(): Promise<boolean>;
+  /** Settles when that may have changed, where no file in the folder changes with it. */
+  readonly change?: Promise<unknown>;
+}
+
 export async function* readLog(
   bundle: string,
   files: number,
   options: LogOptions,
-  ended: () => Promise<boolean>,
+  watchEnd: () => LogEnd,
 ): AsyncGenerator<LogLine> {
   keepEarlier(bundle, files);
   const names = namesOf(files);
@@ -72,8 +80,20 @@ export async function* readLog(
     lines = last.lines;
     yield* last.pieces;
   }
-  if (options.follow) yield* follow(bundle, files, lines, options.signal, ended);
+  if (options.follow) yield* follow(bundle, files, lines, options.signal, watchEnd());
   else if (options.tail === null) yield* pieces(lines);
+}
+
+/** What is written from now on, as soon as this has settled. */
+export async function followLog(
+  bundle: string,
+  files: number,
+  end: LogEnd,
+  signal: AbortSignal,
+): Promise<AsyncIterable<LogLine>> {
+  keepEarlier(bundle, files);
+  const { lines } = await lastPieces(() => new Generations(bundle, namesOf(files)), 0);
+  return follow(bundle, files, lines, signal, end);
 }
 
 async function* pieces(lines: Generations): AsyncGenerator<LogLine> {
@@ -107,12 +127,14 @@ async function* follow(
   files: number,
   lines: Generations,
   signal: AbortSignal | undefined,
-  ended: () => Promise<boolean>,
+  end: LogEnd,
 ): AsyncGenerator<LogLine> {
   const changes = new Changes(bundle, signal);
+  const notice = () => changes.notice();
+  end.change?.then(notice, notice);
   try {
     while (!signal?.aborted) {
-      const last = await ended();
+      const last = await end.isOver();
       keepEarlier(bundle, files);
       for await (const piece of pieces(lines)) {
         yield piece;

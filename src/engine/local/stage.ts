@@ -247,7 +247,11 @@ function giveFilesTo(agent: Ids, folderFd: number): void {
  * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
  * would make the changes depend on more than names: the base may be edited meanwhile, and we read them without a mount.
  */
-async function overlaySource(one: OverlayMount, target: string, input: Staging): Promise<void> {
+export async function overlaySource(
+  one: OverlayMount,
+  target: string,
+  input: Owners & Pick<StageInput, 'rootless'>,
+): Promise<void> {
   const [lower, folder] = [`${target}-lower`, `${target}-changes`];
   const { lower: source, mapOwner = false } = one;
   await bindSource({ kind: 'bind', source, target: '', readonly: true, mapOwner }, lower, input);

@@ -1,0 +1,59 @@
+/**
+ * The streams of a command that runs already, where its log is in our folder: under Podman. Who attaches there and lets go
+ * again ends the command's input, and who is too late makes an ended container anew. So what it writes is read from the
+ * log, and what it is to read goes into the pipe that it reads from.
+ */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { PassThrough, Writable } from 'node:stream';
+import type { ContainerInspectInfo } from 'dockerode';
+import { Fault } from '../../model/fault.ts';
+import type { Console, LogLine } from '../engine.ts';
+import { followLog } from '../local/log-file.ts';
+import { stdinOf } from './console.ts';
+import type { Context } from './context.ts';
+import { watchEnd } from './end.ts';
+import { endBoth, type Outputs } from './frames.ts';
+import { hostProcess } from './host-process.ts';
+
+export async function openLogConsole(context: Context, id: string, container: ContainerInspectInfo): Promise<Console> {
+  const letGo = new AbortController();
+  const lines = await followLog(context.run(id), context.log.files, watchEnd(context, container.Id), letGo.signal);
+  const input = container.Config.OpenStdin ? openInput(container) : null;
+  const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
+  void pour(lines, outputs, letGo.signal).finally(() => input?.destroy());
+  return {
+    ...outputs,
+    stdin: input ? stdinOf(input) : new Writable({ write: (_chunk, _encoding, done) => done() }),
+    resize: async () => {},
+    detach: () => letGo.abort(),
+  };
+}
+
+/** At the pace of the slower reader. */
+async function pour(lines: AsyncIterable<LogLine>, outputs: Outputs, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const { stream, bytes } of lines) {
+      if (!outputs[stream].write(bytes)) await drained(outputs[stream], signal);
+    }
+  } catch {
+    // An engine that gives no answer is an end like any other; whoever asks it about the sandbox learns more, ignoring.
+  }
+  endBoth(outputs);
+}
+
+function drained(stream: PassThrough, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('drain', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The first process has what the command was given, and nobody inside can give it anything else to hold. */
+function openInput(container: ContainerInspectInfo): Socket {
+  const { pid } = hostProcess(container);
+  const fd = openSync(`/proc/${pid}/fd/0`, constants.O_WRONLY | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFIFO()) return new Socket({ fd, readable: false, writable: true }).on('error', () => {});
+  closeSync(fd);
+  throw new Fault('unavailable', 'the input of this sandbox has ended');
+}

@@ -1,0 +1,65 @@
+/**
+ * Podman behind the interface of a Docker Engine, as a test's own: private socket, folders and settings. What runs in it
+ * goes on without it, so that is ended first.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '../../src/engine/local/runtime.ts';
+import { run } from '../../src/lib/run.ts';
+import { Dockerd } from './dockerd.ts';
+
+/** What answers at the socket of a Docker Engine, by name. */
+export const dockerEngines = [
+  ['docker', () => Dockerd.open()],
+  ['podman', () => Podman.open()],
+] as const;
+
+/** Podman knows no other on a machine whose control groups are mixed. */
+const runtime = 'runc';
+
+export class Podman extends Dockerd {
+  static override async open(): Promise<Podman> {
+    const podman = new Podman(mkdtempSync(join(tmpdir(), 'carrel-podman-')));
+    podman.#configure();
+    await podman.prepare();
+    return podman;
+  }
+
+  #configure(): void {
+    const quoted = (settings: Readonly<Record<string, string | null>>) =>
+      Object.entries(settings)
+        .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+        .join('');
+    const engine = {
+      cgroup_manager: 'cgroupfs',
+      events_logger: 'file',
+      runtime,
+      init_path: findProgram('docker-init'),
+    };
+    writeFileSync(this.#file('containers.conf'), `[engine]\n${quoted(engine)}`);
+    const storage = { driver: 'overlay', graphroot: this.#file('root'), runroot: this.#file('run') };
+    writeFileSync(this.#file('storage.conf'), `[storage]\n${quoted(storage)}`);
+  }
+
+  #file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  #podman(...args: string[]): [string, ...string[]] {
+    const settings = ['CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'];
+    const files = [this.#file('containers.conf'), this.#file('storage.conf')];
+    const places = ['--root', this.#file('root'), '--runroot', this.#file('run'), '--tmpdir', this.#file('tmp')];
+    return ['env', ...settings.map((name, index) => `${name}=${files[index]}`), 'podman', ...places, ...args];
+  }
+
+  protected override command(): [string, ...string[]] {
+    return this.#podman('system', 'service', '--time', '0', `unix://${this.socketPath}`);
+  }
+
+  override async dispose(): Promise<void> {
+    await this.stop();
+    await run(this.#podman('rm', '--all', '--force', '--time', '0'));
+    await super.dispose();
+  }
+}

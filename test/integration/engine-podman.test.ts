@@ -1,0 +1,51 @@
+/** The docker engine keeps the contract on Podman, too. */
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DockerImages } from '../../src/engine/docker/images.ts';
+import { defaultLimits } from '../../src/model/limits.ts';
+import { codeOf } from '../conformance/engine/trial.ts';
+import { engineConformance, mountConformance } from '../conformance/engine.ts';
+import { dockerSetup } from '../harness/docker-engine.ts';
+import { Podman } from '../harness/podman.ts';
+
+let podman: Podman;
+
+beforeAll(async () => {
+  podman = await Podman.open();
+});
+
+afterAll(() => podman.dispose());
+
+engineConformance('podman', () => dockerSetup(podman));
+mountConformance('podman', () => dockerSetup(podman));
+
+it('gives a terminal its size before the command looks, and a network to whoever is to be told before it begins', async () => {
+  const { engine, launch, shared, commands, cleanup } = await dockerSetup(podman);
+  const one = launch({ command: commands.countAndWait('runs') });
+  let runsBefore = -1;
+  const { handle } = await engine.start(one, async (init) => {
+    init();
+    runsBefore = await shared.lines('runs');
+  });
+  expect(runsBefore).toBe(0);
+  const terminal = { rows: 33, columns: 101 };
+  const spec = { command: ['/bin/stty', 'size'], env: {}, cwd: '/', stdin: true, terminal };
+  const process = await engine.exec(one.id, handle, spec);
+  expect((await process.stdout.toArray()).join('').trim()).toBe('33 101');
+  await engine.remove(one.id, handle);
+  await engine.dispose();
+  await cleanup();
+});
+
+it('builds no images', async () => {
+  const order = { archive: Readable.from([]), dockerfile: 'x', tag: 'x:1', network: false, limits: defaultLimits };
+  const build = new DockerImages(podman.socketPath).build(order, new AbortController().signal);
+  expect(await codeOf(build.next())).toBe('unsupported');
+});
+
+it('takes no runtime but its own', async () => {
+  const { engine, launch, cleanup } = await dockerSetup(podman);
+  expect(await codeOf(engine.start(launch({ runtime: 'crun' })))).toBe('unsupported');
+  await engine.dispose();
+  await cleanup();
+});
