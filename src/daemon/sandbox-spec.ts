@@ -25,7 +25,7 @@ export interface SpecParts {
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Folders of the host that sandboxes can write. */
-  readonly open: readonly string[];
+  readonly open: () => readonly string[];
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
 }
@@ -75,8 +75,8 @@ function serviceGrants(names: readonly string[], declared: Config['services']): 
 
 /** A project that an agent can write, or could, has no say. */
 function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
-  const { config, account, open } = parts;
-  const isWritable = project !== null && (mode === 'bind' || open.some((folder) => isInside(project, folder)));
+  const { config, account } = parts;
+  const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
   const isOwner = account === 'any';
   return effectiveRules(asked, { defaults: config.network.allow, isOwner, project: isWritable ? null : project });
 }
@@ -118,7 +118,7 @@ export function ownProject(
   { account, owner, home, open, config }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open' | 'config'>,
 ): string {
   const named = config.dockerSocket === null ? [] : [config.dockerSocket];
-  const rules = { home, open, sockets: [...named, ...engineSockets(process.env)] };
+  const rules = { home, open: open(), sockets: [...named, ...engineSockets(process.env)] };
   if (account === 'any') return projectFolder(path, rules);
   try {
     const project = projectFolder(path, rules);
@@ -144,7 +144,7 @@ export function imageAsked({ image, engine }: SandboxRequest): string | null {
 function rootfsOf(path: string, parts: SpecParts): string {
   if (parts.account !== 'any')
     throw new Fault('denied', 'only the owner of this installation may choose a root filesystem');
-  return realHostPath(path, parts.open);
+  return realHostPath(path, parts.open());
 }
 
 /** Where the kernel cannot keep changes apart, a whole second tree does, and needs a base to compare with. */

@@ -87,7 +87,7 @@ export class Sandboxes {
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
   async create(request: SandboxRequest, id?: string): Promise<SandboxView> {
-    const { store, reconciler, wake } = this.#parts;
+    const { store, engine, reconciler, wake } = this.#parts;
     const asked = imageAsked(request);
     const image = asked === null ? null : await this.#parts.images.resolve(asked);
     const spec = this.#specOf(request, image);
@@ -97,6 +97,7 @@ export class Sandboxes {
       });
     }
     const row = this.#insert(request.name, spec, id);
+    engine.expect(row.id);
     if (request.console) this.#expectClient(row.id);
     try {
       await reconciler.launch(row.id);
@@ -139,14 +140,13 @@ export class Sandboxes {
 
   #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
     const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants } = this.#parts;
-    const open = this.#openFolders();
     const spec = composeSpec(request, {
       image,
       config,
       owner,
       account,
       home: places.home,
-      open,
+      open: () => this.#openFolders(),
       overlayRefusal,
       volumeMounts,
       credentialGrants,
@@ -158,7 +158,7 @@ export class Sandboxes {
   /** The real folder of a project that this user may name. */
   project(path: string): string {
     const { owner, account, config, places } = this.#parts;
-    return ownProject(path, { owner, account, config, home: places.home, open: this.#openFolders() });
+    return ownProject(path, { owner, account, config, home: places.home, open: () => this.#openFolders() });
   }
 
   /** Whose files this user may have read; null: anybody's. */

@@ -86,6 +86,7 @@ async function open({ route, name }: Target, door: Door, served: Served, sandbox
   const accept = () =>
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
   if (route === 'execSandbox') {
+    served.engine.expect(row.id);
     accept();
     return serveExec(new Peer(socket, head), begun, served, sandboxes, row.value);
   }

@@ -164,6 +164,8 @@ export interface Engine {
   /** What this machine offers, by trying it. */
   probe(): Promise<readonly ProbeRow[]>;
 
+  /** A start or an exec will be asked for in a moment: what takes its time beforehand may begin. Promises nothing. */
+  expect(id: string): void;
   start(launch: Launch, made?: Made): Promise<Started>;
   inspect(id: string, handle: Handle): Promise<Observed>;
   list(): Promise<readonly string[]>;

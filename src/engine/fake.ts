@@ -121,6 +121,8 @@ class MemoryEngine implements FakeEngine {
     return this.#do('probe', () => [{ name: 'fake', level: 'ok' as const, detail: 'in memory', cure: null }]);
   }
 
+  expect(): void {}
+
   async start(launch: Launch, made?: Made): Promise<Started> {
     return this.#do('start', async () => {
       const sandbox = this.#world.sandboxes.get(launch.id) ?? this.#world.create(launch);

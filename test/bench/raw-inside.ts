@@ -42,7 +42,7 @@ async function makeBundle(id: string, args: readonly string[]): Promise<string> 
   const identity = identityOf(0, context.space);
   const mounts = [...launch.mounts, initMount(context.layout)];
   const staged = await stage({ ...launch, identity, mounts, ownerNamespace: async () => null, rootless: false });
-  const spec = runtimeSpec({ launch, identity, ...staged, byGroup, cgroupsPath, arch: process.arch });
+  const spec = runtimeSpec({ launch, identity, ...staged, byGroup, cgroupsPath, arch: process.arch, annotations: {} });
   const inside = processSpec({
     ...launch,
     args: command,

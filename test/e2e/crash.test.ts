@@ -29,7 +29,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
   });
   afterEach(() => carrel.dispose());
 
-  create(ground, engine === 'local' ? ['start:noted'] : []);
+  create(ground, engine === 'local' ? ['start:noted', 'start:let-go'] : []);
   stop(ground, engine);
   startAgain();
   remove(ground, engine === 'docker' ? ['remove:container'] : []);

@@ -65,6 +65,8 @@ class DockerEngine implements Engine {
     return probe(this.#context);
   }
 
+  expect(): void {}
+
   async start(launch: Launch, made?: Made): Promise<Started> {
     const { id } = launch;
     const found = await this.inspect(id, null);

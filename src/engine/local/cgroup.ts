@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  writeFile,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -103,6 +104,23 @@ function makeRoom(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+let moving = false;
+
+/**
+ * Whoever moves a process into a group waits some milliseconds for the kernel, unless somebody has moved one just before.
+ * So we move ourselves to where we are as soon as we know that a runtime is about to move a process, and wait beside it.
+ */
+export function expectMove(cgroups: Cgroups): void {
+  if (cgroups.parent === null || moving) return;
+  const own = /^(?:\d+:(pids):|0::)(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'));
+  if (own === null) return;
+  moving = true;
+  writeFile(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0', { flag: 'r+' }, () => {
+    // Where it cannot be done the runtime waits itself, ignoring.
+    moving = false;
+  });
 }
 
 function moveInto(group: string, pid: string): void {

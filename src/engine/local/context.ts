@@ -6,6 +6,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import { defaultLog, type LogLimits } from '../engine.ts';
 import { type Cgroups, detectCgroups } from './cgroup.ts';
+import { CompiledFilter } from './crun.ts';
 import { type IdSpace, readIdSpace } from './ids.ts';
 import { Layout } from './layout.ts';
 import { LogWatch } from './log-watch.ts';
@@ -18,6 +19,7 @@ export interface Context {
   readonly keeperPath: string;
   readonly log: LogLimits;
   readonly logs: LogWatch;
+  readonly filter: CompiledFilter;
 }
 
 export interface LocalOptions {
@@ -41,6 +43,7 @@ export function openContext(options: LocalOptions): Context {
     keeperPath: findProgram('conmon') ?? 'conmon',
     log,
     logs: new LogWatch(layout.runs, log.files),
+    filter: new CompiledFilter(),
   };
 }
 
@@ -77,12 +80,10 @@ export interface LaunchNote {
   readonly maxProcesses: number | null;
 }
 
-export function notePath(context: Context, id: string): string {
-  return join(context.layout.run(id), 'launch.json');
-}
+export const noteName = 'launch.json';
 
 export function readNote(context: Context, id: string): LaunchNote | null {
-  const text = readIfThere(notePath(context, id));
+  const text = readIfThere(join(context.layout.run(id), noteName));
   try {
     return text === null ? null : (JSON.parse(text) as LaunchNote);
   } catch {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { spawnFault } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 
@@ -21,20 +21,34 @@ export interface KeeperOptions {
   readonly keepStdinOpen: boolean;
 }
 
-/** The pid of the sandbox's first process, once the runtime has created it. */
-export async function keep(options: KeeperOptions): Promise<number> {
+export interface Keeper {
+  /** Has the runtime create the sandbox; the pid of its first process. */
+  create(): Promise<number>;
+  /** Ends it, if it was not told to create anything. */
+  dismiss(): void;
+}
+
+/**
+ * Starts conmon, which takes as long to load as we take to put the bundle together: it does so meanwhile, and waits until
+ * fd 4 is written. Should we die before, it goes on, and ends when it finds no bundle or nobody to tell.
+ */
+export function callKeeper(options: KeeperOptions): Keeper {
   const child = spawn(options.keeperPath, keeperArgs(options), {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3' },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
     cwd: options.bundle,
   });
-  const pipe = child.stdio[3] as Readable | undefined;
-  const words = keeperWords(child, pipe);
-  try {
-    return createdPid((await words.next()).value);
-  } finally {
-    pipe?.destroy();
-  }
+  const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
+  const first = keeperWords(child, sync).next();
+  first.catch(() => {});
+  start?.on('error', () => {});
+  return {
+    create: async () => {
+      start?.end('\n');
+      return createdPid((await first.finally(() => sync?.destroy())).value);
+    },
+    dismiss: () => void child.kill('SIGKILL'),
+  };
 }
 
 export function keeperArgs(options: KeeperOptions): string[] {

@@ -9,6 +9,7 @@ import { agentId, identityOf, readIdSpace, withAgentAs } from './ids.ts';
 import { keepEarlier, readLog } from './log-file.ts';
 import { LogWatch } from './log-watch.ts';
 import { runtimeSpec } from './spec.ts';
+import { refuseHostNamespace } from './stage.ts';
 
 describe('ids', () => {
   const root = readIdSpace('         0          0 4294967295\n');
@@ -47,6 +48,7 @@ describe('the runtime spec', () => {
       cgroupsPath,
       byGroup: cgroupsPath ? ['cpus', 'memoryBytes', 'swapBytes', 'pids'] : [],
       arch: 'x64',
+      annotations: {},
     }) as { process: Record<string, unknown>; linux: Record<string, unknown>; root: object };
 
   it('has every namespace, no capability, no way to gain any, and a filter', () => {
@@ -74,6 +76,34 @@ describe('the runtime spec', () => {
     });
     expect(spec(null).process.rlimits).toContainEqual({ type: 'RLIMIT_NPROC', soft: 512, hard: 512 });
     expect(spec(null).linux).not.toHaveProperty('cgroupsPath');
+  });
+});
+
+describe('the mount namespace', () => {
+  const host = 'mnt:[1]';
+  const [own, first] = ['mnt:[2]', host];
+  const refused = (change: Partial<Parameters<typeof refuseHostNamespace>[0]>) => {
+    try {
+      refuseHostNamespace({ own, first, ancestors: [], rootless: false, ...change });
+      return false;
+    } catch {
+      return true;
+    }
+  };
+
+  it('has to be another than that of the first process', () => {
+    expect(refused({})).toBe(false);
+    expect(refused({ own: host })).toBe(true);
+    expect(refused({ own: host, rootless: true })).toBe(true);
+    expect(refused({ own: null })).toBe(true);
+  });
+
+  it('is refused to root where that cannot be seen, unless it was entered by one we descend from', () => {
+    expect(refused({ first: null })).toBe(true);
+    expect(refused({ first: null, ancestors: [own, null] })).toBe(true);
+    expect(refused({ first: null, ancestors: [own, host, null] })).toBe(false);
+    expect(refused({ first: null, rootless: true })).toBe(false);
+    expect(refused({ own: null, first: null, rootless: true })).toBe(true);
   });
 });
 

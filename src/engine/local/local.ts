@@ -24,9 +24,10 @@ import type {
   Stats,
 } from '../engine.ts';
 import { HeldConsoles } from '../held-console.ts';
-import { groupIds, readStats, removeParent } from './cgroup.ts';
+import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
+import { shieldCrun } from './crun.ts';
 import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
@@ -41,6 +42,7 @@ export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
 
 export function openLocalEngine(options: LocalOptions): LocalEngineView {
   openStage();
+  shieldCrun();
   return new LocalEngine(openContext(options));
 }
 
@@ -70,8 +72,13 @@ class LocalEngine implements LocalEngineView {
     return aboutLocal(this.#context);
   }
 
+  expect(): void {
+    expectMove(this.#context.cgroups);
+  }
+
   async start(launch: Launch, made?: Made): Promise<Started> {
     const { id } = launch;
+    this.expect();
     let found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
     if (found.kind === 'absent') {
@@ -194,6 +201,7 @@ class LocalEngine implements LocalEngineView {
   }
 
   async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
+    this.expect();
     let found: Observed;
     do {
       await this.#pauses.over(id);

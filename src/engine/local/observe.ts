@@ -53,7 +53,8 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   const state = await runtimeState(context, id);
   const handle = currentHandle(context, id);
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
-  if (state.status === 'created') return { kind: 'created' };
+  // A keeper that finds nobody to tell ends, and what it made can only be made anew.
+  if (state.status === 'created') return handle && isAlive(handle.keeper) ? { kind: 'created' } : { kind: 'absent' };
   return handle && isAlive(handle.init) ? alive(context, id, handle) : afterInit(context, id, handle);
 }
 

@@ -20,6 +20,8 @@ export interface SpecInput {
   readonly cgroupsPath: string | null;
   readonly byGroup: readonly (keyof Limits)[];
   readonly arch: NodeJS.Architecture;
+  /** What only some runtimes understand. */
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 export const initPath = '/opt/carrel/init';
@@ -95,6 +97,7 @@ export function runtimeSpec(input: SpecInput): object {
     root: { path: input.rootPath, readonly: true },
     hostname: launch.hostname,
     mounts: [...kernelMounts, ...input.mounts],
+    annotations: input.annotations,
     linux: {
       namespaces: namespaces.map((type) => ({ type })),
       uidMappings: mappings,

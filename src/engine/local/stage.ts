@@ -17,13 +17,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from '../../lib/file.ts';
 import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
-import type { Identity } from './ids.ts';
+import { type Identity, readIdSpace } from './ids.ts';
 import type { Ids } from './owner-namespace.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import type { SpecMount } from './spec.ts';
@@ -78,7 +79,7 @@ let opened = false;
 /** Once per process, in its private mount namespace. */
 export function openStage(): void {
   if (opened) return;
-  refuseHostNamespace();
+  refuseHostNamespace(mountNamespaces());
   opened = true;
   if (existsSync(join('/sys/fs/cgroup', hiddenHierarchy))) {
     mount(
@@ -92,16 +93,43 @@ export function openStage(): void {
   mount('carrel-stage', stageFolder, 'tmpfs', mountFlags.nosuid | mountFlags.nodev, 'mode=0711,size=16m');
 }
 
-/** Mounting here would show on the host, and stay there. */
-function refuseHostNamespace(): void {
-  if (mountNamespace('self') !== mountNamespace('1')) return;
+/**
+ * Mounting in the host's would show there, and stay. The host's is that of the first process. Where that may not be seen,
+ * since it has powers that we lack, one that we descend from must have come from elsewhere; only root could mount there.
+ */
+export function refuseHostNamespace({ own, first, ancestors, rootless }: MountNamespaces): void {
+  const cameFromElsewhere = ancestors.some((one) => one !== null && one !== own);
+  const isOther = first === null ? rootless || cameFromElsewhere : own !== first;
+  if (own !== null && isOther) return;
   throw new Fault('internal', 'the local engine has to live in a mount namespace of its own', {
     hint: 'Start the daemon with: carrel up',
   });
 }
 
-/** Null where we may not look, and then it is not ours. */
-function mountNamespace(pid: string): string | null {
+/** Null where we may not look. */
+interface MountNamespaces {
+  readonly own: string | null;
+  readonly first: string | null;
+  readonly ancestors: readonly (string | null)[];
+  readonly rootless: boolean;
+}
+
+function mountNamespaces(): MountNamespaces {
+  const ancestors: number[] = [];
+  for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) ancestors.push(pid);
+  return {
+    own: mountNamespace('self'),
+    first: mountNamespace(1),
+    ancestors: ancestors.map(mountNamespace),
+    rootless: readIdSpace().rootless,
+  };
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)$/m.exec(readIfThere(`/proc/${pid}/status`) ?? '')?.[1] ?? 0);
+}
+
+function mountNamespace(pid: number | 'self'): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/mnt`);
   } catch {

@@ -8,13 +8,14 @@ import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
-import { type Context, type LaunchNote, notePath, requireInit, runtimeArgs } from './context.ts';
+import { type Context, type LaunchNote, noteName, requireInit, runtimeArgs } from './context.ts';
+import { letGo } from './crun.ts';
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
-import { keep, runtimeFault } from './keeper.ts';
+import { callKeeper, type Keeper, runtimeFault } from './keeper.ts';
 import type { Layout } from './layout.ts';
 import { logName } from './log-file.ts';
 import { shiftBetween } from './owner-namespace.ts';
-import { chooseRuntime } from './runtime.ts';
+import { chooseRuntime, type Runtime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
@@ -24,60 +25,81 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   requireInit(context.layout);
   const advisory = advisoryLimits(context, launch);
   const bundle = context.layout.run(launch.id);
-  const { parent, byGroup } = context.cgroups;
-  const cgroupsPath = parent === null ? null : join(parent, launch.id);
   mkdirSync(bundle, { mode: 0o700 });
-  const note: LaunchNote = {
-    runtime: runtime.name,
+  const keeper = callKeeper({
+    keeperPath: context.keeperPath,
     runtimePath: runtime.path,
-    advisory,
-    env: launch.env,
-    maxProcesses: maxProcesses(launch.limits, byGroup),
-  };
-  const notes = notePath(context, launch.id);
-  writeFileSync(`${notes}.new`, JSON.stringify(note), { mode: 0o600 });
-  renameSync(`${notes}.new`, notes);
-  crashPoint('start:noted');
+    runtimeArgs: runtimeArgs(context, runtime.name),
+    id: launch.id,
+    bundle,
+    exits: context.layout.exits,
+    log: { path: join(bundle, logName), maxBytes: context.log.maxBytes },
+    keepStdinOpen: launch.stdin && !launch.console,
+  });
+  try {
+    const note: LaunchNote = {
+      runtime: runtime.name,
+      runtimePath: runtime.path,
+      advisory,
+      env: launch.env,
+      maxProcesses: maxProcesses(launch.limits, context.cgroups.byGroup),
+    };
+    putInBundle(bundle, noteName, note);
+    crashPoint('start:noted');
+    await createWith(context, launch, runtime, keeper);
+  } catch (error) {
+    keeper.dismiss();
+    throw error;
+  }
+}
+
+async function createWith(context: Context, launch: Launch, runtime: Runtime, keeper: Keeper): Promise<void> {
+  const { layout, filter, cgroups, space } = context;
+  const isCrun = runtime.name === 'crun';
   const identity = identityFor(context, launch);
   const staged = await stage({
     ...launch,
     identity,
-    mounts: [...launch.mounts, initMount(context.layout)],
-    ownerNamespace: async (owner, agent) => (context.space.rootless ? null : shiftBetween(owner, agent)),
-    rootless: context.space.rootless,
+    mounts: [...launch.mounts, initMount(layout)],
+    ownerNamespace: async (owner, agent) => (space.rootless ? null : shiftBetween(owner, agent)),
+    rootless: space.rootless,
   });
   try {
     const spec = runtimeSpec({
       launch,
       identity,
       ...staged,
-      byGroup,
-      cgroupsPath,
+      byGroup: cgroups.byGroup,
+      cgroupsPath: cgroups.parent === null ? null : join(cgroups.parent, launch.id),
       arch: process.arch,
+      annotations: isCrun ? filter.annotations : {},
     });
-    writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
+    putInBundle(layout.run(launch.id), 'config.json', spec);
     crashPoint('start:staged');
-    await keep({
-      keeperPath: context.keeperPath,
-      runtimePath: runtime.path,
-      runtimeArgs: runtimeArgs(context, runtime.name),
-      id: launch.id,
-      bundle,
-      exits: context.layout.exits,
-      log: { path: join(bundle, logName), maxBytes: context.log.maxBytes },
-      keepStdinOpen: launch.stdin && !launch.console,
-    });
-    context.logs.add(bundle);
+    await keeper.create();
+    if (isCrun) filter.learn(join(layout.state('crun'), launch.id));
+    context.logs.add(layout.run(launch.id));
   } finally {
     staged.release();
   }
 }
 
+/** Whole or not at all: a keeper whose daemon died takes what it finds. */
+function putInBundle(bundle: string, name: string, content: object): void {
+  const path = join(bundle, name);
+  writeFileSync(`${path}.new`, JSON.stringify(content), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
 /** Lets the command go, and returns when it has: until then the runtime itself stands in its place. */
 export async function begin(context: Context, id: string, note: LaunchNote, initPid: number): Promise<void> {
-  const { exitCode, stderr } = await run([note.runtimePath, ...runtimeArgs(context, note.runtime), 'start', id]);
-  if (exitCode !== 0) throw runtimeFault(stderr);
+  if (note.runtime !== 'crun' || !letGo(join(context.layout.state('crun'), id))) await startWith(context, id, note);
   for (let tries = 0; isRuntime(initPid) && tries < maxBeginTries; tries += 1) await pause(1);
+}
+
+async function startWith(context: Context, id: string, { runtime, runtimePath }: LaunchNote): Promise<void> {
+  const { exitCode, stderr } = await run([runtimePath, ...runtimeArgs(context, runtime), 'start', id]);
+  if (exitCode !== 0) throw runtimeFault(stderr);
 }
 
 const maxBeginTries = 2000;

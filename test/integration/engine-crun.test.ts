@@ -1,0 +1,78 @@
+/** What crun is spared: everything is as if it had done it itself. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
+import { letGo } from '../../src/engine/local/crun.ts';
+import { openLocalEngine } from '../../src/engine/local/local.ts';
+import { findProgram } from '../../src/engine/local/runtime.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+let folder: string;
+let engine: Engine;
+const ids: string[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-crun-'));
+  engine = openLocalEngine({ folder, installation: randomBytes(4).toString('hex') });
+});
+
+afterEach(async () => {
+  for (const id of ids.splice(0)) await engine.remove(id, null);
+  await engine.dispose();
+  rmSync(folder, { recursive: true });
+});
+
+async function start() {
+  const launch = sampleLaunch({ runtime: 'crun', env: { PATH: '/usr/bin:/bin' } });
+  ids.push(launch.id);
+  const { handle } = await engine.start(launch);
+  const { annotations } = JSON.parse(readFileSync(join(folder, 'run', launch.id, 'config.json'), 'utf8'));
+  return {
+    annotations: Object.keys(annotations),
+    filter: readFileSync(join(folder, 'state/crun', launch.id, 'seccomp.bpf')),
+    exit: async (...command: string[]) => {
+      const spec: ExecSpec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
+      const process = await engine.exec(launch.id, handle, spec);
+      process.detach();
+      return (await process.exited).exitCode;
+    },
+  };
+}
+
+it('later sandboxes have the filter that was compiled for the first', async () => {
+  const groups = readFileSync('/proc/self/cgroup', 'utf8');
+  const [first, second] = [await start(), await start()];
+  expect(first.annotations).toEqual([]);
+  expect(second.annotations).toEqual(['run.oci.seccomp_bpf_data']);
+  expect(second.filter).toEqual(first.filter);
+  for (const { exit } of [first, second]) {
+    expect(await exit('sh', '-c', 'cp /bin/true /dev/shm/x && chmod 700 /dev/shm/x')).toBe(0);
+    expect(await exit('chmod', '4700', '/dev/shm/x')).toBe(1);
+    expect(await exit('unshare', '--user', 'true')).toBe(1);
+  }
+  // Moving ourselves beforehand has moved us nowhere.
+  expect(readFileSync('/proc/self/cgroup', 'utf8')).toBe(groups);
+});
+
+it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', () => {
+  expect(() => openSync(findProgram('crun')!, 'r+')).toThrow('EROFS');
+});
+
+it('a command that waits is let go once, and one that has gone is left alone', () => {
+  const pipe = join(folder, 'exec.fifo');
+  expect(letGo(folder)).toBe(false);
+  execFileSync('mkfifo', [pipe]);
+  const waiting = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  expect(letGo(folder)).toBe(true);
+  expect(existsSync(pipe)).toBe(false);
+  expect(readSync(waiting, Buffer.alloc(8))).toBe(1);
+  closeSync(waiting);
+  execFileSync('mkfifo', [pipe]);
+  expect(letGo(folder)).toBe(true);
+  expect(existsSync(pipe)).toBe(false);
+});
