@@ -8,7 +8,7 @@ import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import type { Engine } from '../engine/engine.ts';
-import { identityOf, readIdSpace } from '../engine/local/ids.ts';
+import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { lazyEngine, severalEngines } from '../engine/several.ts';
@@ -298,7 +298,7 @@ function openDocker({ home, installation }: Home, { dockerSocket, log }: Config)
 /** Without root everything is the person's. */
 function agentOf(store: Store, user: string, rootless: boolean): number | null {
   const slot = store.find('user', '', user)?.value.slot;
-  return rootless || slot === undefined ? null : identityOf(slot, readIdSpace()).agentId;
+  return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;
 }
 
 /** One that was never seen to end may be running. */

@@ -9,6 +9,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -62,6 +63,8 @@ export function syncFolder(path: string): void {
 
 export function readIfThere(path: string): string | null {
   try {
+    // Cheaper than an error, and most of what is asked for is not there.
+    if (!statSync(path, { throwIfNoEntry: false })) return null;
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || isErrno(error, 'ESRCH')) return null;

@@ -25,16 +25,19 @@ export function isPlainFolder(path: string): boolean {
 
 /** Makes it unless it is there, as that of `ownerId`; anything else under that name is refused. */
 export function ensureFolder(path: string, ownerId: number | null): void {
+  if (!isPlainFolder(path)) makeFolder(path);
+  if (ownerId === null || lstatSync(path).uid === ownerId) return;
+  if (isEmptyFolder(path)) lchownSync(path, ownerId, ownerId);
+}
+
+function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
+    if (isErrno(error, 'EEXIST') && isPlainFolder(path)) return;
     if (!isErrno(error, 'EEXIST')) throw error;
-    if (!isPlainFolder(path)) {
-      throw new Fault('denied', `${path} is not a folder`, { hint: 'Look at what it is, and move it away.' });
-    }
+    throw new Fault('denied', `${path} is not a folder`, { hint: 'Look at what it is, and move it away.' });
   }
-  if (ownerId === null || lstatSync(path).uid === ownerId) return;
-  if (isEmptyFolder(path)) lchownSync(path, ownerId, ownerId);
 }
 
 /** What belongs to whom the folder belongs to becomes that of `ownerId`, with the folder. */
