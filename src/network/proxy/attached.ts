@@ -10,7 +10,7 @@ import { dialOne } from './dial.ts';
 import type { Gate } from './listener.ts';
 import { Meter } from './meter.ts';
 import { Pace, Slots } from './pace.ts';
-import { type Passing, relay } from './relay.ts';
+import { type Look, type Passing, relay } from './relay.ts';
 import { UsageFile } from './usage.ts';
 
 /** New connections and requests of one sandbox. */
@@ -129,7 +129,7 @@ export class Attached {
   }
 
   /** Both ways until both have ended; `attempt` ends with it. */
-  connect(attempt: Attempt, client: Socket, upstream: Socket, look: Parameters<typeof relay>[3] = {}): void {
+  connect(attempt: Attempt, client: Socket, upstream: Socket, look: Look | null = null): void {
     attempt.cut = () => {
       client.destroy();
       upstream.destroy();

@@ -1,7 +1,8 @@
 /** Connects to one of the addresses that were judged, and to no other. */
-import { connect, type Socket } from 'node:net';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { Endpoint } from '../../model/host.ts';
 import { type Address, Refused } from '../lookup.ts';
+import { withIntake } from './intake.ts';
 
 /** How long one address may take before the next is tried as well. */
 const nextMs = 1500;
@@ -13,7 +14,7 @@ export function dialOne(
   signal: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({
+    const options: NetConnectOpts = {
       host: asked.host.text,
       port: asked.port,
       allowHalfOpen: true,
@@ -28,7 +29,8 @@ export function dialOne(
         if (options.all) (answer as unknown as (error: null, all: typeof found) => void)(null, found);
         else answer(null, found[0]!.address, found[0]!.family);
       },
-    });
+    };
+    const socket = withIntake((onread) => connect({ ...options, onread }));
     const fail = (refused: Refused) => {
       settle();
       socket.destroy();

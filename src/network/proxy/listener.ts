@@ -5,6 +5,7 @@
 import { closeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { duplicate } from '../../lib/network-namespace.ts';
+import { replace } from './intake.ts';
 import type { Pace } from './pace.ts';
 
 export interface Gate {
@@ -39,7 +40,8 @@ export class Listener {
     server.listen({ fd: duplicate(this.#fd) });
   }
 
-  #take(socket: Socket): void {
+  #take(accepted: Socket): void {
+    const socket = replace(accepted);
     // Whoever hangs up is no news to anybody.
     socket.on('error', () => socket.destroy());
     const waitMs = this.#gate.pace.takeMs();

@@ -1,8 +1,9 @@
 /** Ports of this machine that lead to servers inside a sandbox. */
-import { createServer, type Server, Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { PortForward } from '../../model/network.ts';
+import { adopt, replace } from './intake.ts';
 import type { Meter } from './meter.ts';
 import { relay } from './relay.ts';
 import type { ThresholdThread } from './threshold.ts';
@@ -39,11 +40,12 @@ export class ForwardedPort {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #take(client: Socket, port: number, inside: InsideOf): Promise<void> {
+  async #take(accepted: Socket, port: number, inside: InsideOf): Promise<void> {
+    const client = replace(accepted);
     client.on('error', () => client.destroy());
     this.#keep(client);
     try {
-      const server = new Socket({ fd: await connectInside(inside, port), allowHalfOpen: true });
+      const server = adopt(await connectInside(inside, port));
       server.on('error', () => server.destroy());
       this.#keep(server);
       relay(client, server, { meter: inside.meter, onBytes: () => {} });

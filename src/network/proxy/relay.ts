@@ -1,6 +1,7 @@
 /** Bytes both ways between two sockets: each at the pace of the other, counted, until both sides have ended. */
 import type { Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { takeDirectly } from './intake.ts';
 import type { Meter } from './meter.ts';
 
 export interface Passing {
@@ -9,21 +10,27 @@ export interface Passing {
   readonly onBytes: (bytes: number, way: 'sent' | 'received') => void;
 }
 
-/** Looks at a chunk on its way and returns what of it is passed on. */
-export type Look = (chunk: Buffer) => Buffer;
-
-export function relay(
-  client: Socket,
-  upstream: Socket,
-  passing: Passing,
-  look: Partial<Record<'sent' | 'received', Look>> = {},
-): void {
-  pass(client, upstream, 'sent', passing, look.sent);
-  pass(upstream, client, 'received', passing, look.received);
+/** Looks at chunks on their way, until it has seen enough, and returns what of each is passed on. */
+export interface Look {
+  readonly isOver: boolean;
+  sent(chunk: Buffer): Buffer;
+  received(chunk: Buffer): Buffer;
 }
 
-function pass(from: Socket, to: Socket, way: 'sent' | 'received', { meter, onBytes }: Passing, look?: Look): void {
+export function relay(client: Socket, upstream: Socket, passing: Passing, look: Look | null = null): void {
+  pass(client, upstream, 'sent', passing, look);
+  pass(upstream, client, 'received', passing, look);
+}
+
+function pass(
+  from: Socket,
+  to: Socket,
+  way: 'sent' | 'received',
+  { meter, onBytes }: Passing,
+  look: Look | null,
+): void {
   let holds = 0;
+  let isWriting = false;
   const hold = () => {
     holds += 1;
     from.pause();
@@ -32,15 +39,25 @@ function pass(from: Socket, to: Socket, way: 'sent' | 'received', { meter, onByt
     holds -= 1;
     if (holds === 0 && !from.destroyed) from.resume();
   };
-  from.on('data', (chunk: Buffer) => {
+  const written = () => {
+    if (!isWriting || to.writableLength > 0) return;
+    isWriting = false;
+    letGo();
+  };
+  const take = (chunk: Buffer) => {
     onBytes(chunk.length, way);
-    const bytes = look ? look(chunk) : chunk;
-    if (bytes.length > 0 && !to.destroyed && !to.write(bytes)) {
+    // What looks may keep it for longer.
+    const bytes = look && !look.isOver ? look[way](Buffer.from(chunk)) : chunk;
+    if (bytes.length > 0 && !to.destroyed) to.write(bytes, written);
+    // Memory that is still to be written must not be read into.
+    if (to.writableLength > 0 && !isWriting) {
+      isWriting = true;
       hold();
-      to.once('drain', letGo);
     }
     if (meter.take(chunk.length, letGo)) hold();
-  });
+  };
+  takeDirectly(from, take);
+  from.on('data', take);
   from.on('end', () => to.end());
   from.on('error', () => to.destroy());
   from.on('close', () => {

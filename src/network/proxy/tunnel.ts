@@ -171,5 +171,11 @@ function openTls({ visit: { attached, socket }, asked, attempt, upstream }: TlsT
     }
     return chunk;
   };
-  attached.connect(attempt, socket, upstream, { sent, received });
+  attached.connect(attempt, socket, upstream, {
+    get isOver() {
+      return watch.isOver;
+    },
+    sent,
+    received,
+  });
 }
