@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
-import { childrenOf, processesMentioning } from '../harness/traces.ts';
+import { localPrey, seed, survive } from '../harness/swarm-kill.ts';
+import { childrenOf } from '../harness/traces.ts';
 
 let carrel: Installation;
 
@@ -105,52 +106,8 @@ it('daemons that die between any two steps are followed by one that goes on', as
 });
 
 it('whoever is killed at whatever moment, what is resumed ends with every story once', async () => {
-  const seed = Number(process.env.CARREL_SEED ?? Date.now() % 2 ** 31);
-  const random = generator(seed);
   const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
   await project.swarm(...begin, '--detach');
-  for (let round = 0; round < 6; round++) {
-    await new Promise((resolve) => setTimeout(resolve, random() * 700));
-    await kill(victims[Math.floor(random() * victims.length)]!, random);
-    await carrel.ok('ls');
-    const view = await project.until('what ended to be recorded', () => true);
-    if (hasEnded(view) && view.containers.every(({ status }) => status === 'completed')) break;
-    await carrel.run(['swarm', 'resume', '--detach', '--project', project.path]);
-  }
-  for (let tries = 0; tries < 10; tries++) {
-    const { containers } = await project.until('the end', hasEnded);
-    if (containers.every(({ status }) => status === 'completed')) break;
-    await project.swarm('resume', '--detach');
-  }
+  await survive(localPrey(carrel, project), 6, 700);
   expect([seed, project.wrong()]).toEqual([seed, []]);
 });
-
-const victims = ['daemon', 'adapter', 'agent', 'sandbox'] as const;
-
-/** Something of that kind, if there is one. */
-async function kill(victim: (typeof victims)[number], random: () => number): Promise<void> {
-  if (victim === 'daemon') return carrel.killDaemon();
-  const keepers = processesMentioning(carrel.home, 'conmon');
-  const keeper = keepers[Math.floor(random() * keepers.length)];
-  if (keeper === undefined) return;
-  const [init] = childrenOf(keeper);
-  const adapters = init === undefined ? [] : childrenOf(init);
-  const pids = { sandbox: [keeper, init], adapter: adapters, agent: adapters.flatMap(childrenOf) }[victim];
-  for (const pid of pids) if (pid !== undefined) killed(pid);
-}
-
-function killed(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself, ignoring.
-  }
-}
-
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -1,8 +1,9 @@
-/** A swarm whose Docker Engine is killed and comes back. */
+/** Swarms whose Docker Engine is killed and comes back, alone and among all others that are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+import { seed, survive } from '../harness/swarm-kill.ts';
 
 let dockerd: Dockerd;
 let carrel: Installation;
@@ -35,3 +36,20 @@ it('ends with every story once, resumed where its containers went with the engin
   }
   expect(project.wrong()).toEqual([]);
 });
+
+it('whoever is killed at whatever moment, the engine, too, what is resumed ends with every story once', async () => {
+  const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
+  await project.swarm('run', '--all', '--agent', 'scripted', '--engine', 'docker', '--detach');
+  const sandboxes = async () => {
+    const ids = (await dockerd.docker('ps', '--quiet')).split('\n').filter(Boolean);
+    const asked = ids.map((id) => dockerd.docker('inspect', '--format', '{{.State.Pid}}', id).catch(() => '0'));
+    const inits = (await Promise.all(asked)).map(Number).filter((pid) => pid > 0);
+    return inits.map((init) => ({ init, keeper: null }));
+  };
+  const restart = async () => {
+    await dockerd.stop('SIGKILL');
+    await dockerd.start();
+  };
+  await survive({ carrel, project, sandboxes, others: [restart] }, 5, 1500);
+  expect([seed, project.wrong()]).toEqual([seed, []]);
+}, 120_000);
