@@ -4,7 +4,7 @@ import type { SwarmView } from '../api/routes.ts';
 import { consequences } from '../model/fault.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output/output.ts';
-import { plain } from './output/text.ts';
+import { commandLine, plain } from './output/text.ts';
 import { absolute } from './paths.ts';
 import { catchSignals } from './signals.ts';
 import { followSwarm } from './swarm-follow.ts';
@@ -37,7 +37,8 @@ export async function concludeSwarm(
 /** Reads along until everything has ended, for JSON without a word. Ctrl-C only stops the reading. */
 export async function readAlong({ json, out }: Context, client: Client, project: string): Promise<SwarmView> {
   const giveBack = catchSignals(() => {
-    out.note('the swarm goes on; see it with: carrel swarm status — stop it with: carrel swarm stop');
+    const where = project === process.cwd() ? '' : ` --project ${commandLine([project])}`;
+    out.note(`the swarm goes on; see it with: carrel swarm status${where} — stop it with: carrel swarm stop${where}`);
     process.exit(interrupted);
   });
   try {

@@ -266,7 +266,11 @@ function viewOf(container: SwarmContainer): SwarmContainerView {
 
 function refuseAgain(container: SwarmContainer, { agent, sandbox }: RunChoice): void {
   const { containerName, taskFilePath, work } = container;
-  if (isActive(container)) throw new Fault('conflict', `${containerName} is at work on ${taskFilePath} already`);
+  if (isActive(container)) {
+    throw new Fault('conflict', `${containerName} is at work on ${taskFilePath} already`, {
+      hint: `See it with: carrel swarm status — stop it with: carrel swarm stop ${containerName}`,
+    });
+  }
   const differs =
     work &&
     ((agent && agent !== work.agent) || (sandbox?.engine && sandbox.engine !== (work.request.engine ?? 'local')));

@@ -81,10 +81,10 @@ export const agentPresets: Readonly<Record<string, AgentSpec>> = {
     input: 'prompt',
     key: { variable: 'CODEX_API_KEY', secret: 'OPENAI_API_KEY', elsewhere: 'OPENAI_API_KEY' },
   },
+  /** By ACP: without a terminal its own mode refuses the base URL that a credential gives. */
   gemini: {
-    kind: 'command',
-    command: ['gemini', '--skip-trust', '--approval-mode=yolo'],
-    input: 'prompt',
+    kind: 'acp',
+    command: ['gemini', '--acp', '--skip-trust'],
     key: { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' },
   },
   opencode: { kind: 'acp', command: ['opencode', 'acp'] },

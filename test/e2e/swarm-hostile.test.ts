@@ -1,0 +1,41 @@
+/** Agents that would rather say that they are done: what they claim, plant and flood, and what comes of it. */
+import { cpSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+
+let carrel: Installation;
+
+beforeAll(() => {
+  carrel = new Installation();
+  knowScripted(carrel);
+});
+afterAll(() => carrel.dispose());
+
+it('nothing is completed that is not done, and nothing of the project is touched', async () => {
+  const does = (deed: string) => `append ${deed}.txt US-001\nsh node /workspace/tools/hostile.mjs ${deed}`;
+  const liars = Object.fromEntries(['forge', 'scribe', 'link', 'flood'].map((name) => [name, [does(name), 'say no']]));
+  const project = new SwarmProject(carrel, 'hostile', { ...liars, plant: [does('plant')], docs: lines('docs', 1) });
+  cpSync(resolve('test/fixtures/hostile-agent.mjs'), join(project.path, 'tools/hostile.mjs'));
+  const before = project.git('for-each-ref', 'refs/heads', 'refs/tags');
+  await project.swarm('run', '--all', '--agent', 'scripted', '-d');
+  const { containers } = await project.until('all to end', hasEnded, 55_000);
+  const ends = Object.fromEntries(
+    containers.map(({ containerName, status, reason }) => [containerName, `${status} ${reason}`]),
+  );
+  const lost = 'failed lost: what was done did not come to the host: US-001, US-002';
+  expect(ends).toEqual({
+    forge: lost,
+    scribe: lost,
+    link: 'failed AGENT_CRASH: ended by SIGKILL',
+    flood: 'failed AGENT_CRASH: it speaks nonsense',
+    plant: 'completed null',
+    docs: 'completed null',
+  });
+  for (const name of Object.keys(liars)) expect(project.statuses(name)).not.toContain('completed');
+  expect([project.landed('plant'), project.landed('docs')]).toEqual([['US-001'], ['US-001']]);
+  expect(project.git('for-each-ref', 'refs/heads', 'refs/tags')).toBe(before);
+  expect(project.git('for-each-ref', 'refs/carrel/other')).toBe('');
+  expect(await carrel.run(['diff', 'plant', 'owned'])).toMatchObject({ stdout: '' });
+});
