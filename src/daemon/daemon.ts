@@ -204,6 +204,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
         sandboxes,
         networks,
         credentialHosts: (box) => supply.hostsOf(box),
+        limits: config.network.limits,
         now,
       }),
       ...swarms.of(parts, {

@@ -7,6 +7,7 @@ import { type Endpoint, endpointText, hostText, parseEndpoint, parseHost } from 
 import {
   canonicalRule,
   maxRules,
+  type NetworkLimits,
   NetworkPolicy,
   type NetworkSpec,
   noNetwork,
@@ -15,6 +16,7 @@ import {
 import { type Sandbox, withSpec } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { judge, Refused, systemLookUp } from '../network/lookup.ts';
+import { UsageFile } from '../network/proxy/usage.ts';
 import { type ReadOptions, type RecordLine, readRecord } from '../network/record.ts';
 import type { Row, Store } from '../store/store.ts';
 import { freePort } from './free-port.ts';
@@ -28,6 +30,7 @@ export interface NetworkDeskParts {
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
   /** Hosts that it has credentials for. */
   readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
+  readonly limits: NetworkLimits;
   readonly now: () => string;
 }
 
@@ -66,6 +69,10 @@ export class NetworkDesk {
     if (trouble !== null) {
       const reason = `${trouble}, so nobody listens there until it is free`;
       return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
+    }
+    if (this.#isSpent(id)) {
+      const reason = 'the sandbox has used up what it may send and receive in all';
+      return { ...answer(asked), allowed: false, rule: null, refusal: 'limit', reason };
     }
     const service = value.spec.services?.find(({ port }) => port === asked.port);
     if (service && hostText(asked.host) === loopback) {
@@ -135,6 +142,11 @@ export class NetworkDesk {
     }
     await this.#write(row, { ...network, ports: network.ports.filter((one) => !isMeant(one)) });
     return removed;
+  }
+
+  #isSpent(id: string): boolean {
+    const { limits, networks } = this.#parts;
+    return limits.totalBytes !== null && new UsageFile(networks.folder(id)).read() >= limits.totalBytes;
   }
 
   #address(text: string): string {

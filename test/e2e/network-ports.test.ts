@@ -92,13 +92,15 @@ describe.each(ways)('a port, %s', (way: Way) => {
   });
 });
 
-describe('a crash', () => {
+describe.each(ways)('a crash, %s', (way: Way) => {
   const rule = 'one.example';
+  let ground: Ground;
   let carrel: Installation;
-  beforeAll(() => {
-    carrel = new Installation();
-  });
-  afterAll(() => carrel.dispose());
+  beforeAll(async () => {
+    ground = await Ground.open(way);
+    carrel = ground.carrel;
+  }, 120_000);
+  afterAll(() => ground.dispose(), 60_000);
 
   /** Runs a command against a daemon that dies at `point`, and sees it die. */
   async function crashDuring(point: string, ...args: string[]): Promise<void> {

@@ -164,6 +164,7 @@ export class Attached {
   }
 
   #spent(): void {
+    this.#usage.close(this.meter.totalBytes);
     for (const attempt of [...this.#attempts.keys()]) this.#cut(attempt, 'used up what it may send and receive in all');
   }
 

@@ -27,7 +27,13 @@ const folder = join(home, 'network');
 
 process.umask(0o077);
 const log = new OwnLog(join(folder, proxyFiles.log));
-process.on('uncaughtException', (error) => log.write(`${new Date().toISOString()} uncaught: ${error.stack}\n`));
+process.on('uncaughtException', (error) => {
+  try {
+    log.write(`${new Date().toISOString()} uncaught: ${error.stack}\n`);
+  } catch {
+    // A full disk is no reason to end, ignoring.
+  }
+});
 // Held until this process ends, however it ends.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 const lock = openSync(join(folder, proxyFiles.lock), constants.O_RDWR | constants.O_CREAT, 0o600);
