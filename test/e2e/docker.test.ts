@@ -87,6 +87,18 @@ describe('on docker', () => {
     await carrel.ok('rm', '--force', 'box');
   });
 
+  it('is lost when its container is removed behind our back, and starts again', async () => {
+    await carrel.ok('create', '--name', 'box', ...docker, project);
+    await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo kept > kept');
+    const { id } = await carrel.show('box');
+    await dockerd.docker('rm', '--force', ...(await dockerd.docker('ps', '-q', '--filter', `name=${id}`)).split('\n'));
+    await until(async () => (await carrel.show('box')).state !== 'running', 'the end to be recorded');
+    expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost', exitCode: null });
+    await carrel.ok('start', 'box');
+    expect(await carrel.ok('exec', 'box', '--', 'cat', 'kept')).toBe('kept\n');
+    await carrel.ok('rm', '--force', 'box');
+  });
+
   it('still has what earlier starts wrote', async () => {
     await carrel.ok('create', '--name', 'said', ...docker, '--', 'sh', '-c', 'echo here >> n; wc -l < n');
     await carrel.ok('wait', 'said');

@@ -27,7 +27,7 @@ import { readLog as readLogFile } from '../local/log-file.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
-import { removeEverything, stopContainer, watchEnd } from './end.ts';
+import { afterRemoval, removeEverything, stopContainer, watchEnd } from './end.ts';
 import { Events } from './events.ts';
 import { type Execution, execInside } from './exec.ts';
 import { readHandle, startedOf } from './handle.ts';
@@ -139,7 +139,7 @@ class DockerEngine implements Engine {
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
     if (this.#pauses.isAbandoned(id)) await this.#pauses.end(id, this.#context.name(id));
-    const container = await this.#find(id);
+    const container = await afterRemoval(this.#context.connection, await this.#find(id));
     const found = observed(container, handle);
     // Left by a crash; who runs has what it needs.
     if (found.kind === 'running' && this.#context.stage.isShown(id)) this.#context.stage.hide(id);

@@ -1,11 +1,12 @@
 /** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContainerInspectInfo } from 'dockerode';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
 import type { LogEnd } from '../local/log-file.ts';
-import { statusOf } from './connection.ts';
+import { type Connection, statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import { labels, volumeNames } from './naming.ts';
 
@@ -38,6 +39,24 @@ export function watchEnd(context: Context, container: string): LogEnd {
     },
   );
   return { isOver: () => over, change };
+}
+
+/**
+ * What is being removed is gone in a moment. Until then it looks like one that was killed, which is none of its own doing.
+ * Where the removal hangs, it is what it looks like.
+ */
+export async function afterRemoval(
+  connection: Connection,
+  found: ContainerInspectInfo | null,
+): Promise<ContainerInspectInfo | null> {
+  if (found?.State.Status !== 'removing') return found;
+  const removed = connection
+    .wait((docker) => docker.getContainer(found.Id).wait({ condition: 'removed' }))
+    .then(
+      () => null,
+      (error) => (statusOf(error) === 404 ? null : found),
+    );
+  return inTime<ContainerInspectInfo | null>(busyMs, removed, () => found);
 }
 
 /** Settles when it has ended or is gone. */
