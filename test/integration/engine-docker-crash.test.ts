@@ -9,7 +9,7 @@ import type { Launch } from '../../src/engine/engine.ts';
 import { codeOf, exitedWith, killedBy } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
-import { type DockerSetup, dockerSetup } from '../harness/docker-engine.ts';
+import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { dockerEngines } from '../harness/podman.ts';
 
@@ -177,12 +177,18 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 });
 
-it('with live-restore, sandboxes go on over a restart of the Docker Engine', async () => {
+it('with live-restore, sandboxes go on over a restart of the Docker Engine, and end and begin again after it', async () => {
   const other = await Dockerd.open(['--live-restore']);
-  const { engine, launch: launchOf, commands, shared, cleanup } = await dockerSetup(other);
+  const setup = await dockerSetup(other);
+  const { engine, commands, shared } = setup;
   try {
-    const launch = launchOf({ command: commands.tick('ticks') });
+    const [lower, folder] = ['lower', 'layers'].map((name) => join(setup.folder, name)) as [string, string];
+    for (const path of [lower, join(folder, 'upper'), join(folder, 'work')]) mkdirSync(path, { recursive: true });
+    const plain = setup.launch({ command: commands.tick('ticks') });
+    const overlay = { kind: 'overlay', lower, folder, target: '/workspace' } as const;
+    const launch = { ...plain, mounts: [...plain.mounts, overlay] };
     const { handle } = await engine.start(launch);
+    await other.docker('exec', `carrel-${setup.installation}-${launch.id}`, 'touch', '/workspace/kept');
     await other.stop();
     const before = await shared.lines('ticks');
     await until('it to go on', async () => ((await shared.lines('ticks')) > before ? true : null));
@@ -191,10 +197,18 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine', asy
     await engine.stop(launch.id, handle, 10_000);
     expect((await engine.inspect(launch.id, null)).kind).toBe('exited');
     await engine.remove(launch.id, handle);
+    expect(await engine.list()).toEqual([]);
+    const again = { ...launch, command: ['/bin/sh', '-c', 'ls /workspace'] };
+    expect(await said(engine, again)).toBe('kept\n');
+    // Of some volumes that engine does not believe that they are free; the next one does.
+    await other.stop();
+    await other.start();
+    expect(await said(engine, again)).toBe('kept\n');
+    expect(await other.docker('volume', 'ls', '--quiet')).toBe('');
     await engine.dispose();
   } finally {
     await other.dispose();
-    await cleanup();
+    await setup.cleanup();
   }
 });
 

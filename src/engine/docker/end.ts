@@ -8,7 +8,7 @@ import { Fault } from '../../model/fault.ts';
 import type { LogEnd } from '../local/log-file.ts';
 import { type Connection, statusOf } from './connection.ts';
 import type { Context } from './context.ts';
-import { labels, volumeNames } from './naming.ts';
+import { idIn, installationFilter, volumeNames } from './naming.ts';
 
 const killWaitMs = 10_000;
 const busyMs = 10_000;
@@ -90,22 +90,29 @@ async function removeContainer({ connection }: Context, name: string): Promise<v
   await connection.find((docker) => docker.getContainer(name).remove({ force: true, v: true }));
 }
 
+/** An engine whose containers outlived it may believe for ever that somebody has a volume. It goes when that one has gone. */
 async function removeVolume({ connection }: Context, name: string): Promise<void> {
-  await connection.find((docker) => docker.getVolume(name).remove());
+  try {
+    await connection.find((docker) => docker.getVolume(name).remove());
+  } catch (error) {
+    if (!/has active mounts/.test((error as Error).message)) throw error;
+  }
 }
 
 /**
- * Those of the sandbox alone, by their names: of one that it was making when it died, the engine forgets the labels. And
- * names of its user's volumes that no container has any more.
+ * Those of the sandbox alone, by their names: of one that it was making when it died, the engine forgets the labels. And what
+ * no container has any more: names of volumes of users, and what could not be removed with other sandboxes.
  */
-async function volumesOf({ connection, installation }: Context, id: string): Promise<string[]> {
-  const found = await Promise.all(
-    [
-      { name: [volumeNames(installation, id)] },
-      { label: [`${labels.installation}=${installation}`, labels.volume], dangling: ['true'] },
-    ].map((filters) => connection.ask((docker) => docker.listVolumes({ filters: JSON.stringify(filters) } as object))),
-  );
-  return found.flatMap(({ Volumes }) => (Volumes ?? []).map(({ Name }) => Name));
+async function volumesOf(context: Context, id: string): Promise<string[]> {
+  const { connection, installation } = context;
+  const list = async (filters: object) => {
+    const asked = { filters: JSON.stringify(filters) } as object;
+    return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
+  };
+  const own = await list({ name: [volumeNames(installation, id)] });
+  const idle = await list({ ...installationFilter(installation), dangling: ['true'] });
+  const isLeft = (sandbox: string | null) => sandbox === null || !context.isBegun(sandbox);
+  return [...own, ...idle.filter(({ Labels }) => isLeft(idIn(Labels)))].map(({ Name }) => Name);
 }
 
 /** Somebody else may be removing the same, and mounts may be busy for a moment. */

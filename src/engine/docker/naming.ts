@@ -17,9 +17,9 @@ export function containerName(installation: string, id: string): string {
   return `carrel-${installation}-${id}`;
 }
 
-/** Of the mount with that number. */
-export function volumeName(installation: string, id: string, index: number): string {
-  return `${volumeNames(installation, id)}${index}`;
+/** Of the mount with that number. Each start has its own: one that could not be removed is not to be taken for another. */
+export function volumeName(installation: string, id: string, index: number, start: string): string {
+  return `${volumeNames(installation, id)}${index}-${start}`;
 }
 
 /** What all of them begin with. */

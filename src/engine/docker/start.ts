@@ -1,4 +1,6 @@
 /** From a Launch to a container that waits to be started. */
+
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
@@ -32,6 +34,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
   const all = [...root.mounts, ...launch.mounts];
   const who = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
+  const start = randomBytes(4).toString('hex');
   const shows = context.stage.isPossible;
   if (isPodman && !shows) throw needsRoot();
   const view = shows ? same : await context.view(root.image);
@@ -46,7 +49,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     maps,
     view,
     userMarks: context.rootless,
-    volumeName: (index) => volumeName(installation, launch.id, index),
+    volumeName: (index) => volumeName(installation, launch.id, index, start),
     labels: own,
   });
   crashPoint('start:staged');
