@@ -1,7 +1,7 @@
 /** The bench's side of `raw-inside.ts`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { namespaceArgs } from '../../src/lib/namespace.ts';
@@ -22,7 +22,14 @@ export function insideArgv(file: string, ...args: readonly string[]): [string, .
   return [...namespaceArgs(process.getuid?.() ?? 0), process.execPath, compiled, ...args];
 }
 
+/** Parts that mount something of the build look for it two folders above theirs, in `dist`. */
+function showBuild(): void {
+  const link = resolve('dist/bench/dist');
+  if (!existsSync(link)) symlinkSync('..', link);
+}
+
 export async function openRaw(cleanup: Cleanup): Promise<Raw> {
+  showBuild();
   const [file, ...args] = insideArgv('raw-inside.js', mkdtempSync(join(tmpdir(), 'carrel-bench-')));
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   cleanup.add('the bare runtime', () => end(child));

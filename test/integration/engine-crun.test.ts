@@ -1,7 +1,17 @@
 /** What crun is spared: everything is as if it had done it itself. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -60,7 +70,7 @@ it('later sandboxes have the filter that was compiled for the first', async () =
 });
 
 it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', () => {
-  expect(() => openSync(findProgram('crun')!, 'r+')).toThrow('EROFS');
+  expect(() => accessSync(findProgram('crun')!, constants.W_OK)).toThrow('EROFS');
 });
 
 it('a command that waits is let go once, and one that has gone is left alone', () => {

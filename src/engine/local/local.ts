@@ -36,7 +36,7 @@ import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { Pauses } from './pause.ts';
 import { aboutLocal, probe } from './probe.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
-import { begin, create } from './start.ts';
+import { begin, create, runtimeGone } from './start.ts';
 
 export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
 
@@ -98,7 +98,7 @@ class LocalEngine implements LocalEngineView {
     if (found.kind === 'created') {
       await this.#tell(id, handle, made);
       this.#connect(launch);
-      await begin(this.#context, id, note, handle.init.pid);
+      await begin(this.#context, id, note);
       crashPoint('start:begun');
     }
     return startedOf(handle);
@@ -174,6 +174,7 @@ class LocalEngine implements LocalEngineView {
     // What is paused gets no signal; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
+    await runtimeGone((current as LocalHandle).init.pid);
     await stopProcesses(current as LocalHandle, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
     await freeEnded(this.#context, id);
   }
@@ -209,6 +210,7 @@ class LocalEngine implements LocalEngineView {
     } while (this.#pauses.over(id) !== null);
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw notRunning();
+    await runtimeGone((found.started.handle as LocalHandle).init.pid);
     keepPlace(id);
     const { keeperPath, layout } = this.#context;
     const { runtimePath, maxProcesses } = note;

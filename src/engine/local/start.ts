@@ -91,10 +91,14 @@ function putInBundle(bundle: string, name: string, content: object): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Lets the command go, and returns when it has: until then the runtime itself stands in its place. */
-export async function begin(context: Context, id: string, note: LaunchNote, initPid: number): Promise<void> {
+/** Lets the command go; for a moment the runtime itself still stands in its place. */
+export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
   if (note.runtime !== 'crun' || !letGo(join(context.layout.state('crun'), id))) await startWith(context, id, note);
-  for (let tries = 0; isRuntime(initPid) && tries < maxBeginTries; tries += 1) await pause(1);
+}
+
+/** Whoever enters while the runtime is there is refused, and a signal is lost. */
+export async function runtimeGone(initPid: number): Promise<void> {
+  for (let tries = 0; isRuntime(initPid) && tries < maxTries; tries += 1) await pause(1);
 }
 
 async function startWith(context: Context, id: string, { runtime, runtimePath }: LaunchNote): Promise<void> {
@@ -102,9 +106,8 @@ async function startWith(context: Context, id: string, { runtime, runtimePath }:
   if (exitCode !== 0) throw runtimeFault(stderr);
 }
 
-const maxBeginTries = 2000;
+const maxTries = 2000;
 
-/** Whoever enters a sandbox whose first process is still the runtime is refused. */
 function isRuntime(pid: number): boolean {
   return /^(crun|runc)|INIT\]$/m.test(readIfThere(`/proc/${pid}/comm`) ?? '');
 }
