@@ -5,6 +5,7 @@ import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { keepBases } from '../workspace/change/bases.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
+import { foldIndex } from '../workspace/change/fold-index.ts';
 import { readAgentTips } from '../workspace/git/agent-tips.ts';
 import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
 import { reopen, settleAgain, takeOver } from '../workspace/take-over.ts';
@@ -17,6 +18,7 @@ export const jobs = {
   keepBases,
   readAgentTips,
   discardChanges,
+  foldIndex,
   review,
   writeDiff,
   writePatch,

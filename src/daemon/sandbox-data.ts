@@ -13,6 +13,8 @@ import type { Given } from '../secret/given.ts';
 import type { Secrets } from '../secret/secret.ts';
 import type { Store } from '../store/store.ts';
 import { finishDiscard } from '../workspace/change/discard.ts';
+import { foldIndex } from '../workspace/change/fold-index.ts';
+import { hasIndex } from '../workspace/change/index-layer.ts';
 import { ensureDisk, openDisk, removeDisk } from '../workspace/snapshot/disk.ts';
 import { recoverRestore } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
@@ -60,6 +62,11 @@ export function sandboxData(parts: DataParts): SandboxData & {
       const place = workspacePlace(sandbox, home);
       if (place === null) return held;
       await provideBase(sandbox, place, parts.threads);
+      await parts.locks.run(sandbox.id, async () => {
+        // Slow only where it has something to do.
+        if (hasIndex(place)) await parts.threads.run('foldIndex', place);
+        else foldIndex(place);
+      });
       if (place.kind === 'copy') await parts.threads.run('copyTree', place.base, join(place.folder, 'tree'));
       return held;
     },

@@ -33,6 +33,8 @@ const c = {
   nameToHandle: libc(
     'int name_to_handle_at(int folder, const void *path, _Inout_ void *handle, _Out_ int *mount, int flags)',
   ),
+  openByHandle: libc('int open_by_handle_at(int mount, const void *handle, int flags)'),
+  lremovexattr: libc('int lremovexattr(const void *path, const char *name)'),
   closeRange: libc('long syscall(long number, uint32_t first, uint32_t last, uint32_t flags)'),
   openat2: libc('long syscall(long number, int folder, const char *path, const void *how, size_t size)'),
 };
@@ -239,6 +241,26 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
   handle.writeUInt32LE(maxHandleBytes, 0);
   if (c.nameToHandle(AT_FDCWD, terminated(path), handle, [0], 0) !== 0) return null;
   return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
+}
+
+/** Null: the filesystem that `mountFd` is on has it no more. Needs root. */
+export function openByHandle(mountFd: number, { type, bytes }: { type: number; bytes: Uint8Array }): number | null {
+  const O_PATH = 0o10000000;
+  const handle = Buffer.alloc(8 + bytes.length);
+  handle.writeUInt32LE(bytes.length, 0);
+  handle.writeInt32LE(type, 4);
+  handle.set(bytes, 8);
+  const fd = c.openByHandle(mountFd, handle, O_PATH);
+  if (fd >= 0) return fd;
+  const found = errno();
+  if (found === os.errno.ESTALE || found === os.errno.ENOENT) return null;
+  throw new SysError('open_by_handle_at', found);
+}
+
+export function removeMark(path: Uint8Array, name: string): void {
+  const done = c.lremovexattr(terminated(path), name);
+  const found = done === 0 ? 0 : errno();
+  if (![0, os.errno.ENODATA, os.errno.ENOENT].includes(found)) throw new SysError(`removexattr ${name}`, found);
 }
 
 /** Of an open file, folder or link, to the nanosecond, which a number of seconds cannot hold. */

@@ -16,8 +16,8 @@ export interface Entry {
 
 /** Where the bytes of a file are. */
 export type Content =
-  /** At the change's own path below this folder; read by descriptors, never through a link. */
-  | { readonly at: 'tree'; readonly root: string }
+  /** At the change's own path below this folder, or at that one; read by descriptors, never through a link. */
+  | { readonly at: 'tree'; readonly root: string; readonly path?: BytePath }
   /** A part of a file that only we write. */
   | {
       readonly at: 'log';

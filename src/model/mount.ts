@@ -28,5 +28,7 @@ export type Mount =
       /** Holds `upper`, where changes go, and `work`, which is the kernel's; both of this sandbox alone. */
       readonly folder: string;
       readonly target: string;
+      /** A file of `lower` with several names stays one when it is changed, where the engine and the kernel can. */
+      readonly keepsLinks?: boolean;
     }
   | { readonly kind: 'tmpfs'; readonly target: string; readonly sizeBytes: number; readonly mode: number };

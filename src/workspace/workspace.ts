@@ -60,5 +60,5 @@ export function workspaceMounts(place: WorkspacePlace): readonly Mount[] {
 
 export function workingCopy({ kind, base, folder }: WorkspacePlace, target: string): Mount {
   if (kind === 'copy') return { kind: 'bind', source: join(folder, 'tree'), target, readonly: false, mapOwner: true };
-  return { kind: 'overlay', lower: base, folder, target, mapOwner: true };
+  return { kind: 'overlay', lower: base, folder, target, mapOwner: true, keepsLinks: true };
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -170,6 +171,34 @@ describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s
     expect(read('src/deep/x')).toBe('x\n');
     expect((await apply('box')).exitCode).toBe(0);
     expect(existsSync(join(project, 'src'))).toBe(false);
+  });
+
+  it('keeps what is one file one, inside and in the project', async () => {
+    const keepsLinks = who === 'root';
+    put('pair', 'old\n');
+    linkSync(join(project, 'pair'), join(project, 'src/pair'));
+    const ino = (path: string) => statSync(join(project, path)).ino;
+    const inside = (path: string) => carrel.ok('exec', 'box', '--', 'cat', `/workspace/${path}`);
+    await carrel.ok('create', '--name', 'box', project);
+    await agent('box', 'cd /workspace; echo new > pair; echo t > t1; ln t1 src/t2; ln keep.txt kept');
+    expect(await inside('src/pair')).toBe(keepsLinks ? 'new\n' : 'old\n');
+    await carrel.ok('stop', '--grace', '0', 'box');
+    await carrel.ok('start', 'box');
+    expect(await inside('src/pair')).toBe(keepsLinks ? 'new\n' : 'old\n');
+    const pair = keepsLinks ? ['M src/pair'] : [];
+    expect(await changes('box')).toEqual(['A kept', 'M pair', ...pair, 'A src/t2', 'A t1']);
+    expect(await carrel.ok('apply', '--dry-run', 'box')).toContain('kept (hard link to keep.txt)');
+    expect((await apply('box')).exitCode).toBe(0);
+    expect([ino('kept') === ino('keep.txt'), ino('t1') === ino('src/t2')]).toEqual([true, true]);
+    expect([ino('pair') === ino('src/pair'), read('src/pair')]).toEqual([keepsLinks, keepsLinks ? 'new\n' : 'old\n']);
+    expect(await changes('box')).toEqual([]);
+    await carrel.ok('undo', 'box');
+    expect([ino('pair') === ino('src/pair'), read('src/pair'), existsSync(join(project, 'kept'))]).toEqual([
+      true,
+      'old\n',
+      false,
+    ]);
+    expect(await changes('box')).toEqual(['A kept', 'M pair', ...pair, 'A src/t2', 'A t1']);
   });
 
   it('merges what both changed, and names what does not merge', async () => {

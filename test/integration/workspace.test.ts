@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { foldIndex } from '../../src/workspace/change/fold-index.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
 import { treeAt } from '../conformance/workspace/cases.ts';
 import { liveBaseSuite } from '../conformance/workspace/live.ts';
@@ -36,14 +37,17 @@ function overlay(live: boolean): WorkspaceKindUnderTest['open'] {
     ];
     fill(treeAt(base));
     for (const path of [join(folder, 'upper'), join(folder, 'work'), inside]) mkdirSync(path);
-    const own = marks === 'user' ? 'userxattr' : 'index=off,metacopy=off,redirect_dir=off';
+    const own = marks === 'user' ? 'userxattr' : 'index=on,metacopy=off,redirect_dir=off';
     const options = `lowerdir=${base},upperdir=${folder}/upper,workdir=${folder}/work,${own}`;
     const place: WorkspacePlace = { kind: 'overlay', project: base, base, live, marks, folder };
     const workspace: Workspace = {
       place,
       inside,
       scratch,
-      mount: () => mount('carrel-test', inside, 'overlay', 0, options),
+      mount: () => {
+        foldIndex(place);
+        mount('carrel-test', inside, 'overlay', 0, options);
+      },
       unmount: () => void detachMount(inside),
     };
     workspace.mount();
@@ -65,11 +69,11 @@ function copy(): WorkspaceKindUnderTest['open'] {
 
 const live: WorkspaceKindUnderTest = {
   name: `an overlay on a live project (${marks} marks)`,
-  keepsLinks: false,
+  keepsLinks: isRealRoot,
   open: overlay(true),
 };
 const others: readonly WorkspaceKindUnderTest[] = [
-  { name: `an overlay on a copy (${marks} marks)`, keepsLinks: false, open: overlay(false) },
+  { name: `an overlay on a copy (${marks} marks)`, keepsLinks: isRealRoot, open: overlay(false) },
   { name: 'a copy', keepsLinks: true, open: copy() },
 ];
 const onlyLive = process.env.CARREL_TEST_WORKSPACES === 'live';

@@ -273,7 +273,8 @@ function giveFilesTo(agent: Ids, folderFd: number): void {
 
 /**
  * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
- * would make the changes depend on more than names: the base may be edited meanwhile, and we read them without a mount.
+ * would make the changes depend on more than names and the files that they are names of: the base may be edited meanwhile,
+ * and we read them without a mount.
  */
 export async function overlaySource(
   one: OverlayMount,
@@ -286,9 +287,23 @@ export async function overlaySource(
   await bindSource({ kind: 'bind', source: one.folder, target: '', readonly: false }, folder, input);
   chownSync(join(folder, 'upper'), input.agent.uid, input.agent.gid);
   mkdirSync(target);
-  const marks = input.rootless ? 'userxattr' : 'index=off,metacopy=off,redirect_dir=off';
   const layers = `lowerdir=${lower},upperdir=${folder}/upper,workdir=${folder}/work`;
-  mountOverlay(one, target, `${layers},${marks}`);
+  if (input.rootless) mountOverlay(one, target, `${layers},userxattr`);
+  else if (!one.keepsLinks || !isMountedWithIndex(target, `${layers},index=on,${noMore}`))
+    mountOverlay(one, target, `${layers},index=off,${noMore}`);
+}
+
+const noMore = 'metacopy=off,redirect_dir=off';
+
+/** False where layers are not what they were when they were last mounted, or still are. */
+function isMountedWithIndex(target: string, options: string): boolean {
+  try {
+    mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);
+    return true;
+  } catch (error) {
+    if (error instanceof SysError && ['ESTALE', 'EBUSY', 'EINVAL', 'EOPNOTSUPP'].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 function mountOverlay(one: OverlayMount, target: string, options: string): void {

@@ -37,6 +37,7 @@ import {
 import { isHiddenInGit } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
+import { indexFolder } from './index-layer.ts';
 import { type Clock, clockOf, type Ground, isProven, tickNs, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
@@ -133,11 +134,19 @@ export function settleBases(place: WorkspacePlace, changes: readonly Change[], a
   const reader = new Reader();
   try {
     withWriter(place, (writer) => {
-      for (const change of changes) writer.record(change.path, { ...settled(place, change, reader), apply });
+      for (const change of changes) {
+        // What shows through is as the base has it from now on.
+        if (place.live && isInIndex(place, change)) continue;
+        writer.record(change.path, { ...settled(place, change, reader), apply });
+      }
     });
   } finally {
     reader.close();
   }
+}
+
+function isInIndex(place: WorkspacePlace, { afterContent }: Change): boolean {
+  return afterContent?.at === 'tree' && afterContent.root === indexFolder(place);
 }
 
 function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {

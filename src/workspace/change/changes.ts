@@ -1,16 +1,17 @@
 /** What an agent changed: every path of its working copy that differs from its base. */
 import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Entry } from '../../model/change.ts';
+import type { Change, Content, Entry } from '../../model/change.ts';
 import { entryAt } from '../tree/tree.ts';
 import type { Spot } from '../tree/walk.ts';
 import type { Changes, WorkspacePlace } from '../workspace.ts';
-import { type BaseLog, readBaseLog } from './base-log.ts';
+import { type BaseLog, type BaseRecord, readBaseLog } from './base-log.ts';
 import { type Base, baseInLog, baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
 import { HardLinks } from './hard-links.ts';
-import { clockOf, isProven, walkOverlay } from './overlay.ts';
+import { indexFolder, walkIndex } from './index-layer.ts';
+import { clockOf, isProven, isProvenInIndex, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 export function listChanges(place: WorkspacePlace): Changes {
@@ -22,6 +23,7 @@ export function listChanges(place: WorkspacePlace): Changes {
     walkOverlay(place, log, (spot, ground) =>
       list.visit(spot, () => !place.live || isProven(place, clock, spot, ground)),
     );
+    walkIndex(place, (spot) => list.visit(spot, () => !place.live || isProvenInIndex(clock, spot)));
   }
   return list.finish();
 }
@@ -35,6 +37,7 @@ class ChangeList {
   private readonly limit = pathLimit();
   private readonly links = new HardLinks();
   private hiddenInGit = 0;
+  private originals: ReadonlyMap<string, BaseRecord> | undefined;
 
   constructor(place: WorkspacePlace, log: BaseLog) {
     this.place = place;
@@ -54,23 +57,38 @@ class ChangeList {
     const base = this.baseOf(spot, isKnown);
     if (base === undefined) return;
     const listed = !isEqual(this.place, spot, after, base);
-    this.links.add(spot, after, base, this.log.records.get(spot.path), listed);
-    if (listed) this.push(spot.path, base, after);
+    const record = this.log.records.get(spot.path);
+    this.links.add({ spot, after, base, record, content: this.contentOf(spot), listed });
+    if (listed) this.push(spot.path, base, after, this.contentOf(spot));
   }
 
   finish(): Changes {
     for (const path of this.applied) this.deletedSince(path);
-    const changes = this.links.complete(this.changes, (path, base, after) => this.changeOf(path, base, after));
+    const changes = this.links.complete(this.changes, (path, base, after, content) =>
+      this.changeOf(path, base, after, content),
+    );
     changes.sort((one, other) => (one.path < other.path ? -1 : 1));
     return { changes, hiddenInGit: this.hiddenInGit };
   }
 
   private baseOf(spot: Spot, isKnown: () => boolean): Base | undefined {
-    const record = this.log.records.get(spot.path);
+    const record =
+      this.log.records.get(spot.path) ?? (spot.afterName === undefined ? undefined : this.ofOriginal(spot));
     const counts =
       record !== undefined && record.origin !== 'unknown' && (this.place.live || record.origin === 'applied');
     if (counts) return baseInLog(this.place, this.log, spot.path, record);
     return baseInTree(this.place, spot, record === undefined && isKnown());
+  }
+
+  /** What was kept of the same file by another name. */
+  private ofOriginal({ before }: Spot): BaseRecord | undefined {
+    this.originals ??= originalsIn(this.log);
+    return this.originals.get(`${before!.dev}:${before!.ino}`);
+  }
+
+  private contentOf({ afterName }: Spot): Content {
+    if (afterName === undefined) return { at: 'tree', root: this.afterRoot };
+    return { at: 'tree', root: indexFolder(this.place), path: afterName };
   }
 
   /**
@@ -78,14 +96,14 @@ class ChangeList {
    * deletes it: nothing is left that could be visited.
    */
   private deletedSince(path: BytePath): void {
-    this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null);
+    this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null, { at: 'lost' });
   }
 
-  private push(path: BytePath, base: Base, after: Entry | null): void {
-    this.changes.push(this.changeOf(path, base, after));
+  private push(path: BytePath, base: Base, after: Entry | null, content: Content): void {
+    this.changes.push(this.changeOf(path, base, after, content));
   }
 
-  private changeOf(path: BytePath, base: Base, after: Entry | null): Change {
+  private changeOf(path: BytePath, base: Base, after: Entry | null, content: Content): Change {
     this.limit(path);
     return {
       path,
@@ -93,7 +111,7 @@ class ChangeList {
       after,
       hardLink: null,
       beforeContent: base.content,
-      afterContent: after?.type === 'file' ? { at: 'tree', root: this.afterRoot } : null,
+      afterContent: after?.type === 'file' ? content : null,
       baseKnown: base.known,
     };
   }
@@ -121,4 +139,13 @@ export function isHiddenInGit({ cloned }: WorkspacePlace, { path, after, before 
 
 function appliedPaths({ records }: BaseLog): BytePath[] {
   return [...records].filter(([, { origin, entry }]) => origin === 'applied' && entry !== null).map(([path]) => path);
+}
+
+function originalsIn({ records }: BaseLog): Map<string, BaseRecord> {
+  const found = new Map<string, BaseRecord>();
+  for (const newest of records.values())
+    for (let record: BaseRecord | null = newest; record !== null; record = record.previous)
+      if (record.origin === 'project' && record.identity !== null)
+        found.set(`${record.identity.dev}:${record.identity.ino}`, record);
+  return found;
 }

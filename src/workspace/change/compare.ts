@@ -55,7 +55,7 @@ export function isEqual(place: WorkspacePlace, spot: Spot, after: Entry | null, 
 }
 
 function hasContent(place: WorkspacePlace, spot: Spot, base: Base): boolean {
-  const own = spot.afterIn && openRegular(spot.afterIn, spot.name);
+  const own = spot.afterIn && openRegular(spot.afterIn, spot.afterName ?? spot.name);
   const same = using(own, (mine) => {
     if (base.sha256 !== null) return hashOf(mine).sha256 === base.sha256;
     return using(openBase(place, spot, base.content!), (theirs) => sameBytes(mine, theirs));

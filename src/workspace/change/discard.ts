@@ -19,7 +19,9 @@ import { forgetBases, keepBases } from './bases.ts';
 import { afterRoot, listChanges } from './changes.ts';
 import { baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
-import { isOpaque, isWhiteout, walkOverlay } from './overlay.ts';
+import { foldIndex } from './fold-index.ts';
+import { isWhiteout } from './layer-marks.ts';
+import { isOpaque, walkOverlay } from './overlay.ts';
 import { Aside } from './put-back.ts';
 
 type Scope = (path: BytePath) => boolean;
@@ -54,6 +56,7 @@ export function finishDiscard(folder: string): void {
 
 function carryOut({ place, tops }: Note): BytePath[] {
   const scope = scopeOf(tops);
+  foldIndex(place);
   const aside = new Aside(join(place.folder, 'discarded'));
   try {
     const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);

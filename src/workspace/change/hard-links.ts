@@ -3,7 +3,7 @@
  * are not any more are told by what is in them.
  */
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Change, Entry } from '../../model/change.ts';
+import type { Change, Content, Entry } from '../../model/change.ts';
 import type { Spot } from '../tree/walk.ts';
 import type { BaseRecord } from './base-log.ts';
 import type { Base } from './compare.ts';
@@ -13,26 +13,38 @@ interface Name {
   readonly path: BytePath;
   readonly base: Base;
   readonly after: Entry;
+  readonly content: Content;
   readonly record: BaseRecord | undefined;
   /** Which file of the base stands there; null: none. */
   readonly before: string | null;
   readonly listed: boolean;
 }
 
+/** What was found at a path. */
+export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
+  readonly spot: Spot;
+  readonly after: Entry | null;
+}
+
 export class HardLinks {
   private readonly files = new Map<string, Name[]>();
 
-  add(spot: Spot, after: Entry | null, base: Base, record: BaseRecord | undefined, listed: boolean): void {
+  add({ spot, after, ...found }: Found): void {
     const stat = spot.after;
-    if (stat === null || after?.type !== 'file' || stat.nlink < 2n) return;
+    if (stat === null || after?.type !== 'file') return;
+    // Names that show through are not counted by the kernel.
+    if (stat.nlink < 2n && spot.afterName === undefined) return;
     const file = `${stat.dev}:${stat.ino}`;
     const names = this.files.get(file) ?? [];
-    names.push({ path: spot.path, base, after, record, before: fileBefore(spot, record), listed });
+    names.push({ ...found, path: spot.path, after, before: fileBefore(spot, found.record) });
     this.files.set(file, names);
   }
 
   /** With what was listed and is a link, and what is nothing but a link. */
-  complete(changes: readonly Change[], changeOf: (path: BytePath, base: Base, after: Entry) => Change): Change[] {
+  complete(
+    changes: readonly Change[],
+    changeOf: (path: BytePath, base: Base, after: Entry, content: Content) => Change,
+  ): Change[] {
     const linked = new Map<BytePath, BytePath>();
     const more: Change[] = [];
     for (const names of this.files.values()) {
@@ -40,7 +52,7 @@ export class HardLinks {
       for (const name of others) {
         if (name.listed) linked.set(name.path, first!.path);
         else if (!wasLinked(name, first!))
-          more.push({ ...changeOf(name.path, name.base, name.after), hardLink: first!.path });
+          more.push({ ...changeOf(name.path, name.base, name.after, name.content), hardLink: first!.path });
       }
     }
     const found = changes.map((change) => {

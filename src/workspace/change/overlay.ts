@@ -6,7 +6,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Anchor } from '../../lib/anchor.ts';
-import type { Stat } from '../../lib/stat.ts';
 import { fileHandle, readMark } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
@@ -14,6 +13,7 @@ import { Cursor, look } from '../tree/tree.ts';
 import { type Spot, type Steps, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import type { BaseLog } from './base-log.ts';
+import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
 /** What is known of a folder of a live base. */
 export interface Ground {
@@ -56,13 +56,9 @@ function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visi
   };
 }
 
-export function isWhiteout(stat: Stat): boolean {
-  return stat.isCharacterDevice() && stat.rdev === 0n;
-}
-
-export function isOpaque({ marks }: WorkspacePlace, folder: Anchor): boolean {
-  if (readMark(folder.fd, `${marks}.overlay.redirect`) !== null) throw foreign('redirect');
-  return readMark(folder.fd, `${marks}.overlay.opaque`)?.toString() === 'y';
+export function isOpaque(place: WorkspacePlace, folder: Anchor): boolean {
+  if (readMark(folder.fd, `${place.marks}.overlay.redirect`) !== null) throw foreign('redirect');
+  return isOpaqueMark(place, folder.fd);
 }
 
 /** Only a file as large as the base's may be one whose content is still the base's. */
@@ -115,13 +111,15 @@ export function isProven(place: WorkspacePlace, { lookedNs, original }: Clock, s
   return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
 }
 
+/** The same of a file that the kernel copied from this very inode, whatever its name. */
+export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: Spot): boolean {
+  return before!.ctimeNs < lookedNs || (original && before!.ctimeNs < after!.birthtimeNs);
+}
+
 /** The kernel copied it from the base, be it from this path or from one it was renamed from. */
 function isCopy({ marks }: WorkspacePlace, { afterIn, name }: Spot): boolean {
   return afterIn !== null && readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`) !== null;
 }
-
-/** Version, magic number, length, flags, type, 16 bytes of the filesystem's id; then the handle. */
-const originHead = { type: 4, bytes: 21 } as const;
 
 /** The kernel copied it from exactly what the base has at this path now. */
 function isCopyOf({ marks }: WorkspacePlace, { after, afterIn, beforeIn, name }: Spot): boolean {

@@ -31,15 +31,13 @@ export async function fillState(source: string, target: string): Promise<void> {
   likeOriginal(source, target);
 }
 
-/** What the kernel put aside while it worked belongs to no other mount. */
+/** What the kernel put aside while it worked belongs to no other mount, but for the index, which tells more names of what was changed. */
 export async function renewWork(layers: string): Promise<void> {
   const work = join(layers, 'work');
   if (!existsSync(work)) return;
-  const { mode, uid, gid } = statSync(work);
-  await removeTree(work);
-  mkdirSync(work);
-  chownSync(work, uid, gid);
-  chmodSync(work, mode & 0o7777);
+  const index = join(work, 'index');
+  const told = existsSync(index) && readdirSync(index).length > 0;
+  for (const name of readdirSync(work)) if (name !== 'index' || !told) await removeTree(join(work, name));
 }
 
 function likeOriginal(source: string, target: string): void {

@@ -104,7 +104,7 @@ export function using<T>(part: Part | null, work: (part: Part) => T | null): T |
 /** Null when it is lost, vanished, or is no regular file any more. */
 export function openContent(content: Content, path: BytePath): Part | null {
   if (content.at === 'lost') return null;
-  if (content.at === 'tree') return openBelow(content.root, path);
+  if (content.at === 'tree') return openBelow(content.root, content.path ?? path);
   const part = openKept(content, content.file) ?? openKept(content, earlierLog(content.file));
   if (part === null) throw damaged(content);
   return part;

@@ -89,8 +89,9 @@ export class Reader {
     return fd;
   }
 
-  private open({ content, path }: Elsewhere): Part | null {
-    if (content.at !== 'tree') return openContent(content, path);
+  private open({ content, path: own }: Elsewhere): Part | null {
+    if (content.at !== 'tree') return openContent(content, own);
+    const path = content.path ?? own;
     const tree = this.trees.get(content.root) ?? new Folders(content.root);
     this.trees.set(content.root, tree);
     const folder = tree.open(parentOf(path));

@@ -19,6 +19,8 @@ export interface Spot {
   readonly before: Stat | null;
   /** The mark that hides what the base has there. */
   readonly whiteout: Stat | null;
+  /** What `after` is called in `afterIn`, where that is not `name`. */
+  readonly afterName?: BytePath;
 }
 
 export interface Steps<T> {

@@ -80,6 +80,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
           ['folder/file', true],
           ['folder/other', true],
           ['linked', true],
+          ...(kind.keepsLinks ? [['linked-too', true]] : []),
           ['new', true],
         ]);
         expect(base('folder/file').content).toBe('first folder/file');
@@ -353,7 +354,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
 }
 
 /** Until the clock that files are stamped by has moved further than it may lag behind. */
-function waitForTicks(probe: string): void {
+export function waitForTicks(probe: string): void {
   const stamp = () => {
     writeFileSync(probe, 'x');
     return lstatSync(probe, { bigint: true }).mtimeNs;

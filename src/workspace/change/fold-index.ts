@@ -1,0 +1,94 @@
+/**
+ * Makes every name that the index stands for a name in the upper layer, so that the layers need no index: what the owner
+ * does to the original no longer matters, and they can be copied and mounted anew. Does nothing while they are mounted.
+ */
+import { chmodSync, chownSync, existsSync, fstatSync, linkSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { isErrno } from '../../lib/file.ts';
+import type { Stat } from '../../lib/stat.ts';
+import { removeMark } from '../../lib/sys.ts';
+import { detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { Owner } from '../tree/held.ts';
+import { look } from '../tree/tree.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import { afterRoot } from './changes.ts';
+import { hasIndex, indexFolder, removeIndex, walkIndex } from './index-layer.ts';
+
+export function foldIndex(place: WorkspacePlace): void {
+  if (place.kind !== 'overlay' || !existsSync(indexFolder(place))) return;
+  if (hasIndex(place)) {
+    if (isMounted(place)) return;
+    const names: { path: BytePath; file: BytePath }[] = [];
+    walkIndex(place, ({ path, afterName }) => names.push({ path, file: afterName! }));
+    for (const { path, file } of names) addName(place, path, file);
+    crashPoint('fold:linked');
+    removeIndex(place);
+  }
+  forgetFolders(place);
+}
+
+/** Otherwise the kernel would insist on the very folders that the base and the upper layer were. */
+function forgetFolders(place: WorkspacePlace): void {
+  removeMark(Buffer.from(afterRoot(place)), `${place.marks}.overlay.origin`);
+  removeMark(Buffer.from(indexFolder(place)), `${place.marks}.overlay.upper`);
+}
+
+/** Folders on the way are the base's, and what else is in them shows through as before. */
+function addName(place: WorkspacePlace, path: BytePath, file: BytePath): void {
+  const names = path.split('/');
+  const last = names.pop()!;
+  let [upper, lower] = [Anchor.reach(afterRoot(place)), Anchor.reach(place.base)];
+  const [agent, owner] = [fstatSync(upper.fd), fstatSync(lower.fd)];
+  try {
+    for (const name of names) {
+      const stat = look(lower, name)!;
+      if (look(upper, name) === null)
+        makeFolder(upper.at(toBytes(name)), stat, Number(stat.uid) === owner.uid ? agent : null);
+      [upper, lower] = [upper, lower].map((folder) => entered(folder, name)) as [Anchor, Anchor];
+    }
+    const source = Buffer.concat([Buffer.from(`${indexFolder(place)}/`), toBytes(file)]);
+    if (look(upper, last) === null) linkSync(source, upper.at(toBytes(last)));
+  } finally {
+    upper.close();
+    lower.close();
+  }
+}
+
+function entered(folder: Anchor, name: BytePath): Anchor {
+  const next = folder.enter(toBytes(name));
+  folder.close();
+  return next;
+}
+
+/** What is the project owner's is agent's inside. */
+function makeFolder(path: Buffer, stat: Stat, agent: Owner | null): void {
+  mkdirSync(path, 0o700);
+  chownSync(path, agent?.uid ?? Number(stat.uid), agent?.gid ?? Number(stat.gid));
+  chmodSync(path, Number(stat.mode & 0o7777n));
+}
+
+/** The kernel lends layers to one such mount at a time. */
+function isMounted(place: WorkspacePlace): boolean {
+  const target = mkdtempSync(join(place.folder, 'trial-'));
+  try {
+    return within(Anchor.reach(place.folder), (folder) =>
+      within(Anchor.reach(place.base), (base) => isRefused(folder, base, target)),
+    );
+  } finally {
+    rmdirSync(target);
+  }
+}
+
+function isRefused(folder: Anchor, base: Anchor, target: string): boolean {
+  const layers = `lowerdir=${base.path},upperdir=${folder.path}/upper,workdir=${folder.path}/work`;
+  try {
+    mount('carrel-trial', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, `${layers},index=on`);
+    detachMount(target);
+    return false;
+  } catch (error) {
+    return isErrno(error, 'EBUSY');
+  }
+}

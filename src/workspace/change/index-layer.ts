@@ -1,0 +1,111 @@
+/**
+ * What the kernel keeps beside the upper layer while it is mounted, in `work/index`: of each file of the base that has
+ * several names and was changed by one of them, a link to the changed file, called as the filesystem calls the original.
+ * Every name of the original that shows through has the changed file's content. That is so only as long as the base has
+ * the original; `foldIndex` makes them names in the upper layer, once nothing is mounted.
+ */
+import { closeSync, constants, existsSync, fstatSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { fileHandle, openByHandle, readMark } from '../../lib/sys.ts';
+import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import { Cursor, look } from '../tree/tree.ts';
+import { type Spot, walk } from '../tree/walk.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
+
+export function indexFolder({ folder }: WorkspacePlace): string {
+  return join(folder, 'work', 'index');
+}
+
+/** Cheap: false for nearly all. */
+export function hasIndex(place: WorkspacePlace): boolean {
+  return entriesOf(place).length > 0;
+}
+
+/** Names of what is being removed begin with #. */
+function entriesOf(place: WorkspacePlace): BytePath[] {
+  if (place.kind !== 'overlay' || !existsSync(indexFolder(place))) return [];
+  return within(Anchor.reach(indexFolder(place)), (index) => index.list().filter((name) => /^[0-9a-f]+$/.test(name)));
+}
+
+/** Visits what shows through and is changed, with the changed file as `after`, under its name in the index. */
+export function walkIndex(place: WorkspacePlace, visit: (spot: Spot) => void): void {
+  const entries = entriesOf(place);
+  if (entries.length === 0) return;
+  const originals = originalsOf(place, entries);
+  if (originals.size === 0) return;
+  within(Anchor.reach(indexFolder(place)), (index) =>
+    walkShown(place, (spot) => {
+      const afterName = originals.get(`${spot.before!.ino}`);
+      if (afterName === undefined || !isCalled(spot.beforeIn!.at(toBytes(spot.name)), afterName)) return;
+      const after = look(index, afterName);
+      if (after?.isFile()) visit({ ...spot, after, afterIn: index, afterName });
+    }),
+  );
+}
+
+/** By the number of the original, as far as the base still has it. */
+function originalsOf({ base }: WorkspacePlace, entries: readonly BytePath[]): Map<string, BytePath> {
+  const fd = openSync(base, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return new Map(entries.flatMap((name) => numberOf(fd, name).map((ino) => [ino, name] as const)));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function numberOf(mountFd: number, name: BytePath): string[] {
+  const origin = Buffer.from(name, 'hex');
+  if (origin.length <= originHead.bytes) return [];
+  const handle = { type: origin[originHead.type]!, bytes: origin.subarray(originHead.bytes) };
+  const fd = openByHandle(mountFd, handle);
+  if (fd === null) return [];
+  try {
+    return [`${fstatSync(fd, { bigint: true }).ino}`];
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isCalled(path: Buffer, name: BytePath): boolean {
+  const handle = fileHandle(path);
+  return handle !== null && Buffer.from(name, 'hex').subarray(originHead.bytes).equals(handle.bytes);
+}
+
+/** Every file of the base that nothing in the upper layer hides. */
+function walkShown(place: WorkspacePlace, visit: (spot: Spot) => void): void {
+  const after = new Cursor(join(place.folder, 'upper'));
+  try {
+    const before = new Cursor(place.base);
+    try {
+      walk(after, before, !isOpaqueMark(place, after.here!.fd), {
+        isWhiteout,
+        // Whatever is below is to be seen.
+        isOpaque: () => true,
+        inside: (spot, shown) => shown && showsThrough(place, spot),
+        visit: (spot, shown) => {
+          const isOwn = spot.after !== null || spot.whiteout !== null;
+          if (shown && !isOwn && spot.before?.isFile()) visit(spot);
+        },
+      });
+    } finally {
+      before.close();
+    }
+  } finally {
+    after.close();
+  }
+}
+
+function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }: Spot): boolean {
+  if (whiteout !== null) return false;
+  if (after === null) return true;
+  return (
+    after.isDirectory() && readMark(afterIn!.at(toBytes(name)), `${place.marks}.overlay.opaque`)?.toString() !== 'y'
+  );
+}
+
+/** What the kernel began and has no more use for, once every name is in the upper layer. */
+export function removeIndex(place: WorkspacePlace): void {
+  rmSync(indexFolder(place), { recursive: true, force: true });
+}

@@ -1,0 +1,15 @@
+/** The marks that the kernel leaves in the layers of an overlay. */
+import type { Stat } from '../../lib/stat.ts';
+import { readMark } from '../../lib/sys.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+
+export function isWhiteout(stat: Stat): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}
+
+export function isOpaqueMark({ marks }: WorkspacePlace, folderFd: number): boolean {
+  return readMark(folderFd, `${marks}.overlay.opaque`)?.toString() === 'y';
+}
+
+/** Of what a copy was made from: version, magic number, length, flags, type, 16 bytes of the filesystem's id; then the handle. */
+export const originHead = { type: 4, bytes: 21 } as const;

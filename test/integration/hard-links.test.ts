@@ -1,0 +1,217 @@
+/** Files of a project that have several names, changed by one of them inside, while their owner goes on. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { undoApply } from '../../src/workspace/apply/commit.ts';
+import { keepBases } from '../../src/workspace/change/bases.ts';
+import { listChanges } from '../../src/workspace/change/changes.ts';
+import { discardChanges } from '../../src/workspace/change/discard.ts';
+import { foldIndex } from '../../src/workspace/change/fold-index.ts';
+import { hasIndex } from '../../src/workspace/change/index-layer.ts';
+import { copyState } from '../../src/workspace/snapshot/snapshot.ts';
+import { reopen, takeOver } from '../../src/workspace/take-over.ts';
+import { readContent } from '../../src/workspace/tree/content.ts';
+import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { waitForTicks } from '../conformance/workspace/live.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+describe.skipIf(!isRealRoot)('one file with several names', () => {
+  let root: string;
+  let place: WorkspacePlace;
+  let inside: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'carrel-hard-links-'));
+    inside = join(root, 'inside');
+    place = placeOf('box');
+    for (const path of [inside, join(place.project, 'd'), join(place.folder, 'upper'), join(place.folder, 'work')])
+      mkdirSync(path, { recursive: true });
+    writeFileSync(project('a'), 'old');
+    for (const name of ['b', 'c', 'd/e']) linkSync(project('a'), project(name));
+    waitForTicks(join(root, 'clock'));
+    keepBases(place);
+    enter();
+  });
+  afterEach(() => {
+    detachMount(inside);
+    execFileSync('rm', ['-rf', '--one-file-system', root]);
+  });
+
+  const project = (name: string) => join(root, 'project', name);
+  const agent = (name: string) => join(inside, name);
+  const placeOf = (name: string): WorkspacePlace => ({
+    ...{ kind: 'overlay', live: true, marks: 'trusted', project: join(root, 'project'), base: join(root, 'project') },
+    folder: join(root, name, 'state/workspace'),
+  });
+  function enter(at = place): void {
+    foldIndex(at);
+    const layers = `lowerdir=${at.base},upperdir=${at.folder}/upper,workdir=${at.folder}/work`;
+    mount('carrel-test', inside, 'overlay', 0, `${layers},index=on,metacopy=off,redirect_dir=off`);
+  }
+  function again(meanwhile = () => {}): void {
+    detachMount(inside);
+    meanwhile();
+    enter();
+  }
+  const listed = (at = place) => listChanges(at).changes.map(({ path, hardLink }) => [path, hardLink]);
+  const seen = (...names: string[]) => names.map((name) => readFileSync(agent(name), 'utf8'));
+  const all = ['a', 'b', 'c', 'd/e'];
+  const allListed = [['a', null], ...['b', 'c', 'd/e'].map((name) => [name, 'a'])];
+
+  it('is changed under all of them, inside and in what is listed, mounted or not', () => {
+    writeFileSync(agent('b'), 'new');
+    expect(seen(...all)).toEqual(Array(4).fill('new'));
+    expect(listed()).toEqual(allListed);
+    for (const { path, baseKnown, beforeContent, afterContent } of listChanges(place).changes) {
+      expect(baseKnown).toBe(true);
+      expect(readContent(beforeContent!, path, 10)?.toString()).toBe('old');
+      expect(readContent(afterContent!, path, 10)?.toString()).toBe('new');
+    }
+    detachMount(inside);
+    expect(listed()).toEqual(allListed);
+    enter();
+    expect(hasIndex(place)).toBe(false);
+    expect(listed()).toEqual(allListed);
+    writeFileSync(agent('d/e'), 'more');
+    expect(seen(...all)).toEqual(Array(4).fill('more'));
+  });
+
+  it('is changed under those that are left when the one it was changed by is deleted', () => {
+    writeFileSync(agent('a'), 'new');
+    unlinkSync(agent('a'));
+    const expected = [
+      ['a', null],
+      ['b', null],
+      ['c', 'b'],
+      ['d/e', 'b'],
+    ];
+    expect(listed()).toEqual(expected);
+    expect(listChanges(place).changes.every(({ baseKnown }) => baseKnown)).toBe(true);
+    again();
+    expect([listed(), seen('b', 'd/e')]).toEqual([expected, ['new', 'new']]);
+  });
+
+  it('is hidden where its folder was deleted or replaced', () => {
+    writeFileSync(agent('a'), 'new');
+    rmSync(agent('d'), { recursive: true });
+    mkdirSync(agent('d'));
+    expect(listed()).toEqual([
+      ['a', null],
+      ['b', 'a'],
+      ['c', 'a'],
+      ['d/e', null],
+    ]);
+    expect(listChanges(place).changes.find(({ path }) => path === 'd/e')?.after).toBeNull();
+  });
+
+  it.each<[string, () => void, string[], string[]]>([
+    ['edits it in place', () => appendFileSync(project('c'), 'owner'), ['new', 'new', 'new', 'new'], all],
+    [
+      'replaces one name',
+      () => {
+        writeFileSync(project('.b'), 'owner');
+        renameSync(project('.b'), project('b'));
+      },
+      ['new', 'owner', 'new', 'new'],
+      ['a', 'c', 'd/e'],
+    ],
+    [
+      'replaces the folder',
+      () => {
+        execFileSync('cp', ['-a', project(''), join(root, 'copy')]);
+        execFileSync('rm', ['-r', project('')]);
+        renameSync(join(root, 'copy'), join(root, 'project'));
+      },
+      ['new', 'old', 'old', 'old'],
+      ['a'],
+    ],
+  ])('when its owner %s it can be mounted, and what is seen is what is listed', (_, act, content, paths) => {
+    writeFileSync(agent('a'), 'new');
+    keepBases(place);
+    again(act);
+    expect(seen(...all)).toEqual(content);
+    expect(listed().map(([path]) => path)).toEqual(paths);
+    const [first] = listChanges(place).changes;
+    expect(readContent(first!.beforeContent!, 'a', 10)?.toString()).toBe('old');
+  });
+
+  it('goes along into forks, each with its own', async () => {
+    writeFileSync(agent('a'), 'new');
+    await copyState(join(root, 'box'), join(root, 'fork'));
+    const fork = placeOf('fork');
+    expect(listed(fork)).toEqual(allListed);
+    detachMount(inside);
+    enter(fork);
+    writeFileSync(agent('c'), 'fork');
+    expect(seen(...all)).toEqual(Array(4).fill('fork'));
+    detachMount(inside);
+    enter();
+    expect(seen(...all)).toEqual(Array(4).fill('new'));
+  });
+
+  it('is discarded by the name that is asked for', () => {
+    writeFileSync(agent('a'), 'new');
+    detachMount(inside);
+    expect(discardChanges(place, ['b'])).toEqual(['b']);
+    enter();
+    expect(seen(...all)).toEqual(['new', 'old', 'new', 'new']);
+    detachMount(inside);
+    expect(discardChanges(place, [])).toEqual(['a', 'c', 'd/e']);
+    enter();
+    expect([seen(...all), listed()]).toEqual([Array(4).fill('old'), []]);
+  });
+
+  it('is one file in the project after an apply, and what it was after an undo', () => {
+    writeFileSync(agent('a'), 'new');
+    const journal = join(root, 'journal');
+    const order = {
+      sources: [{ sandbox: 'box', place }],
+      project: place.project,
+      options: { resolution: null, allow: [] },
+    };
+    expect(takeOver({ ...order, journal: null }).paths.map(({ path, hardLink }) => [path, hardLink])).toEqual(
+      allListed,
+    );
+    takeOver({ ...order, journal });
+    const inodes = () => new Set(all.map((name) => statSync(project(name)).ino)).size;
+    expect([inodes(), readFileSync(project('d/e'), 'utf8'), listed()]).toEqual([1, 'new', []]);
+    undoApply(journal);
+    reopen('journal', [place]);
+    expect([inodes(), readFileSync(project('d/e'), 'utf8'), listed()]).toEqual([1, 'old', allListed]);
+  });
+
+  it('loses nothing when folding it is cut short', () => {
+    writeFileSync(agent('a'), 'new');
+    detachMount(inside);
+    const module = JSON.stringify(join(process.cwd(), 'dist/workspace/change/fold-index.js'));
+    const script = `import { foldIndex } from ${module}; foldIndex(${JSON.stringify(place)});`;
+    const env = { ...process.env, CARREL_CRASH_AT: 'fold:linked' };
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env }).signal).toBe('SIGKILL');
+    expect([hasIndex(place), listed()]).toEqual([true, allListed]);
+    enter();
+    expect([hasIndex(place), listed()]).toEqual([false, allListed]);
+    expect(readdirSync(place.folder).sort()).toEqual(['base.log', 'upper', 'work']);
+  });
+
+  it('is not folded while it is mounted', () => {
+    writeFileSync(agent('a'), 'new');
+    foldIndex(place);
+    expect(hasIndex(place)).toBe(true);
+    writeFileSync(agent('c'), 'more');
+    expect(seen(...all)).toEqual(Array(4).fill('more'));
+  });
+});
