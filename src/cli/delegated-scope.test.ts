@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isScopeRefused, type SessionFacts, scopeArgs } from './delegated-scope.ts';
+import { isScopeRefused, type SessionFacts, scopeArgs, scopeEnv } from './delegated-scope.ts';
 
 const paths = [
   '/sys/fs/cgroup/cgroup.controllers',
@@ -25,6 +25,13 @@ describe('a group for the daemon of an ordinary user', () => {
 
   it('is not asked for by root, who needs none', () => {
     expect(scopeArgs({ ...facts(), uid: 0, exists: () => true })).toEqual([]);
+  });
+
+  it('is asked for where the manager listens, also by who was not told', () => {
+    expect(scopeEnv({ uid: 1000, exists: (path) => path === '/run/user/1000' })).toEqual({
+      XDG_RUNTIME_DIR: '/run/user/1000',
+    });
+    expect(scopeEnv({ uid: 1000, exists: () => false })).toEqual({});
   });
 
   it('was refused, as the last words of systemd-run tell, not those of a daemon', () => {

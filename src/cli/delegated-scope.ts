@@ -27,9 +27,10 @@ export function scopeArgs(facts: SessionFacts = currentFacts()): string[] {
   return ['systemd-run', '--user', '--scope', '--quiet', '--collect', '--property=Delegate=yes', '--'];
 }
 
-/** Where the manager listens, which only a session of the person's own is told. */
-export function scopeEnv(uid = process.getuid?.() ?? 0): NodeJS.ProcessEnv {
-  return uid === 0 ? {} : { XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? runtimeFolder(uid) };
+/** Where the manager listens; who came by su or cron was not told. */
+export function scopeEnv({ uid, exists }: Pick<SessionFacts, 'uid' | 'exists'> = currentFacts()): NodeJS.ProcessEnv {
+  const folder = runtimeFolder(uid);
+  return uid !== 0 && exists(folder) ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
 /** The last words of a systemd-run that could not begin; a daemon's own begin otherwise. */

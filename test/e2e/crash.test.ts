@@ -1,5 +1,5 @@
 /** The daemon is killed between every two steps of create, start, stop and remove; the next one ends what was begun. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CrashGround, crashGrounds } from '../harness/crash-ground.ts';
@@ -148,6 +148,23 @@ function whileNoDaemonIsThere(ground: CrashGround): void {
     expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost' });
   });
 }
+
+describe.runIf(isRealRoot)('the home was removed under a running sandbox', () => {
+  beforeEach(() => {
+    carrel = new Installation();
+  });
+  afterEach(() => carrel.dispose());
+
+  it('the next daemon there ends what its groups still hold', async () => {
+    await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
+    await carrel.killDaemon();
+    carrel.removeDatabase();
+    for (const name of ['run', 'state']) rmSync(join(carrel.home, 'engine', name), { recursive: true });
+    expect(await carrel.json<SandboxView[]>('ls')).toEqual([]);
+    await until(() => groupsOf(id).length === 0, 'its group to be freed');
+  });
+});
 
 describe('two at once', () => {
   beforeEach(() => {

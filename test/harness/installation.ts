@@ -37,6 +37,7 @@ export interface CliOptions {
 }
 
 const program = resolve('bin/carrel');
+const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 30_000);
 
 /** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
 export interface Account {
@@ -50,10 +51,10 @@ export class Installation {
   readonly #beside: string;
   readonly #dockerd: Pick<Dockerd, 'socketPath'> | null;
 
-  /** With a dockerd, sandboxes are made on it. */
-  constructor(account: Account | null = null, dockerd: Pick<Dockerd, 'socketPath'> | null = null) {
+  /** With a dockerd, sandboxes are made on it. `place`: where the home and what is beside it are. */
+  constructor(account: Account | null = null, dockerd: Pick<Dockerd, 'socketPath'> | null = null, place = tmpdir()) {
     this.#dockerd = dockerd;
-    this.#beside = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+    this.#beside = mkdtempSync(join(place, 'carrel-test-'));
     this.#account = account;
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
@@ -105,7 +106,7 @@ export class Installation {
     const child = this.spawn(args, options.env, options.cwd);
     child.stdin!.on('error', () => {});
     child.stdin!.end(options.input ?? '');
-    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? commandMs);
     const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout!), text(child.stderr!), ended(child)]);
     clearTimeout(timer);
     return { exitCode, stdout, stderr };

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation } from '../harness/installation.ts';
-import { people } from './machine.ts';
+import type { Installation } from '../harness/installation.ts';
+import { installation, people } from './machine.ts';
 
 const MiB = 1024 ** 2;
 const sizeBytes = 64 * MiB;
@@ -26,10 +26,8 @@ function usedBytes(folder: string): number {
 describe.each(places)('$folder, $person', ({ account, folder, shares }) => {
   let carrel: Installation;
   let project: string;
-  beforeAll(() => {
-    process.env.TMPDIR = folder;
-    carrel = new Installation(account);
-    process.env.TMPDIR = '/tmp';
+  beforeAll(async () => {
+    carrel = await installation(account, folder);
     project = carrel.folder('project');
     execFileSync('sh', ['-c', `head -c ${sizeBytes} /dev/urandom > big`], { cwd: project });
     account?.prepareHome(join(project, 'big'));
@@ -37,7 +35,6 @@ describe.each(places)('$folder, $person', ({ account, folder, shares }) => {
   afterAll(() => carrel.dispose());
 
   it(shares ? 'shares its blocks with the project' : 'is a copy', async () => {
-    await carrel.ok('ls');
     const before = usedBytes(folder);
     await carrel.ok('create', '--base', 'frozen', '--name', 'still', project, '--', 'sleep', 'infinity');
     const grown = usedBytes(folder) - before;

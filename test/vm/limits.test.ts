@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation } from '../harness/installation.ts';
-import { dev, people } from './machine.ts';
+import type { Installation } from '../harness/installation.ts';
+import { dev, installation, people } from './machine.ts';
 
 interface Row {
   readonly name: string;
@@ -50,8 +50,8 @@ function groups(): string[] {
 
 describe.each(people)('%s', (_, account) => {
   let carrel: Installation;
-  beforeAll(() => {
-    carrel = new Installation(account);
+  beforeAll(async () => {
+    carrel = await installation(account);
   });
   afterAll(() => carrel.dispose());
 
@@ -59,7 +59,7 @@ describe.each(people)('%s', (_, account) => {
     (await carrel.json<Used[]>('stats')).find((one) => one.name === name)!;
 
   it('finds everything in order', async () => {
-    const { stdout, stderr } = await carrel.run(['--json', 'doctor'], { timeoutMs: 300_000 });
+    const { stdout, stderr } = await carrel.run(['--json', 'doctor']);
     expect(stderr).toBe('');
     const rows = JSON.parse(stdout) as Row[];
     expect(rows.filter(({ level }) => level !== 'ok')).toEqual([]);
@@ -108,9 +108,9 @@ describe.each(people)('%s', (_, account) => {
 
 describe('an ordinary user whose systemd ends with their sessions', () => {
   let carrel: Installation;
-  beforeAll(() => {
+  beforeAll(async () => {
     rmSync(lingering);
-    carrel = new Installation(dev);
+    carrel = await installation(dev);
   });
   afterAll(async () => {
     await carrel.dispose();
@@ -120,7 +120,7 @@ describe('an ordinary user whose systemd ends with their sessions', () => {
   it('is refused what cannot be held, and told the cure', async () => {
     const { exitCode, stderr } = await carrel.run(['run', '--rm', '--memory', '64m', '--', 'true']);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
-    const { stdout } = await carrel.run(['--json', 'doctor'], { timeoutMs: 300_000 });
+    const { stdout } = await carrel.run(['--json', 'doctor']);
     const row = (JSON.parse(stdout) as Row[]).find(({ name }) => name === 'cgroups');
     expect(row).toMatchObject({ level: 'warning', cure: expect.stringContaining('loginctl enable-linger dev') });
   });

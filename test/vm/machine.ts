@@ -1,7 +1,10 @@
 /** What the tests inside the virtual machine have in common. */
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, writeFileSync } from 'node:fs';
-import type { Account } from '../harness/installation.ts';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Account, Installation, until } from '../harness/installation.ts';
+
+const patienceMs = 600_000;
 
 /** In a session of their own, as after a login. */
 export const dev: Account = {
@@ -19,7 +22,6 @@ export const grounds = people.map(([person, account], index) => ({ person, accou
 
 /** An apply of many files. */
 export const halfway = {
-  folder: '/xfs/halfway',
   project: '/xfs/halfway/project',
   home: '/xfs/halfway/home',
   names: Array.from({ length: 1000 }, (_, index) => `file-${index}`),
@@ -43,11 +45,29 @@ export function syncAll(): void {
 }
 
 /** The CLI over a home that outlives the machine. */
-export function carrelAt(home: string, account: Account | null) {
-  const bin = [process.execPath, '/carrel/bin/carrel'];
-  return (...args: string[]): string => {
-    const argv = [...bin, '--home', home, ...args];
-    const [file, ...rest] = account ? account.wrap(argv) : argv;
-    return execFileSync(file!, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+export async function carrelAt(home: string, account: Account | null) {
+  const argvOf = (args: readonly string[]): [string, ...string[]] => {
+    const argv = [process.execPath, '/carrel/bin/carrel', '--home', home, ...args];
+    return (account ? account.wrap(argv) : argv) as [string, ...string[]];
   };
+  await daemonUp(home, argvOf(['up']));
+  return (...args: string[]): string => {
+    const [file, ...rest] = argvOf(args);
+    return execFileSync(file, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  };
+}
+
+/** In here a daemon may take longer to come up than commands wait for it. */
+async function daemonUp(home: string, [file, ...args]: [string, ...string[]]): Promise<void> {
+  if (existsSync(join(home, 'carrel.sock'))) rmSync(join(home, 'carrel.sock'));
+  spawn(file, args, { detached: true, stdio: 'ignore' }).unref();
+  await until(() => existsSync(join(home, 'carrel.sock')), 'a daemon', patienceMs);
+}
+
+/** One with its daemon up, in a folder of that filesystem. */
+export async function installation(account: Account | null, folder = '/tmp'): Promise<Installation> {
+  const carrel = new Installation(account, null, folder);
+  carrel.spawn(['up']);
+  await until(() => existsSync(join(carrel.home, 'carrel.sock')), 'a daemon', patienceMs);
+  return carrel;
 }

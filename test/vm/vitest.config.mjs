@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: ['test/vm/*.test.ts'],
     reporters: ['verbose', './test/tally.ts'],
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    // What comes after relies on what came before.
+    bail: 1,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
   },
 });

@@ -95,8 +95,8 @@ function makeRoom(path: string): boolean {
     const folder = join(mountPoint, path);
     const leaf = join(folder, leafName);
     mkdirSync(leaf, { recursive: true });
-    moveInto(leaf, String(process.pid));
-    for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').match(/\d+/g) ?? []) moveInto(leaf, pid);
+    moveInto(leaf, process.pid);
+    for (const pid of membersOf(folder)) moveInto(leaf, pid);
     const lent = controllersV2(folder).filter((name) => ['cpu', 'memory', 'pids'].includes(name));
     if (lent.length > 0)
       writeFileSync(join(folder, 'cgroup.subtree_control'), lent.map((name) => `+${name}`).join(' '));
@@ -123,9 +123,9 @@ export function expectMove(cgroups: Cgroups): void {
   });
 }
 
-function moveInto(group: string, pid: string): void {
+function moveInto(group: string, pid: number): void {
   try {
-    writeFileSync(join(group, 'cgroup.procs'), pid);
+    writeFileSync(join(group, 'cgroup.procs'), String(pid));
   } catch (error) {
     // It has ended meanwhile, ignoring.
     if (!isErrno(error, 'ESRCH')) throw error;
@@ -156,12 +156,35 @@ function subfolders(folder: string): string[] {
     .map((entry) => entry.name);
 }
 
+/** What still runs in it ends: where all records of a sandbox are gone, nothing else knows of its processes. */
 export function removeGroup(cgroups: Cgroups, id: string): void {
   if (cgroups.parent === null) return;
-  for (const folder of folders(cgroups, join(cgroups.parent, id))) removeDeep(folder);
+  for (const folder of folders(cgroups, join(cgroups.parent, id))) {
+    for (const pid of membersOf(folder)) signal(pid, 'SIGKILL');
+    removeDeep(folder);
+  }
   // crun takes the cover for a hierarchy and makes plain folders in it.
   if (cgroups.version === 1)
     rmSync(join(mountPoint, hiddenHierarchy, cgroups.parent, id), { recursive: true, force: true });
+}
+
+/** Of a group that goes while it is looked at, none. */
+function membersOf(group: string): number[] {
+  try {
+    return (readIfThere(join(group, 'cgroup.procs'))?.match(/\d+/g) ?? []).map(Number);
+  } catch (error) {
+    if (isErrno(error, 'ENODEV')) return [];
+    throw error;
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // It has ended meanwhile, ignoring.
+    if (!isErrno(error, 'ESRCH')) throw error;
+  }
 }
 
 /** The parent goes when the last sandbox has gone. */
