@@ -16,6 +16,7 @@ const needRoot = [
   'test/e2e/rootless.test.ts',
   'test/integration/compose.test.ts',
   'test/e2e/swarm-dockerd.test.ts',
+  'test/integration/base-shared.test.ts',
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',
   'test/integration/engine-local-rootless.test.ts',
