@@ -1,0 +1,161 @@
+/**
+ * The power goes: what was not written to the disk is lost with everything that ran. A filesystem that is shut down without
+ * its log being flushed has the same content after it is mounted again as after a power cut.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Installation, until } from '../harness/installation.ts';
+
+/** Nothing reaches the disk by itself while a test runs. */
+const kinds: [string, string][] = [
+  ['ext4', 'loop,commit=3600'],
+  ['xfs', 'loop'],
+];
+
+const work = `
+cd /workspace
+echo changed > kept; rm removed; mkdir folder; echo deep > folder/deep
+echo home > ~/note; echo data > /.data/note
+sync
+exec sleep infinity`;
+const changes = ['A\tfolder', 'A\tfolder/deep', 'D\tremoved', 'M\tkept'];
+
+describe.each(kinds)('on %s', (type, options) => {
+  let folder: string;
+  let disk: string;
+  let carrel: Installation;
+  const project = () => join(disk, 'project');
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'carrel-power-'));
+    disk = join(folder, 'disk');
+    mkdirSync(disk);
+    writeFileSync(join(folder, 'image'), '');
+    truncateSync(join(folder, 'image'), 1024 ** 3);
+    execFileSync(`mkfs.${type}`, ['-q', join(folder, 'image')]);
+    mountDisk();
+    carrel = new Installation(null, null, disk);
+    mkdirSync(project());
+  });
+  afterEach(async () => {
+    await carrel.dispose();
+    await until(unmounted, 'the disk to be free');
+    rmSync(folder, { recursive: true });
+  });
+
+  function mountDisk(): void {
+    execFileSync('mount', ['-o', options, join(folder, 'image'), disk]);
+  }
+
+  function unmounted(): boolean {
+    try {
+      execFileSync('umount', [disk], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** All that belongs to the home: daemon, keepers, and sandboxes, whose mounts name it from the root of the disk. */
+  function processes(): number[] {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+    const isOurs = (pid: string) =>
+      ['cmdline', 'environ'].some((name) => textOf(`/proc/${pid}/${name}`).includes(disk)) ||
+      textOf(`/proc/${pid}/mountinfo`).includes(` ${carrel.home.slice(disk.length)}/`);
+    return pids.filter(isOurs).map(Number);
+  }
+
+  async function cutPower(): Promise<void> {
+    execFileSync('xfs_io', ['-x', '-c', 'shutdown', disk]);
+    await until(() => {
+      const left = processes();
+      for (const pid of left) killed(pid);
+      return left.length === 0 && unmounted();
+    }, 'everything to be gone');
+    await until(() => devices() === '', 'the device to be free');
+    mountDisk();
+  }
+
+  function devices(): string {
+    return execFileSync('losetup', ['--associated', join(folder, 'image')], { encoding: 'utf8' });
+  }
+
+  const changed = async (name: string) => (await carrel.ok('diff', '--name-status', name)).trim().split('\n').sort();
+
+  it('what was asked for and answered is there, and nothing else', async () => {
+    for (const name of ['kept', 'removed', 'taken']) writeFileSync(join(project(), name), `${name} as it was\n`);
+    execFileSync('sync', ['--file-system', disk]);
+    await carrel.run(['run', '--name', 'taker', project(), '--', 'sh', '-c', 'echo taken > taken; sync; exit 3']);
+    await carrel.ok('create', '--name', 'worker', project(), '--', 'sh', '-c', work);
+    await until(async () => (await changed('worker')).length === changes.length, 'the work to be done');
+    await carrel.ok('exec', 'worker', '--', 'sh', '-c', 'echo first > /.data/state; sync');
+    await carrel.ok('snapshot', 'worker', 'first');
+    await carrel.ok('exec', 'worker', '--', 'sh', '-c', 'echo second > /.data/state; sync');
+    await carrel.ok('fork', 'worker', 'twin');
+    await carrel.ok('create', '--name', 'still', '--base', 'frozen', project(), '--', 'sleep', 'infinity');
+    await carrel.ok('apply', 'taker');
+    await cutPower();
+
+    expect(await carrel.show('taker')).toMatchObject({ state: 'failed', exitCode: 3 });
+    for (const name of ['worker', 'still'])
+      expect(await carrel.show(name)).toMatchObject({ state: 'failed', reason: 'lost' });
+    expect(readdirSync(project()).sort()).toEqual(['kept', 'removed', 'taken']);
+    expect(readFileSync(join(project(), 'taken'), 'utf8')).toBe('taken\n');
+    await carrel.ok('undo', 'taker');
+    expect(readFileSync(join(project(), 'taken'), 'utf8')).toBe('taken as it was\n');
+    for (const name of ['worker', 'twin']) expect(await changed(name)).toEqual(changes);
+    expect(await data('twin', 'state')).toBe('second\n');
+    const [{ id }] = await carrel.json<[{ id: string }]>('snapshots', 'worker');
+    await carrel.ok('restore', 'worker', id);
+    expect(await changed('worker')).toEqual(changes);
+    expect(await data('worker', 'state')).toBe('first\n');
+    await carrel.ok('start', 'still');
+    expect(await carrel.ok('exec', 'still', '--', 'cat', '/workspace/kept')).toBe('kept as it was\n');
+  });
+
+  async function data(name: string, file: string): Promise<string> {
+    const { id } = await carrel.show(name);
+    return readFileSync(join(carrel.home, 'sandboxes', id, 'state/data', file), 'utf8');
+  }
+
+  it('an apply that was cut in the middle is there as a whole or not at all', async () => {
+    const names = Array.from({ length: 500 }, (_, index) => `file-${index}`);
+    const texts = () => [...new Set(names.map((name) => readFileSync(join(project(), name), 'utf8')))];
+    for (const name of names) writeFileSync(join(project(), name), 'before');
+    execFileSync('sync', ['--file-system', disk]);
+    const script = 'cd /workspace; for name in *; do printf after > $name; done; sync';
+    await carrel.ok('run', '--name', 'many', project(), '--', 'sh', '-c', script);
+    const apply = carrel.run(['apply', 'many']);
+    while (!texts().includes('after')) await new Promise((resolve) => setImmediate(resolve));
+    await cutPower();
+    await apply;
+
+    await carrel.ok('ls');
+    expect(texts()).toHaveLength(1);
+    expect(readdirSync(project()).sort()).toEqual([...names].sort());
+    if (texts()[0] === 'before') await carrel.ok('apply', 'many');
+    expect(texts()).toEqual(['after']);
+    await carrel.ok('undo', 'many');
+    expect(texts()).toEqual(['before']);
+  });
+});
+
+/** Of what is gone meanwhile, nothing. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile, ignoring.
+  }
+}
