@@ -72,7 +72,12 @@ test('all options reach the request', () => {
     {
       ...{ name: 'a', engine: 'local', runtime: 'crun', cpus: '1.5', memory: '512m', swap: '1g' },
       ...{ pids: '64', disk: '2g', env: ['A=1'], rootfs: '/r', label: ['l=2'], rm: true, base: 'frozen' },
-      ...{ secret: ['KEY', 'b', 'KEY'], credential: ['claude', 'claude'], volume: ['home:/h', 'carrel-x:/data/x:ro'] },
+      ...{
+        secret: ['KEY', 'b', 'KEY'],
+        credential: ['claude', 'claude'],
+        service: ['notes'],
+        volume: ['home:/h', 'carrel-x:/data/x:ro'],
+      },
     },
     '/p/../q',
     [],
@@ -82,6 +87,7 @@ test('all options reach the request', () => {
     base: 'frozen',
     secrets: ['KEY', 'b'],
     credentials: ['claude'],
+    services: ['notes'],
     volumes: [
       { volume: 'home', target: '/h', readonly: false },
       { volume: 'carrel-x', target: '/data/x', readonly: true },

@@ -26,7 +26,21 @@ it('keeps five files of ten megabytes and a hundred thousand events, unless told
   });
 });
 
+it('knows the services that are declared', () => {
+  const text = 'services: {a: {port: 17010, to: /a.sock}, b: {port: 17011, to: "[::1]:80", identity: line}}';
+  expect(read(text).services).toEqual([
+    { name: 'a', port: 17010, to: '/a.sock', identity: 'headers' },
+    { name: 'b', port: 17011, to: '[::1]:80', identity: 'line' },
+  ]);
+});
+
 it.each([
+  ['services: {a: {port: 17000, to: /a}}', 'services.a.port'],
+  ['services: {a: {port: 17010, to: example.com:80}}', 'services.a.to: "example.com:80" is no such place'],
+  ['services: {a: {port: 17010, to: 10.0.0.1:80}}', 'services.a.to: "10.0.0.1:80" is no such place'],
+  ['services: {a: {port: 17010, to: 127.0.0.1}}', 'is no such place'],
+  ['services: {a: {port: 17010, to: /a}, b: {port: 17010, to: /b}}', 'services.a.port: b has port 17010 already'],
+  ['services: {hub: {port: 17010, to: /a, token: x}}', 'Unrecognized key'],
   ['logs: {size: 1k}', 'logs.size: 1.0K is out of range'],
   ['audit: {size: lots}', 'audit.size: "lots" is not a size'],
   ['logs: {files: 0}', 'logs.files'],

@@ -76,7 +76,7 @@ export class NetworkDesk {
     }
     const service = value.spec.services?.find(({ port }) => port === asked.port);
     if (service && hostText(asked.host) === loopback) {
-      const reason = `that is the service ${service.name}, which is told who calls`;
+      const reason = `allowed by the service ${service.name}, which is told who calls`;
       return { ...answer(asked), allowed: true, rule: `service ${service.name}`, reason };
     }
     const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));

@@ -111,6 +111,7 @@ describe('a sandbox that was declared otherwise is replaced', () => {
     ['command', { command: undefined }, '["x"]', null],
     ['secrets', { secrets: ['K'] }, null, '["K"]'],
     ['credentials', { credentials: ['claude'] }, null, '["claude"]'],
+    ['services', { services: ['notes'] }, null, '["notes"]'],
     ['volumes', { volumes: ['session:/s'] }, null, '["session:/s"]'],
     ['limits.memory', { limits: { memory: '2g' } }, '1073741824', '2147483648'],
     ['limits.memory', { limits: {} }, '1073741824', null],

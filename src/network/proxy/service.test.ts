@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { TestProxy } from '../../../test/fixtures/proxy.ts';
 import type { IdentityKind } from '../../model/service.ts';
@@ -86,4 +87,21 @@ it('hears it in each request, where it speaks HTTP, and nothing that callers say
     .filter((line) => /carrel.caller/i.test(line));
   expect(said).toEqual(['x-carrel-caller: {"id":"0123456789abcdef","name":"box","user":"ann"}']);
   expect((await proxy.record())[0]).toMatchObject({ via: 'service', decision: 'allow', rule: 'service hub' });
+});
+
+it('that does not answer is recorded as such, and inside nobody learns where it would be', async () => {
+  const grant = { name: 'gone', port: 17_011, to: join(folder, 'nowhere.sock'), identity: 'headers' } as const;
+  proxy.attached.change({ ...proxy.attached.attachment, services: [grant] });
+  const door = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
+    takeService(proxy.attached, grant, socket, createForwarder()),
+  );
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  close.push(() => door.close());
+  const socket = connect((door.address() as { port: number }).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  const said = await text(socket);
+  expect(said).toContain('the service does not answer (ENOENT)');
+  expect(said).not.toContain(folder);
+  expect((await proxy.record())[1]).toMatchObject({ reason: 'the service does not answer (ENOENT)' });
 });

@@ -19,7 +19,10 @@ export function takeService(attached: Attached, service: Service, client: Socket
   try {
     const attempt = begin(attached, service);
     const socket = dial(service);
-    socket.on('error', () => client.destroy());
+    socket.once('error', (error) => {
+      attempt.end(why(error));
+      client.destroy();
+    });
     socket.write(`${callerText(attached)}\n`);
     attached.connect(attempt, client, socket);
   } catch {
@@ -46,6 +49,11 @@ function dial({ to }: Service): Socket {
   if (to.startsWith('/')) return connect({ path: to, allowHalfOpen: true });
   const { host, port } = parseEndpoint(to, 0);
   return connect({ host: host.text, port, allowHalfOpen: true, noDelay: true });
+}
+
+/** Where a service is on the host is nothing to tell inside. */
+function why(error: unknown): string {
+  return `the service does not answer (${(error as NodeJS.ErrnoException).code})`;
 }
 
 /** ASCII alone, as headers are. */
@@ -85,7 +93,10 @@ function callOf(attached: Attached, service: Service, client: Socket): Call {
         attempt.count(socket.bytesRead, 'received');
         attempt.end();
       });
-      await once(socket, 'connect');
+      await once(socket, 'connect').catch((error: unknown) => {
+        attempt.end(why(error));
+        throw new Error(why(error));
+      });
       return socket;
     },
     counted: (way) => counted(passing, way),
