@@ -1,6 +1,6 @@
 /** What the docker engine makes of crashes: of our own process between two steps, and of the Docker Engine itself. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -181,12 +181,24 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine, and 
   const other = await Dockerd.open(['--live-restore']);
   const setup = await dockerSetup(other);
   const { engine, commands, shared } = setup;
+  const agent = 0x7000_03e8;
   try {
     const [lower, folder] = ['lower', 'layers'].map((name) => join(setup.folder, name)) as [string, string];
     for (const path of [lower, join(folder, 'upper'), join(folder, 'work')]) mkdirSync(path, { recursive: true });
     const plain = setup.launch({ command: commands.tick('ticks') });
     const overlay = { kind: 'overlay', lower, folder, target: '/workspace' } as const;
-    const launch = { ...plain, mounts: [...plain.mounts, overlay] };
+    const volume = join(setup.folder, 'volume');
+    mkdirSync(volume);
+    chownSync(volume, agent, agent);
+    const named = {
+      kind: 'bind',
+      source: volume,
+      target: '/data',
+      readonly: false,
+      mapOwner: true,
+      volume: 'carrel-session-1',
+    } as const;
+    const launch = { ...plain, mounts: [...plain.mounts, overlay, named] };
     const { handle } = await engine.start(launch);
     await other.docker('exec', `carrel-${setup.installation}-${launch.id}`, 'touch', '/workspace/kept');
     await other.stop();
@@ -200,6 +212,12 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine, and 
     expect(await engine.list()).toEqual([]);
     const again = { ...launch, command: ['/bin/sh', '-c', 'ls /workspace'] };
     expect(await said(engine, again)).toBe('kept\n');
+    // Another folder under the same name, as after a restore.
+    renameSync(volume, `${volume}-before`);
+    mkdirSync(volume);
+    chownSync(volume, agent, agent);
+    expect(await said(engine, { ...again, command: ['/bin/sh', '-c', 'touch /data/new'] })).toBe('');
+    expect(readdirSync(volume)).toEqual(['new']);
     // Of some volumes that engine does not believe that they are free; the next one does.
     await other.stop();
     await other.start();

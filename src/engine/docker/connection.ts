@@ -141,6 +141,11 @@ export function statusOf(error: unknown): number | null {
   return (foreign as ClientError | undefined)?.statusCode ?? null;
 }
 
+/** Of a volume: the engine believes that it is mounted, whoever has it. */
+export function hasActiveMounts(error: unknown): boolean {
+  return /has active mounts/.test((error as Error).message);
+}
+
 function refusal(error: ClientError): Fault {
   const said = wordsOf(error);
   const details = { cause: error };

@@ -6,7 +6,7 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { Fault } from '../../model/fault.ts';
 import type { LogEnd } from '../local/log-file.ts';
-import { type Connection, statusOf } from './connection.ts';
+import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import { idIn, installationFilter, volumeNames } from './naming.ts';
 
@@ -95,7 +95,7 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   try {
     await connection.find((docker) => docker.getVolume(name).remove());
   } catch (error) {
-    if (!/has active mounts/.test((error as Error).message)) throw error;
+    if (!hasActiveMounts(error)) throw error;
   }
 }
 

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import type { MountSettings } from 'dockerode';
 import type { Mount } from '../../model/mount.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
 import type { Owner } from './identity.ts';
 import { labels } from './naming.ts';
 import type { View } from './view.ts';
@@ -35,7 +35,7 @@ export async function nameVolumes(
   return named;
 }
 
-/** Null where somebody else, another installation perhaps, has given the name to something else. */
+/** Null where somebody else, another installation perhaps, has given the name to something else, or the engine has lost count. */
 async function nameVolume(
   name: string,
   device: string,
@@ -48,7 +48,22 @@ async function nameVolume(
     await docker.createVolume(order);
     return docker.getVolume(name).inspect();
   });
-  if (made.Options?.device !== device) return null;
+  if (made.Options?.device !== device || (await isMiscounted(connection, name))) return null;
   const DriverConfig = { Name: 'local', Options };
   return { Type: 'volume', Source: name, VolumeOptions: { NoCopy: true, Labels, DriverConfig } };
+}
+
+/**
+ * An engine whose containers outlived it may keep a volume mounted that nobody has, and with it the folder of before. Asked to
+ * remove it, it says so. What is in use it does not remove, and what it does remove is made again with the container.
+ */
+async function isMiscounted(connection: Connection, name: string): Promise<boolean> {
+  try {
+    await connection.find((docker) => docker.getVolume(name).remove());
+    return false;
+  } catch (error) {
+    if (statusOf(error) === 409) return false;
+    if (hasActiveMounts(error)) return true;
+    throw error;
+  }
 }
