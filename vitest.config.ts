@@ -13,6 +13,7 @@ const needRoot = [
   'test/e2e/isolation-*.test.ts',
   'test/e2e/people.test.ts',
   'test/e2e/power-cut.test.ts',
+  'test/e2e/podman.test.ts',
   'test/e2e/rootless.test.ts',
   'test/integration/compose.test.ts',
   'test/e2e/swarm-dockerd.test.ts',

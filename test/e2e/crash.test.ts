@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CrashGround, crashGrounds } from '../harness/crash-ground.ts';
+import { type CrashGround, crashGrounds, podmanGround } from '../harness/crash-ground.ts';
 import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { groupsOf } from '../harness/traces.ts';
@@ -29,30 +29,50 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
   });
   afterEach(() => carrel.dispose());
 
-  create(ground, engine === 'local' ? ['start:noted', 'start:let-go'] : []);
-  stop(ground, engine);
-  startAgain();
-  remove(ground, engine === 'docker' ? ['remove:container'] : []);
-  whileNoDaemonIsThere(ground);
+  create(ground, [
+    ...['start:prepared', ...(engine === 'local' ? ['start:noted', 'start:let-go'] : []), 'start:staged', 'start:created'],
+    ...['start:begun', 'start:started', 'after:start'],
+  ]);
+  stop(ground, engine, ['after:stop', 'conclude:recorded', 'after:conclude']);
+  startAgain(['after:clear', 'after:renew', 'start:created', 'after:start']);
+  remove(ground, [
+    ...['after:stop', 'after:conclude', ...(engine === 'docker' ? ['remove:container'] : [])],
+    ...['after:clear', 'forget:folder', 'after:forget'],
+  ]);
+  whileNoDaemonIsThere(ground, 'oom');
 });
 
-function create(ground: CrashGround, more: readonly string[]): void {
-  it.each(['start:prepared', ...more, 'start:staged', 'start:created', 'start:begun', 'start:started', 'after:start'])(
-    'create survives a crash at %s: one running sandbox, its command run once',
-    async (point) => {
-      await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
-      await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
-      const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
-      await until(async () => (await count()).stdout !== '', 'the command to run');
-      expect((await count()).stdout).toBe('run\n');
-      expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
-      expect(await ground.running(carrel)).toBe(1);
-    },
-  );
+/** Where it is the engine that could make a difference. */
+describe.runIf(isRealRoot)('on podman', () => {
+  beforeAll(() => podmanGround.open());
+  afterAll(() => podmanGround.close());
+  beforeEach(() => {
+    carrel = podmanGround.installation();
+  });
+  afterEach(() => carrel.dispose());
+
+  create(podmanGround, ['start:created', 'start:begun']);
+  stop(podmanGround, 'podman', ['after:stop']);
+  startAgain(['start:created']);
+  remove(podmanGround, ['remove:container']);
+  // Podman 4.3 does not find what conmon noted of it.
+  whileNoDaemonIsThere(podmanGround, 'killed by SIGKILL');
+});
+
+function create(ground: CrashGround, points: readonly string[]): void {
+  it.each(points)('create survives a crash at %s: one running sandbox, its command run once', async (point) => {
+    await crashDuring(point, 'create', '--name', 'box', '--', ...counted);
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+    await until(async () => (await count()).stdout !== '', 'the command to run');
+    expect((await count()).stdout).toBe('run\n');
+    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
+    expect(await ground.running(carrel)).toBe(1);
+  });
 }
 
-function stop(ground: CrashGround, engine: string): void {
-  it.each(['after:stop', 'conclude:recorded', 'after:conclude'])('stop survives a crash at %s', async (point) => {
+function stop(ground: CrashGround, engine: string, points: readonly string[]): void {
+  it.each(points)('stop survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     // Only root has groups to give without somebody delegating one.
@@ -64,37 +84,31 @@ function stop(ground: CrashGround, engine: string): void {
   });
 }
 
-function startAgain(): void {
-  it.each(['after:clear', 'after:renew', 'start:created', 'after:start'])(
-    'start again survives a crash at %s',
-    async (point) => {
-      await carrel.ok('create', '--name', 'box', '--', ...counted);
-      await carrel.ok('stop', '--grace', '1', 'box');
-      await crashDuring(point, 'start', 'box');
-      await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
-      const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
-      await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
-      expect((await count()).stdout).toBe('run\nrun\n');
-    },
-  );
+function startAgain(points: readonly string[]): void {
+  it.each(points)('start again survives a crash at %s', async (point) => {
+    await carrel.ok('create', '--name', 'box', '--', ...counted);
+    await carrel.ok('stop', '--grace', '1', 'box');
+    await crashDuring(point, 'start', 'box');
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+    const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
+    await until(async () => (await count()).stdout.length >= 8, 'the command to run again');
+    expect((await count()).stdout).toBe('run\nrun\n');
+  });
 }
 
-function remove(ground: CrashGround, more: readonly string[]): void {
-  it.each(['after:stop', 'after:conclude', ...more, 'after:clear', 'forget:folder', 'after:forget'])(
-    'remove survives a crash at %s: nothing is left',
-    async (point) => {
-      await carrel.ok('create', '--name', 'box');
-      const { id } = await carrel.show('box');
-      await crashDuring(point, 'rm', '--force', 'box');
-      await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
-      expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
-      await ground.expectFreed(carrel, id);
-      await ground.expectNothing(carrel);
-    },
-  );
+function remove(ground: CrashGround, points: readonly string[]): void {
+  it.each(points)('remove survives a crash at %s: nothing is left', async (point) => {
+    await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
+    await crashDuring(point, 'rm', '--force', 'box');
+    await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
+    expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
+    await ground.expectFreed(carrel, id);
+    await ground.expectNothing(carrel);
+  });
 }
 
-function whileNoDaemonIsThere(ground: CrashGround): void {
+function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
   const ended = () => until(async () => (await ground.running(carrel)) === 0, 'everything to end');
 
   it('a sandbox goes on without a daemon, and its end is recorded with its code', async () => {
@@ -121,7 +135,7 @@ function whileNoDaemonIsThere(ground: CrashGround): void {
     for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
     await ended();
     expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
-    expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: 'oom' });
+    expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: starved });
   });
 
   it('what the engine holds and no record owns is removed', async () => {

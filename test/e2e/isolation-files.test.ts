@@ -2,7 +2,16 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Entrance, entrances, everyWay, type Ground, linkOr, type Way } from '../fixtures/attacks/ground.ts';
+import {
+  type Entrance,
+  entrances,
+  everyWay,
+  type Ground,
+  isOnEngine,
+  linkOr,
+  type Way,
+  waysWithPodman,
+} from '../fixtures/attacks/ground.ts';
 
 interface Look {
   readonly folders: Readonly<Record<string, readonly string[]>>;
@@ -102,21 +111,26 @@ function hostPaths({ canary, carrel }: Ground): string[] {
   return [canary, ...home, ...absentFolders, ...privateFiles];
 }
 
-/** What a Docker Engine adds, whatever it is told. */
+/** What a Docker Engine adds, whatever it is told, and Podman. */
 const dockerFolders = ['.dockerenv'];
-const dockerVariables = ['HOSTNAME'];
+const addedVariables = { docker: ['HOSTNAME'], podman: ['HOSTNAME', 'container'] };
+const addedToRun = { docker: [], podman: ['.containerenv', 'podman-init'] };
 const dockerMounts = [
   /^\/dev\/mqueue$/,
-  /^\/sbin\/docker-init$/,
+  /^\/(sbin\/docker-init|run\/podman-init|run\/.containerenv)$/,
   /^\/etc\/(passwd|group|hosts|hostname|resolv\.conf)$/,
   /^\/sys\//,
 ];
 
-everyWay('files', (ground, way) => {
-  hostFiles(ground, way);
-  mountsAndWriting(ground, way);
-  devices(ground, way);
-});
+everyWay(
+  'files',
+  (ground, way) => {
+    hostFiles(ground, way);
+    mountsAndWriting(ground, way);
+    devices(ground, way);
+  },
+  waysWithPodman,
+);
 
 function hostFiles(ground: () => Ground, way: Way): void {
   describe.each(entrances)('of the host, seen by its %s', (entrance: Entrance) => {
@@ -127,7 +141,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
     });
 
     it('has nothing at the root but its own folders', () => {
-      const known = [...ownFolders, ...programFolders, ...(way === 'docker' ? dockerFolders : [])];
+      const known = [...ownFolders, ...programFolders, ...(isOnEngine(way) ? dockerFolders : [])];
       expect(look.folders['/']!.filter((name) => !known.includes(name))).toEqual([]);
       expect(readdirSync('/')).toContain('root');
     });
@@ -135,7 +149,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
     it('has only its own home, run and var', () => {
       expect(look.folders).toMatchObject({
         '/home': ['agent'],
-        '/run': ['carrel'],
+        '/run': [...(isOnEngine(way) ? addedToRun[way] : []), 'carrel'].sort(),
         '/run/carrel': ['metadata'],
         '/var': ['tmp'],
         '/opt': ['carrel'],
@@ -159,7 +173,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
     it('inherits no variable of the daemon or the person', () => {
       expect(look.environ).toEqual([]);
       const foreign = look.variables.filter((name) => !ownVariables.test(name));
-      expect(foreign).toEqual(way === 'docker' ? dockerVariables : []);
+      expect(foreign).toEqual(isOnEngine(way) ? addedVariables[way] : []);
       expect(readFileSync(`/proc/${ground().carrel.daemonPid}/environ`, 'utf8')).toContain(ground().token);
     });
 
@@ -190,7 +204,7 @@ function hostFiles(ground: () => Ground, way: Way): void {
 }
 
 function mountsAndWriting(ground: () => Ground, way: Way): void {
-  const known = [...mountPoints, ...(way === 'docker' ? dockerMounts : [])];
+  const known = [...mountPoints, ...(isOnEngine(way) ? dockerMounts : [])];
 
   describe.each(['command', 'exec'] as const)('mounts and writing, by its %s', (entrance) => {
     let found: Mounts;
@@ -233,7 +247,7 @@ function mountsAndWriting(ground: () => Ground, way: Way): void {
 
     it('can write nowhere else either', () => {
       const devices = ['full', 'null', 'ptmx', 'random', 'tty', 'urandom', 'zero'].map((name) => `/dev/${name}`);
-      expect(found.writable.filter((path) => !devices.includes(path))).toEqual(way === 'docker' ? ['/dev/mqueue'] : []);
+      expect(found.writable.filter((path) => !devices.includes(path))).toEqual(isOnEngine(way) ? ['/dev/mqueue'] : []);
     });
 
     it('sees no control group but its own, as the root of all', () => {
@@ -241,7 +255,7 @@ function mountsAndWriting(ground: () => Ground, way: Way): void {
       expect(found.cgroupFolder).toEqual([]);
       // A Docker Engine mounts them, read-only, and we cover them.
       const mounted = found.mounts.filter(({ type }) => type.startsWith('cgroup'));
-      if (way === 'docker') expect(mounted.filter(({ options }) => !options.includes('ro'))).toEqual([]);
+      if (isOnEngine(way)) expect(mounted.filter(({ options }) => !options.includes('ro'))).toEqual([]);
       else expect(mounted).toEqual([]);
       expect(readdirSync('/sys/fs/cgroup')).not.toEqual([]);
     });
@@ -260,7 +274,7 @@ function devices(ground: () => Ground, way: Way): void {
     });
 
     // The folder of its own POSIX queues.
-    const queues = way === 'docker' ? ['mqueue'] : [];
+    const queues = isOnEngine(way) ? ['mqueue'] : [];
 
     it('has the harmless devices and no other', () => {
       expect(found.names.filter((name) => !deviceNames.includes(name))).toEqual(queues);
@@ -290,7 +304,7 @@ function devices(ground: () => Ground, way: Way): void {
     it("cannot change the host's devices, which it shares", () => {
       for (const [chmod, utime, setxattr] of Object.values(found.changed)) {
         // Those that a Docker Engine makes are the sandbox's own.
-        const tried = way === 'docker' ? [chmod, setxattr] : [chmod, utime, setxattr];
+        const tried = isOnEngine(way) ? [chmod, setxattr] : [chmod, utime, setxattr];
         for (const outcome of tried) expect(outcome).toMatch(/^(EROFS|EPERM|EACCES)$/);
       }
       expect(statSync('/dev/null').mode).toBe(nullBefore);

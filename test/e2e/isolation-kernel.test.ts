@@ -14,7 +14,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attacker, attackHost, entrances, everyWay, type Ground, type Way } from '../fixtures/attacks/ground.ts';
+import {
+  attacker,
+  attackHost,
+  entrances,
+  everyWay,
+  type Ground,
+  isOnEngine,
+  type Way,
+  waysWithPodman,
+} from '../fixtures/attacks/ground.ts';
 import { isRunning } from '../harness/installation.ts';
 
 type Outcomes = Readonly<Record<string, string>>;
@@ -94,12 +103,16 @@ const openToAll = [
   ...['unshare user', 'clone user', 'clone3 user'],
 ];
 
-everyWay('kernel', (ground, way) => {
-  systemCalls(ground);
-  privileges(ground, way);
-  setUserId(ground, way);
-  hostProcesses(ground, way);
-});
+everyWay(
+  'kernel',
+  (ground, way) => {
+    systemCalls(ground);
+    privileges(ground, way);
+    setUserId(ground, way);
+    hostProcesses(ground, way);
+  },
+  waysWithPodman,
+);
 
 function systemCalls(ground: () => Ground): void {
   describe.each(entrances)('system calls, by its %s', (entrance) => {
@@ -136,7 +149,7 @@ function privileges(ground: () => Ground, way: Way): void {
 
     it('is agent and nobody else', () => {
       // In a container of a Docker Engine the number outside is that inside.
-      const id = way === 'docker' ? rootIdOf('root') + 1000 : 1000;
+      const id = isOnEngine(way) ? rootIdOf('root') + 1000 : 1000;
       expect([found.Uid, found.Gid]).toEqual(Array(2).fill(Array(4).fill(id).join('\t')));
       expect(['', String(id)]).toContain(found.Groups);
     });
@@ -190,10 +203,10 @@ function setUserId(ground: () => Ground, way: Way): void {
       chmodSync(program, 0o6755);
       expect(asOrdinaryAccount(program)).toMatch(new RegExp(`^${rootIdOf(way)} ${rootIdOf(way)} `));
 
-      const root = way === 'docker' ? ['--image', await ground().import(rootfs)] : ['--rootfs', rootfs];
+      const root = isOnEngine(way) ? ['--image', await ground().import(rootfs)] : ['--rootfs', rootfs];
       const { stdout, stderr } = await ground().carrel.run(['run', '--rm', ...root, '--', '/whoami']);
       expect(stderr).toBe('');
-      const id = way === 'docker' ? rootIdOf('root') + 1000 : 1000;
+      const id = isOnEngine(way) ? rootIdOf('root') + 1000 : 1000;
       expect(stdout).toBe(`${id} ${id} 0 0\n`);
     });
 
@@ -225,7 +238,7 @@ function hostProcesses(ground: () => Ground, way: Way): void {
 
     it('are not listed', () => {
       expect([...found.commands].sort()).toEqual([
-        way === 'docker' ? '/sbin/docker-init' : '/opt/carrel/init',
+        isOnEngine(way) ? engineInits[way] : '/opt/carrel/init',
         'python3',
         ...(entrance === 'command' ? [] : ['sleep']),
       ]);
@@ -251,14 +264,16 @@ function hostProcesses(ground: () => Ground, way: Way): void {
 
     it('share no namespace with it', () => {
       const shared = kinds.filter((kind) => readlinkSync(`/proc/self/ns/${kind}`) === found.namespaces[kind]);
-      expect(shared).toEqual(way === 'docker' ? ['user'] : []);
+      expect(shared).toEqual(isOnEngine(way) ? ['user'] : []);
     });
   });
 }
 
+const engineInits = { docker: '/sbin/docker-init', podman: '/run/podman-init' };
+
 /** On the host; the ordinary account of the tests has its subordinate ids from 400000, and the first is root inside. */
 function rootIdOf(way: Way): number {
-  return { root: 0x7000_0000, rootless: 400_000, docker: 0 }[way];
+  return { root: 0x7000_0000, rootless: 400_000, docker: 0, podman: 0 }[way];
 }
 
 function asOrdinaryAccount(program: string): string {

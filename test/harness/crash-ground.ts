@@ -6,6 +6,7 @@ import { run } from '../../src/lib/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { Installation, isRunning, until } from './installation.ts';
 import { isRealRoot } from './machine.ts';
+import { Podman } from './podman.ts';
 import { otherUid, type Repository } from './repository.ts';
 import { createRootlessAccount, type RootlessAccount, rootlessUid } from './rootless.ts';
 import { childrenOf, groupsOf, processesMentioning } from './traces.ts';
@@ -58,13 +59,13 @@ function isAbout(pid: number, id: string): boolean {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(id);
 }
 
-/** One dockerd for all; each installation has its own containers. */
-export function dockerGround(): CrashGround {
+/** One engine for all; each installation has its own containers. */
+export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
   let dockerd: Dockerd;
   const listed = async (...args: string[]) => (await dockerd.docker(...args)).split('\n').filter(Boolean);
   return {
     open: async () => {
-      dockerd = await Dockerd.open();
+      dockerd = await open();
     },
     installation: () => new Installation(null, dockerd),
     running: async () => (await listed('ps', '--quiet')).length,
@@ -109,6 +110,8 @@ function rootlessGround(): SwarmGround {
     close: async () => account.dispose(),
   };
 }
+
+export const podmanGround = dockerGround(() => Podman.open());
 
 /** By engine. Without root there is no dockerd. */
 export const crashGrounds: readonly (readonly [string, CrashGround])[] = [
