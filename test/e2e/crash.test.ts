@@ -30,7 +30,12 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
   afterEach(() => carrel.dispose());
 
   create(ground, [
-    ...['start:prepared', ...(engine === 'local' ? ['start:noted', 'start:let-go'] : []), 'start:staged', 'start:created'],
+    ...[
+      'start:prepared',
+      ...(engine === 'local' ? ['start:noted', 'start:let-go'] : []),
+      'start:staged',
+      'start:created',
+    ],
     ...['start:begun', 'start:started', 'after:start'],
   ]);
   stop(ground, engine, ['after:stop', 'conclude:recorded', 'after:conclude']);

@@ -29,7 +29,8 @@ export async function stopContainer(context: Context, container: string, graceMs
 /** As whoever reads its log wants to know it. Breaks off with the engine. */
 export function watchEnd(context: Context, container: string): LogEnd {
   let over: Promise<boolean> = Promise.resolve(false);
-  const change = exitOf(context, container).then(
+  const waiting = new AbortController();
+  const change = exitOf(context, container, waiting.signal).then(
     () => {
       over = Promise.resolve(true);
     },
@@ -38,7 +39,7 @@ export function watchEnd(context: Context, container: string): LogEnd {
       over.catch(() => {});
     },
   );
-  return { isOver: () => over, change };
+  return { isOver: () => over, change, close: () => waiting.abort() };
 }
 
 /**
@@ -60,9 +61,11 @@ export async function afterRemoval(
 }
 
 /** Settles when it has ended or is gone. */
-async function exitOf({ connection }: Context, container: string): Promise<void> {
+async function exitOf({ connection }: Context, container: string, abortSignal?: AbortSignal): Promise<void> {
   try {
-    await connection.wait((docker) => docker.getContainer(container).wait());
+    await connection.wait((docker) =>
+      docker.getContainer(container).wait((abortSignal ? { abortSignal } : {}) as object),
+    );
   } catch (error) {
     if (statusOf(error) !== 404) throw error;
   }

@@ -7,6 +7,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { PassThrough, Writable } from 'node:stream';
 import type { ContainerInspectInfo } from 'dockerode';
+import { isAlive } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Console, LogLine } from '../engine.ts';
 import { followLog } from '../local/log-file.ts';
@@ -51,9 +52,23 @@ function drained(stream: PassThrough, signal: AbortSignal): Promise<void> {
 
 /** The first process has what the command was given, and nobody inside can give it anything else to hold. */
 function openInput(container: ContainerInspectInfo): Socket {
-  const { pid } = hostProcess(container);
-  const fd = openSync(`/proc/${pid}/fd/0`, constants.O_WRONLY | constants.O_NONBLOCK);
-  if (fstatSync(fd).isFIFO()) return new Socket({ fd, readable: false, writable: true }).on('error', () => {});
+  const init = hostProcess(container);
+  const fd = openPipe(`/proc/${init.pid}/fd/0`);
+  if (isAlive(init) && fstatSync(fd).isFIFO()) {
+    return new Socket({ fd, readable: false, writable: true }).on('error', () => {});
+  }
   closeSync(fd);
-  throw new Fault('unavailable', 'the input of this sandbox has ended');
+  throw ended();
+}
+
+function openPipe(path: string): number {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw ended(error);
+  }
+}
+
+function ended(cause?: unknown): Fault {
+  return new Fault('not_ready', 'its command has ended', { cause });
 }

@@ -64,6 +64,8 @@ export interface LogEnd {
   isOver(): Promise<boolean>;
   /** Settles when that may have changed, where no file in the folder changes with it. */
   readonly change?: Promise<unknown>;
+  /** Nobody wants to know any more. */
+  close?(): void;
 }
 
 export async function* readLog(
@@ -145,5 +147,6 @@ async function* follow(
     }
   } finally {
     changes.close();
+    end.close?.();
   }
 }
