@@ -97,12 +97,9 @@ export class HttpFront {
     try {
       await visit.attached.turn();
       const wanted = wantedBy(request, visit.fixed);
-      const protocol = valuesOf(request.rawHeaders, 'upgrade').join();
-      if (protocol.toLowerCase() !== 'websocket') throw new Refused('bad_request', 'only WebSockets are upgraded to');
+      checkUpgrade(request);
       const upstream = await reach(visit, attempt, wanted);
-      const head = [`${request.method} ${wanted.path} HTTP/1.1`, ...lines(passedOn(request.rawHeaders))];
-      upstream.write(`${head.join('\r\n')}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
-      visit.attached.connect(attempt, socket, upstream);
+      shakeHands({ request, socket, wanted, upstream, attempt, attached: visit.attached });
     } catch (error) {
       const refused = refusedBy(error);
       attempt.refuse(request.url ?? '', refused);
@@ -130,8 +127,10 @@ function dropSpare({ attempt, socket }: NonNullable<Visit['spare']>): void {
 async function reach(visit: Visit, attempt: Attempt, { target }: Wanted): Promise<Socket> {
   const { spare } = visit;
   visit.spare = null;
-  if (spare && !spare.socket.destroyed) return spare.socket;
-  return visit.attached.dial(attempt, target);
+  const socket = spare && !spare.socket.destroyed ? spare.socket : await visit.attached.dial(attempt, target);
+  if (!visit.socket.destroyed) return socket;
+  socket.destroy();
+  throw new Refused('unreachable', 'the client went away');
 }
 
 interface Forwarding {
@@ -160,7 +159,10 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     path: wanted.path,
     headers: [...passedOn(request.rawHeaders), ...framing(request.rawHeaders)],
   });
-  outgoing.on('error', () => stop(`${endpointText(wanted.target)} broke the connection off`));
+  // An answer that has begun ends as it ends, whatever becomes of the rest of its request.
+  outgoing.on('error', () => {
+    if (!response.headersSent) stop(`${endpointText(wanted.target)} broke the connection off`);
+  });
   outgoing.on('response', (incoming) => {
     try {
       response.sendDate = false;
@@ -172,12 +174,62 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     pipeline(incoming, counted(passing, 'received'), response, (error) => {
       upstream.destroy();
       attempt.end(error ? 'broken off' : null);
+      if (!error && !request.readableEnded) dropRest(request, passing);
     });
   });
   response.on('close', () => {
     if (!response.writableFinished) stop('the client went away');
   });
-  pipeline(request, counted(passing, 'sent'), outgoing, () => {});
+  request.pipe(counted(passing, 'sent')).pipe(outgoing);
+}
+
+/** Of a request that was answered before its end. A client that still sends would not see the answer if it were cut off. */
+function dropRest(request: IncomingMessage, passing: Passing): void {
+  request.unpipe();
+  request.pipe(counted(passing, 'sent')).resume();
+}
+
+function checkUpgrade({ rawHeaders }: IncomingMessage): void {
+  const protocol = valuesOf(rawHeaders, 'upgrade').join();
+  if (protocol.toLowerCase() !== 'websocket') throw new Refused('bad_request', 'only WebSockets are upgraded to');
+  const body = [...valuesOf(rawHeaders, 'content-length'), ...valuesOf(rawHeaders, 'transfer-encoding')];
+  if (body.some((text) => text !== '0')) throw new Refused('bad_request', 'a request for a WebSocket has no body');
+}
+
+interface HandShake extends Omit<Forwarding, 'response' | 'passing'> {
+  readonly socket: Socket;
+  readonly attached: Visit['attached'];
+}
+
+/** Nothing else passes unless the server agrees: it would be requests that nobody reads. */
+function shakeHands({ request, socket, wanted, upstream, attempt, attached }: HandShake): void {
+  attempt.cut = () => {
+    socket.destroy();
+    upstream.destroy();
+  };
+  socket.once('close', () => upstream.destroy());
+  upstream.once('close', () => attempt.end());
+  const headers = [...passedOn(request.rawHeaders), 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
+  const outgoing = send({ createConnection: () => upstream, method: request.method!, path: wanted.path, headers });
+  outgoing.on('error', () => {
+    const reason = `${endpointText(wanted.target)} broke the connection off`;
+    attempt.end(reason);
+    if (socket.writable) socket.end(refusalText(new Refused('unreachable', reason)));
+  });
+  outgoing.once('response', (answer) => {
+    socket.write(headText(answer, ['Connection: close']), 'latin1');
+    pipeline(answer, counted(attached.passing(attempt), 'received'), socket, () => upstream.destroy());
+  });
+  outgoing.once('upgrade', (answer, _, first) => {
+    if (first.length > 0) upstream.unshift(first);
+    socket.write(headText(answer, ['Connection: Upgrade', 'Upgrade: websocket']), 'latin1');
+    attached.connect(attempt, socket, upstream);
+  });
+  outgoing.end();
+}
+
+function headText({ statusCode, statusMessage, rawHeaders }: IncomingMessage, more: readonly string[]): string {
+  return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines(passedOn(rawHeaders)), ...more, '', ''].join('\r\n');
 }
 
 function framing(rawHeaders: readonly string[]): string[] {
