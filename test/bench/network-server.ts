@@ -1,4 +1,6 @@
-/** The server of `network.ts`, as a process of its own: says its port, and ends when its input does. */
+/** The servers of `network.ts`, as a process of its own: says their ports, and ends when its input does. */
+import { once } from 'node:events';
+import { createServer as createPlain, type RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TestAuthority } from '../fixtures/service.ts';
@@ -8,7 +10,7 @@ const chunk = Buffer.alloc(256 * 1024, 'x');
 /** Events of a stream, and the time between them. */
 const [eventCount, everyMs] = [10, 100];
 
-const server = createServer(new TestAuthority(name).tls(name), (request, response) => {
+const answer: RequestListener = (request, response) => {
   const [, what, size] = request.url!.split('/');
   if (what === 'bytes') {
     let left = Number(size);
@@ -31,7 +33,12 @@ const server = createServer(new TestAuthority(name).tls(name), (request, respons
     }, everyMs);
     response.on('close', () => clearInterval(timer));
     response.write('data: first\n\n');
+  } else if (what === 'sink') {
+    request.on('end', () => response.end('small')).resume();
   } else response.end('small');
-});
-server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+};
+
+const servers = [createServer(new TestAuthority(name).tls(name), answer), createPlain(answer)];
+for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+process.stdout.write(`${JSON.stringify(servers.map((server) => (server.address() as AddressInfo).port))}\n`);
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,4 +1,4 @@
-# A client that takes times: over TLS, directly or through a proxy. Orders come as JSON, milliseconds go out as JSON.
+# A client that takes times: over TLS or in the clear, directly or through a proxy. Orders come as JSON, milliseconds go out as JSON.
 import json, select, socket, ssl, sys, time
 
 ORDER = json.loads(sys.argv[1])
@@ -24,8 +24,12 @@ def dial():
     return client
 
 
-def secure(client=None):
-    return CONTEXT.wrap_socket(client or dial(), server_hostname=HOST)
+def secure():
+    return CONTEXT.wrap_socket(dial(), server_hostname=HOST)
+
+
+def opened():
+    return dial() if ORDER['plain'] else secure()
 
 
 def ask(client, path):
@@ -57,7 +61,7 @@ def connections():
 
 def download():
     buffer = bytearray(1 << 20)
-    client = secure()
+    client = opened()
     begun = now()
     ask(client, f'/bytes/{ORDER["bytes"]}')
     left = ORDER['bytes']
@@ -66,6 +70,17 @@ def download():
         if got == 0:
             break
         left -= got
+    return [now() - begun]
+
+
+def upload():
+    client, buffer = opened(), bytes(1 << 20)
+    begun = now()
+    head = f'POST /sink HTTP/1.1\r\nHost: {HOST}:{PORT}\r\nContent-Length: {ORDER["bytes"]}\r\n\r\n'
+    client.sendall(head.encode())
+    for _ in range(ORDER['bytes'] // len(buffer)):
+        client.sendall(buffer)
+    client.recv(4096)
     return [now() - begun]
 
 

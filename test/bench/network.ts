@@ -1,6 +1,6 @@
 /**
- * The way through the proxy beside the direct one and beside mitmproxy. Everything is over TLS on loopback, with the same
- * client; the direct one and mitmproxy's are on the host, ours is in a sandbox.
+ * The way through the proxy beside the direct one and beside mitmproxy. Everything is on loopback, with the same client, and
+ * over TLS unless it says otherwise; the direct one and mitmproxy's are on the host, ours is in a sandbox.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,23 +19,25 @@ import type { Bench } from './sections.ts';
 
 const name = 'localhost';
 const downloadBytes = 512 * 1024 * 1024;
+const megabytes = `${downloadBytes / 1024 ** 2} MiB`;
 const streamCount = 500;
 const startMs = 20_000;
 
-type What = 'requests' | 'connections' | 'download' | 'events' | 'streams';
-type Way = (what: What, count: number) => Promise<number[]>;
+type What = 'requests' | 'connections' | 'download' | 'upload' | 'events' | 'streams';
+type Way = (what: What, count: number, plain?: boolean) => Promise<number[]>;
 
 export async function measureNetwork(bench: Bench): Promise<Row[]> {
   const { options, cleanup, signal } = bench;
-  const port = await openServer(cleanup);
+  const ports = await openServer(cleanup);
+  const rules = ports.flatMap((port) => [`${name}:${port}`, `127.0.0.1:${port}`]);
   const ways = {
-    direct: wayOf(onHost('/'), port, null),
-    carrel: wayOf(await bench.carrel.online([`${name}:${port}`, `127.0.0.1:${port}`]), port, insidePorts.proxy),
-    mitmproxy: isInstalled('mitmdump') ? wayOf(onHost('/'), port, await openMitmproxy(cleanup)) : null,
+    direct: wayOf(onHost('/'), ports, null),
+    carrel: wayOf(await bench.carrel.online(rules), ports, insidePorts.proxy),
+    mitmproxy: isInstalled('mitmdump') ? wayOf(onHost('/'), ports, await openMitmproxy(cleanup)) : null,
   };
-  const taken = async (what: What, count: number, rounds: number) => {
+  const taken = async (what: What, count: number, rounds: number, plain = false) => {
     const measures = Object.fromEntries(
-      Object.entries(ways).map(([way, ask]) => [way, ask && (() => ask(what, count))]),
+      Object.entries(ways).map(([way, ask]) => [way, ask && (() => ask(what, count, plain))]),
     ) as Record<keyof typeof ways, (() => Promise<number[]>) | null>;
     const found = await interleave<keyof typeof ways, number[]>(rounds, measures, signal);
     return (way: keyof typeof ways) => (found[way].length > 0 ? found[way].flat() : null);
@@ -45,12 +47,16 @@ export async function measureNetwork(bench: Bench): Promise<Row[]> {
   const connections = await taken('connections', 200, rounds);
   const events = await taken('events', 50, rounds);
   const downloads = await taken('download', 1, rounds * 2);
+  const uploads = await taken('upload', 1, rounds * 2);
+  const plain = await taken('download', 1, rounds * 2, true);
   const streams = await taken('streams', streamCount, rounds);
   return [
     ...added('a request on an open connection', requests, 1),
     ...added('a new connection, before TLS', connections, 1),
     ...added('request → first server-sent event', events, 2),
-    ...compared(`download of ${downloadBytes / 1024 ** 2} MiB`, downloads, 1 / 0.7),
+    ...compared(`download of ${megabytes}`, downloads, 1 / 0.7),
+    ...compared(`upload of ${megabytes}`, uploads, 1 / 0.7),
+    ...compared(`download of ${megabytes}, plain HTTP`, plain, null),
     ...compared(`${streamCount} streams of events at once, one second each`, streams, null),
   ];
 }
@@ -83,21 +89,24 @@ function compared(what: string, taken: Taken, target: number | null): Row[] {
   ];
 }
 
-function wayOf(place: Place, port: number, proxyPort: number | null): Way {
+function wayOf(place: Place, [port, plainPort]: Ports, proxyPort: number | null): Way {
   const script = readFileSync('test/bench/network.py', 'utf8');
-  return async (what, count) => {
+  return async (what, count, plain = false) => {
     const proxy = proxyPort === null ? null : ['127.0.0.1', proxyPort];
-    const order = { what, count, host: name, port, proxy, bytes: downloadBytes };
+    const order = { what, count, plain, host: name, port: plain ? plainPort : port, proxy, bytes: downloadBytes };
     return JSON.parse(await place(['/usr/bin/python3', '-c', script, JSON.stringify(order)])) as number[];
   };
 }
 
-async function openServer(cleanup: Cleanup): Promise<number> {
+/** Over TLS, and plain. */
+type Ports = readonly [number, number];
+
+async function openServer(cleanup: Cleanup): Promise<Ports> {
   const file = resolve('dist/bench/test/bench/network-server.js');
   const child = spawn(process.execPath, [file, name], { stdio: ['pipe', 'pipe', 'inherit'] });
   cleanup.add('the server', () => end(child, () => child.stdin.end()));
   const [line] = await once(child.stdout, 'data');
-  return Number(String(line));
+  return JSON.parse(String(line)) as Ports;
 }
 
 async function openMitmproxy(cleanup: Cleanup): Promise<number> {
