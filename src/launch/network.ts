@@ -4,6 +4,7 @@ import type { SandboxSpec } from '../model/sandbox.ts';
 import { insidePorts } from '../network/network.ts';
 import { metadataPath } from './identity.ts';
 import type { Hook } from './launch.ts';
+import { dist } from './tools.ts';
 
 const url = `http://127.0.0.1:${insidePorts.proxy}`;
 const direct = 'localhost,127.0.0.1,::1';
@@ -35,10 +36,7 @@ const preloadOption = `--require=${metadataPath}/${preload}`;
 export const network: Hook = {
   surroundings: () => ({}),
   prepare: ({ id }, places) =>
-    copyFileSync(
-      join(import.meta.dirname, '../../dist/launch', preload),
-      join(places.sandbox(id), 'metadata', preload),
-    ),
+    copyFileSync(join(dist, 'launch', preload), join(places.sandbox(id), 'metadata', preload)),
 };
 
 /** Of the sandbox itself, or of what runs in it with `more`, also where it had no network when it started. */

@@ -20,12 +20,17 @@ import { basename, dirname, join } from 'node:path';
 import { adapterPath } from '../model/agent.ts';
 import { Fault } from '../model/fault.ts';
 
-const dist = join(import.meta.dirname, '../../dist');
+/** What was built: we may be that ourselves, or the sources, or a build for measuring. */
+export const dist = join(rootOf(import.meta.dirname), 'dist');
 const parts = ['agent', 'model', 'lib'];
 const packages = ['@agentclientprotocol/sdk', 'zod'];
 
 /** Programs, and the modules they are. */
 const programs = { [basename(adapterPath)]: 'main', 'demo-agent': 'demo' };
+
+function rootOf(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : rootOf(dirname(folder));
+}
 
 /** Looks for Node where no agent can put one. */
 function launcher(module: string): string {
