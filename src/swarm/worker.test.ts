@@ -112,13 +112,15 @@ describe('a container is completed', () => {
     const ended = await worked((adapter) => {
       connections++;
       setImmediate(() => asked.push(...adapter.asked));
-      if (connections < 3) adapter.output.destroy(new Error('broken'));
+      if (connections === 1) adapter.output.destroy(new Error('broken'));
+      else if (connections === 2) adapter.output.end();
       else finishes(adapter);
     });
     expect(ended.status).toBe('completed');
     expect(connections).toBe(3);
     expect(asked.map((message) => (message as { type: string }).type)).toContain('task-request');
-    expect(ended.work?.errors[0]).toContain('ACP_CONNECTION_LOST');
+    const lost = ['broken', 'the line ended'].map((why) => `ACP_CONNECTION_LOST: ${why}, and is made again`);
+    expect(ended.work?.errors).toEqual(lost);
   });
 
   test('although the task file cannot be changed, which is told', async () => {

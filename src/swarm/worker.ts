@@ -129,9 +129,13 @@ export class Worker {
   async #listen(): Promise<void> {
     this.#watch.start();
     for (let losses = 0; !this.#isOver; losses++) {
-      await this.#talk().catch((error: unknown) => this.#note(`ACP_CONNECTION_LOST: ${asFault(error).message}`));
+      const broke = await this.#talk().then(
+        () => 'the line ended',
+        (error: unknown) => asFault(error).message,
+      );
       if (this.#isOver) break;
       if ((await this.#observe()).kind !== 'running') break;
+      this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
       await pause(againMs[Math.min(losses, againMs.length - 1)]);
     }
     if (this.#left) throw new Error('left');

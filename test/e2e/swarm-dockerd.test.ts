@@ -53,3 +53,26 @@ it('whoever is killed at whatever moment, the engine, too, what is resumed ends 
   await survive({ carrel, project, sandboxes, others: [restart] }, 5, 1500);
   expect([seed, project.wrong()]).toEqual([seed, []]);
 }, 120_000);
+
+it('a line that breaks while its agent lives is connected again, and nothing has failed', async () => {
+  const lasting = await Dockerd.open(['--live-restore']);
+  const other = new Installation(null, lasting);
+  try {
+    knowScripted(other);
+    const project = new SwarmProject(other, 'line', { line: lines('line', 1, 'wait /tmp/go\n') });
+    await project.swarm('run', '--all', '--agent', 'scripted', '--engine', 'docker', '--detach');
+    await project.until('the story', ({ containers }) => containers[0]?.stories[0]?.status === 'in_progress');
+    await lasting.stop();
+    await lasting.start();
+    await until(async () => (await other.run(['exec', 'line', '--', 'touch', '/tmp/go'])).exitCode === 0, 'an answer');
+    const { containers } = await project.until('the end', hasEnded);
+    expect(containers[0]).toMatchObject({ status: 'completed', attempt: 1 });
+    expect(containers[0]!.errors[0]).toContain('ACP_CONNECTION_LOST');
+    expect(project.wrong()).toEqual([]);
+  } finally {
+    // One that comes back to containers counts their volumes twice until it comes back to none.
+    await lasting.stop();
+    await lasting.start();
+    await other.dispose().finally(() => lasting.dispose());
+  }
+}, 120_000);
