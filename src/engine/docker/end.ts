@@ -76,7 +76,9 @@ async function signalContainer({ connection }: Context, container: string, signa
   try {
     await connection.find((docker) => docker.getContainer(container).kill({ signal }));
   } catch (error) {
-    const gone = statusOf(error) === 409 || /is not running|can only kill running/.test((error as Error).message);
+    const gone =
+      statusOf(error) === 409 ||
+      /is not running|can only kill running|state improper: (stopp|exit|remov)/.test((error as Error).message);
     if (!gone) throw error;
   }
 }
