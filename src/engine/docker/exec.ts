@@ -34,7 +34,7 @@ export async function execInside(connection: Connection, container: string, spec
   const { outputs, ended } = readExec(socket, terminal, inspect);
   const exited = exitAfter(outputs, ended);
   exited.catch(() => {});
-  const resize = (rows: number, columns: number) => resizeExec(connection, id, inspect, rows, columns);
+  const resize = saidAgain((rows, columns) => resizeExec(connection, id, inspect, rows, columns));
   if (spec.terminal) await resize(spec.terminal.rows, spec.terminal.columns);
   return {
     process: {
@@ -152,6 +152,20 @@ async function begunState(inspect: Inspect): Promise<ExecInspectInfo | null> {
     if (info === null || info.Pid > 0 || (!info.Running && info.ExitCode !== null)) return info;
     await sleep(2);
   }
+}
+
+type Resize = (rows: number, columns: number) => Promise<void>;
+
+const againMs = 200;
+
+/** The conmon behind Podman may take the first of two sizes that come at once for both, so the last one is said again. */
+function saidAgain(resize: Resize): Resize {
+  let timer: NodeJS.Timeout | undefined;
+  return async (rows, columns) => {
+    clearTimeout(timer);
+    await resize(rows, columns);
+    timer = setTimeout(() => void resize(rows, columns).catch(() => {}), againMs).unref();
+  };
 }
 
 async function resizeExec(connection: Connection, id: string, inspect: Inspect, rows: number, columns: number) {
