@@ -55,16 +55,23 @@ const AT_RECURSIVE = 0x8000;
 
 /** Binds an open file or folder on `target`, without devices and setuid programs. What the source forbids stays forbidden. */
 export function bindMount(sourceFd: number, target: string, options: BindOptions): void {
-  const treeFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
-  const tree = checked('open_tree', c.openTree(numbers.openTree, sourceFd, '', treeFlags));
+  const tree = cloneMount(sourceFd);
   try {
     const attributes = mountAttributes(options);
-    const size = attributes.length;
-    checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, tree, '', AT_EMPTY_PATH, attributes, size));
+    const [size, flags] = [attributes.length, AT_EMPTY_PATH | AT_RECURSIVE];
+    checked('mount_setattr', c.mountSetattr(numbers.mountSetattr, tree, '', flags, attributes, size));
     attach(tree, target);
   } finally {
     closeSync(tree);
   }
+}
+
+/** Alone; with what is mounted below where it may not be left out, since that would show what it covers. */
+function cloneMount(sourceFd: number): number {
+  const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+  const alone = c.openTree(numbers.openTree, sourceFd, '', flags);
+  if (alone >= 0 || errno() !== os.errno.EINVAL) return checked('open_tree', alone);
+  return checked('open_tree', c.openTree(numbers.openTree, sourceFd, '', flags | AT_RECURSIVE));
 }
 
 function attach(tree: number, target: string): void {

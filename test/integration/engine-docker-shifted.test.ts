@@ -90,7 +90,7 @@ describe('a dockerd with userns-remap', () => {
     await expect(setup.engine.start(setup.launch({ runtime: sysbox }))).rejects.toMatchObject({
       code: 'unsupported',
       message: `this Docker Engine has no runtime ${sysbox}`,
-      hint: 'It has runc; others are named in /etc/docker/daemon.json.',
+      hint: 'It has runc; /etc/docker/daemon.json names others.',
     });
   });
 

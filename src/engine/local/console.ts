@@ -104,6 +104,6 @@ function resize(bundle: string, rows: number, columns: number): void {
     }
   } catch (error) {
     // Nobody reads the pipe any more: the process has ended, ignoring.
-    if (!isErrno(error, 'ENXIO') && !isErrno(error, 'ENOENT')) throw error;
+    if (!['ENXIO', 'EPIPE', 'ENOENT'].some((code) => isErrno(error, code))) throw error;
   }
 }

@@ -9,6 +9,7 @@ import { Fault } from '../../model/fault.ts';
 import { hasGroup, removeGroup } from './cgroup.ts';
 import { type Context, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
+import { logName } from './log-file.ts';
 import { keeperOf } from './observe.ts';
 import { findProgram } from './runtime.ts';
 
@@ -44,6 +45,8 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   const { layout } = context;
   await freeEnded(context, id);
   rmSync(layout.exit(id), { force: true });
+  // Without it nobody makes names for earlier logs while the folder goes.
+  rmSync(join(layout.run(id), logName), { force: true });
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }
 

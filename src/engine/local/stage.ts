@@ -211,7 +211,7 @@ async function stageMount(folder: string, index: number, one: Mount, input: Stag
   if (one.kind === 'bind') await bindSource(one, source, input);
   else await overlaySource(one, source, input);
   const access = one.kind === 'bind' && one.readonly ? 'ro' : 'rw';
-  return { destination: one.target, type: 'bind', source, options: ['bind', access, 'nosuid', 'nodev', 'private'] };
+  return { destination: one.target, type: 'bind', source, options: ['rbind', access, 'nosuid', 'nodev', 'rprivate'] };
 }
 
 function tmpfsMount(one: TmpfsMount): SpecMount {
