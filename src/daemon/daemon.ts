@@ -8,6 +8,7 @@ import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import type { Engine } from '../engine/engine.ts';
+import { shieldCrun } from '../engine/local/crun.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
@@ -90,6 +91,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     installation: home.installation,
     log: config.log,
   });
+  shieldCrun();
   const docker = openDocker(home, config);
   const otherOwners = rootless ? null : await anyShift();
   const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);

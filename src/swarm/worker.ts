@@ -134,8 +134,13 @@ export class Worker {
         (error: unknown) => asFault(error).message,
       );
       if (this.#isOver) break;
-      if ((await this.#observe()).kind !== 'running') break;
-      this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
+      const tell = () => this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
+      const { kind } = await this.#observe().catch((error: unknown) => {
+        tell();
+        throw error;
+      });
+      if (kind !== 'running') break;
+      tell();
       await pause(againMs[Math.min(losses, againMs.length - 1)]);
     }
     if (this.#left) throw new Error('left');

@@ -56,9 +56,7 @@ describe.runIf(isRealRoot)('on podman', () => {
   });
   afterEach(() => carrel.dispose());
 
-  create(podmanGround, ['start:created', 'start:begun']);
-  stop(podmanGround, 'podman', ['after:stop']);
-  startAgain(['start:created']);
+  create(podmanGround, ['start:created']);
   remove(podmanGround, ['remove:container']);
   // Podman 4.3 does not find what conmon noted of it.
   whileNoDaemonIsThere(podmanGround, 'killed by SIGKILL');

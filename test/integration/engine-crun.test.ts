@@ -1,24 +1,13 @@
 /** What crun is spared: everything is as if it had done it itself. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
 import { letGo } from '../../src/engine/local/crun.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
-import { findProgram } from '../../src/engine/local/runtime.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
@@ -70,7 +59,14 @@ it('later sandboxes have the filter that was compiled for the first', async () =
 });
 
 it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', () => {
-  expect(() => accessSync(findProgram('crun')!, constants.W_OK)).toThrow('EROFS');
+  const built = join(import.meta.dirname, '../../dist/engine/local');
+  const script = `import { shieldCrun } from '${built}/crun.js';
+    import { findProgram } from '${built}/runtime.js';
+    shieldCrun();
+    (await import('node:fs')).accessSync(findProgram('crun'), ${constants.W_OK});`;
+  // In a namespace of its own: what others start from this one would have the mount, too.
+  const child = ['--mount', process.execPath, '--input-type=module', '-e', script];
+  expect(() => execFileSync('unshare', child, { stdio: 'pipe' })).toThrow('EROFS');
 });
 
 it('a command that waits is let go once, and one that has gone is left alone', () => {

@@ -10,16 +10,13 @@ import { SysError } from '../../lib/sys.ts';
 import { bindMount } from '../../lib/sys-mount.ts';
 import { findProgram } from './runtime.ts';
 
-let shielded = false;
-
 /**
  * Makes the program read-only in our mount namespace. What runs inside might otherwise write to it while it enters a
  * sandbox, so crun would make itself such a mount, start anew from it and take it away again, at every call.
  */
 export function shieldCrun(): void {
   const path = findProgram('crun');
-  if (shielded || path === null) return;
-  shielded = true;
+  if (path === null) return;
   const real = realpathSync(path);
   const fd = openSync(real, 'r');
   try {

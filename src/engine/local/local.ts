@@ -27,7 +27,6 @@ import { HeldConsoles } from '../held-console.ts';
 import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
-import { shieldCrun } from './crun.ts';
 import { freeEnded, removeEverything, stopProcesses } from './end.ts';
 import { execInside } from './exec.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
@@ -42,7 +41,6 @@ export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
 
 export function openLocalEngine(options: LocalOptions): LocalEngineView {
   openStage();
-  shieldCrun();
   return new LocalEngine(openContext(options));
 }
 

@@ -18,7 +18,7 @@ import { changedAlike, type WorkspaceKindUnderTest } from '../workspace.ts';
 import type { Tree } from './cases.ts';
 import { shown } from './oracle.ts';
 
-const rounds = 25;
+const rounds = 10;
 const steps = 60;
 
 export function fuzzCases(kind: WorkspaceKindUnderTest): void {
