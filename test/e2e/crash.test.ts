@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CrashGround, crashGrounds, podmanGround } from '../harness/crash-ground.ts';
 import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
-import { isRealRoot } from '../harness/machine.ts';
+import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { groupsOf } from '../harness/traces.ts';
 
 let carrel: Installation;
@@ -48,7 +48,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
 });
 
 /** Where it is the engine that could make a difference. */
-describe.runIf(isRealRoot)('on podman', () => {
+describe.each(isRealRoot && isRepeated ? ['podman'] : [])('on %s', () => {
   beforeAll(() => podmanGround.open());
   afterAll(() => podmanGround.close());
   beforeEach(() => {

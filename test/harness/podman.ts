@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import { findProgram } from '../../src/engine/local/runtime.ts';
 import { run } from '../../src/lib/run.ts';
 import { Dockerd } from './dockerd.ts';
+import { isRepeated } from './machine.ts';
 
 /** What answers at the socket of a Docker Engine, by name. */
-export const dockerEngines = [
+export const dockerEngines: readonly (readonly [name: 'docker' | 'podman', open: () => Promise<Dockerd>])[] = [
   ['docker', () => Dockerd.open()],
-  ['podman', () => Podman.open()],
-] as const;
+  ...(isRepeated ? ([['podman', () => Podman.open()]] as const) : []),
+];
 
 /** Podman knows no other on a machine whose control groups are mixed. */
 const runtime = 'runc';
