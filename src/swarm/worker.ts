@@ -134,13 +134,8 @@ export class Worker {
         (error: unknown) => asFault(error).message,
       );
       if (this.#isOver) break;
-      const tell = () => this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
-      const { kind } = await this.#observe().catch((error: unknown) => {
-        tell();
-        throw error;
-      });
-      if (kind !== 'running') break;
-      tell();
+      if ((await this.#observe()).kind !== 'running') break;
+      this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
       await pause(againMs[Math.min(losses, againMs.length - 1)]);
     }
     if (this.#left) throw new Error('left');
