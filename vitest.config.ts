@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { isRealRoot, isRepeated } from './test/harness/machine.ts';
+import { isRealRoot } from './test/harness/machine.ts';
 
 /** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
 const needRoot = [
@@ -28,16 +28,13 @@ const needRoot = [
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
-/** What podman.test.ts and the isolation suites have tried already. */
-const repeats = isRepeated ? [] : ['test/integration/engine-podman.test.ts'];
-
 /** Projects that use the real machine: one project after the other, and nothing may be left over. */
 function real(name: string, order: number) {
   return {
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
-      exclude: isRealRoot ? repeats : [...needRoot, ...repeats],
+      exclude: isRealRoot ? [] : needRoot,
       globalSetup: ['test/leftovers.ts'],
       maxWorkers: 2,
       sequence: { groupOrder: order },
