@@ -56,9 +56,10 @@ it('one that fails keeps nobody from finishing, and is resumed where it was', as
 });
 
 it('what was done by a sandbox that is removed by force is on the host, or is done again', async () => {
-  const [first, ...rest] = lines('forced', 3, 'wait /tmp/go\n');
-  const project = new SwarmProject(carrel, 'forced', { forced: [first!.replace(/wait.*\n/, ''), ...rest] });
-  const go = () => carrel.run(['exec', 'forced', '--', 'touch', '/tmp/go']);
+  const stories = lines('forced', 3).map((orders, index) => (index ? `wait /tmp/go-${index}\n${orders}` : orders));
+  const project = new SwarmProject(carrel, 'forced', { forced: stories });
+  const go = (...which: number[]) =>
+    carrel.run(['exec', 'forced', '--', 'touch', ...which.map((index) => `/tmp/go-${index}`)]);
   await project.swarm(...begin, '--detach');
   await until(() => project.statuses('forced')[0] === 'completed', 'the first story to be on the host', 30_000);
   expect(childrenOf((await project.view()).containers[0]!.acpPid!)).toHaveLength(1);
@@ -67,7 +68,7 @@ it('what was done by a sandbox that is removed by force is on the host, or is do
   expect(containers[0]).toMatchObject({ acpPid: null, storyProgress: { completed: 1, failed: 1 } });
   await project.swarm('resume', '--detach');
   await project.until('the second story', ({ containers: [one] }) => one?.stories[1]?.status === 'in_progress');
-  await go();
+  await go(1);
   await project.until('the third story', ({ containers: [one] }) => one?.stories[1]?.status === 'completed');
   await carrel.ok('rm', '--force', 'forced');
   const { containers: lost } = await project.until('the loss', hasEnded);
@@ -75,7 +76,7 @@ it('what was done by a sandbox that is removed by force is on the host, or is do
   expect(project.statuses('forced').filter((status) => status === 'completed')).toHaveLength(completed);
   await project.swarm('resume', '--detach');
   const allowed = async () => {
-    await go();
+    await go(1, 2);
     return hasEnded(await project.view());
   };
   await until(allowed, 'the end', 40_000);
