@@ -30,6 +30,7 @@ export const paths = {
   removeCredential: { method: 'DELETE', path: '/v1/credentials/{name}' },
   listVolumes: { method: 'GET', path: '/v1/volumes' },
   volumeStatus: { method: 'GET', path: '/v1/volumes/status' },
+  listBackups: { method: 'GET', path: '/v1/volumes/backups' },
   initVolumes: { method: 'POST', path: '/v1/volumes' },
   cleanVolumes: { method: 'POST', path: '/v1/volumes/clean' },
   migrateVolumes: { method: 'POST', path: '/v1/volumes/migrate' },

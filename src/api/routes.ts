@@ -73,7 +73,8 @@ export const routes = {
     ...paths.addUser,
     summary: 'Let somebody in; the token is told this once',
     body: z.strictObject({ name: z.string().min(1).max(32), uid: z.int().min(0).max(0xffff_fffe).optional() }),
-    answer: z.strictObject({ user: shape.userView, token: z.string() }),
+    /** Socket: where they come in; null: nowhere, as long as `config.yaml` names none. */
+    answer: z.strictObject({ user: shape.userView, token: z.string(), socket: z.string().nullable() }),
   },
   removeUser: { ...paths.removeUser, summary: 'Let somebody in no more', answer: shape.userView },
   listSecrets: {
@@ -262,6 +263,7 @@ export type ImageView = z.output<typeof image.imageView>;
 export type VolumeView = z.output<typeof volume.volumeView>;
 export type VolumeStatusView = z.output<typeof volume.volumeStatusView>;
 export type CleanView = z.output<typeof volume.cleanView>;
+export type BackupEntryView = z.output<typeof volume.backupEntryView>;
 export type BackupView = z.output<typeof volume.backupView>;
 export type MigrateView = z.output<typeof volume.migrateView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;

@@ -17,6 +17,12 @@ export const volumeRoutes = {
     query: z.strictObject({ allUsers: flag.optional() }),
     answer: z.array(volume.volumeStatusView),
   },
+  listBackups: {
+    ...paths.listBackups,
+    summary: 'Backups that were made here of the volumes of whoever asks, or of all for the owner; oldest first',
+    query: z.strictObject({ allUsers: flag.optional() }),
+    answer: z.array(volume.backupEntryView),
+  },
   initVolumes: { ...paths.initVolumes, summary: 'Make the volumes of a user', answer: z.array(volume.volumeView) },
   cleanVolumes: {
     ...paths.cleanVolumes,

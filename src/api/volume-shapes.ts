@@ -52,6 +52,17 @@ export const backupView = z.strictObject({
   notes: z.array(z.string()),
 });
 
+export const backupEntryView = z.strictObject({
+  /** What `volume restore` takes. */
+  file: z.string(),
+  name: z.string(),
+  type: z.string(),
+  /** Null: shared by all. */
+  user: z.string().nullable(),
+  createdAt: z.string(),
+  sizeBytes: z.int(),
+});
+
 export const restoreVolumeView = z.strictObject({ volume: volumeView, notes: z.array(z.string()) });
 
 export const migrateView = z.strictObject({

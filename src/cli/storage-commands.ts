@@ -16,7 +16,7 @@ const volumeCommands: readonly CommandEntry[] = [
     name: 'volume ls',
     area,
     summary: 'list volumes',
-    options: [allUsers],
+    options: [allUsers, { flags: '--backups', summary: 'their backups instead, for: carrel volume restore FILE' }],
     load: () => import('./command/volume-ls.ts'),
   },
   {

@@ -13,7 +13,7 @@ export function checkVolume(name: string): string {
   });
 }
 
-export function ownerCell({ user }: VolumeView): string {
+export function ownerCell({ user }: Pick<VolumeView, 'user'>): string {
   return user === null ? 'shared' : plain(user);
 }
 

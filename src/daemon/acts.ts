@@ -10,6 +10,8 @@ export interface Described {
   readonly verb: string;
   /** What it is done to. */
   readonly names: readonly string[];
+  /** What of it is kept as it was said, by what that is called: no place for the value of a secret. */
+  readonly words?: Readonly<Record<string, readonly (string | undefined)[]>>;
   /** Told only of what was done. */
   readonly detail?: Detail;
   /** Whom it is done for, where the request itself says so. */
@@ -37,16 +39,27 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   doctor: () => ({ verb: 'daemon.examine', names: [] }),
   shutdown: ({ body }) => ({ verb: 'daemon.end', names: [], detail: { all: body.all ?? false }, frees: true }),
   listUsers: null,
-  addUser: ({ body }) => ({ verb: 'user.add', names: [body.name], detail: given({ uid: body.uid }) }),
+  addUser: ({ body: { name, uid } }) => ({
+    verb: 'user.add',
+    names: [name],
+    words: { 'the name': [name] },
+    detail: given({ uid }),
+  }),
   removeUser: named('user.remove', true),
   listSecrets: null,
   setSecret: ({ body }) => ({ verb: 'secret.set', names: [body.name] }),
   removeSecret: named('secret.remove', true),
   listCredentials: null,
-  addCredential: ({ body }) => ({ verb: 'credential.add', names: [body.name], detail: given({ host: body.host }) }),
+  addCredential: ({ body: { name, host, header, format } }) => ({
+    verb: 'credential.add',
+    names: [name],
+    words: { 'the name': [name], '--host': [host], '--header': [header], '--format': [format] },
+    detail: given({ host }),
+  }),
   removeCredential: named('credential.remove', true),
   listVolumes: null,
   volumeStatus: null,
+  listBackups: null,
   initVolumes: () => ({ verb: 'volume.init', names: [] }),
   cleanVolumes: ({ body: { names = [], backup = true, dryRun } }) =>
     dryRun ? null : { verb: 'volume.clean', names, detail: { backup }, frees: true },
@@ -55,17 +68,27 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   restoreVolume: ({ body }) => ({ verb: 'volume.restore', names: [], detail: { file: body.file } }),
   listTasks: null,
   showTask: null,
-  markStory: ({ body: { file, story, status } }) => ({ verb: 'task.mark', names: [story], detail: { file, status } }),
+  markStory: ({ body: { file, story, status, notes } }) => ({
+    verb: 'task.mark',
+    names: [story],
+    words: { '--notes': [notes] },
+    detail: { file, status },
+  }),
   skipStory: ({ body: { file, story } }) => ({ verb: 'task.skip', names: [story], detail: { file } }),
   resetStories: ({ body: { file } }) => ({ verb: 'task.reset', names: [], detail: { file } }),
   composeFleet: null,
   planFleet: null,
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
-  runSwarm: ({ body }) => ({
+  runSwarm: ({ body: { project, agent, author, sandbox = {} } }) => ({
     verb: 'swarm.run',
     names: [],
-    detail: given({ project: body.project, agent: body.agent }),
+    words: {
+      '--env': Object.values(sandbox.env ?? {}),
+      '--network': [sandbox.network ?? []].flat(),
+      'the author': [author?.name, author?.email],
+    },
+    detail: given({ project, agent }),
   }),
   showSwarm: null,
   resumeSwarm: ({ body }) => ({ verb: 'swarm.resume', names: body.names ?? [], detail: { project: body.project } }),
@@ -77,10 +100,16 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   }),
   exportSwarm: null,
   initSwarm: ({ body }) => ({ verb: 'swarm.init', names: [], detail: { project: body.project } }),
-  addContainer: ({ body }) => ({ verb: 'swarm.add', names: [body.containerName], detail: { project: body.project } }),
+  addContainer: ({ body: { project, containerName, taskFilePath, branchName } }) => ({
+    verb: 'swarm.add',
+    names: [containerName],
+    words: { 'the name': [containerName], 'the task file': [taskFilePath], 'the branch': [branchName] },
+    detail: { project },
+  }),
   updateContainer: ({ body }) => ({
     verb: 'swarm.update',
     names: [body.containerName],
+    words: { 'the address': [body.prUrl ?? undefined] },
     detail: given({ status: body.status }),
   }),
   removeContainer: ({ body }) => ({ verb: 'swarm.remove', names: [body.containerName], frees: true }),
@@ -104,20 +133,24 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listChanges: null,
   diffSandbox: null,
   patchSandbox: null,
-  apply: ({ body }) => (body.dryRun ? null : { verb: 'sandbox.apply', names: body.names }),
+  apply: ({ body: { names, dryRun, branch, message, author } }) => {
+    const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
+    return dryRun ? null : { verb: 'sandbox.apply', names, words };
+  },
   undoApply: named('sandbox.undo'),
   discardChanges: named('sandbox.discard'),
   listSnapshots: null,
-  takeSnapshot: named('sandbox.snapshot'),
+  takeSnapshot: ({ name, body }) => ({ verb: 'sandbox.snapshot', names: [name], words: { 'the label': [body.label] } }),
   restoreSnapshot: ({ name, body }) => ({
     verb: 'sandbox.restore',
     names: [name],
     detail: { snapshot: body.snapshot },
   }),
-  forkSandbox: named('sandbox.fork'),
+  forkSandbox: ({ name, body }) => ({ verb: 'sandbox.fork', names: [name], words: { 'the name': body.names ?? [] } }),
   changeNetwork: ({ name, body }) => ({
     verb: 'sandbox.network',
     names: [name],
+    words: { 'a rule': [...(body.allow ?? []), ...(body.deny ?? [])] },
     detail: given({ allow: body.allow?.join(' '), deny: body.deny?.join(' ') }),
   }),
   explainNetwork: null,

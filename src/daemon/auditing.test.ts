@@ -76,6 +76,52 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('has nothing of a request that would have the value of a secret kept, and that is refused', async () => {
+    const value = 'hidden-0123';
+    await call('POST', '/v1/secrets', { name: 'KEY', valueBase64: Buffer.from(value).toString('base64') });
+    await call('POST', '/v1/sandboxes', { name: 'box' });
+    const at = '/v1/sandboxes/box';
+    const [project, file] = ['/p', `/p/${value}.json`];
+    const author = { name: value, email: 'a@b' };
+    const container = {
+      project,
+      containerId: '0123456789ab',
+      containerName: 'c',
+      taskFilePath: 'a.json',
+      branchName: 'b',
+    };
+    const refused: [string, object][] = [
+      [`${at}/snapshots`, { label: `before ${value}` }],
+      [`${at}/fork`, { names: ['a', value] }],
+      [`${at}/network`, { allow: [`${value}.org`] }],
+      [`${at}/network`, { deny: [`${value}.org`] }],
+      ['/v1/apply', { names: ['box'], branch: `agent/${value}` }],
+      ['/v1/apply', { names: ['box'], branch: 'b', message: value }],
+      ['/v1/apply', { names: ['box'], branch: 'b', author }],
+      ['/v1/credentials', { name: value, secret: 'KEY', preset: 'github' }],
+      ['/v1/credentials', { name: 'gh', secret: 'KEY', host: 'a.org', header: 'b', format: `${value} {}` }],
+      ['/v1/tasks/mark', { file: '/p/a.json', story: 'US-001', status: 'failed', notes: value }],
+      ['/v1/swarm/run', { project, sandbox: { env: { A: value } } }],
+      ['/v1/swarm/run', { project, author }],
+      ['/v1/swarm/add', { ...container, containerName: value }],
+      ['/v1/swarm/add', { ...container, taskFilePath: file }],
+      ['/v1/swarm/add', { ...container, branchName: value }],
+      ['/v1/swarm/update', { project, containerName: 'c', prUrl: `https://a.org/?token=${value}` }],
+      ['/v1/users', { name: value }],
+      ['/v1/sandboxes', { network: [`${value}.org`] }],
+    ];
+    for (const [path, body] of refused) {
+      const answer = await call('POST', path, body);
+      expect([path, answer.status, (answer.body as { message: string }).message]).toEqual([
+        ...[path, 403],
+        expect.stringMatching(/carries the value of the secret KEY$/),
+      ]);
+    }
+    const kept = readdirSync(join(home, 'audit')).map((name) => readFileSync(join(home, 'audit', name), 'utf8'));
+    expect(kept.join('')).not.toContain(value);
+    expect((await line(app)).filter((one) => one.endsWith(' denied'))).toHaveLength(refused.length);
+  });
+
   it('has how it ended also of what is answered with a stream', async () => {
     const build = async (body: object) =>
       (await app.request('/v1/images/build', { method: 'POST', body: JSON.stringify(body) })).text();

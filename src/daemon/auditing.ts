@@ -7,10 +7,11 @@ import type { RouteName } from '../api/routes.ts';
 import type { Act, Audit, Begun, Entry, Peer, Target } from '../audit/audit.ts';
 import { hostId } from '../engine/docker/identity.ts';
 import { peerOf } from '../lib/sys.ts';
-import { asFault } from '../model/fault.ts';
+import { asFault, type Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import { acts, type Described, type Done, done } from './acts.ts';
+import type { SecretDesk } from './secrets.ts';
 import type { Users } from './users.ts';
 
 export interface Auditing {
@@ -20,6 +21,8 @@ export interface Auditing {
 
 export interface Asking {
   readonly actor: Actor;
+  /** Of whoever acts. */
+  readonly scope?: { readonly secrets: Pick<SecretDesk, 'refuseText'> };
   readonly name: string;
   readonly query?: unknown;
   readonly body?: unknown;
@@ -38,8 +41,10 @@ export async function audited<T>(
 ): Promise<T> {
   const described = describe(route, asking);
   if (described === null) return task(null);
-  const begun = begin(parts, asking.actor, described, peer);
+  const refusal = refusalOf(described, asking);
+  const begun = begin(parts, asking.actor, refusal ? { ...described, names: [] } : described, peer);
   try {
+    if (refusal) throw refusal;
     const answer = await task(begun);
     if (answer instanceof Response) return answer;
     const { targets, detail } = (done[route] as ((answer: T) => Done) | undefined)?.(answer) ?? {};
@@ -48,6 +53,17 @@ export async function audited<T>(
   } catch (error) {
     endWith(begun, error);
     throw error;
+  }
+}
+
+/** Before anything is noted of it, which may have the same words. */
+function refusalOf({ words = {} }: Described, { scope }: Asking): Fault | null {
+  try {
+    for (const [where, texts] of Object.entries(words))
+      scope?.secrets.refuseText(where, ...texts.filter((text) => text !== undefined));
+    return null;
+  } catch (error) {
+    return asFault(error);
   }
 }
 

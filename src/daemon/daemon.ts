@@ -152,7 +152,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   });
   const reconciler = new Reconciler({ store, engine, places: home, data, now });
   const loop = new Loop({ store, engine, reconciler, report });
-  const users = new Users({ store, owner, now });
+  const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const common = { store, engine, reconciler, now, steadyMs: steadyClock() };
   const deskOf = (user: string) => scopes.of(users.actorOf(user)).swarms.hands;
   const swarms = new Swarms({ store, config, deskOf, now, report });

@@ -99,6 +99,7 @@ export function handlers(served: Served): Handlers {
     },
     listVolumes: async ({ scope, query }) => scope.volumes.list(query.allUsers ?? false),
     volumeStatus: ({ scope, query }) => scope.volumes.status(query.allUsers ?? false),
+    listBackups: ({ scope, query }) => scope.volumes.backups(query.allUsers ?? false),
     initVolumes: async ({ scope }) => scope.volumes.init(),
     cleanVolumes: ({ scope, body }) => scope.volumes.clean(body),
     migrateVolumes: ({ scope, body }) => scope.volumes.migrate(body.folder),
@@ -140,7 +141,7 @@ export function handlers(served: Served): Handlers {
     stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
     waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),
     sandboxLogs: async ({ scope, name, query, context }) => {
-      const { id } = await scope.sandboxes.current(name);
+      const { id } = (await scope.sandboxes.seen(name)).row;
       return logFrames((options) => served.output(id, options), query.follow ?? false, query.tail ?? null, context);
     },
     sandboxStats: ({ scope }) => scope.sandboxes.stats(),

@@ -211,9 +211,14 @@ export class Sandboxes {
   }
 
   async show(name: string): Promise<SandboxView> {
-    const row = this.#find(name);
-    const unseen = await look(this.#parts.reconciler, row);
-    return this.view(this.#find(name).value, unseen);
+    const { row, unseen } = await this.seen(name);
+    return this.view(row.value, unseen);
+  }
+
+  /** For who only reads: as it was last seen, where its engine cannot be asked, and why. */
+  async seen(name: string): Promise<{ row: SandboxRow; unseen: string | null }> {
+    const unseen = await look(this.#parts.reconciler, this.#find(name));
+    return { row: this.#find(name), unseen };
   }
 
   /** The row after a look at what is so; with an id, only if it is that one. */

@@ -18,7 +18,9 @@ export interface SecretParts {
 }
 
 /** What is said of a sandbox when it is made. */
-export type Told = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets'> & { readonly name?: string | undefined };
+export type Told = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
+  readonly name?: string | undefined;
+};
 
 export class SecretDesk {
   readonly #parts: SecretParts;
@@ -95,6 +97,8 @@ export class SecretDesk {
       ['--env', Object.values(spec.env)],
       ['the command', spec.command],
       ['--label', Object.entries(spec.labels).flat()],
+      ['--network', spec.network?.allow ?? []],
+      ['--volume', (spec.volumes ?? []).map(({ target }) => target)],
     ];
     for (const [where, texts] of places) this.refuseText(where, ...texts);
   }

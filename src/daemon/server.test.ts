@@ -43,6 +43,13 @@ describe('an engine that cannot be asked', () => {
     engine.faults.failNext('inspect', new Fault('corrupt', 'a record is broken'));
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({ status: 500, body: { code: 'corrupt' } });
   });
+
+  it('leaves the log, where that is ours', async () => {
+    await call('POST', '/v1/sandboxes', { name: 'a', command: ['echo', 'kept'] });
+    engine.faults.failNext('inspect', away);
+    const answer = await app.request('/v1/sandboxes/a/logs');
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('kept')]);
+  });
 });
 
 describe('a request', () => {

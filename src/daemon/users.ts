@@ -8,6 +8,8 @@ import { newToken, nextSlot, tokenOf, userOf } from '../user/user.ts';
 export interface UserParts {
   readonly store: Store;
   readonly owner: string;
+  /** Where those come in who show a token; null: nowhere. */
+  readonly sharedSocket: string | null;
   readonly now: () => string;
 }
 
@@ -56,7 +58,7 @@ export class Users {
   }
 
   /** The token is told this once. Somebody who was here before gets the same range of ids again. */
-  add(asked: string, uid: number | null): { user: UserView; token: string } {
+  add(asked: string, uid: number | null): { user: UserView; token: string; socket: string | null } {
     const { store, now } = this.#parts;
     const name = checkUserName(asked);
     if (this.find(name)) {
@@ -70,7 +72,7 @@ export class Users {
     const event = { at: now(), type: 'user.added', subject: name, data: { name, user: name } };
     if (before) store.update(before, value, event);
     else store.insert({ kind: 'user', id: name, owner: '', name, value }, event);
-    return { user: this.#view(value), token };
+    return { user: this.#view(value), token, socket: this.#parts.sharedSocket };
   }
 
   /** Their sandboxes have to be gone; whatever else was theirs waits for them. */

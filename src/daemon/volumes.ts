@@ -1,6 +1,7 @@
 /** The volumes of one user, as the API has them. */
 import { basename, join, posix } from 'node:path';
 import type {
+  BackupEntryView,
   BackupView,
   CleanView,
   MigrateView,
@@ -99,6 +100,13 @@ export class VolumeDesk {
     const file = join(home.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
     const written = await volumes.backup(this.#acting, name, file, at);
     return { name, file: written.file, sizeBytes: written.bytes, notes: [...written.notes] };
+  }
+
+  async backups(all: boolean): Promise<BackupEntryView[]> {
+    const found = await this.#parts.volumes.backups(this.#acting, all);
+    return found.map(({ file, volume, type, owner, backedUpAt, bytes }) => {
+      return { file, name: volume, type, user: owner, createdAt: backedUpAt, sizeBytes: bytes };
+    });
   }
 
   /** Only the owner of the installation names files of the machine; others name what was backed up here. */

@@ -64,7 +64,11 @@ describe('a size', () => {
     [1536, '1.5K'],
     [20 * 1024 ** 2, '20M'],
     [4 * 1024 ** 3, '4.0G'],
+    [1024 ** 2 - 1, '1.0M'],
+    [9.96 * 1024, '10K'],
     [2 * 1024 ** 4, '2.0T'],
+    [1024 ** 5, '1.0P'],
+    [Number.MAX_SAFE_INTEGER, '8.0P'],
   ])('%i is shown as %s', (bytes, text) => expect(formatSize(bytes)).toBe(text));
 });
 

@@ -18,9 +18,7 @@ export function parseSize(text: string, what: string): number {
 /** Bytes → "3.4M": at most four characters and a unit, for tables. */
 export function formatSize(bytes: number): string {
   let value = bytes;
-  for (const unit of ['B', 'K', 'M', 'G']) {
-    if (value < 1024) return `${value < 10 && unit !== 'B' ? value.toFixed(1) : Math.round(value)}${unit}`;
-    value /= 1024;
-  }
-  return `${value.toFixed(1)}T`;
+  let at = 0;
+  for (; Math.round(value) >= 1024; at += 1) value /= 1024;
+  return `${at > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)}${'BKMGTP'[at]}`;
 }

@@ -114,7 +114,9 @@ function taken(file: string): Fault {
 
 export interface Archive {
   readonly manifest: Manifest;
-  /** Rejects with `corrupt` unless every byte is as it was written. */
+  /** Of the file. */
+  readonly bytes: number;
+  /** Rejects with `invalid` unless every byte is as it was written. */
   verify(): Promise<void>;
   /** Into an empty folder. Returns notes on what was left out. */
   unpackInto(folder: string): Promise<readonly string[]>;
@@ -127,6 +129,7 @@ export async function openArchive(file: string): Promise<Archive> {
     const manifest = await readManifest(handle);
     return {
       manifest,
+      bytes: sizeFor(manifest.payloadBytes),
       verify: () => verify(handle, manifest),
       unpackInto: (folder) => unpack(payloadOf(handle, manifest), manifest.compression, folder),
       close: () => handle.close(),
@@ -151,7 +154,7 @@ async function openFile(file: string): Promise<FileHandle> {
 async function readManifest(handle: FileHandle): Promise<Manifest> {
   const { size } = await handle.stat();
   const head = Buffer.alloc(payloadStart);
-  if (size < payloadStart) throw new Fault('invalid', 'this is not a backup of a volume, or not all of it');
+  if (size < payloadStart) throw damaged('it ends too early');
   await handle.read(head, 0, head.length, 0);
   if (head.toString('latin1', 0, 14) !== 'manifest.json\0')
     throw new Fault('invalid', 'this is not a backup of a volume');

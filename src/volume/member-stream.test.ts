@@ -172,6 +172,6 @@ describe('an archive', () => {
     ],
     ['with a size that is none', Buffer.concat([entry({ name: './a', records: { size: '-1' } }), end])],
   ])('%s is damaged', async (_, archive) => {
-    await expect(passed(archive)).rejects.toMatchObject({ code: expect.stringMatching(/corrupt|invalid/) });
+    await expect(passed(archive)).rejects.toMatchObject({ code: 'invalid' });
   });
 });

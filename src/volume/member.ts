@@ -14,7 +14,9 @@ export interface Header {
 }
 
 export function damaged(how: string): Fault {
-  return new Fault('corrupt', `the archive is damaged: ${how}`);
+  return new Fault('invalid', `the archive is damaged: ${how}`, {
+    hint: 'Nothing was changed. Take another one: carrel volume ls --backups',
+  });
 }
 
 export function padded(bytes: number): number {

@@ -15,12 +15,13 @@
  *   traces; it runs before anything else does.
  * - Nothing is ever removed because of its age.
  *
- * Faults: `denied` (somebody else's, or not the owner), `not_found`, `conflict` (in use, or the file exists), `invalid` and
- * `corrupt` (an archive that is hostile or damaged), `unsupported` (a newer archive), `exhausted` (disk full).
+ * Faults: `denied` (somebody else's, or not the owner), `not_found`, `conflict` (in use, or the file exists), `invalid` (an
+ * archive that is hostile or damaged), `unsupported` (a newer archive), `exhausted` (disk full).
  */
 import type { NewEvent } from '../model/event.ts';
 import type { Volume } from '../model/volume.ts';
 import type { Written } from './archive.ts';
+import type { Manifest } from './manifest.ts';
 
 /** The records of all volumes. Writes are durable on return, except those of `volume.used`. */
 export interface VolumeRecords {
@@ -79,6 +80,12 @@ export interface Cleaned {
   readonly backup: Written | null;
   /** Why it is still there; null: it is not. */
   readonly kept: string | null;
+}
+
+/** An archive that was made here. */
+export interface Backup extends Pick<Manifest, 'volume' | 'type' | 'owner' | 'backedUpAt'> {
+  readonly file: string;
+  readonly bytes: number;
 }
 
 export interface Restored {

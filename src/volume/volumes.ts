@@ -19,10 +19,11 @@ import {
   volumeTypes,
 } from '../model/volume.ts';
 import { openArchive, unfinishedSuffix, type Written, writeArchive } from './archive.ts';
+import { listBackups } from './backup-list.ts';
 import * as folders from './folder.ts';
 import { type Migrated, Migration } from './migrate.ts';
 import type { OldVolume } from './old-volume.ts';
-import type { Acting, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
+import type { Acting, Backup, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
 
 const dayMs = 86_400_000;
 
@@ -134,6 +135,13 @@ export class Volumes {
   backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
     const volume = this.#changeable(acting, asked);
     return this.#exclusive.run(volume.name, () => this.#backup(volume, file, at));
+  }
+
+  /** Those that were made here: of this user, and shared ones for the owner; `all`: everybody's, for the owner. */
+  async backups({ user, isOwner }: Acting, all = false): Promise<readonly Backup[]> {
+    if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the backups of all users');
+    const backups = await listBackups(this.#context.backups);
+    return backups.filter(({ owner }) => all || owner === user || (owner === null && isOwner));
   }
 
   #backup(volume: Volume, file: string, at: string): Promise<Written> {

@@ -5,7 +5,7 @@ import { secretListing } from './secret-ls.ts';
 import { instructions } from './user-add.ts';
 import { userListing } from './user-ls.ts';
 import { cleaned, forecast } from './volume-clean.ts';
-import { volumeListing } from './volume-ls.ts';
+import { backupListing, volumeListing } from './volume-ls.ts';
 import { migrated } from './volume-migrate.ts';
 import { volumeUsage } from './volume-status.ts';
 
@@ -26,6 +26,11 @@ test('volumes', () => {
     'carrel-home-0123abcd  home      bob     2h   1m ago',
     'carrel-chromadb       chromadb  shared  2h   never',
   ]);
+});
+
+test('backups, with what restore takes', () => {
+  const backup = { name: volume.name, type: 'home', user: 'bob', createdAt, sizeBytes: 2048, file: '/b/a\n.tar' };
+  expect(backupListing([backup], now)).toEqual(['TYPE  OWNER  SIZE  AGE  FILE', 'home  bob    2.0K  2h   /b/a\\n.tar']);
 });
 
 test('volumes with their sizes and who has them, stale ones marked', () => {
@@ -71,9 +76,12 @@ test('users, the owner marked', () => {
 });
 
 test('how somebody comes in', () => {
-  const text = instructions('bob', '/h').join('\n');
-  expect(text).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
-  expect(text).toContain('/h/config.yaml');
+  const closed = instructions('bob', null, '/h').join('\n');
+  expect(closed).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
+  expect(closed).toContain('/h/config.yaml');
+  const open = instructions('bob', '/run/carrel.sock', '/h').join('\n');
+  expect(open).toContain('CARREL_SOCKET=/run/carrel.sock CARREL_TOKEN_FILE=FILE');
+  expect(open).not.toContain('config.yaml');
 });
 
 test('credentials, a line for each host', () => {

@@ -11,14 +11,19 @@ export default async function userAdd(context: Context, invocation: Invocation<A
   const answer = await connect(context).call('addUser', { body: { name, ...(uid === null ? {} : { uid }) } });
   if (context.json) return context.out.document(answer);
   context.out.print(plain(answer.token));
-  for (const line of instructions(name, context.home)) context.out.say(line);
+  for (const line of instructions(name, answer.socket, context.home)) context.out.say(line);
 }
 
 /** On stderr, so that `carrel user add NAME > FILE` keeps the token and nothing else. */
-export function instructions(name: string, home: string): string[] {
+export function instructions(name: string, socket: string | null, home: string): string[] {
+  const export_ = (path: string) => `  export CARREL_SOCKET=${path} CARREL_TOKEN_FILE=FILE`;
   return [
-    `This is the token of ${name}, told this once. ${name} keeps it in a file that nobody else can read, and then:`,
-    '  export CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE',
-    `SOCKET is what share.socket in ${join(home, 'config.yaml')} names; without that nobody else can come in.`,
+    `This is the token of ${name}, told this once. ${name} keeps it in a FILE that nobody else can read, and then:`,
+    ...(socket === null
+      ? [
+          export_('SOCKET'),
+          `Nobody else can come in yet: put share: {socket: SOCKET} into ${join(home, 'config.yaml')}, then: carrel down`,
+        ]
+      : [export_(plain(socket))]),
   ];
 }
