@@ -85,6 +85,29 @@ test('a story in progress is told again and again, though nothing changes', () =
   expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
 });
 
+test('what takes its time before the first story is told again and again until it is over, and to nobody later', () => {
+  const { clock, voice, heard } = open();
+  const over = voice.busy('cloning');
+  clock.turn(2 * beatMs);
+  expect(heard).toEqual(Array(3).fill('US-000 in_progress cloning'));
+  expect(listen(voice).heard).toEqual(['US-000 in_progress cloning']);
+  over();
+  voice.status('US-001', 'pending', '');
+  clock.turn(10 * beatMs);
+  expect(heard.slice(3)).toEqual(['US-001 pending ']);
+  expect(listen(voice).heard).toEqual(['US-001 pending ']);
+});
+
+test('after its last word nothing is told, whatever was under way', () => {
+  const { clock, voice, heard } = open();
+  const over = voice.busy('cloning');
+  voice.status('US-001', 'in_progress', '');
+  voice.completion({ status: 'stopped', prUrl: null, errors: [] });
+  over();
+  clock.turn(10 * beatMs);
+  expect(heard.at(-1)).toBe('completion');
+});
+
 test('a clock that jumps changes nothing', () => {
   const { clock, voice, heard } = open();
   voice.status('US-001', 'in_progress', '');

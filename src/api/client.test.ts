@@ -31,6 +31,7 @@ async function serve(
 ) {
   const { open } = await import('node:fs/promises');
   const folder = await open(home);
+  rmSync(join(home, 'carrel.sock'), { force: true });
   server = http.createServer(answer);
   if (upgrade) server.on('upgrade', (_request, socket) => upgrade(socket));
   await new Promise<void>((done) => server.listen(`/proc/self/fd/${folder.fd}/carrel.sock`, done));
@@ -140,14 +141,37 @@ test('a daemon that is absent is started once, and the call made', async () => {
   expect(starts).toBe(1);
 });
 
-test('a connection that breaks is unavailable, and nothing is sent twice', async () => {
+test('what only reads is asked again when its daemon dies, of one that is started then', async () => {
+  let requests = 0;
+  await serve((request) => {
+    requests += 1;
+    server.close();
+    request.socket.destroy();
+  });
+  const client = new Client(home, () => serve((_request, response) => json(response, 200, [])));
+  expect(await client.call('listSandboxes')).toEqual([]);
+  expect(requests).toBe(1);
+});
+
+test('what only reads is not asked without end', async () => {
+  let requests = 0;
+  await serve((request) => {
+    requests += 1;
+    request.socket.destroy();
+  });
+  expect((await faultOf(new Client(home).call('listSandboxes'))).code).toBe('unavailable');
+  expect(requests).toBe(3);
+});
+
+test('what changes something is sent once: whoever asked is told to look whether it was done', async () => {
   let requests = 0;
   await serve((request) => {
     requests += 1;
     request.socket.destroy();
   });
   const client = new Client(home, () => Promise.reject(new Error('must not start')));
-  expect((await faultOf(client.call('startSandbox', { path: { name: 'a' } }))).code).toBe('unavailable');
+  const fault = await faultOf(client.call('startSandbox', { path: { name: 'a' } }));
+  expect([fault.code, fault.hint]).toEqual(['unavailable', expect.stringContaining('carrel audit')]);
   expect(requests).toBe(1);
 });
 

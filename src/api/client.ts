@@ -3,7 +3,8 @@
  * shares with other users. Typed by the table of routes, but without its schemas, so that a command starts quickly.
  *
  * A refusal of the daemon is thrown as the Fault it sent. When nobody listens, `start` (if given) is asked to bring a
- * daemon up and the request is made again: nothing was sent before, so that is always safe.
+ * daemon up and the request is made again: nothing was sent before, so that is always safe. What only reads is also made again
+ * should its daemon die before it answers; whether anything else was done nobody knows then, and whoever asked is told to look.
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -40,6 +41,9 @@ interface Message {
   readonly body: string;
   readonly signal: AbortSignal | undefined;
 }
+
+/** How often a question is put again. */
+const maxAgain = 2;
 
 export class Client {
   readonly #place: Place;
@@ -88,9 +92,20 @@ export class Client {
 
   async #answer<K extends RouteName>(route: K, input: Input<K>): Promise<IncomingMessage> {
     const message = this.#compose(route, input);
-    const response = await answered(send(message, await this.#dial()));
+    const response = await this.#ask(message);
     if ((response.statusCode ?? 500) < 400) return response;
     throw refusal(response, await readText(response));
+  }
+
+  async #ask(message: Message, again = maxAgain): Promise<IncomingMessage> {
+    try {
+      return await answered(send(message, await this.#dial()));
+    } catch (error) {
+      if (!isReset(error)) throw error;
+      if (message.method !== 'GET') throw unknownEnd(error);
+      if (again === 0) throw error;
+      return this.#ask(message, again - 1);
+    }
   }
 
   #compose<K extends RouteName>(route: K, input: Input<K>): Message {
@@ -295,6 +310,19 @@ function broken(error: unknown): Fault {
   return new Fault('unavailable', `the connection to the daemon broke: ${(error as Error).message}`, {
     cause: error,
     hint: 'Try again; daemon.log in the home says what happened.',
+  });
+}
+
+/** The daemon went away before it answered. */
+function isReset(error: unknown): error is Fault {
+  const { code } = ((error as Fault).cause ?? {}) as NodeJS.ErrnoException;
+  return isFault(error, 'unavailable') && (code === 'ECONNRESET' || code === 'EPIPE');
+}
+
+function unknownEnd({ message, cause }: Fault): Fault {
+  return new Fault('unavailable', message, {
+    cause,
+    hint: 'It may have been done or not: carrel audit tells, and daemon.log in the home says what happened.',
   });
 }
 

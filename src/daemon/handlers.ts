@@ -139,7 +139,8 @@ export function handlers(served: Served): Handlers {
     removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
     startSandbox: ({ scope, name }) => scope.sandboxes.start(name),
     stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
-    waitSandbox: ({ scope, name, context }) => scope.sandboxes.wait(name, context.req.raw.signal),
+    waitSandbox: ({ scope, name, context }) =>
+      served.work.wait(context.req.raw.signal, (signal) => scope.sandboxes.wait(name, signal)),
     sandboxLogs: async ({ scope, name, query, context }) => {
       const { id } = (await scope.sandboxes.seen(name)).row;
       return logFrames((options) => served.output(id, options), query.follow ?? false, query.tail ?? null, context);

@@ -207,7 +207,7 @@ export class Sandboxes {
 
   rows(allUsers = false): readonly SandboxRow[] {
     const { store, owner } = this.#parts;
-    return store.list('sandbox').filter((row) => allUsers || row.owner === owner);
+    return allUsers ? store.list('sandbox') : store.list('sandbox', owner);
   }
 
   async show(name: string): Promise<SandboxView> {

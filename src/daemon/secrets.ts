@@ -82,7 +82,7 @@ export class SecretDesk {
   }
 
   #sandboxes() {
-    return this.#parts.store.list('sandbox').filter(({ owner }) => owner === this.#user);
+    return this.#parts.store.list('sandbox', this.#user);
   }
 
   #holders(name: string) {

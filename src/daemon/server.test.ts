@@ -4,9 +4,9 @@ import { routes } from '../api/routes.ts';
 import type { Event } from '../model/event.ts';
 import { Fault } from '../model/fault.ts';
 
-let { home, store, engine, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
+let { home, store, engine, work, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ home, store, engine, app, shared, call, addUser, dispose } = serve());
+  ({ home, store, engine, work, app, shared, call, addUser, dispose } = serve());
 });
 afterEach(() => dispose());
 
@@ -131,6 +131,13 @@ describe('a sandbox', () => {
     expect(await remove(`${days(30)}&dryRun=true`)).toBe(200);
     expect(await remove(days(30))).toBe(200);
     expect(await remove(days(30))).toBe(404);
+  });
+
+  it('is waited for no longer by a daemon that is about to end, which says so', async () => {
+    await call('POST', '/v1/sandboxes', { name: 'box' });
+    const waiting = call('GET', '/v1/sandboxes/box/wait');
+    void work.close();
+    expect(await waiting).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });
 
   it('takes a name once', async () => {

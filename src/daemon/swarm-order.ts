@@ -70,15 +70,17 @@ export interface NewWork {
   readonly file: TaskFile;
 }
 
+/** Its name is taken from then on. */
 export function containerFor(
   { place, file }: NewWork,
   request: SandboxRequest,
   choice: RunChoice,
-  taken: (name: string) => boolean,
+  taken: Set<string>,
 ): Pick<SwarmContainer, 'containerId' | 'containerName' | 'taskFilePath' | 'branchName' | 'storyProgress'> & {
   readonly work: ContainerWork;
 } {
   const containerName = nameFor(place.name, taken);
+  taken.add(containerName);
   return {
     containerId: randomBytes(8).toString('hex'),
     containerName,
@@ -98,7 +100,7 @@ export function storiesOf({ userStories }: TaskFile): ContainerWork['stories'] {
 }
 
 /** After the feature in the name of the file; with a number where that is taken. */
-function nameFor(file: string, taken: (name: string) => boolean): string {
+function nameFor(file: string, taken: ReadonlySet<string>): string {
   const feature = /^\d{4}-\d{2}-\d{2}-(.*)-tasks\.json$/.exec(file)?.[1] ?? '';
   const base = feature
     .toLowerCase()
@@ -107,6 +109,6 @@ function nameFor(file: string, taken: (name: string) => boolean): string {
   const first = sandboxNamePattern.test(base) ? base : 'task';
   for (let number = 1; ; number++) {
     const name = number === 1 ? first : `${first}-${number}`;
-    if (!taken(name)) return name;
+    if (!taken.has(name)) return name;
   }
 }

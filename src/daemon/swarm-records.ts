@@ -4,7 +4,6 @@ import type { Store } from '../store/store.ts';
 import type { SwarmRecords } from '../swarm/swarm.ts';
 
 export function swarmRecords(store: Store): SwarmRecords {
-  const containers = (swarmId: string) => store.list('container').filter(({ owner }) => owner === swarmId);
   return {
     swarm: (user, project) => store.find('swarm', user, project)?.value ?? null,
     swarms: () => store.list('swarm').map(({ owner, value }) => ({ user: owner, swarm: value })),
@@ -16,10 +15,11 @@ export function swarmRecords(store: Store): SwarmRecords {
     removeSwarm: (_, { swarmId }, event) => {
       const row = store.get('swarm', swarmId);
       if (row) store.remove(row, event);
-      for (const container of containers(swarmId)) store.remove(container, event);
+      for (const container of store.list('container', swarmId)) store.remove(container, event);
     },
     container: (swarmId, name) => store.find('container', swarmId, name)?.value ?? null,
-    containers: (swarmId) => containers(swarmId).map(({ value }) => value),
+    containers: (swarmId) => store.list('container', swarmId).map(({ value }) => value),
+    count: (swarmId) => store.count('container', swarmId),
     put: (container, event, lazy = false) => {
       const { swarmId, containerName: name } = container;
       const row = store.find('container', swarmId, name);

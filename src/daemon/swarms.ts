@@ -72,10 +72,14 @@ export class SwarmDesk {
       if (one) refuseAgain(one, order);
     });
     this.#state.setMax(swarm, order.max ?? swarm.max ?? defaultMax);
+    const taken = new Set([
+      ...known.map((one) => one.containerName),
+      ...this.#sandboxes.rows().map(({ name }) => name),
+    ]);
     works.forEach((work, index) => {
       const before = again[index];
       if (before?.work) this.#renew(before, work);
-      else this.#add(swarm, work, request, order);
+      else this.#add(swarm, containerFor(work, request, order, taken));
     });
     this.#parts.orchestrator.advance(this.#sandboxes.owner, project);
     return this.#view(this.#state.current(project));
@@ -117,18 +121,8 @@ export class SwarmDesk {
     });
   }
 
-  #add(swarm: Swarm, work: NewWork, request: ReturnType<typeof requestFor>, choice: RunChoice): void {
-    const {
-      storyProgress,
-      work: known,
-      ...entry
-    } = containerFor(work, request, choice, (name) => this.#isTaken(swarm, name));
-    this.#state.add(swarm, entry, { storyProgress, work: known });
-  }
-
-  #isTaken(swarm: Swarm, name: string): boolean {
-    const inSwarm = this.#state.containers(swarm).some(({ containerName }) => containerName === name);
-    return inSwarm || this.#sandboxes.rows().some((row) => row.name === name);
+  #add(swarm: Swarm, { storyProgress, work, ...entry }: ReturnType<typeof containerFor>): void {
+    this.#state.add(swarm, entry, { storyProgress, work });
   }
 
   #renew(container: SwarmContainer, { file }: NewWork): void {

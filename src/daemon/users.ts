@@ -98,7 +98,7 @@ export class Users {
   }
 
   #sandboxesOf(name: string): number {
-    return this.#parts.store.list('sandbox').filter(({ owner }) => owner === name).length;
+    return this.#parts.store.count('sandbox', name);
   }
 
   #view({ name, slot, createdAt, uid = null }: User): UserView {

@@ -3,10 +3,10 @@ import { Fault } from '../model/fault.ts';
 
 export class Work {
   readonly #begun = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Fault('unavailable', 'the daemon is about to end', { hint: 'Try again in a moment.' });
+    this.#closing.signal.throwIfAborted();
     const begun = task();
     this.#begun.add(begun);
     try {
@@ -16,9 +16,18 @@ export class Work {
     }
   }
 
+  /** Nobody waits for what only waits itself: it ends when nothing new may begin. */
+  wait<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const closing = this.#closing.signal;
+    return task(AbortSignal.any([signal, closing])).catch((error: unknown) => {
+      closing.throwIfAborted();
+      throw error;
+    });
+  }
+
   /** Lets nothing new begin, and settles when what has begun is over. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(new Fault('unavailable', 'the daemon is about to end', { hint: 'Try again in a moment.' }));
     await Promise.allSettled(this.#begun);
   }
 }

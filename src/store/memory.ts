@@ -147,14 +147,18 @@ class MemoryStore implements Store {
     return entry ? decode(entry) : null;
   }
 
-  list<K extends Kind>(kind: K): readonly Row<K>[] {
-    this.#open();
-    return [...this.#entries.values()].filter((entry) => entry.kind === kind).map((entry) => decode<K>(entry));
+  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[] {
+    return this.#those(kind, owner).map((entry) => decode<K>(entry));
   }
 
-  count(kind: Kind): number {
+  count(kind: Kind, owner?: string): number {
+    return this.#those(kind, owner).length;
+  }
+
+  #those(kind: Kind, owner?: string): Entry[] {
     this.#open();
-    return [...this.#entries.values()].filter((entry) => entry.kind === kind).length;
+    const isMeant = (entry: Entry) => entry.kind === kind && (owner === undefined || entry.owner === owner);
+    return [...this.#entries.values()].filter(isMeant);
   }
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent): Row<K> {

@@ -106,8 +106,12 @@ function prepare(db: Database.Database) {
     find: db.prepare<[string, string, string], RawRow>(
       `SELECT ${columns} FROM rows WHERE kind = ? AND owner = ? AND name = ?`,
     ),
-    count: db.prepare<[string], { count: number }>('SELECT count(*) AS count FROM rows WHERE kind = ?'),
+    count: db.prepare<[string], number>('SELECT count(*) FROM rows WHERE kind = ?').pluck(),
+    countOwned: db.prepare<[string, string], number>('SELECT count(*) FROM rows WHERE kind = ? AND owner = ?').pluck(),
     list: db.prepare<[string], RawRow>(`SELECT ${columns} FROM rows WHERE kind = ? ORDER BY seq`),
+    listOwned: db.prepare<[string, string], RawRow>(
+      `SELECT ${columns} FROM rows WHERE kind = ? AND owner = ? ORDER BY seq`,
+    ),
     insert: db.prepare<[RawRow]>(
       `INSERT INTO rows (seq, ${columns}) VALUES (@revision, @kind, @id, @owner, @name, @revision, @value)`,
     ),
@@ -153,12 +157,16 @@ class SqliteStore implements Store {
     return this.#call(() => rowOf<K>(this.#sql.find.get(kind, owner, name)));
   }
 
-  list<K extends Kind>(kind: K): readonly Row<K>[] {
-    return this.#call(() => this.#sql.list.all(kind).map((raw) => rowOf<K>(raw)!));
+  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[] {
+    const { list, listOwned } = this.#sql;
+    return this.#call(() =>
+      (owner === undefined ? list.all(kind) : listOwned.all(kind, owner)).map((raw) => rowOf<K>(raw)!),
+    );
   }
 
-  count(kind: Kind): number {
-    return this.#call(() => this.#sql.count.get(kind)!.count);
+  count(kind: Kind, owner?: string): number {
+    const { count, countOwned } = this.#sql;
+    return this.#call(() => (owner === undefined ? count.get(kind) : countOwned.get(kind, owner))!);
   }
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {

@@ -62,9 +62,10 @@ export const defaultMaxEvents = 100_000;
 export interface Store {
   get<K extends Kind>(kind: K, id: string): Row<K> | null;
   find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
-  /** All rows of a kind in the order they were inserted. */
-  list<K extends Kind>(kind: K): readonly Row<K>[];
-  count(kind: Kind): number;
+  /** All rows of a kind, or those of an owner, in the order they were inserted. */
+  list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[];
+  /** How many `list` would give, without reading them. */
+  count(kind: Kind, owner?: string): number;
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;

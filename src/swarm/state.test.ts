@@ -69,6 +69,15 @@ describe('a container', () => {
     expect(types).toEqual(['swarm.created', 'swarm.added', 'swarm.updated', 'swarm.dropped', 'swarm.changed']);
   });
 
+  test('is added without reading those there are, up to ten thousand', () => {
+    const swarm = state.init('/p', false);
+    const unread = () => expect.unreachable();
+    const adding = (count: number) =>
+      new SwarmState('ann', { ...swarmRecords(store), containers: unread, count: () => count }, () => '');
+    adding(9_999).add(swarm, entry('a'));
+    expect(() => adding(10_000).add(swarm, entry('b'))).toThrow('the swarm has 10000 containers');
+  });
+
   test('that Carrel looks after is not changed by a script', () => {
     const swarm = state.init('/p', false);
     state.add(swarm, entry('a'), { work, storyProgress: noProgress });

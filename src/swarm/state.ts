@@ -85,7 +85,7 @@ export class SwarmState {
         hint: `Choose another name, or: carrel swarm remove ${entry.containerName}`,
       });
     }
-    if (this.containers(swarm).length >= maxContainers) {
+    if (this.#records.count(swarmId) >= maxContainers) {
       throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm cleanup' });
     }
     const container: SwarmContainer = {

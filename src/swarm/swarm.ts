@@ -25,6 +25,8 @@ export interface SwarmRecords {
   container(swarmId: string, name: string): SwarmContainer | null;
   /** In the order they were added. */
   containers(swarmId: string): readonly SwarmContainer[];
+  /** Of containers, without reading them. */
+  count(swarmId: string): number;
   /** `lazy`: it can be observed again. */
   put(container: SwarmContainer, event: SwarmEvent, lazy?: boolean): void;
   remove(container: SwarmContainer, event: SwarmEvent): void;

@@ -1,84 +1,26 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { swarmRecords } from '../daemon/swarm-records.ts';
+import { exited, now, WorkerGround } from '../../test/fixtures/worker-ground.ts';
 import { Fault } from '../model/fault.ts';
-import type { Outcome } from '../model/outcome.ts';
-import { type ContainerWork, freshWork, type ObservedContainer, type SwarmContainer } from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
-import { createMemoryStore } from '../store/memory.ts';
+import type { ObservedContainer } from '../model/swarm.ts';
 import type { Store } from '../store/store.ts';
-import { away, type FakeAdapter, FakeSurface } from './fake.ts';
-import { SwarmState } from './state.ts';
-import { Worker, type WorkerLimits } from './worker.ts';
+import { away, type FakeAdapter, type FakeSurface } from './fake.ts';
+import type { SwarmState } from './state.ts';
 
+let ground: WorkerGround;
 let store: Store;
 let state: SwarmState;
 let surface: FakeSurface;
-
 beforeEach(() => {
-  store = createMemoryStore();
-  state = new SwarmState('ann', swarmRecords(store), now);
-  surface = new FakeSurface();
+  ground = new WorkerGround();
+  ({ store, state, surface } = ground);
 });
 
-const now = () => '2026-01-31T12:00:00.000Z';
-const exited = (exitCode: number, change: object = {}): ObservedContainer => ({
-  ...{ kind: 'exited', exitCode, signal: null, outOfMemory: false },
-  ...change,
-});
-
-function added(change: Partial<ContainerWork> = {}): SwarmContainer {
-  const swarm = state.find('/p') ?? state.init('/p', false);
-  const entry = {
-    containerId: '0123456789abcdef',
-    containerName: 'a',
-    taskFilePath: '.carrel/tasks/x.json',
-    branchName: 'b',
-  };
-  const pending = { status: 'pending', output: '' } as const;
-  const work = {
-    ...freshWork({ agent: 'x', request: {}, stories: { 'US-001': pending, 'US-002': pending } }),
-    ...change,
-  };
-  return state.add(swarm, entry, { storyProgress: noProgress, work });
-}
-
-const calm: WorkerLimits = { taskMs: 60_000, silenceMs: 60_000 };
-
-function worker(container: SwarmContainer, limits = calm): Worker {
-  return new Worker({ state, surface, limits, everyMs: 0, fetchMs: 0, awayMs: 5, now }, container);
-}
-
-/** Works until the end and says how it stands then. */
-async function worked(script: (adapter: FakeAdapter) => void, container = added(), limits = calm) {
-  surface.onConnect = script;
-  await worker(container, limits).run();
-  return state.container(state.current('/p'), 'a');
-}
-
-function finishes(adapter: FakeAdapter): void {
-  surface.become('a', exited(0));
-  for (const id of ['US-001', 'US-002']) {
-    adapter.progress(id, 'in_progress');
-    adapter.progress(id, 'completed', 'done');
-  }
-  adapter.completion('completed');
-}
-
-const outcome = (change: Partial<Outcome> = {}): Outcome => ({
-  ...{ version: '1.0', taskFilePath: 'x', branchName: 'b', base: null, tip: null, landing: null, ownsCheckout: true },
-  swarmId: state.current('/p').swarmId,
-  stories: {
-    'US-001': { status: 'completed', output: 'one', commit: null },
-    'US-002': { status: 'completed', output: 'two', commit: null },
-  },
-  completion: { status: 'completed', prUrl: null, errors: [] },
-  ...change,
-});
+const finishes = (adapter: FakeAdapter) => ground.finishes(adapter);
 
 describe('a container is completed', () => {
   test('by what its adapter says, with its commits fetched and its stories in the task file', async () => {
     surface.tips = [{ ref: 'refs/carrel/a/heads/b', commit: 'c', subject: 's', ahead: 2 }];
-    const ended = await worked(finishes);
+    const ended = await ground.worked(finishes);
     expect(ended).toMatchObject({ status: 'completed', storyProgress: { total: 2, completed: 2 } });
     expect(ended.work).toMatchObject({ reason: null, tips: surface.tips, startedAt: now() });
     const pids = surface.notes.map(({ status, acpPid }) => `${status} ${acpPid}`);
@@ -89,17 +31,17 @@ describe('a container is completed', () => {
   });
 
   test('by its record, when the line broke before the last words', async () => {
-    const container = added();
-    const ended = await worked((adapter) => {
+    const container = ground.added();
+    const ended = await ground.worked((adapter) => {
       surface.become('a', exited(0));
-      surface.records.set('a', { outcome: outcome(), digest: 'new' });
+      surface.records.set('a', { outcome: ground.outcome(), digest: 'new' });
       adapter.output.end();
     }, container);
     expect(ended).toMatchObject({ status: 'completed', storyProgress: { completed: 2 } });
   });
 
   test('also when it was killed after its last words', async () => {
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       finishes(adapter);
       surface.become('a', exited(137, { signal: 'SIGKILL' }));
     });
@@ -109,7 +51,7 @@ describe('a container is completed', () => {
   test('after a line that broke while the adapter lived: it is asked again and not failed', async () => {
     let connections = 0;
     const asked: unknown[] = [];
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       connections++;
       setImmediate(() => asked.push(...adapter.asked));
       if (connections === 1) adapter.output.destroy(new Error('broken'));
@@ -123,17 +65,28 @@ describe('a container is completed', () => {
     expect(ended.work?.errors).toEqual(lost);
   });
 
+  test('after a line that broke with its engine, which is told of although the agent was done when it came back', async () => {
+    surface.faults.set('observe', away);
+    const ended = await ground.worked((adapter) => {
+      surface.become('a', exited(0));
+      surface.records.set('a', { outcome: ground.outcome(), digest: 'new' });
+      adapter.output.destroy(new Error('broken'));
+    });
+    expect(ended.status).toBe('completed');
+    expect(ended.work?.errors).toEqual(['ACP_CONNECTION_LOST: broken, and is made again']);
+  });
+
   test('although the task file cannot be changed, which is told', async () => {
     surface.note = async () => {
       throw new Fault('not_found', 'the file is gone');
     };
-    const ended = await worked(finishes);
+    const ended = await ground.worked(finishes);
     expect(ended.status).toBe('completed');
     expect(ended.work?.errors).toEqual(['the task file was not changed: the file is gone']);
   });
 
   test('and stopped, should it not end by itself', async () => {
-    await worked((adapter) => {
+    await ground.worked((adapter) => {
       finishes(adapter);
       surface.become('a', { kind: 'running' });
     });
@@ -144,7 +97,7 @@ describe('a container is completed', () => {
 describe('a container has failed', () => {
   test('whose commits cannot be had, and its stories with it', async () => {
     surface.faults.set('fetch', new Fault('timeout', 'git hangs'));
-    const ended = await worked(finishes);
+    const ended = await ground.worked(finishes);
     expect(ended).toMatchObject({ status: 'failed', storyProgress: { completed: 0, failed: 2 } });
     expect(ended.work).toMatchObject({
       reason: 'lost: what was done did not come to the host: US-001, US-002',
@@ -154,7 +107,7 @@ describe('a container has failed', () => {
 
   test('that vanished, but not the stories whose commits are on the host', async () => {
     surface.landed = ['US-001'];
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       adapter.progress('US-001', 'completed');
       surface.note = async ({ work }) => {
         if (!work!.safe.includes('US-001')) return;
@@ -174,7 +127,7 @@ describe('a container has failed', () => {
     ['had no memory left', exited(137, { signal: 'SIGKILL', outOfMemory: true }), 'CONTAINER_OOM'],
     ['is gone', { kind: 'absent' }, 'lost'],
   ])('when its sandbox %s', async (_, observed, reason) => {
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       adapter.progress('US-001', 'in_progress');
       surface.become('a', observed);
       adapter.output.end();
@@ -186,7 +139,7 @@ describe('a container has failed', () => {
   });
 
   test('when it says so', async () => {
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       surface.become('a', exited(1));
       adapter.error('AGENT_CRASH', 'US-001: exit 1');
       adapter.completion('failed', ['US-001: exit 1']);
@@ -195,7 +148,7 @@ describe('a container has failed', () => {
   });
 
   test('when it claims more than its stories say', async () => {
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       surface.become('a', exited(0));
       adapter.progress('US-001', 'completed');
       adapter.completion('completed');
@@ -204,57 +157,37 @@ describe('a container has failed', () => {
   });
 
   test('when only the record of an earlier attempt, or of another swarm, says that it is completed', async () => {
-    const container = added({ attempt: 2 });
-    surface.records.set('a', { outcome: outcome(), digest: 'old' });
+    const container = ground.added({ attempt: 2 });
+    surface.records.set('a', { outcome: ground.outcome(), digest: 'old' });
     const ends = (adapter: FakeAdapter) => {
       surface.become('a', exited(0));
       adapter.output.end();
     };
-    expect(await worked(ends, container)).toMatchObject({ status: 'failed', work: { reason: 'no_completion' } });
-    state.forget(state.current('/p'), state.ended(state.current('/p')));
-    surface.observed.clear();
+    expect(await ground.worked(ends, container)).toMatchObject({ status: 'failed', work: { reason: 'no_completion' } });
+    ground.forget();
     surface.records.clear();
-    const other = await worked((adapter) => {
+    const other = await ground.worked((adapter) => {
       const swarmId = '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab';
-      surface.records.set('a', { outcome: outcome({ swarmId }), digest: 'foreign' });
+      surface.records.set('a', { outcome: ground.outcome({ swarmId }), digest: 'foreign' });
       ends(adapter);
-    }, added());
+    }, ground.added());
     expect(other.status).toBe('failed');
   });
 
-  test('when it is silent, or takes too long, and is stopped then', async () => {
-    const silent = await worked((adapter) => adapter.progress('US-001', 'in_progress'), added(), {
-      ...calm,
-      silenceMs: 30,
-    });
-    expect(silent.work?.reason).toBe('CONTAINER_TIMEOUT: not a word for 0.03 s');
-    expect(surface.calls).toContain('stop a');
-    state.forget(state.current('/p'), state.ended(state.current('/p')));
-    surface.observed.clear();
-    const chatty = (adapter: FakeAdapter) => {
-      const timer = setInterval(() => {
-        if (adapter.output.destroyed) clearInterval(timer);
-        else adapter.progress('US-001', 'in_progress', String(Math.random()));
-      }, 5);
-    };
-    const late = await worked(chatty, added(), { taskMs: 60, silenceMs: 1000 });
-    expect(late.work?.reason).toBe('CONTAINER_TIMEOUT: not done after 0.06 s');
-  });
-
   test('when it speaks nonsense', async () => {
-    const ended = await worked((adapter) => adapter.output.write('nonsense\n'.repeat(2000)));
+    const ended = await ground.worked((adapter) => adapter.output.write('nonsense\n'.repeat(2000)));
     expect(ended.work?.reason).toBe('AGENT_CRASH: it speaks nonsense');
   });
 
   test('when its sandbox cannot be made', async () => {
     surface.faults.set('begin', new Fault('unsupported', 'no engine here'));
-    expect(await worked(finishes)).toMatchObject({ status: 'failed', work: { reason: 'no engine here' } });
+    expect(await ground.worked(finishes)).toMatchObject({ status: 'failed', work: { reason: 'no engine here' } });
   });
 });
 
 describe('what an adapter claims', () => {
   test('counts only with the ids of its container, for stories there are, where they may go', async () => {
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
       adapter.say(
         { type: 'completion', payload: { status: 'completed', prUrl: null, errors: [] } },
         {
@@ -278,23 +211,21 @@ describe('what an adapter claims', () => {
 
   test('is written down while it works, however much it says', async () => {
     let writes = 0;
-    store.subscribe(({ type }) => {
-      if (type === 'swarm.progress') writes++;
-    });
-    const ended = await worked((adapter) => {
+    const ended = await ground.worked((adapter) => {
+      store.subscribe(({ type }) => {
+        if (type === 'swarm.progress' && writes++ === 0) setImmediate(() => finishes(adapter));
+      });
       for (let n = 0; n < 5000; n++) adapter.progress('US-001', 'in_progress', String(n));
-      setTimeout(() => finishes(adapter), 20);
     });
     expect(ended.status).toBe('completed');
-    expect(writes).toBeGreaterThan(0);
     expect(writes).toBeLessThan(500);
   });
 });
 
 describe('a worker', () => {
   test('that is told to stop has the sandbox stopped', async () => {
-    const container = added();
-    const one = worker(container);
+    const container = ground.added();
+    const one = ground.worker(container);
     surface.onConnect = (adapter) => {
       adapter.progress('US-001', 'in_progress');
       void one.stop().then(() => adapter.output.end());
@@ -311,13 +242,13 @@ describe('a worker', () => {
       if (asked++ < 1) throw away;
       return { kind: 'exited', exitCode: 0, signal: null, outOfMemory: false };
     };
-    expect(await worked(finishes)).toMatchObject({ status: 'completed' });
+    expect(await ground.worked(finishes)).toMatchObject({ status: 'completed' });
     expect(asked).toBeGreaterThan(1);
   });
 
   test('that leaves records nothing more, and the next one goes on', async () => {
-    const container = added();
-    const first = worker(container);
+    const container = ground.added();
+    const first = ground.worker(container);
     surface.onConnect = (adapter) => {
       adapter.progress('US-001', 'in_progress');
       setTimeout(() => first.leave(), 10);
@@ -325,26 +256,26 @@ describe('a worker', () => {
     await first.run();
     const between = state.container(state.current('/p'), 'a');
     expect(between.status).toBe('running');
-    expect(await worked(finishes, between)).toMatchObject({ status: 'completed' });
+    expect(await ground.worked(finishes, between)).toMatchObject({ status: 'completed' });
   });
 
   test('goes on from a completion that was written down already, without another word', async () => {
     const completion = { status: 'completed', prUrl: null, errors: [] } as const;
     const stories = { 'US-001': { status: 'completed', output: '' } } as const;
-    const container = state.change(added({ completion, stories, startedAt: now() }), { status: 'running' }, 'x');
+    const container = state.change(ground.added({ completion, stories, startedAt: now() }), { status: 'running' }, 'x');
     surface.become('a', exited(0));
-    expect(await worked(() => expect.unreachable(), container)).toMatchObject({ status: 'completed' });
+    expect(await ground.worked(() => expect.unreachable(), container)).toMatchObject({ status: 'completed' });
     expect(surface.calls).not.toContain('connect a');
   });
 
   test('survives a store that fails', async () => {
-    const container = added();
+    const container = ground.added();
     surface.onConnect = (adapter) => {
       adapter.progress('US-001', 'in_progress');
       store.close();
       surface.become('a', exited(0));
       setTimeout(() => adapter.completion('failed'), 5);
     };
-    await worker(container).run();
+    await ground.worker(container).run();
   });
 });

@@ -134,8 +134,10 @@ export class Worker {
         (error: unknown) => asFault(error).message,
       );
       if (this.#isOver) break;
-      if ((await this.#observe()).kind !== 'running') break;
-      this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
+      const lost = () => this.#note(`ACP_CONNECTION_LOST: ${broke}, and is made again`);
+      // An agent may be done before its engine is back: it lived when the line broke.
+      if ((await this.#observe(lost)).kind !== 'running') break;
+      lost();
       await pause(againMs[Math.min(losses, againMs.length - 1)]);
     }
     if (this.#left) throw new Error('left');
@@ -153,12 +155,13 @@ export class Worker {
   }
 
   /** An engine that is away for a while is asked again. */
-  async #observe(): Promise<ObservedContainer> {
+  async #observe(onAway: () => void = () => {}): Promise<ObservedContainer> {
     for (;;) {
       try {
         return await this.#parts.surface.observe(this.#container);
       } catch (error) {
         if (!consequences[asFault(error).code].retry || this.#isSenseless || this.#left) throw error;
+        onAway();
         await pause(this.#parts.awayMs);
       }
     }

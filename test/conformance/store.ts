@@ -113,6 +113,15 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(ids()).toEqual(['c', 'd', 'b', 'a']);
       });
 
+      it('lists and counts those of one owner, in the same order', () => {
+        add('c', { owner: 'eve' });
+        add('b');
+        add('a', { owner: 'eve' });
+        expect(store.list('user', 'eve').map(({ id }) => id)).toEqual(['c', 'a']);
+        expect([store.count('user', 'eve'), store.count('user', 'root'), store.count('user')]).toEqual([2, 1, 3]);
+        expect([store.list('sandbox', 'eve'), store.count('sandbox', 'eve')]).toEqual([[], 0]);
+      });
+
       it('keeps kinds apart', () => {
         add('a');
         expect(store.get('sandbox', 'a')).toBeNull();

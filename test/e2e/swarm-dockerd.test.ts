@@ -67,6 +67,7 @@ it('a line that breaks while its agent lives is connected again, and nothing has
     await until(async () => (await other.run(['exec', 'line', '--', 'touch', '/tmp/go'])).exitCode === 0, 'an answer');
     const { containers } = await project.until('the end', hasEnded);
     expect(containers[0]).toMatchObject({ status: 'completed', attempt: 1 });
+    expect(containers[0]!.errors[0]).toContain('ACP_CONNECTION_LOST');
     expect(project.wrong()).toEqual([]);
   } finally {
     // One that comes back to containers counts their volumes twice until it comes back to none.

@@ -1,5 +1,5 @@
 /** Kills what a swarm consists of at moments that a number decides, and resumes it until it is done. */
-import { type Installation, isRunning, until } from './installation.ts';
+import { type Installation, isRunning } from './installation.ts';
 import { hasEnded, type SwarmProject } from './swarm.ts';
 import { childrenOf, processesMentioning } from './traces.ts';
 
@@ -35,8 +35,7 @@ export async function survive(prey: Prey, rounds: number, maxPauseMs: number): P
     const victim = Math.floor(random() * (kinds.length + others.length));
     if (victim < kinds.length) await kill(prey, kinds[victim]!, random);
     else await others[victim - kinds.length]!();
-    // Whoever asks one that is just being killed is told to try again.
-    await until(async () => (await carrel.run(['ls'])).exitCode === 0, 'a daemon to answer');
+    await carrel.ok('ls');
     const view = await project.until('what ended to be recorded', () => true);
     if (hasEnded(view) && view.containers.every(({ status }) => status === 'completed')) return;
     await carrel.run(['swarm', 'resume', '--detach', '--project', project.path]);
