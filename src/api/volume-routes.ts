@@ -23,7 +23,12 @@ export const volumeRoutes = {
     query: z.strictObject({ allUsers: flag.optional() }),
     answer: z.array(volume.backupEntryView),
   },
-  initVolumes: { ...paths.initVolumes, summary: 'Make the volumes of a user', answer: z.array(volume.volumeView) },
+  initVolumes: {
+    ...paths.initVolumes,
+    summary: 'Make the volumes of a user; `plugins`: what base-plugins is to have, for the owner',
+    body: z.strictObject({ plugins: z.string().startsWith('/').max(4096).optional() }),
+    answer: z.array(volume.volumeView),
+  },
   cleanVolumes: {
     ...paths.cleanVolumes,
     summary: 'Remove volumes that nobody uses; a backup is made first unless told otherwise',

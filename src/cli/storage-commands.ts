@@ -23,6 +23,7 @@ const volumeCommands: readonly CommandEntry[] = [
     name: 'volume init',
     area,
     summary: 'make your volumes; those that exist stay as they are',
+    options: [{ flags: '--plugins <FOLDER>', summary: 'what base-plugins, shared by all, is to have; for the owner' }],
     load: () => import('./command/volume-init.ts'),
   },
   {

@@ -60,7 +60,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listVolumes: null,
   volumeStatus: null,
   listBackups: null,
-  initVolumes: () => ({ verb: 'volume.init', names: [] }),
+  initVolumes: ({ body }) => ({ verb: 'volume.init', names: [], detail: given({ plugins: body.plugins }) }),
   cleanVolumes: ({ body: { names = [], backup = true, dryRun } }) =>
     dryRun ? null : { verb: 'volume.clean', names, detail: { backup }, frees: true },
   migrateVolumes: ({ body }) => ({ verb: 'volume.migrate', names: [], detail: { folder: body.folder } }),

@@ -26,6 +26,10 @@ it('keeps five files of ten megabytes and a hundred thousand events, unless told
   });
 });
 
+it('has a prefix for the names of volumes', () => {
+  expect([read('').volumePrefix, read('volumes: {prefix: lab}').volumePrefix]).toEqual(['carrel', 'lab']);
+});
+
 it('knows the services that are declared', () => {
   const text = 'services: {a: {port: 17010, to: /a.sock}, b: {port: 17011, to: "[::1]:80", identity: line}}';
   expect(read(text).services).toEqual([
@@ -47,6 +51,7 @@ it.each([
   ['audit: {days: 7}', 'audit'],
   ['events: {keep: 10}', 'events.keep'],
   ['event: {keep: 10000}', 'event'],
+  ['volumes: {prefix: ../x}', '"../x" cannot be the prefix of volumes'],
 ])('%s is refused with what and where', (text, message) => {
   expect(() => read(text)).toThrow(message);
 });

@@ -14,6 +14,7 @@ import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } fro
 import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../model/service.ts';
 import { Misfit } from '../model/shape.ts';
 import { formatSize, parseSize } from '../model/size.ts';
+import { checkVolumePrefix, defaultVolumePrefix } from '../model/volume.ts';
 import { defaultMaxEvents } from '../store/store.ts';
 import { checkYaml } from './yaml-file.ts';
 
@@ -90,6 +91,8 @@ const schema = z.strictObject({
       image: z.string().min(1).max(512).nullable().default(null),
     })
     .prefault({}),
+  /** What names of volumes begin with. */
+  volumes: z.strictObject({ prefix: z.string() }).optional(),
   /** Where users with a token come in. */
   share: z.strictObject({ socket: z.string().startsWith('/').max(4096) }).optional(),
 });
@@ -101,6 +104,7 @@ export interface Config {
   readonly audit: LogLimits;
   readonly maxEvents: number;
   readonly sharedSocket: string | null;
+  readonly volumePrefix: string;
   readonly dockerSocket: string | null;
   readonly parentImage: string | null;
   readonly images: readonly string[];
@@ -136,6 +140,7 @@ export function readConfig(path: string): Config {
     audit: rotationOf(given.audit, 'audit'),
     maxEvents: given.events?.keep ?? defaultMaxEvents,
     sharedSocket: given.share?.socket ?? null,
+    volumePrefix: checkVolumePrefix(given.volumes?.prefix ?? defaultVolumePrefix),
     dockerSocket: given.docker?.socket ?? null,
     parentImage: given.docker?.parent ?? null,
     images: given.images ?? [],

@@ -22,7 +22,7 @@ import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { grantedOf } from '../model/service.ts';
-import { defaultVolumePrefix, userHash } from '../model/volume.ts';
+import { userHash } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { removeOrphans } from '../reconcile/orphans.ts';
@@ -81,7 +81,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   // The home itself is closed to others; what is made for sandboxes below it must be open to them.
   process.umask(0o022);
   keepDescriptors();
-  const home = openHome(homeFolder, rootless);
+  const home = openHome(homeFolder, rootless, () => config.volumePrefix);
   lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
   const config = readConfig(home.config);
@@ -118,17 +118,17 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const volumes = new Volumes({
     folder: home.volumes,
     backups: home.backups,
-    prefix: defaultVolumePrefix,
+    prefix: config.volumePrefix,
     version: readVersion(),
     records: volumeRecords(store),
-    mountedBy: mountedBy(store, defaultVolumePrefix),
+    mountedBy: mountedBy(store, config.volumePrefix),
     agentOf: (user) => agentOf(store, user, rootless),
     copyFolder,
   });
   await volumes.recover(now());
   const useVolumes = ({ spec }: Sandbox) => {
     volumes.init(spec.user, now());
-    for (const name of volumesOf(spec.user, spec.volumes, defaultVolumePrefix)) volumes.touch(name, now());
+    for (const name of volumesOf(spec.user, spec.volumes, config.volumePrefix)) volumes.touch(name, now());
   };
   const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
   const provideTrust = (sandbox: Sandbox) => supply.provideTrust(sandbox);
@@ -165,7 +165,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     });
     const credentialDesk = new CredentialDesk(actor, { store, secrets, now });
     const volumeDesk = new VolumeDesk(actor, {
-      ...{ volumes, home, prefix: defaultVolumePrefix, now },
+      ...{ volumes, home, prefix: config.volumePrefix, now },
       users: () => users.list(users.actorOf(owner)).map(({ name }) => name),
     });
     const images = new ImageDesk(actor, {
@@ -223,6 +223,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
         secrets: secretDesk,
         unapplied: data.unapplied,
         limits: config.limits,
+        volumePrefix: config.volumePrefix,
       }),
       images,
     };

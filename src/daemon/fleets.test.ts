@@ -44,6 +44,7 @@ function desk(
     volumes,
     secrets,
     limits: defaultLimits,
+    volumePrefix: 'carrel',
     unapplied: async () => lost,
   } as never);
 }

@@ -11,7 +11,7 @@ import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
-import { defaultVolumePrefix, isVolumeType } from '../model/volume.ts';
+import { isVolumeType } from '../model/volume.ts';
 import { isInside } from './host-path.ts';
 import { boundFolder, type Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
@@ -24,6 +24,7 @@ export interface FleetParts {
   readonly secrets: SecretDesk;
   /** For what a declaration leaves out. */
   readonly limits: Limits;
+  readonly volumePrefix: string;
   /** What of it nobody has taken over. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
 }
@@ -62,10 +63,10 @@ export class FleetDesk {
   /** Needs nothing of what is there, and is about nothing that is there. */
   compose(fleet: FleetFile): { fleet: string; text: string } {
     const declared = this.#declared(fleet);
-    const { limits } = this.#parts;
+    const { limits, volumePrefix } = this.#parts;
     return {
       fleet: declared.name,
-      text: compose(declared, { user: this.#actor.name, volumePrefix: defaultVolumePrefix, limits }),
+      text: compose(declared, { user: this.#actor.name, volumePrefix, limits }),
     };
   }
 

@@ -100,7 +100,7 @@ export function handlers(served: Served): Handlers {
     listVolumes: async ({ scope, query }) => scope.volumes.list(query.allUsers ?? false),
     volumeStatus: ({ scope, query }) => scope.volumes.status(query.allUsers ?? false),
     listBackups: ({ scope, query }) => scope.volumes.backups(query.allUsers ?? false),
-    initVolumes: async ({ scope }) => scope.volumes.init(),
+    initVolumes: ({ scope, body }) => scope.volumes.initWith(body.plugins),
     cleanVolumes: ({ scope, body }) => scope.volumes.clean(body),
     migrateVolumes: ({ scope, body }) => scope.volumes.migrate(body.folder),
     backupVolume: ({ scope, name }) => scope.volumes.backup(name),

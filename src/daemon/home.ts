@@ -45,7 +45,8 @@ export function makeScratch({ scratch }: Pick<Home, 'scratch'>): string {
   return mkdtempSync(join(scratch, 'work-'));
 }
 
-export function openHome(folder: string, rootless: boolean): Home {
+/** The prefix of volumes is asked for when a volume is. */
+export function openHome(folder: string, rootless: boolean, volumePrefix = () => defaultVolumePrefix): Home {
   makePrivate(folder);
   const home = realpathSync(folder);
   const sandboxes = join(home, 'sandboxes');
@@ -60,7 +61,7 @@ export function openHome(folder: string, rootless: boolean): Home {
     installation: createHash('sha256').update(home).digest('hex').slice(0, 12),
     sandbox: (id) => join(sandboxes, id),
     state: (id) => join(sandboxes, id, 'state'),
-    userHome: (user) => join(home, 'volumes', volumeName(defaultVolumePrefix, 'home', user)),
+    userHome: (user) => join(home, 'volumes', volumeName(volumePrefix(), 'home', user)),
     volume: (name) => join(home, 'volumes', name),
     volumes: join(home, 'volumes'),
     backups: join(home, 'backups'),

@@ -52,6 +52,15 @@ export class VolumeDesk {
     return this.#parts.volumes.init(this.#actor.name, this.#parts.now()).map(view);
   }
 
+  /** The shared plugins come from a folder of the machine, which only the owner of the installation names. */
+  async initWith(plugins: string | undefined): Promise<VolumeView[]> {
+    if (plugins === undefined) return this.init();
+    requireOwner(this.#actor);
+    const { volumes, now } = this.#parts;
+    await volumes.fill(this.#acting, 'base-plugins', realHostPath(plugins, []), now());
+    return this.init();
+  }
+
   list(all: boolean): VolumeView[] {
     return this.#parts.volumes.list(this.#acting, all).map(view);
   }
@@ -155,8 +164,10 @@ export class VolumeDesk {
     if (asked.length > 0 && this.#parts.home.rootless && !this.#actor.isOwner) {
       throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
     }
-    for (const { volume, target } of asked) {
+    for (const [index, { volume, target }] of asked.entries()) {
       refuseReserved(target);
+      if (asked.findIndex((other) => other.target === target) < index)
+        throw new Fault('invalid', `two volumes cannot both be at ${printable(target)}`);
       if (volume === 'home') throw homeIsThere();
     }
   }

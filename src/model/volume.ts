@@ -45,7 +45,7 @@ export interface VolumeRequest {
   readonly readonly: boolean;
 }
 
-export const defaultVolumePrefix = 'carrel';
+export const defaultVolumePrefix: string = 'carrel';
 const prefixPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 export function checkVolumePrefix(prefix: string): string {

@@ -23,6 +23,7 @@ import { unpack } from './unpack.ts';
 
 const payloadStart = blockBytes + manifestBytes + blockBytes;
 const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
+const hint = 'Those that were made here: carrel volume ls --backups';
 export const unfinishedSuffix = '.partial';
 
 export interface Written {
@@ -143,7 +144,7 @@ export async function openArchive(file: string): Promise<Archive> {
 /** Never waits for a pipe that somebody put there. */
 async function openFile(file: string): Promise<FileHandle> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch((error) => {
-    if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${file} does not exist`);
+    if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${file} does not exist`, { hint });
     throw new Fault('invalid', `${file} cannot be opened`, { cause: error });
   });
   if ((await handle.stat()).isFile()) return handle;
@@ -154,10 +155,10 @@ async function openFile(file: string): Promise<FileHandle> {
 async function readManifest(handle: FileHandle): Promise<Manifest> {
   const { size } = await handle.stat();
   const head = Buffer.alloc(payloadStart);
-  if (size < payloadStart) throw damaged('it ends too early');
   await handle.read(head, 0, head.length, 0);
   if (head.toString('latin1', 0, 14) !== 'manifest.json\0')
-    throw new Fault('invalid', 'this is not a backup of a volume');
+    throw new Fault('invalid', 'this is not a backup of a volume', { hint });
+  if (size < payloadStart) throw damaged('it ends too early');
   const manifest = parseManifest(head.subarray(blockBytes, blockBytes + manifestBytes));
   if (size !== sizeFor(manifest.payloadBytes)) throw damaged('it is not as long as it was');
   return manifest;

@@ -15,7 +15,7 @@ export interface Header {
 
 export function damaged(how: string): Fault {
   return new Fault('invalid', `the archive is damaged: ${how}`, {
-    hint: 'Nothing was changed. Take another one: carrel volume ls --backups',
+    hint: 'Nothing was changed. Other backups: carrel volume ls --backups',
   });
 }
 

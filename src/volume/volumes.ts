@@ -8,7 +8,6 @@ import type { NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import {
-  checkVolumePrefix,
   isShared,
   isVolumeType,
   type SharedVolumeType,
@@ -33,7 +32,6 @@ export class Volumes {
   readonly #migration: Migration;
 
   constructor(context: VolumeContext) {
-    checkVolumePrefix(context.prefix);
     this.#context = context;
     for (const folder of [context.folder, context.backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#migration = new Migration(context, {

@@ -59,6 +59,8 @@ describe('another user', () => {
       ['down'],
       ['user', 'add', 'eve'],
       ['ls', '--all-users'],
+      ['volume', 'ls', '--backups', '--all-users'],
+      ['volume', 'init', '--plugins', project],
       ['run', project, '--', 'true'],
     ])
       expect([args, (await asBob(args)).exitCode]).toEqual([args, 4]);
@@ -223,8 +225,18 @@ describe.each(engines)('volumes, on %s', (engine) => {
     await carrel.ok('volume', 'clean', '--yes');
     expect((await carrel.run(again)).exitCode).not.toBe(0);
     await until(async () => (await carrel.json<unknown[]>('ls')).length === 0, 'the last to be removed');
+    expect((await carrel.json<{ file: string }[]>('volume', 'ls', '--backups')).map((one) => one.file)).toContain(file);
     await carrel.ok('volume', 'restore', file);
     expect(await carrel.ok(...again)).toBe('remembered\n');
+  });
+
+  it('has plugins for everybody, which the owner fills and nobody changes from inside', async () => {
+    const plugins = carrel.folder('plugins');
+    writeFileSync(join(plugins, 'one'), 'shared\n');
+    await carrel.ok('volume', 'init', '--plugins', plugins);
+    const use = (script: string) =>
+      carrel.run(['run', '--rm', '--volume', 'base-plugins:/p', '--', 'sh', '-c', script]);
+    expect(await use('cat /p/one; touch /p/two')).toMatchObject({ exitCode: 1, stdout: 'shared\n' });
   });
 
   it('of older names are brought over, and stay where they were', async () => {

@@ -1,9 +1,13 @@
-import type { Context } from '../context.ts';
+import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
 
-export default async function volumeInit(context: Context): Promise<void> {
-  const volumes = await connect(context).call('initVolumes');
+type Options = { readonly plugins?: string };
+
+export default async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const body = options.plugins === undefined ? {} : { plugins: absolute(options.plugins, '--plugins') };
+  const volumes = await connect(context).call('initVolumes', { body });
   if (context.json) return context.out.document(volumes);
   context.out.print(...volumes.map(({ name }) => plain(name)));
 }

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { VolumeDesk } from './volumes.ts';
+
+const desk = new VolumeDesk({ name: 'ann', isOwner: true }, { home: { rootless: false } } as never);
+const check = (...targets: string[]) => desk.check(targets.map((target) => ({ volume: 'session', target })));
+
+it('is at a place of its own', () => {
+  check('/data/a', '/data/a/b', '/data/b');
+  expect(() => check('/data/a', '/data/b', '/data/a')).toThrow('two volumes cannot both be at "/data/a"');
+  for (const place of ['/', '/etc', '/workspace/a', '/data/../etc', '/home/agent'])
+    expect(() => check(place)).toThrow('no volume can be mounted');
+});
