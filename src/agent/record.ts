@@ -1,5 +1,5 @@
 /** The outcome on disk. Every change is there before the call returns; a disk that is full is told, not ignored. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../lib/file.ts';
 import { outcomeFile } from '../model/agent.ts';
@@ -17,7 +17,6 @@ export class OutcomeRecord {
 
   /** What an earlier run left; null when there is nothing that can be read. */
   static read(folder: string): OutcomeRecord | null {
-    sweep(folder);
     const path = join(folder, outcomeFile);
     const text = readIfThere(path);
     if (text === null || text.length > maxOutcomeBytes) return null;
@@ -52,10 +51,4 @@ export class OutcomeRecord {
     }
     this.#outcome = outcome;
   }
-}
-
-/** What a write that was cut short left: it is named after a process, and in a sandbox the next one has the same number. */
-function sweep(folder: string): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.tmp'))) rmSync(join(folder, name));
 }

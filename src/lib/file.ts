@@ -36,6 +36,8 @@ function write(
   place: (temporary: string, path: string) => void,
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
+  // One that died while it wrote may have had our number: in a container the next one has.
+  rmSync(temporary, { force: true });
   try {
     const fd = openSync(temporary, 'wx', mode);
     try {
