@@ -4,6 +4,7 @@ import type { AdapterSettings } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
 import {
   type Completion,
+  containerIdPattern,
   maxErrorText,
   type SwarmErrorCode,
   type SwarmMessage,
@@ -56,9 +57,8 @@ export class Adapter {
 
   constructor(parts: AdapterParts) {
     this.#parts = parts;
-    const containerId = /^[0-9a-f]{12,64}$/.test(parts.env.CARREL_SANDBOX ?? '')
-      ? parts.env.CARREL_SANDBOX!
-      : noContainer;
+    const { CARREL_SANDBOX: given = '' } = parts.env;
+    const containerId = containerIdPattern.test(given) ? given : noContainer;
     this.#voice = new Voice({ swarmId: noSwarm, containerId }, parts.clock);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;

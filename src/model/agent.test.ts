@@ -56,6 +56,7 @@ describe('an outcome', () => {
     ['tip: must be the id of a commit', { tip: '--all' }],
     ['stories["US-1"]: must be the id of a story', { stories: { 'US-1': {} } }],
     ['completion.status: must be', { completion: { status: 'done', prUrl: null, errors: [] } }],
+    ['completion.prUrl: must be', { completion: { status: 'completed', prUrl: 'javascript:1', errors: [] } }],
     ['extra: is not a known field', { extra: 1 }],
   ])('is refused: %s', (reason, change) => {
     expect(() => checkOutcome({ ...outcome, ...change })).toThrow(reason);

@@ -4,14 +4,13 @@
  *
  * The agent could have written it: it says what the sandbox claims, and is checked like a message.
  */
-import { list, object, oneOf, orNull, record, type Shaped, text } from './shape.ts';
-import { maxErrors, maxErrorText, storyIdPattern, storyStatuses, swarmIdPattern } from './swarm-message.ts';
+import { object, oneOf, orNull, type Shaped, text } from './shape.ts';
+import { byStory, completion, storyId, storyStatuses, swarmId } from './swarm-message.ts';
 
 export const maxOutcomeBytes = 4 * 1024 ** 2;
 export const maxKeptOutput = 500;
 
 const commit = text({ pattern: /^[0-9a-f]{40}([0-9a-f]{24})?$/, says: 'the id of a commit' });
-const storyId = text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' });
 
 const told = object({
   status: oneOf(...storyStatuses),
@@ -20,15 +19,9 @@ const told = object({
   commit: orNull(commit),
 });
 
-const completion = object({
-  status: oneOf('completed', 'failed', 'stopped'),
-  prUrl: orNull(text({ max: 2000 })),
-  errors: list(text({ max: maxErrorText }), maxErrors),
-});
-
 const outcome = object({
   version: oneOf('1.0'),
-  swarmId: text({ pattern: swarmIdPattern, says: 'a UUID of version 4' }),
+  swarmId,
   taskFilePath: text({ max: 4096 }),
   branchName: text({ max: 200 }),
   /** Where the branch was when the work began, and where it is now; null until there is one. */
@@ -36,7 +29,7 @@ const outcome = object({
   tip: orNull(commit),
   /** A commit that is about to become the tip. */
   landing: orNull(object({ storyId, commit })),
-  stories: record({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' }, told, 1000),
+  stories: byStory(told),
   completion: orNull(completion),
 });
 

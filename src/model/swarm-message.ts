@@ -38,15 +38,29 @@ export const storyIdPattern = /^US-\d{3}$/;
 export const swarmIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 export const containerIdPattern = /^[0-9a-f]{12,64}$/;
 
-/** The letters of CONTRACTS, without what git refuses: an empty part. */
+const storyIdRule = { pattern: storyIdPattern, says: 'the id of a story, such as US-001' };
+export const storyId: Shape<string> = text(storyIdRule);
+export const swarmId: Shape<string> = text({ pattern: swarmIdPattern, says: 'a UUID of version 4' });
+
+/** By their ids. */
+export function byStory<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> {
+  return record(storyIdRule, shape, 1000);
+}
+
+export const maxBranchName = 200;
+export const maxUrl = 2000;
+/** Without what git refuses: an empty part. */
+export const branchNamePattern = /^(?!.*\/(\/|$))[a-zA-Z0-9][a-zA-Z0-9/_-]*$/;
+export const prUrlPattern = /^https:\/\/[^\s\x00-\x1f\x7f]+$/;
+
 export const branchName: Shape<string> = text({
-  max: 200,
-  pattern: /^(?!.*\/(\/|$))[a-zA-Z0-9][a-zA-Z0-9/_-]*$/,
+  max: maxBranchName,
+  pattern: branchNamePattern,
   says: 'a branch name of letters, digits, "/", "_" and "-" that begins with a letter or digit',
 });
 
-export const prUrl: Shape<string | null> = orNull(
-  text({ max: 2000, pattern: /^https:\/\/[^\s\x00-\x1f\x7f]+$/, says: 'an address that begins with https://' }),
+const prUrl: Shape<string | null> = orNull(
+  text({ max: maxUrl, pattern: prUrlPattern, says: 'an address that begins with https://' }),
 );
 
 const taskRequest = object(
@@ -60,7 +74,7 @@ const taskRequest = object(
   },
   {
     repoUrl: text({
-      max: 2000,
+      max: maxUrl,
       pattern: /^(https:\/\/|git@)[^\s\x00-\x1f\x7f]+$/,
       says: 'an address that begins with https:// or git@',
     }),
@@ -73,12 +87,12 @@ const taskRequest = object(
 );
 
 const progressUpdate = object({
-  storyId: text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' }),
+  storyId,
   status: oneOf(...storyStatuses),
   output: text({ max: maxOutput }),
 });
 
-const completion = object({
+export const completion = object({
   status: oneOf('completed', 'failed', 'stopped'),
   prUrl,
   errors: list(text({ max: maxErrorText }), maxErrors),
@@ -95,9 +109,7 @@ const payloads = {
 
 export type MessageType = keyof typeof payloads;
 export type TaskRequest = Shaped<typeof taskRequest>;
-export type ProgressUpdate = Shaped<typeof progressUpdate>;
 export type Completion = Shaped<typeof completion>;
-export type SwarmError = Shaped<typeof error>;
 
 interface Envelope<T extends MessageType> {
   readonly type: T;
@@ -115,7 +127,7 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const envelope = object({
   type: oneOf('task-request', 'progress-update', 'completion', 'error'),
   timestamp: text({ max: 40, pattern: isoTime, says: 'a time such as 2026-01-31T12:00:00Z' }),
-  swarmId: text({ pattern: swarmIdPattern, says: 'a UUID of version 4' }),
+  swarmId,
   containerId: text({ pattern: containerIdPattern, says: '12 to 64 hex digits' }),
   payload: plainObject,
 });

@@ -7,7 +7,6 @@ import {
   orphanedStories,
   progressOf,
   readyStories,
-  retryStories,
   type Story,
   skippedWith,
 } from './task.ts';
@@ -155,7 +154,6 @@ describe('a story', () => {
       story(11, { status: 'failed', dependsOn: ['US-007'] }),
     ];
     expect(readyStories(stories).map(({ id }) => id)).toEqual(['US-003', 'US-010']);
-    expect(retryStories(stories).map(({ id }) => id)).toEqual(['US-006']);
     expect(heldUpBy(stories[6]!, stories)).toEqual(['US-006']);
   });
 

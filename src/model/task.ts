@@ -13,7 +13,7 @@
  */
 import { Fault } from './fault.ts';
 import { list, Misfit, oneOf, open, orNull, type Shaped, text, whole } from './shape.ts';
-import { branchName, type StoryStatus, storyIdPattern, storyStatuses } from './swarm-message.ts';
+import { branchName, type StoryStatus, storyId, storyStatuses } from './swarm-message.ts';
 
 export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
 export const taskFileNamePattern = /^\d{4}-\d{2}-\d{2}-[A-Za-z0-9][A-Za-z0-9._-]{0,149}-tasks\.json$/;
@@ -22,7 +22,6 @@ export const defaultConcurrency = 4;
 /** More than these help nobody, and a file can be made to have very many. */
 const maxCircles = 20;
 
-const storyId = text({ pattern: storyIdPattern, says: 'the id of a story, such as US-001' });
 const time = text({
   max: 40,
   pattern: /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/,
@@ -175,16 +174,8 @@ type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;
 
 /** Pending stories that nothing holds up, the most urgent first. */
 export function readyStories<S extends Story>(stories: readonly S[]): readonly S[] {
-  return byPriority(stories.filter((one) => one.status === 'pending' && !isHeldUp(one, stories)));
-}
-
-/** Failed stories that could be tried again now, the most urgent first. */
-export function retryStories<S extends Story>(stories: readonly S[]): readonly S[] {
-  return byPriority(stories.filter((one) => one.status === 'failed' && !isHeldUp(one, stories)));
-}
-
-function byPriority<S extends Story>(stories: readonly S[]): readonly S[] {
-  return [...stories].sort((a, b) => a.priority - b.priority);
+  const ready = stories.filter((one) => one.status === 'pending' && heldUpBy(one, stories).length === 0);
+  return ready.sort((a, b) => a.priority - b.priority);
 }
 
 /** The ids of stories a story waits for. */
@@ -193,10 +184,6 @@ export function heldUpBy(story: Node, stories: readonly Node[]): readonly string
     stories.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id),
   );
   return story.dependsOn.filter((id) => !free.has(id));
-}
-
-function isHeldUp(story: Node, stories: readonly Node[]): boolean {
-  return heldUpBy(story, stories).length > 0;
 }
 
 /** A story and everything pending behind it: what becomes skipped with it. */
