@@ -1,12 +1,14 @@
 /** What is said about networks. */
+
 import { z } from 'zod';
 import { maxRules } from '../model/network.ts';
+import { sandboxStates } from '../model/sandbox.ts';
 
 export const rule = z.string().min(1).max(300);
 export const networkRequest = z.union([z.literal('none'), z.array(rule).max(maxRules)]);
 
 export const portView = z.strictObject({ port: z.int(), hostPort: z.int(), hostAddress: z.string() });
-export const portRow = portView.extend({ sandbox: z.string(), state: z.string() });
+export const portRow = portView.extend({ sandbox: z.string(), state: z.enum(sandboxStates) });
 
 export const networkView = z.strictObject({
   /** Empty: loopback and nothing else. */

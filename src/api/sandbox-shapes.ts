@@ -1,7 +1,10 @@
 /** What is said about sandboxes, the daemon and its users. */
+
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
-import { idPattern } from '../model/name.ts';
+import { idPattern, variableNamePattern } from '../model/name.ts';
+import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
+import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { networkRequest, networkView } from './network-shapes.ts';
 import { volumeRequest } from './volume-shapes.ts';
@@ -15,7 +18,7 @@ const size = z
   .max(2 ** 53 - 1);
 const env = z
   .record(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/),
+    z.string().regex(variableNamePattern),
     z
       .string()
       .max(131_072)
@@ -39,21 +42,21 @@ const limits = z.strictObject({
   diskBytes: size,
 });
 
-export const secretName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/);
+export const secretName = z.string().regex(secretNamePattern);
 
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
   user: z.string().min(1).max(64).optional(),
-  engine: z.enum(['local', 'docker']).optional(),
+  engine: z.enum(engineNames).optional(),
   image: z.string().min(1).max(512).optional(),
-  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
+  runtime: z.enum(runtimeNames).optional(),
   project: z.string().min(1).max(4096).optional(),
   /** Which folder that is for whoever asks: device and number of the file. */
   projectSeen: z
     .string()
     .regex(/^\d{1,20}:\d{1,20}$/)
     .optional(),
-  mode: z.enum(['overlay', 'bind', 'clone', 'none']).optional(),
+  mode: z.enum(workspaceModes).optional(),
   /** Frozen: a copy of the project that cannot move. */
   base: z.enum(['live', 'frozen']).optional(),
   command: command.optional(),
@@ -75,7 +78,7 @@ export const sandboxRequest = z.strictObject({
   autoRemove: z.boolean().optional(),
 });
 
-export const sandboxState = z.enum(['pending', 'running', 'completed', 'failed', 'stopped']);
+export const sandboxState = z.enum(sandboxStates);
 
 export const sandboxView = z.strictObject({
   id: z.string(),
@@ -161,7 +164,7 @@ export const statusView = z.strictObject({
 });
 
 export const engineView = z.strictObject({
-  name: z.enum(['local', 'docker']),
+  name: z.enum(engineNames),
   usable: z.boolean(),
   version: z.string().nullable(),
   /** What is taken when nobody names one. */

@@ -1,16 +1,16 @@
 /** What is said about swarms. */
+
 import { z } from 'zod';
+import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
+import { branchNamePattern, containerIdPattern, maxBranchName, maxUrl, prUrlPattern } from '../model/swarm-message.ts';
 import { sandboxRequest } from './sandbox-shapes.ts';
 import { progressView } from './task-shapes.ts';
 
 const path = z.string().startsWith('/').max(4096);
-const containerId = z.string().regex(/^[0-9a-f]{12,64}$/);
-const containerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/);
-const branchName = z
-  .string()
-  .max(200)
-  .regex(/^[a-zA-Z0-9][a-zA-Z0-9/_-]*$/);
-const status = z.enum(['pending', 'running', 'completed', 'failed', 'stopped']);
+const containerId = z.string().regex(containerIdPattern);
+const containerName = z.string().regex(containerNamePattern);
+const branchName = z.string().max(maxBranchName).regex(branchNamePattern);
+const status = z.enum(containerStatuses);
 const count = z.int().min(0).max(1_000_000);
 
 export const projectRequest = z.strictObject({ project: path });
@@ -41,12 +41,7 @@ export const updateRequest = z.strictObject({
   project: path,
   containerName,
   status: status.optional(),
-  prUrl: z
-    .string()
-    .max(2000)
-    .regex(/^https:\/\/[^\s\x00-\x1f\x7f]+$/)
-    .nullable()
-    .optional(),
+  prUrl: z.string().max(maxUrl).regex(prUrlPattern).nullable().optional(),
   storyProgress: storyProgress.optional(),
   acpPid: z.int().min(1).max(4_194_304).nullable().optional(),
 });

@@ -1,9 +1,11 @@
 /** What is said about task files. */
+
 import { z } from 'zod';
+import { storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
 
 const path = z.string().startsWith('/').max(4096);
-const storyId = z.string().regex(/^US-\d{3}$/);
-const status = z.enum(['pending', 'in_progress', 'completed', 'failed', 'skipped']);
+const storyId = z.string().regex(storyIdPattern);
+const status = z.enum(storyStatuses);
 
 export const progressView = z.strictObject({
   total: z.int(),
@@ -17,7 +19,7 @@ export const progressView = z.strictObject({
 export const projectQuery = z.strictObject({ project: path });
 export const taskQuery = z.strictObject({ file: path });
 
-export const problemView = z.strictObject({ line: z.int(), path: z.string(), reason: z.string() });
+const problemView = z.strictObject({ line: z.int(), path: z.string(), reason: z.string() });
 
 /** One task file of a project. What is wrong with it stands in the place of what it says. */
 export const taskEntryView = z.strictObject({

@@ -1,7 +1,9 @@
 /** What is said about volumes. */
-import { z } from 'zod';
 
-export const volumeName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,127}$/);
+import { z } from 'zod';
+import { volumeNamePattern } from '../model/volume.ts';
+
+export const volumeName = z.string().regex(volumeNamePattern);
 
 /** What somebody asks for with `--volume NAME:PATH[:ro]`: a type or a whole name, and where it appears inside. */
 export const volumeRequest = z.strictObject({

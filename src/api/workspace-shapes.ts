@@ -1,6 +1,6 @@
 /** What is said about changes: their review, their way back into a project, snapshots and forks. */
 import { z } from 'zod';
-import { gateKinds, resolutions } from '../model/change.ts';
+import { changeKinds, entryTypes, gateKinds, outcomes, resolutions } from '../model/change.ts';
 
 const name = z.string().min(1).max(63);
 /** Relative to the workspace; `.` and a leading `./` are understood, and so is an absolute path below /workspace. */
@@ -8,7 +8,7 @@ const path = z.string().min(1).max(4096);
 const paths = z.array(path).max(10_000);
 /** Text; where the bytes are none, U+FFFD stands for them and `pathBase64` has them. */
 const shownPath = { path: z.string(), pathBase64: z.string().optional() };
-const entryType = z.enum(['file', 'folder', 'link', 'fifo', 'socket', 'device']);
+const entryType = z.enum(entryTypes);
 
 export const pathsRequest = z.strictObject({ paths: paths.optional() });
 
@@ -50,8 +50,8 @@ const entryView = z
 export const plannedView = z.strictObject({
   ...shownPath,
   sandbox: z.string(),
-  change: z.enum(['added', 'modified', 'deleted', 'retyped', 'mode', 'linked']),
-  outcome: z.enum(['take', 'merge', 'same', 'theirs', 'ours', 'markers', 'left', 'conflict', 'gated']),
+  change: z.enum(changeKinds),
+  outcome: z.enum(outcomes),
   /** It is taken as another name of the file at that path. */
   hardLink: z.string().nullable(),
   gates: z.array(z.enum(gateKinds)),

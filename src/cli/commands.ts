@@ -1,4 +1,5 @@
 /** Every command, as data. The parser, the help and the completion scripts are made from this table. */
+import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
 import type { Perform } from './context.ts';
 import { daemonCommands, daemonGroups, fleetFile, follow } from './daemon-commands.ts';
 import { networkCommands, networkGroups } from './network-commands.ts';
@@ -58,16 +59,16 @@ const env = { flags: '--env <K=V>', summary: 'set a variable inside; may be repe
 
 const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--name <NAME>', summary: 'its name; left out, one is made up' },
-  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: ['local', 'docker'] },
+  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: engineNames },
   {
     flags: '--runtime <RUNTIME>',
     summary: 'the OCI runtime; left out, the first that is installed',
-    choices: ['crun', 'runc', 'runsc', 'sysbox-runc'],
+    choices: runtimeNames,
   },
   {
     flags: '--mode <MODE>',
     summary: 'how PROJECT appears in /workspace (with PROJECT: overlay)',
-    choices: ['overlay', 'bind', 'clone', 'none'],
+    choices: workspaceModes,
   },
   {
     flags: '--base <BASE>',

@@ -1,6 +1,6 @@
 /** Options as they are typed → values. What cannot be read is a Fault that names the option. */
 import { Fault } from '../model/fault.ts';
-import { printable } from '../model/name.ts';
+import { printable, variableNamePattern } from '../model/name.ts';
 
 /** `K=V` again and again → a record. The value may hold anything, `=` included. */
 export function parsePairs(texts: readonly string[], option: string): Record<string, string> {
@@ -19,7 +19,7 @@ export function parsePairs(texts: readonly string[], option: string): Record<str
 
 export function parseEnv(texts: readonly string[]): Record<string, string> {
   const env = parsePairs(texts, '--env');
-  const odd = Object.keys(env).find((key) => !/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(key));
+  const odd = Object.keys(env).find((key) => !variableNamePattern.test(key));
   if (odd === undefined) return env;
   throw new Fault('invalid', `--env: ${printable(odd)} is not the name of a variable`, {
     hint: 'Use letters, digits and "_", not starting with a digit.',

@@ -1,9 +1,11 @@
 /** The options of `run` and `create` → what the daemon is asked for. */
+
 import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
 import { checkCredentialName } from '../model/credential.ts';
 import { checkSandboxName } from '../model/name.ts';
 import { canonicalRule } from '../model/network.ts';
+import type { EngineName, RuntimeName, WorkspaceMode } from '../model/sandbox.ts';
 import { checkSecretName } from '../model/secret.ts';
 import { checkServiceName } from '../model/service.ts';
 import { parseSize } from '../model/size.ts';
@@ -13,10 +15,10 @@ import { absolute } from './paths.ts';
 
 export interface SandboxOptions {
   readonly name?: string;
-  readonly engine?: 'local' | 'docker';
+  readonly engine?: EngineName;
   readonly image?: string;
-  readonly runtime?: 'crun' | 'runc' | 'runsc' | 'sysbox-runc';
-  readonly mode?: 'overlay' | 'bind' | 'clone' | 'none';
+  readonly runtime?: RuntimeName;
+  readonly mode?: WorkspaceMode;
   readonly base?: 'live' | 'frozen';
   readonly cpus?: string;
   readonly memory?: string;

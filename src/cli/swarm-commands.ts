@@ -1,4 +1,6 @@
 /** The commands about task files, swarms and what agents may run. */
+import { engineNames } from '../model/sandbox.ts';
+import { containerStatuses } from '../model/swarm.ts';
 import type { CommandEntry, GroupEntry, OptionEntry } from './commands.ts';
 
 const area = 'Swarms:';
@@ -10,7 +12,7 @@ const project: OptionEntry = {
 
 /** What the sandboxes of a swarm may have, as `run` has it. */
 const surroundings: readonly OptionEntry[] = [
-  { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: ['local', 'docker'] },
+  { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: engineNames },
   { flags: '--image <REF>', summary: 'an image of the owner’s list instead of the project’s own (engine docker)' },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
@@ -162,7 +164,7 @@ const stateCommands: readonly CommandEntry[] = [
       {
         flags: '--status <STATUS>',
         summary: 'its status',
-        choices: ['pending', 'running', 'completed', 'failed', 'stopped'],
+        choices: containerStatuses,
       },
       { flags: '--pr-url <URL>', summary: 'where its pull request is' },
       { flags: '--story-progress <JSON>', summary: 'how many stories stand how' },

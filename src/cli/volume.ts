@@ -1,13 +1,15 @@
 /** What the commands about volumes share. */
+
 import type { VolumeView } from '../api/routes.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
+import { volumeNamePattern } from '../model/volume.ts';
 import { age } from './output/age.ts';
 import { plain } from './output/text.ts';
 
 /** A type or a whole name, as the daemon takes it. */
 export function checkVolume(name: string): string {
-  if (/^[a-z0-9][a-z0-9-]{0,127}$/.test(name)) return name;
+  if (volumeNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a name for a volume`, {
     hint: 'carrel volume ls shows those there are; a type, such as home, names yours of that type.',
   });

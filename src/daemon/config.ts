@@ -1,4 +1,5 @@
 /** The owner's settings: HOME/config.yaml. All optional; unknown ones are refused with their path. */
+
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import { parseEndpoint } from '../model/host.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
+import { runtimeNames } from '../model/sandbox.ts';
 import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../model/service.ts';
 import { Misfit } from '../model/shape.ts';
 import { formatSize, parseSize } from '../model/size.ts';
@@ -27,7 +29,7 @@ const seconds = z.int().min(1).max(604_800);
 const rotation = z.strictObject({ size, files: z.int().min(1).max(100) }).partial();
 
 const schema = z.strictObject({
-  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional(),
+  runtime: z.enum(runtimeNames).optional(),
   limits: z
     .strictObject({ cpus: z.number(), memory: size, swap: size, pids: z.int(), disk: size })
     .partial()

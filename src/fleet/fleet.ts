@@ -18,7 +18,7 @@
  */
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
-import type { EngineName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
+import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
 import type { VolumeRequest, VolumeType } from '../model/volume.ts';
 
 /** Everything resolved: defaults are filled in, paths are absolute. */
@@ -57,8 +57,6 @@ export interface DeclaredProject {
   readonly id: string;
   readonly path: string;
 }
-
-export type RuntimeName = 'crun' | 'runc' | 'runsc' | 'sysbox-runc';
 
 /** Where in the content something stands: keys and indexes from its top. */
 export type Place = readonly (string | number)[];

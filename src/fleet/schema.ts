@@ -2,10 +2,12 @@
  * What may stand in a carrel.yaml. The JSON Schema for editors is made from this, so the descriptions here are what
  * somebody sees who points at a field.
  */
+
 import { z } from 'zod';
 import { maxCredentials } from '../model/credential.ts';
-import { sandboxNamePattern } from '../model/name.ts';
+import { sandboxNamePattern, variableNamePattern } from '../model/name.ts';
 import { maxRules } from '../model/network.ts';
+import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
 import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { userVolumeTypes } from '../model/volume.ts';
@@ -24,7 +26,7 @@ const sandboxName = z
 const secretName = z
   .string()
   .regex(secretNamePattern, 'use 1 to 64 of letters, digits, "_", "." and "-", starting with a letter or digit');
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, 'use letters, digits and "_", no digit first');
+const variable = z.string().regex(variableNamePattern, 'use letters, digits and "_", no digit first');
 const line = z.string().regex(/^[^\x00-\x1f\x7f]+$/, 'one line without control characters');
 const text = z
   .string()
@@ -53,7 +55,7 @@ const limits = z
   })
   .describe('What is left out is up to the installation: 2 cpus, 4g memory, 8g with swap, 512 processes, 8g disk.');
 
-const engine = z.enum(['local', 'docker']).describe('What makes sandboxes: the embedded engine, or a Docker Engine.');
+const engine = z.enum(engineNames).describe('What makes sandboxes: the embedded engine, or a Docker Engine.');
 const image = line.max(512).describe('An image of the owner’s list as root filesystem, where the engine is docker.');
 const network = z
   .union([z.literal('none'), z.array(line.max(300)).max(maxRules)], '`none`, or a list of HOST or HOST:PORT')
@@ -62,7 +64,7 @@ const network = z
 const sandbox = z.strictObject({
   project: plainName.optional().describe('The id of one of `projects`; left out, it has none.'),
   mode: z
-    .enum(['overlay', 'bind', 'clone', 'none'])
+    .enum(workspaceModes)
     .optional()
     .describe('How the project appears in /workspace: as a working copy, as the real folder, as an own git clone.'),
   base: z
@@ -70,7 +72,7 @@ const sandbox = z.strictObject({
     .optional()
     .describe('What a working copy is made on: the project as it is, or a copy that cannot move.'),
   engine: engine.optional(),
-  runtime: z.enum(['crun', 'runc', 'runsc', 'sysbox-runc']).optional().describe('The OCI runtime.'),
+  runtime: z.enum(runtimeNames).optional().describe('The OCI runtime.'),
   image: image.optional(),
   command: z
     .array(text)

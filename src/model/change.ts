@@ -1,7 +1,8 @@
 /** What an agent changed, as values: one Change for each path that differs between a base and a working copy. */
 import type { BytePath } from './byte-path.ts';
 
-export type EntryType = 'file' | 'folder' | 'link' | 'fifo' | 'socket' | 'device';
+export const entryTypes = ['file', 'folder', 'link', 'fifo', 'socket', 'device'] as const;
+export type EntryType = (typeof entryTypes)[number];
 
 /** What stands at a path, without its content. */
 export interface Entry {
@@ -68,28 +69,32 @@ export const resolutions = ['theirs', 'ours', 'markers', 'leave'] as const;
 export type Resolution = (typeof resolutions)[number];
 
 /** What an apply does, or would do, about one path of one sandbox. */
-export type Outcome =
+export const outcomes = [
   /** The project is as the base was: the agent's is taken. */
-  | 'take'
+  'take',
   /** Both changed it, and the changes go together. */
-  | 'merge'
+  'merge',
   /** The project has it so already. */
-  | 'same'
+  'same',
   /** A conflict, decided by the resolution. */
-  | 'theirs'
-  | 'ours'
-  | 'markers'
+  'theirs',
+  'ours',
+  'markers',
   /** Not taken: a conflict or a gate, and `leave` was asked for. */
-  | 'left'
+  'left',
   /** Stands in the way of the whole apply. */
-  | 'conflict'
-  | 'gated';
+  'conflict',
+  'gated',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export const changeKinds = ['added', 'modified', 'deleted', 'retyped', 'mode', 'linked'] as const;
 
 export interface PlannedPath {
   readonly path: BytePath;
   /** Whose change it is. */
   readonly sandbox: string;
-  readonly change: 'added' | 'modified' | 'deleted' | 'retyped' | 'mode' | 'linked';
+  readonly change: (typeof changeKinds)[number];
   readonly outcome: Outcome;
   /** It is taken as another name of the file at that path; null: it is not. */
   readonly hardLink: BytePath | null;

@@ -2,6 +2,8 @@ import { Fault } from './fault.ts';
 
 export const sandboxNamePattern = /^[a-z0-9][a-z0-9_.-]{0,62}$/;
 export const idPattern = /^[0-9a-f]{16}$/;
+/** Of an environment. */
+export const variableNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
 /** The name as given, or a Fault that shows it safely. */
 export function checkSandboxName(name: string): string {

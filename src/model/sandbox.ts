@@ -15,9 +15,11 @@ import type { Limits } from './limits.ts';
 import type { NetworkSpec } from './network.ts';
 import type { ServiceGrant } from './service.ts';
 
-export type SandboxState = 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
+export const sandboxStates = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
+export type SandboxState = (typeof sandboxStates)[number];
 export type Desired = 'running' | 'stopped' | 'removed';
-export type WorkspaceMode = 'none' | 'bind' | 'overlay' | 'clone';
+export const workspaceModes = ['overlay', 'bind', 'clone', 'none'] as const;
+export type WorkspaceMode = (typeof workspaceModes)[number];
 
 /** How a working copy is kept: changes apart from their base by the kernel, or as a whole second tree where it cannot. */
 export type WorkspaceKind = 'overlay' | 'copy';
@@ -28,7 +30,12 @@ export interface FrozenBase {
   readonly from: 'copy' | 'clone';
 }
 
-export type EngineName = 'local' | 'docker';
+export const engineNames = ['local', 'docker'] as const;
+export type EngineName = (typeof engineNames)[number];
+
+/** OCI runtimes, in the order we prefer them. */
+export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
+export type RuntimeName = (typeof runtimeNames)[number];
 
 export interface VolumeMount {
   readonly name: string;

@@ -11,6 +11,8 @@ import { Fault } from './fault.ts';
 import type { Completion, StoryStatus } from './swarm-message.ts';
 import type { StoryProgress } from './task.ts';
 
+export const containerNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/;
+
 export const containerStatuses = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 export type ContainerStatus = (typeof containerStatuses)[number];
 

@@ -16,12 +16,12 @@ export interface User {
   readonly removedAt?: string | null;
 }
 
-const pattern = /^[a-z_][a-z0-9_.-]{0,31}$/;
+export const userNamePattern = /^[a-z_][a-z0-9_.-]{0,31}$/;
 
 export function checkUserName(name: string): string {
-  if (pattern.test(name)) return name;
+  if (userNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a name for a user`, {
-    hint: 'Lower-case letters, digits, ".", "_" and "-", at most 32, beginning with a letter.',
+    hint: 'Lower-case letters, digits, ".", "_" and "-", at most 32, beginning with a letter or "_".',
   });
 }
 

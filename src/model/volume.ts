@@ -45,6 +45,9 @@ export interface VolumeRequest {
   readonly readonly: boolean;
 }
 
+/** A type, or a whole name. */
+export const volumeNamePattern = /^[a-z0-9][a-z0-9-]{0,127}$/;
+
 export const defaultVolumePrefix: string = 'carrel';
 const prefixPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
 

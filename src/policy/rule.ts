@@ -1,7 +1,9 @@
 /** Rules as data: which words a command begins with, and what may follow. Nothing else is allowed by it. */
 
 import { sandboxNamePattern } from '../model/name.ts';
-import { containerIdPattern, storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
+import { engineNames } from '../model/sandbox.ts';
+import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
+import { branchNamePattern, containerIdPattern, storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
 import { isInsidePath } from './inside.ts';
 import type { Surroundings } from './policy.ts';
 
@@ -38,21 +40,25 @@ export interface Rule {
   readonly command?: 'adapter';
 }
 
+function oneOf(words: readonly string[]): RegExp {
+  return new RegExp(`^(${words.join('|')})$`);
+}
+
 const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths'>]: RegExp } = {
   sandbox: sandboxNamePattern,
-  container: /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/,
+  container: containerNamePattern,
   containerId: containerIdPattern,
-  branch: /^[a-zA-Z0-9][a-zA-Z0-9/_-]{0,199}$/,
+  branch: branchNamePattern,
   story: storyIdPattern,
-  storyStatus: new RegExp(`^(${storyStatuses.join('|')})$`),
-  containerStatus: /^(pending|running|completed|failed|stopped)$/,
+  storyStatus: oneOf(storyStatuses),
+  containerStatus: oneOf(containerStatuses),
   progress: /^\{[a-zA-Z0-9":, ]{0,500}\}$/,
   count: /^\d{1,9}(\.\d{1,6})?$/,
   size: /^\d{1,9}(\.\d{1,6})?[kmgtKMGT]?i?b?$/,
   word: /^[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,255}$/,
   text: /^[^-].*$|^$/s,
   mode: /^(overlay|clone|none)$/,
-  engine: /^(local|docker)$/,
+  engine: oneOf(engineNames),
   agent: /^[a-z][a-z0-9-]{0,31}$/,
 };
 

@@ -2,6 +2,8 @@ import type { Client } from '../../api/client.ts';
 import { credentialNamePattern } from '../../model/credential.ts';
 import { sandboxNamePattern } from '../../model/name.ts';
 import { secretNamePattern } from '../../model/secret.ts';
+import { userNamePattern } from '../../model/user.ts';
+import { volumeNamePattern } from '../../model/volume.ts';
 import type { NameKind } from '../commands.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connectRunning } from '../daemon.ts';
@@ -22,8 +24,8 @@ const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSign
 // A shell takes these words apart, so nothing but a name may be among them.
 const patterns: { readonly [kind in NameKind]: RegExp } = {
   sandboxes: sandboxNamePattern,
-  users: /^[a-z_][a-z0-9_.-]*$/,
-  volumes: /^[a-z0-9][a-z0-9-]*$/,
+  users: userNamePattern,
+  volumes: volumeNamePattern,
   secrets: secretNamePattern,
   images: /^[a-z0-9][a-z0-9._:/-]*$/,
   credentials: credentialNamePattern,

@@ -73,7 +73,7 @@ test('an explanation says why, and the cure where there is one', () => {
 });
 
 test('ports', () => {
-  const port = { sandbox: 'web', port: 3000, hostPort: 3001, hostAddress: '::1', state: 'running' };
+  const port = { sandbox: 'web', port: 3000, hostPort: 3001, hostAddress: '::1', state: 'running' } as const;
   expect(portListing([port], out)).toEqual([
     'SANDBOX  INSIDE  HERE        STATE',
     'web      3000    [::1]:3001  running',

@@ -18,7 +18,7 @@ export function portListing(ports: readonly PortRow[], out: Output): string[] {
     plain(sandbox),
     String(port),
     `${hostAddress.includes(':') ? `[${plain(hostAddress)}]` : plain(hostAddress)}:${hostPort}`,
-    paintState(out, state as never),
+    paintState(out, state),
   ]);
   return table([['SANDBOX', 'INSIDE', 'HERE', 'STATE'], ...rows]);
 }

@@ -1,12 +1,13 @@
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
+import type { ContainerStatus } from '../../model/swarm.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { projectOf } from '../swarm.ts';
 
 interface Options {
   readonly project?: string;
-  readonly status?: 'pending' | 'running' | 'completed' | 'failed' | 'stopped';
+  readonly status?: ContainerStatus;
   readonly prUrl?: string;
   readonly storyProgress?: string;
   readonly acpPid?: string;

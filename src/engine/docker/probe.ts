@@ -1,10 +1,11 @@
 /** What this Docker Engine offers. */
+
 import { existsSync } from 'node:fs';
 import { isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
+import { runtimeNames } from '../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { failure, ok, refusalIn, warning } from '../local/probe-row.ts';
-import { runtimeNames } from '../local/runtime.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { askFacts, type Facts } from './facts.ts';

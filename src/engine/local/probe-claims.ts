@@ -31,8 +31,6 @@ export const claimIds = [
   'home',
 ] as const;
 
-export type ClaimId = (typeof claimIds)[number];
-
 /** Tried beside each other. */
 export const quietClaims: readonly Claim[] = [
   files,

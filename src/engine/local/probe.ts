@@ -1,10 +1,12 @@
 /** What this machine offers. Gathers texts and makes trials; the files beside it decide what they mean. */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isErrno, readIfThere } from '../../lib/file.ts';
 import { run } from '../../lib/run.ts';
+import { runtimeNames } from '../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
 import type { Context } from './context.ts';
@@ -16,7 +18,7 @@ import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } fr
 import { refusalIn } from './probe-row.ts';
 import { trialRows } from './probe-trial.ts';
 import { versionIn } from './probe-version.ts';
-import { findProgram, runtimeNames } from './runtime.ts';
+import { findProgram } from './runtime.ts';
 
 const cgroupMount = '/sys/fs/cgroup';
 /** On a busy machine too: one that does not answer is taken for one that lacks something. */

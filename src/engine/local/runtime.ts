@@ -1,9 +1,7 @@
-/** The OCI runtimes, in the order we prefer them. */
+/** Where the OCI runtimes and other programs of this machine are. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Fault } from '../../model/fault.ts';
-
-export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
 
 /** Taken when nobody asks for one; the others behave differently enough that somebody has to ask. */
 const preferred = ['crun', 'runc'] as const;
