@@ -135,8 +135,10 @@ export function ownProject(
 }
 
 /** The image that is asked for, if any. What runs inside is the owner's choice, so it has to be resolved. */
-export function imageAsked({ image, engine }: SandboxRequest): string | null {
+export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | null {
   if (image === undefined) return null;
+  if (rootfs !== undefined)
+    throw new Fault('invalid', 'a sandbox is made of an image or of a root filesystem, not both');
   if (engine === 'docker') return image;
   throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
 }

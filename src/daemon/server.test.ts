@@ -53,6 +53,11 @@ describe('an engine that cannot be asked', () => {
 });
 
 describe('a request', () => {
+  it('names an image or a root filesystem', async () => {
+    const both = { engine: 'docker', image: 'a', rootfs: '/' };
+    expect(await call('POST', '/v1/sandboxes', both)).toMatchObject({ status: 400, body: { code: 'invalid' } });
+  });
+
   it.each([
     { privileged: true },
     { capabilities: ['SYS_ADMIN'] },

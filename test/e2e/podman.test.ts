@@ -42,7 +42,7 @@ it('passes streams, input and codes through', async () => {
   expect((await carrel.run(['run', '--rm', '--', 'no-such-program'])).exitCode).toBe(127);
 });
 
-it('works on copies of projects: diff, snapshot, fork, apply', async () => {
+it('works on copies of projects: diff, snapshot, fork, apply, restore', async () => {
   await carrel.ok('create', '--name', 'box', project);
   await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt; echo new > b.txt');
   expect(await carrel.ok('diff', 'box')).toContain('+two');
@@ -53,6 +53,10 @@ it('works on copies of projects: diff, snapshot, fork, apply', async () => {
   await carrel.ok('exec', 'box', '--', 'rm', 'b.txt');
   await carrel.ok('apply', 'box');
   expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  await carrel.ok('stop', '--grace', '0', 'box');
+  await carrel.ok('restore', 'box', 'early');
+  await carrel.ok('start', 'box');
+  expect(await carrel.ok('exec', 'box', '--', 'cat', 'b.txt')).toBe('new\n');
   await carrel.ok('rm', '--force', 'box', 'twin');
 });
 
@@ -74,6 +78,7 @@ it('goes on over a restart of Podman and a kill of the daemon', async () => {
   await podman.stop('SIGKILL');
   const { exitCode, stderr } = await carrel.run(['exec', 'ticks', '--', 'true']);
   expect([exitCode, stderr]).toEqual([75, expect.stringContaining(`answers at ${podman.socketPath}`)]);
+  expect(Number(await carrel.ok('logs', '--tail', '1', 'ticks'))).toBeGreaterThanOrEqual(first);
   await podman.start();
   expect(await carrel.ok('exec', 'ticks', '--', 'echo', 'here')).toBe('here\n');
   await carrel.killDaemon();
