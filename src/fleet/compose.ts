@@ -3,7 +3,7 @@
  * sandbox, which has its own. Pure: the same declaration is the same text.
  *
  * Each spoke is on a network of its own that leads to the hub and nowhere else, so spokes cannot reach each other. Everything
- * is hardened the way the docker engine does it. What a compose file cannot express is told in its first lines.
+ * is hardened the way the docker engine does it, but for the filter of system calls, which is Docker's own. What a compose file cannot express is told in its first lines.
  */
 import { baseImageName } from '../model/image.ts';
 import {
@@ -87,8 +87,9 @@ function aboutHub(fleet: string, sandboxes: readonly DeclaredSandbox[]): string[
   const names = sandboxes.map(({ name }) => name).join(' ');
   return [
     `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for it.`,
-    `# ${hubImage} is for you to provide: an image with carrel and node on its PATH, in which uid 1000 may run`,
-    `# carrel up --port ${hubPort}, which answers at /health and /mcp. Without one the spokes run by themselves:`,
+    `# ${hubImage} is for you to provide: an image with node and a carrel on its PATH, with which uid 1000 can run`,
+    `# carrel up --port ${hubPort} that answers at /health and /mcp. The carrel that wrote this has no --port.`,
+    '# Without that image the spokes run by themselves:',
     `#   docker-compose -p ${fleet} up prepare && docker-compose -p ${fleet} up -d --no-deps ${names}`,
   ];
 }
