@@ -7,7 +7,7 @@ import type { Attached } from './attached.ts';
 import { HttpFront } from './http.ts';
 import { greet, readRequest, replyFor, SocksReader, socksReplies, socksReply, socksVersion } from './socks.ts';
 import { takeTunnel } from './tunnel.ts';
-import { firstBytes, type Visit } from './visit.ts';
+import { farewell, firstBytes, type Visit } from './visit.ts';
 
 export class Front {
   readonly #http: HttpFront;
@@ -50,7 +50,7 @@ export class Front {
         }
       },
       accept: () => void socket.write(socksReply(socksReplies.done)),
-      answer: (refused: Refused) => void socket.end(socksReply(replyFor(refused))),
+      answer: (refused: Refused) => farewell(socket, socksReply(replyFor(refused))),
       http: this.#http,
       forwarder: this.#forwarder,
     });

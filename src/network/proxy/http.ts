@@ -9,7 +9,7 @@ import type { Attempt } from './attempt.ts';
 import { counted, type Passing } from './relay.ts';
 import { endpoint, passedOn, valuesOf, type Wanted, wantedBy } from './request.ts';
 import { takeTunnel } from './tunnel.ts';
-import type { Visit } from './visit.ts';
+import { farewell, linger, type Visit } from './visit.ts';
 
 const maxHeaderBytes = 64 * 1024;
 const keepAliveMs = 60_000;
@@ -49,7 +49,7 @@ export class HttpFront {
     const visit = this.#visits.get(socket)!;
     const text = request.url ?? '';
     if (head.length > 0) socket.unshift(head);
-    const answer = (refused: Refused) => socket.end(refusalText(refused));
+    const answer = (refused: Refused) => farewell(socket, refusalText(refused));
     if (visit.fixed) {
       const attempt = visit.attached.attempt('connect');
       const refused = new Refused('bad_request', 'a tunnel inside a tunnel');
@@ -103,7 +103,7 @@ export class HttpFront {
     } catch (error) {
       const refused = refusedBy(error);
       attempt.refuse(request.url ?? '', refused);
-      socket.end(refusalText(refused));
+      farewell(socket, refusalText(refused));
     }
   }
 
@@ -115,7 +115,7 @@ export class HttpFront {
     }
     const refused = new Refused('bad_request', `the request is malformed (${code})`);
     visit.attached.attempt('http').refuse('', refused);
-    socket.end(refusalText(refused));
+    farewell(socket, refusalText(refused));
   }
 }
 
@@ -171,6 +171,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
       stop(`${endpointText(wanted.target)} answers with what is no HTTP`);
       return;
     }
+    incoming.once('error', () => attempt.end('broken off'));
     pipeline(incoming, counted(passing, 'received'), response, (error) => {
       upstream.destroy();
       attempt.end(error ? 'broken off' : null);
@@ -214,11 +215,14 @@ function shakeHands({ request, socket, wanted, upstream, attempt, attached }: Ha
   outgoing.on('error', () => {
     const reason = `${endpointText(wanted.target)} broke the connection off`;
     attempt.end(reason);
-    if (socket.writable) socket.end(refusalText(new Refused('unreachable', reason)));
+    if (socket.writable) farewell(socket, refusalText(new Refused('unreachable', reason)));
   });
   outgoing.once('response', (answer) => {
     socket.write(headText(answer, ['Connection: close']), 'latin1');
-    pipeline(answer, counted(attached.passing(attempt), 'received'), socket, () => upstream.destroy());
+    pipeline(answer, counted(attached.passing(attempt), 'received'), socket, () => {
+      upstream.destroy();
+      linger(socket);
+    });
   });
   outgoing.once('upgrade', (answer, _, first) => {
     if (first.length > 0) upstream.unshift(first);

@@ -13,6 +13,22 @@ export interface Visit {
   spare: { readonly attempt: Attempt; readonly socket: Socket } | null;
 }
 
+/** How long a client may take to hear the last words and hang up. */
+const farewellMs = 2000;
+
+/** The last words. */
+export function farewell(socket: Socket, words: string | Buffer): void {
+  socket.end(words);
+  linger(socket);
+}
+
+/** What still comes is read and dropped: closed with bytes unread, a connection takes its last words back. */
+export function linger(socket: Socket): void {
+  socket.resume();
+  const late = setTimeout(() => socket.destroy(), farewellMs);
+  socket.once('close', () => clearTimeout(late));
+}
+
 /** The first bytes, or null when the other side ends first, or it is told not to wait any more. They are put back. */
 export function firstBytes(
   socket: Socket,
