@@ -8,7 +8,8 @@ import { swarmCommands, swarmGroups } from './swarm-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
 /** What `carrel __names` tells the names of. */
-export type NameKind = 'sandboxes' | 'users' | 'volumes' | 'secrets' | 'images' | 'credentials';
+export const nameKinds = ['sandboxes', 'users', 'volumes', 'secrets', 'images', 'credentials'] as const;
+export type NameKind = (typeof nameKinds)[number];
 
 export type Area =
   | 'Daemon:'
@@ -106,7 +107,8 @@ const sandboxOptions: readonly OptionEntry[] = [
   },
   {
     flags: '--network <RULES>',
-    summary: 'what it may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between; *.HOST for names below',
+    summary:
+      'what it may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between; * is one label, as in *.HOST',
   },
   {
     flags: '--image <REF>',

@@ -80,7 +80,7 @@ const credentialCommands: readonly CommandEntry[] = [
     area,
     summary: 'have a secret added, as a header, to what sandboxes ask of a host',
     args: '<NAME>',
-    usage: 'NAME --secret SECRET [--preset PRESET] [--host HOST] [--header HEADER] [--format FORMAT]',
+    usage: 'NAME --secret SECRET [options]',
     options: [
       { flags: '--secret <NAME>', summary: 'the secret that is the key', completes: 'secrets' },
       { flags: '--preset <PRESET>', summary: 'a service we know, with all that follows', choices: presetNames },

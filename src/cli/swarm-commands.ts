@@ -13,14 +13,26 @@ const project: OptionEntry = {
 /** What the sandboxes of a swarm may have, as `run` has it. */
 const surroundings: readonly OptionEntry[] = [
   { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: engineNames },
-  { flags: '--image <REF>', summary: 'an image of the owner’s list instead of the project’s own (engine docker)' },
+  {
+    flags: '--image <REF>',
+    summary: 'an image of the owner’s list instead of the project’s own (engine docker)',
+    completes: 'images',
+  },
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
   { flags: '--memory <SIZE>', summary: 'memory each may use (default 4g)' },
   { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true },
   { flags: '--secret <NAME>', summary: 'give them a secret; may be repeated', repeat: true, completes: 'secrets' },
-  { flags: '--credential <NAME>', summary: 'let them use a credential; may be repeated', repeat: true },
-  { flags: '--network <HOST,…>', summary: 'what they may reach; none for nothing' },
+  {
+    flags: '--credential <NAME>',
+    summary: 'have a credential added to their requests, outside; may be repeated',
+    repeat: true,
+    completes: 'credentials',
+  },
+  {
+    flags: '--network <RULES>',
+    summary: 'what they may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between',
+  },
 ];
 
 export const swarmGroups: readonly GroupEntry[] = [

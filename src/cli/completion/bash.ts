@@ -1,4 +1,4 @@
-import type { CommandEntry, GroupEntry, OptionEntry } from '../commands.ts';
+import { type CommandEntry, type GroupEntry, nameKinds, type OptionEntry } from '../commands.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, optionsOf, quoted, valuedFlags } from './word.ts';
 
 export function bash(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
@@ -37,7 +37,7 @@ ${entries.flatMap(values).join('\n')}
   [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
     sandboxes | sandbox | sandbox-files) arguments=$(${namesOf('sandboxes')}) ;;
-    users | volumes | secrets | credentials) arguments=$(carrel __names $kind 2>/dev/null) ;;
+    ${nameKinds.filter((kind) => kind !== 'sandboxes').join(' | ')}) arguments=$(carrel __names $kind 2>/dev/null) ;;
     places) compopt -o default -o nospace; arguments=$(${namesOf('sandboxes')} | sed 's/$/:/') ;;
     files) compopt -o default ;;
   esac

@@ -52,6 +52,12 @@ test('names of the kind that is meant are offered', () => {
   expect(fish(shown, groups)).toContain(`-l user -x -a '(carrel __names users 2>/dev/null)'`);
 });
 
+test('zsh defines every function that it calls', () => {
+  const script = zsh(shown, groups);
+  const called = new Set(script.match(/_carrel_\w+/g));
+  for (const name of called) expect(script).toContain(`${name}() {`);
+});
+
 test('bash takes no value of an option for an operand, and no flag has one here and none there', () => {
   expect(bash(shown, groups)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
   const all = shown.flatMap(({ options = [] }) => options.map(flagsOf));

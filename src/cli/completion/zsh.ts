@@ -1,11 +1,11 @@
-import type { CommandEntry, GroupEntry, NameKind, OptionEntry } from '../commands.ts';
+import { type CommandEntry, type GroupEntry, type NameKind, nameKinds, type OptionEntry } from '../commands.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, optionsOf, quoted } from './word.ts';
 
 export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
   const alone = entries.filter((entry) => !groups.some((group) => isIn(entry, group)));
   return `#compdef carrel
 # zsh completion for carrel; load it with: source <(carrel completion zsh)
-${(['sandboxes', 'users', 'volumes', 'secrets', 'credentials'] as const).map(namesFunction).join('\n')}
+${nameKinds.map(namesFunction).join('\n')}
 _carrel_places() {
   local -a names
   names=(\${(f)"$(${namesOf('sandboxes')})"})
