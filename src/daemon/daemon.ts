@@ -179,7 +179,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
       config,
       owner: actor.name,
       // Without root, agents on folders of the machine are the person who runs the daemon.
-      account: actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null),
+      get account() {
+        return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
+      },
       overlayRefusal: (lower) =>
         overlayRefusal(lower, home.home, rootless ? 'user' : 'trusted') ??
         (otherOwners === null ? null : shiftRefusal(lower, home.home, otherOwners)),

@@ -1,7 +1,7 @@
 /** Several people on one machine: tokens, ranges of ids, secrets and volumes of their own. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canary } from '../harness/canary.ts';
@@ -93,6 +93,14 @@ describe('another user', () => {
   it('cannot come in any more once removed', async () => {
     await carrel.ok('user', 'rm', 'bob');
     expect((await asBob(['ls'])).exitCode).toBe(4);
+  });
+
+  it('has, come again, the projects of the account that was named then', async () => {
+    const theirs = carrel.folder('theirs');
+    chownSync(theirs, 4711, 4711);
+    await carrel.ok('user', 'add', 'bob', '--uid', '4711');
+    await carrel.ok('--user', 'bob', 'create', '--name', 'again', theirs);
+    await carrel.ok('--user', 'bob', 'rm', '--force', 'again');
   });
 });
 
