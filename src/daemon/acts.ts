@@ -88,7 +88,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
       '--network': [sandbox.network ?? []].flat(),
       'the author': [author?.name, author?.email],
     },
-    detail: given({ project, agent }),
+    detail: { ...given({ project, agent }), ...surroundings(sandbox) },
   }),
   showSwarm: null,
   resumeSwarm: ({ body }) => ({ verb: 'swarm.resume', names: body.names ?? [], detail: { project: body.project } }),
@@ -151,7 +151,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
     verb: 'sandbox.network',
     names: [name],
     words: { 'a rule': [...(body.allow ?? []), ...(body.deny ?? [])] },
-    detail: given({ allow: body.allow?.join(' '), deny: body.deny?.join(' ') }),
+    detail: given({ allow: body.allow, deny: body.deny }),
   }),
   explainNetwork: null,
   networkLog: null,
@@ -190,10 +190,12 @@ export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done }
   forkSandbox: (forks) => ({ detail: { forks: forks.map(({ name }) => name) } }),
 };
 
+/** What it is made of, and what it can read and reach. */
 function surroundings(body: Asked<'createSandbox'>['body']): Detail {
-  const { engine = 'local', image, project, mode, rootfs, secrets, credentials, volumes } = body;
-  const mounted = volumes?.map(({ volume }) => volume);
-  return given({ engine, image, rootfs, project, mode, secrets, credentials, volumes: mounted });
+  const { engine = 'local', image, project, mode, rootfs, secrets, credentials, services, network } = body;
+  const volumes = body.volumes?.map(({ volume }) => volume);
+  const reaches = network && [network].flat();
+  return given({ engine, image, rootfs, project, mode, secrets, credentials, services, volumes, network: reaches });
 }
 
 /** Without what was not said. */

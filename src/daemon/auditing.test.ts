@@ -55,6 +55,17 @@ describe('the audit log', () => {
     expect((await shared.request('/v1/audit')).status).toBe(401);
   });
 
+  it('has what a sandbox is made of, and what it can reach', async () => {
+    await call('POST', '/v1/sandboxes', { name: 'box', network: ['example.com', '*.example.org:22'] });
+    await call('POST', '/v1/sandboxes/box/network', { deny: ['example.com'] });
+    const text = await (await app.request('/v1/audit')).text();
+    const entries = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!));
+    expect(entries.map(({ detail }) => detail)).toEqual([
+      { engine: 'local', network: ['example.com', '*.example.org:22'] },
+      { deny: ['example.com'] },
+    ]);
+  });
+
   it('is without values, variables, arguments and what was typed in place of a name', async () => {
     const canary = 'Canary0123';
     await call('POST', '/v1/sandboxes', {
