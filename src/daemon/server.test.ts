@@ -1,12 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
 import { routes } from '../api/routes.ts';
 import type { Event } from '../model/event.ts';
 import { Fault } from '../model/fault.ts';
+import type { Served } from './handlers.ts';
+import { listen } from './server.ts';
 
-let { home, store, engine, work, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
+let { home, store, engine, served, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ home, store, engine, work, app, shared, call, addUser, dispose } = serve());
+  ({ home, store, engine, served, app, shared, call, addUser, dispose } = serve());
 });
 afterEach(() => dispose());
 
@@ -25,6 +29,13 @@ describe('the document', () => {
       plain.map(([, { method, path }]) => `${method} ${path.replace('{name}', ':name')}`).sort(),
     );
   });
+});
+
+test('a file where the socket is to be made stays, and is told of', async () => {
+  const path = join(home, 'notes');
+  writeFileSync(path, 'mine');
+  await expect(listen({ home } as Served, path)).rejects.toThrow(`${path} is no socket`);
+  expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
 describe('an engine that cannot be asked', () => {
@@ -141,7 +152,7 @@ describe('a sandbox', () => {
   it('is waited for no longer by a daemon that is about to end, which says so', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const waiting = call('GET', '/v1/sandboxes/box/wait');
-    void work.close();
+    void served.work.close();
     expect(await waiting).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });
 

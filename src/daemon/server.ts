@@ -1,5 +1,5 @@
 /** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
-import { chmodSync, constants, openSync, rmSync } from 'node:fs';
+import { chmodSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -100,15 +100,23 @@ function refuse(context: HonoContext, fault: Fault): Response {
   return context.json(fault.toJSON(), consequences[fault.code].http as ContentfulStatusCode);
 }
 
+/** What an earlier daemon left. */
+function removeSocket(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Fault('conflict', `${path} is no socket, and stands where one is to be made`);
+  rmSync(path);
+}
+
 /** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
 export async function listen(served: Served, path = join(served.home, socketName)): Promise<http.Server> {
+  removeSocket(path);
   const ownersDoor = path === join(served.home, socketName);
   const app = createApp(served, ownersDoor);
   const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.requestTimeout = 0;
   server.timeout = 0;
   serveUpgrades(server, served, ownersDoor);
-  rmSync(path, { force: true });
   const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

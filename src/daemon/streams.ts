@@ -135,10 +135,11 @@ class Peer {
   readonly #frames: Frame[] = [];
   onFrame: ((frame: Frame) => boolean) | null = null;
   onGone: () => void = () => {};
-  gone = false;
+  gone: boolean;
 
   constructor(socket: Duplex, head: Buffer) {
     this.#socket = socket;
+    this.gone = socket.destroyed;
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     // The end of input is a frame; a client that closes its side has gone.
     socket.on('end', () => socket.destroy());
@@ -177,6 +178,7 @@ class Peer {
         resolve(frame);
         return true;
       };
+      if (this.gone) this.onGone();
       this.deliver();
     });
   }
@@ -212,7 +214,7 @@ async function serveConsole(
     gone.abort();
     console.detach();
   };
-  if (peer.gone) console.detach();
+  if (peer.gone) peer.onGone();
   takeInput(peer, console, async () => {});
   await Promise.all([peer.forward('stdout', console.stdout), peer.forward('stderr', console.stderr)]);
   if (peer.gone) return;

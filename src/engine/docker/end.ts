@@ -15,6 +15,8 @@ const busyMs = 10_000;
 
 export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
   const ended = exitOf(context, container).then(() => true);
+  // It may break off with the engine while nobody waits for it yet.
+  ended.catch(() => {});
   if (graceMs > 0) {
     await signalContainer(context, container, 'SIGTERM');
     if (await inTime(graceMs, ended, () => false)) return;

@@ -1,0 +1,25 @@
+import { EventEmitter, once } from 'node:events';
+import type http from 'node:http';
+import { Duplex } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type ServedApp, serve } from '../../test/fixtures/served.ts';
+import { streamProtocol } from '../api/stream.ts';
+import { serveUpgrades } from './streams.ts';
+
+let { app, served, call, dispose }: ServedApp = {} as ServedApp;
+beforeEach(() => {
+  ({ app, served, call, dispose } = serve());
+});
+afterEach(() => dispose());
+
+test('a client that is gone before its stream is open is told of as one that gave up', async () => {
+  await call('POST', '/v1/sandboxes', { name: 'a' });
+  const server = new EventEmitter();
+  serveUpgrades(server as http.Server, served);
+  const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
+  await once(socket.destroy(), 'close');
+  const headers = { upgrade: streamProtocol };
+  server.emit('upgrade', { method: 'POST', url: '/v1/sandboxes/a/exec', headers, socket }, socket, Buffer.alloc(0));
+  const told = async () => (await app.request('/v1/audit')).text();
+  await vi.waitFor(async () => expect(await told()).toMatch(/"sandbox.exec".*"cancelled"/));
+});
