@@ -1,6 +1,6 @@
 /** Two people on one daemon, on each engine: from inside the sandbox of one, nothing of the other can be had. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userHash } from '../../src/model/volume.ts';
@@ -16,6 +16,18 @@ interface Reached {
 
 const port = 47_312;
 const secret = 'of-ann-alone';
+
+/** On the host. */
+function pidsWith(userNamespace: string): number[] {
+  const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return names.map(Number).filter((pid) => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/user`) === userNamespace;
+    } catch {
+      return false;
+    }
+  });
+}
 
 describe.each(['local', 'docker'])('on %s', (engine) => {
   let dockerd: Dockerd | null;
@@ -51,33 +63,50 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
 
   const inside = async (...command: string[]) => (await asBob(['exec', 'bob', '--', ...command])).stdout;
 
+  /** With every capability that there is in the namespaces of bob's sandbox, which nobody in there can get. */
+  const asRootInside = async (...command: string[]) => {
+    const user = (await inside('readlink', '/proc/self/ns/user')).trim();
+    const pid = pidsWith(user)[0]!;
+    const kinds = ['user', 'mount', 'pid', 'net', 'ipc', 'uts'].map((kind) => `--${kind}`);
+    const argv = ['--target', String(pid), ...kinds, '--setuid=0', '--setgid=0', '--', ...command];
+    return execFileSync('nsenter', argv, { encoding: 'utf8' });
+  };
+  // On a Docker Engine there is no user namespace to be root of.
+  const ways = engine === 'local' ? [inside, asRootInside] : [inside];
+
   it('bob reads nothing of ann, by her paths or by his own', async () => {
     expect(annsFiles).toHaveLength(4);
     const look = 'cat "$@" /data/* ~/* /.data/* /workspace/* /proc/*/cmdline 2>/dev/null; ls -a /data ~ /.data; true';
-    expect(await inside('sh', '-c', look, 'sh', ...annsFiles)).not.toContain(secret);
+    for (const act of ways) expect(await act('sh', '-c', look, 'sh', ...annsFiles)).not.toContain(secret);
     expect(await carrel.ok('exec', 'ann', '--', 'cat', '/data/secret')).toBe(`${secret}\n`);
   });
 
   it('bob writes nothing of ann', async () => {
     const write = 'for file in "$@"; do echo bob > "$file" && echo "wrote $file"; done 2>/dev/null; true';
-    expect(await inside('sh', '-c', write, 'sh', ...annsFiles)).toBe('');
-    await inside('sh', '-c', 'echo bob > /data/secret');
+    for (const act of ways) {
+      expect(await act('sh', '-c', write, 'sh', ...annsFiles)).toBe('');
+      await act('sh', '-c', 'echo bob > /data/secret');
+    }
     expect(await carrel.ok('exec', 'ann', '--', 'cat', '/data/secret')).toBe(`${secret}\n`);
   });
 
   it('bob signals and traces no process of ann', async () => {
     const pids = execFileSync('pgrep', ['--full', secret]).toString().trim().split('\n').map(Number);
     const attack = attackCommand('processes', { pids, namespaces: [] });
-    const { hosts } = JSON.parse(await inside(...attack)) as { hosts: Record<string, string>[] };
-    for (const { kill, attach, memory } of hosts) expect([kill, attach, memory]).toEqual(Array(3).fill('ESRCH'));
+    for (const act of ways) {
+      const { hosts } = JSON.parse(await act(...attack)) as { hosts: Record<string, string>[] };
+      for (const { kill, attach, memory } of hosts) expect([kill, attach, memory]).toEqual(Array(3).fill('ESRCH'));
+    }
   });
 
   it('bob connects to nothing of ann', async () => {
     const args = { tcp: [['127.0.0.1', port]], paths: annsFiles, abstract: [secret] };
-    const reached = JSON.parse(await inside(...attackCommand('sockets', args))) as Reached;
-    const outcomes = [reached.tcp, reached.unix, reached.abstract].flatMap((one) => Object.values(one));
-    expect(outcomes).toHaveLength(6);
-    expect([...new Set(outcomes)].sort()).toEqual(['ECONNREFUSED', 'ENOENT']);
+    for (const act of ways) {
+      const reached = JSON.parse(await act(...attackCommand('sockets', args))) as Reached;
+      const outcomes = [reached.tcp, reached.unix, reached.abstract].flatMap((one) => Object.values(one));
+      expect(outcomes).toHaveLength(6);
+      expect([...new Set(outcomes)].sort()).toEqual(['ECONNREFUSED', 'ENOENT']);
+    }
   });
 
   it('bob has ids of his own on the host, and files of his that are under them', async () => {

@@ -92,7 +92,7 @@ function runtimeRow(facts: Facts): ProbeRow {
 }
 
 function seccompRow({ seccomp }: Facts): ProbeRow {
-  if (seccomp) return ok('docker-seccomp', 'default profile');
+  if (seccomp) return ok('docker-seccomp', 'each sandbox gets the filter of the embedded engine');
   return failure(
     'docker-seccomp',
     'no system call is filtered: no sandbox is started',
