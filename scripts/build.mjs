@@ -1,12 +1,28 @@
-// Compiles src/ into dist/, then removes what dist/ holds of sources that are gone.
+// Compiles src/ into dist/, removes what dist/ holds of sources that are gone, and puts each program together into few files:
+// Node takes more time to find and open a file than to read it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
+
+/** Each becomes one file. The adapter has to: it is mounted into sandboxes, where there is no other file of ours. */
+const programs = [
+  'daemon/main',
+  'daemon/job-thread',
+  'network/proxy/main',
+  'network/proxy/threshold-thread',
+  'agent/main',
+  'agent/demo',
+];
+/** They have parts that are no JavaScript, or are seldom loaded. */
+const external = ['better-sqlite3', 'dockerode', 'koffi'];
+/** A command loads what it needs and nothing else. */
+const commandLine = 'cli/main';
 
 // Not incremental: a full build takes under a second, and a remembered one misses outputs that were deleted by hand.
 const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--incremental', 'false'], {
@@ -22,6 +38,35 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
   if (/\.c?js$/.test(entry.name) && !existsSync(sourceOf(output))) rmSync(output);
 }
 
+const bundled = [
+  bundle(commandLine, { chunkFileNames: 'cli/chunk/[name].js' }),
+  ...programs.map((program) => bundle(program, { codeSplitting: false })),
+];
+writeFileSync(join(dist, 'LICENSES'), licensesOf((await Promise.all(bundled)).flat()));
+
 function sourceOf(output) {
   return join(src, relative(dist, output).replace(/js$/, 'ts'));
+}
+
+/** In the place of what was compiled. Answers with the files that went into it. */
+async function bundle(program, chunks) {
+  const input = { [program]: join(dist, `${program}.js`) };
+  const build = await rolldown({ input, external, platform: 'node', logLevel: 'warn' });
+  const { output } = await build.write({ dir: dist, format: 'esm', ...chunks });
+  await build.close();
+  return output.flatMap(({ moduleIds }) => moduleIds ?? []);
+}
+
+/** Of the packages whose files are now part of ours. */
+function licensesOf(files) {
+  const packages = new Set(files.flatMap((file) => file.match(/.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/)?.[0] ?? []));
+  const license = (folder) => readdirSync(folder).find((name) => /^licen[sc]e/i.test(name));
+  return [...packages]
+    .sort()
+    .map((folder) => {
+      const { name, version, license: kind } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const text = license(folder) ? readFileSync(join(folder, license(folder)), 'utf8') : `${kind}\n`;
+      return `== ${name} ${version}\n\n${text}`;
+    })
+    .join('\n');
 }

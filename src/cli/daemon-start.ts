@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client } from '../api/client.ts';
 import { accountName } from '../lib/account.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
+import { dist } from '../lib/package.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
@@ -26,7 +26,7 @@ export const faultMark = 'carrel-fault: ';
 
 /** The daemon's program, in the namespaces it wants to live in. `scope`: what puts it into a control group of its own. */
 export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
-  const main = fileURLToPath(new URL('../daemon/main.js', import.meta.url));
+  const main = join(dist, 'daemon/main.js');
   const uid = process.getuid?.() ?? 0;
   const argv = [...scope, ...namespaceArgs(uid, uid === 0 ? null : livingKeeper(home)), process.execPath, main];
   return argv as [string, ...string[]];

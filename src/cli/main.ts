@@ -1,4 +1,5 @@
 /** The entry of the command line: reads argv, runs one command, ends with its exit code. */
+import { packageVersion } from '../lib/package.ts';
 import { asFault } from '../model/fault.ts';
 import { checkUserName } from '../model/user.ts';
 import { socketOf } from './access.ts';
@@ -8,11 +9,10 @@ import { Output } from './output/output.ts';
 import { brokenPipe } from './pipe.ts';
 import type { GlobalOptions } from './program.ts';
 import { listenForSignals } from './signals.ts';
-import { version } from './version.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
   // Nothing else has to be loaded for the question that scripts ask most.
-  if (argv.length === 1 && argv[0] === '--version') return void process.stdout.write(`${version()}\n`);
+  if (argv.length === 1 && argv[0] === '--version') return void process.stdout.write(`${packageVersion()}\n`);
   let out = new Output(wantsJson(argv));
   let code = 0;
   const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {

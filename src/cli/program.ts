@@ -1,9 +1,9 @@
 /** The command line, made from the table of commands. */
 import { Command, CommanderError, Option } from 'commander';
+import { packageVersion } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
 import { type CommandEntry, commands, type GroupEntry, groups, type OptionEntry } from './commands.ts';
 import type { Invocation } from './context.ts';
-import { version } from './version.ts';
 
 export interface GlobalOptions {
   readonly home?: string;
@@ -55,7 +55,7 @@ function buildProgram(tail: readonly string[], dispatch: Dispatch, json: boolean
     .option('--home <DIR>', 'the installation to use (CARREL_HOME, default ~/.carrel)')
     .option('--user <NAME>', 'act as this user; for the owner')
     .option('--json', 'print JSON and nothing else on stdout')
-    .version(version(), '--version', 'print the version')
+    .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureOutput({ outputError: () => {}, ...(json ? { writeErr: () => {} } : {}) })

@@ -17,6 +17,7 @@ import { sweepTools } from '../launch/tools.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { OwnLog } from '../lib/own-log.ts';
+import { packageVersion } from '../lib/package.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { asFault, type Fault, isFault } from '../model/fault.ts';
@@ -62,7 +63,6 @@ import { Swarms } from './swarm-wiring.ts';
 import { sweepFolders } from './sweep.ts';
 import { Threads } from './threads.ts';
 import { Users } from './users.ts';
-import { readVersion } from './version.ts';
 import { mountedBy, VolumeDesk, volumeRecords, volumesOf } from './volumes.ts';
 import { Work } from './work.ts';
 
@@ -119,7 +119,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     folder: home.volumes,
     backups: home.backups,
     prefix: config.volumePrefix,
-    version: readVersion(),
+    version: packageVersion(),
     records: volumeRecords(store),
     mountedBy: mountedBy(store, config.volumePrefix),
     agentOf: (user) => agentOf(store, user, rootless),
@@ -268,7 +268,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   };
   const engines = new EngineDesk({ local, dockerSocket: config.dockerSocket, store });
   const served: Served = {
-    version: readVersion(),
+    version: packageVersion(),
     home: home.home,
     rootless,
     startedAtMs: Date.now(),

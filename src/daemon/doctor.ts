@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { SandboxView } from '../api/routes.ts';
 import type { Engine, ProbeRow } from '../engine/engine.ts';
 import { trialLimits } from '../engine/local/probe-claim-limit.ts';
@@ -15,6 +14,7 @@ import { failure, ok, warning } from '../engine/local/probe-row.ts';
 import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../engine/local/probe-run.ts';
 import { tracesOf } from '../engine/local/probe-traces.ts';
 import { describe } from '../launch/launch.ts';
+import { packageFolder } from '../lib/package.ts';
 import { run } from '../lib/run.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
@@ -157,7 +157,7 @@ export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folde
 
 /** As a person would, and from the same place as this code. */
 function cli(home: string, ...args: string[]): Promise<unknown> {
-  const program = fileURLToPath(new URL('../../bin/carrel', import.meta.url));
+  const program = join(packageFolder, 'bin/carrel');
   return run([process.execPath, program, '--home', home, ...args], cliMs);
 }
 

@@ -2,7 +2,9 @@
  * Work on files that would keep the daemon from answering, in threads of its own. Each thread does one job at a time;
  * one that has had nothing to do for a while ends.
  */
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { dist } from '../lib/package.ts';
 import { Fault, type FaultBody } from '../model/fault.ts';
 import type { Jobs } from './jobs.ts';
 
@@ -79,7 +81,7 @@ class Pool {
     }
     if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
     // Descriptors of our own system calls are no concern of Node's.
-    const worker = new Worker(new URL('./job-thread.js', import.meta.url), {
+    const worker = new Worker(join(dist, 'daemon/job-thread.js'), {
       trackUnmanagedFds: false,
       // Reviews make much that is soon garbage; a larger nursery spares an eighth of their time.
       resourceLimits: { maxYoungGenerationSizeMb: 128 },

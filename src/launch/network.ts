@@ -1,10 +1,10 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dist } from '../lib/package.ts';
 import type { SandboxSpec } from '../model/sandbox.ts';
 import { insidePorts } from '../network/network.ts';
 import { metadataPath } from './identity.ts';
 import type { Hook } from './launch.ts';
-import { dist } from './tools.ts';
 
 const url = `http://127.0.0.1:${insidePorts.proxy}`;
 const direct = 'localhost,127.0.0.1,::1';

@@ -4,8 +4,8 @@ import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { namespaceArgs } from '../lib/namespace.ts';
+import { dist } from '../lib/package.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
@@ -215,7 +215,7 @@ function startProxy(home: string): void {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   rotateIfFull(join(folder, proxyFiles.log));
   const log = openSync(join(folder, proxyFiles.log), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
-  const main = fileURLToPath(new URL('./proxy/main.js', import.meta.url));
+  const main = join(dist, 'network/proxy/main.js');
   const [file, ...args] = [...namespaceArgs(0), process.execPath, main];
   try {
     const child = spawn(file, args, {

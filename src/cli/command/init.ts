@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno, writeNew } from '../../lib/file.ts';
+import { packageFolder } from '../../lib/package.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { fleetFileName } from '../fleet/file.ts';
@@ -37,7 +37,7 @@ function writeFleet(file: string, text: string): void {
 
 /** For editors, beside what it is for: it is right on every machine. One that is there stays. */
 function writeSchema(folder: string, warn: (text: string) => void): void {
-  const own = fileURLToPath(new URL(`../../../schema/${schemaName}`, import.meta.url));
+  const own = join(packageFolder, 'schema', schemaName);
   try {
     mkdirSync(join(folder, schemaFolder), { recursive: true });
     const place = within(Anchor.open(folder), (here) => here.enter(schemaFolder));

@@ -1,6 +1,8 @@
 /** Sockets inside sandboxes, made by a thread that does nothing else. */
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { dist } from '../../lib/package.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 
@@ -32,7 +34,7 @@ export class ThresholdThread {
   static async open(): Promise<ThresholdThread> {
     // Threads of the pool, which look names up, are made by whoever needs them first: that is us, out here.
     await stat('/');
-    const worker = new Worker(new URL('./threshold-thread.js', import.meta.url), { trackUnmanagedFds: false });
+    const worker = new Worker(join(dist, 'network/proxy/threshold-thread.js'), { trackUnmanagedFds: false });
     // Without it nothing can be listened to any more. The next proxy begins anew.
     worker.on('error', (error) => {
       process.stderr.write(`threshold: ${error.stack}\n`);
