@@ -38,6 +38,15 @@ test('a file where the socket is to be made stays, and is told of', async () => 
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
+test.each([
+  ['nowhere/carrel.sock', 'there is no folder'],
+  ['x'.repeat(100), 'is longer than'],
+  ['carrel.sock', "is the owner's alone"],
+])('a socket cannot be shared at %s', async (name, why) => {
+  const refusal = { code: 'invalid', message: expect.stringContaining(why) };
+  await expect(listen({ home } as Served, join(home, name))).rejects.toMatchObject(refusal);
+});
+
 describe('an engine that cannot be asked', () => {
   const away = new Fault('unavailable', 'nobody answers');
 

@@ -1,5 +1,5 @@
 /** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
-import { chmodSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, constants, lstatSync, openSync, rmSync, statSync } from 'node:fs';
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -100,18 +100,28 @@ function refuse(context: HonoContext, fault: Fault): Response {
   return context.json(fault.toJSON(), consequences[fault.code].http as ContentfulStatusCode);
 }
 
-/** What an earlier daemon left. */
-function removeSocket(path: string): void {
+/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
+const maxNameBytes = 107 - '/proc/self/fd/9999/'.length;
+
+/** Removes what an earlier daemon left there. */
+function prepareSocket(path: string): void {
+  const refused = (why: string) => new Fault('invalid', why, { hint: 'share.socket in config.yaml says where it is.' });
+  if (Buffer.byteLength(basename(path)) > maxNameBytes)
+    throw refused(`the name of the socket ${path} is longer than ${maxNameBytes} bytes`);
+  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
+    throw refused(`there is no folder ${dirname(path)} to make a socket in`);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Fault('conflict', `${path} is no socket, and stands where one is to be made`);
+  if (!found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
   rmSync(path);
 }
 
-/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
-export async function listen(served: Served, path = join(served.home, socketName)): Promise<http.Server> {
-  removeSocket(path);
-  const ownersDoor = path === join(served.home, socketName);
+/** Without a path at the door that only the owner can open. */
+export async function listen(served: Served, shared?: string): Promise<http.Server> {
+  const own = join(served.home, socketName);
+  if (shared === own) throw new Fault('invalid', `share.socket: ${own} is the owner's alone`);
+  const [path, ownersDoor] = [shared ?? own, shared === undefined];
+  prepareSocket(path);
   const app = createApp(served, ownersDoor);
   const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.requestTimeout = 0;
