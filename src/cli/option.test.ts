@@ -25,6 +25,7 @@ describe('refused', () => {
   test.each(['=x', 'PATH', '', '1A=x', 'A-B=x', 'A\n=x'])('--env %j', (text) => invalid(() => parseEnv([text])));
   test.each(['', '-1', '1e3', 'NaN', '0x10', '1.'])('number %j', (text) => invalid(() => parseNumber(text, '--cpus')));
   test.each(['', '1.5', '-1', '9'.repeat(16)])('count %j', (text) => invalid(() => parseCount(text, '--tail')));
+  test('a count that is too small', () => invalid(() => parseCount('0', '--max', 1)));
   test.each(['lots', '-4g', '4x', ''])('--memory %j', (memory) =>
     invalid(() => sandboxRequest({ memory }, undefined, [])),
   );

@@ -31,9 +31,10 @@ export function parseNumber(text: string, option: string): number {
   throw new Fault('invalid', `${option}: ${printable(text)} is not a number`);
 }
 
-export function parseCount(text: string, option: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Fault('invalid', `${option}: ${printable(text)} is not a whole number`);
+export function parseCount(text: string, option: string, least = 0): number {
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text);
+  const from = least === 0 ? '' : ` of at least ${least}`;
+  throw new Fault('invalid', `${option}: ${printable(text)} is not a whole number${from}`);
 }
 
 /** Seconds, fractions allowed, → milliseconds. */

@@ -17,9 +17,13 @@ export async function requireGh(detach: boolean): Promise<void> {
 }
 
 /** Ends with the exit code: one that cannot be opened does not keep the others from it. */
-export async function openPullRequests(context: Context, client: Client, project: string): Promise<number> {
-  const { containers } = await client.call('showSwarm', { query: { project } });
-  const due = containers.filter(({ status, prUrl, commits }) => status === 'completed' && prUrl === null && commits[0]);
+export async function openPullRequests(
+  context: Context,
+  client: Client,
+  project: string,
+  completed: readonly SwarmContainerView[],
+): Promise<number> {
+  const due = completed.filter(({ prUrl, commits }) => prUrl === null && commits[0]);
   // gh looks for the repository where it is.
   process.chdir(project);
   let code = 0;

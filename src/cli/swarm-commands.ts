@@ -10,6 +10,11 @@ const project: OptionEntry = {
   summary: 'the project of the swarm (default: the folder here)',
 };
 
+const pr: OptionEntry = {
+  flags: '--pr',
+  summary: 'push the branches of what is completed and open pull requests, with gh',
+};
+
 /** What the sandboxes of a swarm may have, as `run` has it. */
 const surroundings: readonly OptionEntry[] = [
   { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: engineNames },
@@ -105,7 +110,7 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
       { flags: '--agent <NAME>', summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml' },
       ...surroundings,
-      { flags: '--pr', summary: 'push the branches of what is completed and open pull requests, with gh' },
+      pr,
       { flags: '-d, --detach', summary: 'begin and do not read along' },
       project,
     ],
@@ -123,7 +128,7 @@ const runCommands: readonly CommandEntry[] = [
     area,
     summary: 'begin again what has failed or was stopped, all of it unless named; finished stories stay finished',
     args: '[NAME...]',
-    options: [{ flags: '-d, --detach', summary: 'begin and do not read along' }, project],
+    options: [pr, { flags: '-d, --detach', summary: 'begin and do not read along' }, project],
     load: () => import('./command/swarm-resume.ts'),
   },
   {

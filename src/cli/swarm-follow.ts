@@ -4,7 +4,7 @@ import type { Client } from '../api/client.ts';
 import type { SwarmView } from '../api/routes.ts';
 import { isFault } from '../model/fault.ts';
 import type { Output } from './output/output.ts';
-import { fittingTable, isActive, swarmChanges } from './swarm-view.ts';
+import { fittingTable, isActive, swarmChanges, swarmNotes } from './swarm-view.ts';
 
 /** Between two looks, however much happens. */
 const betweenMs = 100;
@@ -23,6 +23,7 @@ export async function followSwarm(client: Client, out: Output, project: string):
     view = await show();
     draw(view);
   }
+  if (out.columns !== null) out.print(...swarmNotes(view));
   return view;
 }
 

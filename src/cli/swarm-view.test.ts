@@ -3,7 +3,7 @@ import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
 import { noProgress } from '../model/task.ts';
 import { Output } from './output/output.ts';
 import { width } from './output/text.ts';
-import { fittingTable, swarmChanges, swarmTable } from './swarm-view.ts';
+import { fittingTable, swarmChanges, swarmNotes, swarmTable } from './swarm-view.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 
@@ -63,6 +63,14 @@ describe('a swarm', () => {
     ]);
   });
 
+  test('has notes about what went wrong on the way, told once and not without end', () => {
+    const bad = container('a', { status: 'failed', errors: ['AGENT_CRASH: no', 'the line\nended'] });
+    const good = container('b', { status: 'completed', commits, errors: ['the task file was not changed'] });
+    expect(swarmNotes(view(bad, good))).toEqual(['a: the line\\nended', 'b: the task file was not changed']);
+    const lost = Array.from({ length: 30 }, (_, n) => `lost ${n}`);
+    expect(swarmNotes(view(container('c', { errors: lost }))).slice(-2)).toEqual(['c: lost 19', 'and 10 more']);
+  });
+
   test.each([40, 70, 80, 200])('fits into %i columns', (columns) => {
     const all = view(container('a', { stories: [{ id: 'US-001', status: 'in_progress', output: 'x'.repeat(300) }] }));
     const lines = swarmTable(all, terminal(columns, 24));
@@ -86,6 +94,8 @@ test('what changed is told in lines', () => {
   expect(swarmChanges(null, before)).toEqual(['a pending 1/3']);
   expect(swarmChanges(before, now)).toEqual(['a US-001 in_progress', 'a running 1/3']);
   expect(swarmChanges(now, now)).toEqual([]);
+  const lost = view(container('a', { errors: ['lost'], stories: now.containers[0]!.stories }));
+  expect([swarmChanges(now, lost), swarmChanges(lost, lost)]).toEqual([['a: lost'], []]);
   expect(
     swarmChanges(now, view(container('a', { status: 'failed', reason: 'lost', stories: now.containers[0]!.stories }))),
   ).toEqual(['a failed 1/3 lost']);

@@ -9,6 +9,7 @@ import { progressCell } from './task.ts';
 const barColumns = 12;
 const wordColumns = 60;
 const leastWord = 10;
+const maxNotes = 20;
 /** A commit as people write it. */
 const shortCommit = 10;
 
@@ -67,11 +68,24 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
   return at ? plain(`${at.id} ${at.output.split('\n').at(-1)}`) : '';
 }
 
+/** What went wrong on the way, and is not told of as the end of it. */
+export function swarmNotes({ containers }: SwarmView): string[] {
+  const notes = containers.flatMap((one) => noteLines(one, []));
+  const rest = notes.length - maxNotes;
+  return rest > 0 ? [...notes.slice(0, maxNotes), `and ${rest} more`] : notes;
+}
+
+function noteLines(one: SwarmContainerView, known: readonly string[]): string[] {
+  return one.errors
+    .filter((error) => !known.includes(error) && plain(error) !== lastWord(one))
+    .map((error) => plain(`${one.containerName}: ${error}`));
+}
+
 /** What is different from the last look, a line each. */
 export function swarmChanges(before: SwarmView | null, now: SwarmView): string[] {
   return now.containers.flatMap((one) => {
     const old = before?.containers.find(({ containerName }) => containerName === one.containerName);
-    return [...storyLines(old, one), ...statusLine(old, one)];
+    return [...storyLines(old, one), ...(old ? noteLines(one, old.errors) : []), ...statusLine(old, one)];
   });
 }
 

@@ -6,8 +6,10 @@ import type { Context } from './context.ts';
 import type { Output } from './output/output.ts';
 import { commandLine, plain } from './output/text.ts';
 import { absolute } from './paths.ts';
+import { openPullRequests } from './pull-request.ts';
 import { catchSignals } from './signals.ts';
 import { followSwarm } from './swarm-follow.ts';
+import { isActive } from './swarm-view.ts';
 
 /** The project of a swarm: the one that was named, or the folder here. */
 export function projectOf({ project }: { readonly project?: string }): string {
@@ -16,22 +18,27 @@ export function projectOf({ project }: { readonly project?: string }): string {
 
 const interrupted = 130;
 
-/** Ends with whether all is completed. */
+/** Ends with whether all that is at work is completed; what ended before does not matter. */
 export async function concludeSwarm(
   context: Context,
   client: Client,
   begun: SwarmView,
-  detach: boolean,
+  { detach = false, pr = false }: { readonly detach?: boolean; readonly pr?: boolean },
 ): Promise<number> {
   const { out } = context;
+  const names = begun.containers.filter(isActive).map(({ containerName }) => containerName);
   if (detach) {
     if (context.json) out.document(begun);
-    else out.print(...begun.containers.map(({ containerName }) => plain(containerName)));
+    else out.print(...names.map(plain));
     return 0;
   }
   const ended = await readAlong(context, client, begun.project);
   if (context.json) out.document(ended);
-  return ended.containers.every(({ status }) => status === 'completed') ? 0 : consequences.conflict.exit;
+  const completed = ended.containers.filter(
+    ({ containerName, status }) => status === 'completed' && names.includes(containerName),
+  );
+  const code = completed.length === names.length ? 0 : consequences.conflict.exit;
+  return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
 }
 
 /** Reads along until everything has ended, for JSON without a word. Ctrl-C only stops the reading. */

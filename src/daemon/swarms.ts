@@ -228,8 +228,9 @@ export class SwarmDesk {
     return { removed: ended.length };
   }
 
+  /** A project that is gone keeps nobody from clearing up after it. */
   #current(project: string): Swarm {
-    return this.#state.current(this.#sandboxes.project(project));
+    return this.#state.find(project) ?? this.#state.current(this.#sandboxes.project(project));
   }
 
   #export(swarm: Swarm): SwarmExportView {

@@ -22,7 +22,9 @@ export function processRef(pid: number): ProcessRef | null {
   if (stat === null) return null;
   // The command name is in parentheses and may itself hold spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (fields[0] === 'Z' || fields[0] === 'X') return null;
+  // What its first thread is says nothing about the others, who hold its files.
+  const threads = Number(fields[17]);
+  if ((fields[0] === 'Z' || fields[0] === 'X') && threads <= 1) return null;
   return { pid, startTicks: Number(fields[19]), bootId: currentBootId() };
 }
 

@@ -98,10 +98,9 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
   const { status: from, containerName } = container;
   const to = change.status ?? from;
   if (to !== from && !legal[from].includes(to)) {
-    const next =
-      legal[from].length === 0 ? 'only a resume begins it again' : `it can become ${legal[from].join(' or ')}`;
+    const next = legal[from].length > 0 ? `it can become ${legal[from].join(' or ')}` : 'it never changes';
     throw new Fault('conflict', `${containerName} is ${from} and cannot become ${to}`, {
-      hint: `From ${from}, ${next}.`,
+      hint: from === 'failed' || from === 'stopped' ? 'Only a resume begins it again.' : `From ${from}, ${next}.`,
     });
   }
   return { ...container, ...change, updatedAt: at };

@@ -41,7 +41,7 @@ export class SwarmState {
     const swarm = this.find(project);
     if (swarm) return swarm;
     throw new Fault('not_found', `${printable(project)} has no swarm`, {
-      hint: 'Begin one with: carrel swarm run --all',
+      hint: 'Begin one with: carrel swarm run --all — a script does with: carrel swarm init',
     });
   }
 

@@ -1,6 +1,6 @@
 /** The first command of the README. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
@@ -22,7 +22,7 @@ it('shows three agents at work, their commits, the merge and the tests', async (
     /^\+ {2}const characters = .*Segmenter/m,
     /^ 9 files changed/m,
     /^✔ characters are what people see/m,
-    /^clear it away +carrel rm characters program words; rm -r /m,
+    /^clear it away +cd .*; carrel swarm cleanup; rm -r /m,
   ])
     expect(stdout).toMatch(said);
   expect(stdout).not.toMatch(/^✖/m);
@@ -32,7 +32,10 @@ it('shows three agents at work, their commits, the merge and the tests', async (
   const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
   expect(git('rev-list', '--count', '--no-merges', 'HEAD')).toBe('8');
   expect(git('status', '--porcelain')).toBe('');
-  await carrel.ok('rm', 'characters', 'program', 'words');
+  // Also where the folder went first.
+  rmSync(folder, { recursive: true });
+  expect(JSON.parse(await carrel.ok('swarm', 'cleanup', '--project', folder))).toEqual({ removed: 3 });
+  expect(await carrel.json('ls')).toEqual([]);
 });
 
 it('does not touch a folder that has something in it', async () => {

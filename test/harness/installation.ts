@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/routes.ts';
+import { processRef } from '../../src/lib/process.ts';
 import { type Dockerd, image } from './dockerd.ts';
 
 export type { SandboxView };
@@ -167,11 +168,7 @@ function onDocker(args: readonly string[]): string[] {
 }
 
 export function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
+  return processRef(pid) !== null;
 }
 
 /** Polls, for what sends no event. */

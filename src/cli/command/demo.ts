@@ -37,7 +37,7 @@ export default async function demo(context: Context, { args }: Invocation): Prom
   tell.result(tests.summary);
 
   if (context.json) context.out.document({ project: project.folder, branches: refs, tests: tests.outcome });
-  else tell.end(project.folder, containers);
+  else tell.end(project.folder);
   return tests.outcome === 'failed' ? 1 : 0;
 }
 
@@ -77,13 +77,12 @@ class Narrator {
     if (!this.#out.json) this.#out.print(...text.trimEnd().split('\n').map(plain));
   }
 
-  end(folder: string, containers: SwarmView['containers']): void {
-    const names = containers.map(({ containerName }) => containerName).join(' ');
+  end(folder: string): void {
     this.chapter('That was all real but the agent: sandboxes, commits, tests.');
     this.#out.print(
       `look around     cd ${plain(folder)}; carrel swarm status; git log --graph --oneline`,
       'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all',
-      `clear it away   carrel rm ${plain(names)}; rm -r ${plain(folder)}`,
+      `clear it away   cd ${plain(folder)}; carrel swarm cleanup; rm -r ${plain(folder)}`,
     );
   }
 }

@@ -5,7 +5,7 @@ import { connect } from '../daemon.ts';
 import { projectImage } from '../image.ts';
 import { parseCount } from '../option.ts';
 import { absolute } from '../paths.ts';
-import { openPullRequests, requireGh } from '../pull-request.ts';
+import { requireGh } from '../pull-request.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { concludeSwarm, projectOf } from '../swarm.ts';
 
@@ -32,13 +32,12 @@ export default async function swarmRun(context: Context, { options }: Invocation
     project,
     ...(author === null ? {} : { author: cleaned(author) }),
     ...(files === null ? {} : { files }),
-    ...(max === undefined ? {} : { max: parseCount(max, '--max') }),
+    ...(max === undefined ? {} : { max: parseCount(max, '--max', 1) }),
     ...(agent === undefined ? {} : { agent }),
     sandbox: { ...sandbox, ...(image === null ? {} : { image }) },
   };
   const begun = await client.call('runSwarm', { body });
-  const code = await concludeSwarm(context, client, begun, options.detach ?? false);
-  return options.pr ? (await openPullRequests(context, client, begun.project)) || code : code;
+  return concludeSwarm(context, client, begun, options);
 }
 
 function usesImages({ engine, image, rootfs }: SandboxOptions): boolean {

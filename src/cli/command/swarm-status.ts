@@ -2,7 +2,7 @@ import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { projectOf } from '../swarm.ts';
 import { followSwarm } from '../swarm-follow.ts';
-import { swarmTable } from '../swarm-view.ts';
+import { swarmNotes, swarmTable } from '../swarm-view.ts';
 
 type Options = { readonly project?: string };
 
@@ -12,5 +12,6 @@ export default async function swarmStatus(context: Context, { options }: Invocat
   const client = connect(context);
   if (context.json) return out.document(await client.call('exportSwarm', { query: { project } }));
   if (out.columns !== null) return void (await followSwarm(client, out, project));
-  out.print(...swarmTable(await client.call('showSwarm', { query: { project } }), out));
+  const view = await client.call('showSwarm', { query: { project } });
+  out.print(...swarmTable(view, out), ...swarmNotes(view));
 }

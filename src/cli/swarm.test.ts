@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { Client } from '../api/client.ts';
+import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
+import { noProgress } from '../model/task.ts';
+import type { Context } from './context.ts';
+import { Output } from './output/output.ts';
+import { concludeSwarm } from './swarm.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+
+function container(containerName: string, status: SwarmContainerView['status']): SwarmContainerView {
+  return {
+    ...{ containerId: '0123456789ab', containerName, taskFilePath: 'x', branchName: 'b', status, prUrl: null },
+    ...{ storyProgress: noProgress, createdAt: at, updatedAt: at, acpPid: null, agent: 'a', attempt: 1, startedAt: at },
+    ...{ reason: null, errors: [], stories: [] },
+    commits: [{ ref: 'r', commit: 'c', subject: 's', ahead: 1 }],
+  };
+}
+
+const view = (...containers: SwarmContainerView[]): SwarmView => ({
+  ...{ swarmId: 'x', project: process.cwd(), max: 4, createdAt: at, updatedAt: at },
+  containers,
+});
+
+/** How a command ends that began `begun`, where all has ended as `ended` says. */
+async function conclude(begun: SwarmView, ended: SwarmView, options: Parameters<typeof concludeSwarm>[3]) {
+  const printed: string[] = [];
+  const out = new Output(false, { write: (text: string) => void printed.push(text) });
+  const answers: Record<string, unknown> = { status: { lastSeq: 0 }, showSwarm: ended };
+  const call = async (route: string) => answers[route] ?? expect.unreachable(route);
+  const context = { json: false, out } as unknown as Context;
+  const code = await concludeSwarm(context, { call } as unknown as Client, begun, options);
+  return [code, printed.join('')];
+}
+
+test('what ended before this run neither fails it, nor is named, nor gets a pull request', async () => {
+  const begun = view(container('bad', 'failed'), container('good', 'completed'), container('new', 'pending'));
+  expect(await conclude(begun, begun, { detach: true })).toEqual([0, 'new\n']);
+  const [bad, good] = begun.containers as [SwarmContainerView, SwarmContainerView];
+  expect((await conclude(begun, view(bad, good, container('new', 'completed')), {}))[0]).toBe(0);
+  expect((await conclude(begun, view(bad, good, container('new', 'failed')), { pr: true }))[0]).toBe(6);
+  expect((await conclude(begun, view(bad, good), {}))[0]).toBe(6);
+});

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { processRef } from '../../src/lib/process.ts';
+
+/** The first thread ends, the other one tells so and waits for the end of stdin. */
+const halfDead = `
+import ctypes, os, sys, threading
+def last():
+    while open(f'/proc/{os.getpid()}/stat').read().rsplit(')')[-1].split()[0] != 'Z': pass
+    print('Z', flush=True)
+    os.read(0, 1)
+    os._exit(0)
+threading.Thread(target=last).start()
+ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)
+`;
+
+it('a process is there until the last of its threads has ended', async () => {
+  const child = spawn('python3', ['-c', halfDead], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  expect(processRef(child.pid!)).toMatchObject({ pid: child.pid });
+  child.stdin.end();
+  await once(child, 'exit');
+  expect(processRef(child.pid!)).toBeNull();
+});
