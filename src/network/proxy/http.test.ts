@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
@@ -18,6 +20,39 @@ async function setup(answer: (socket: Socket, heard: () => string) => void) {
   const ask = (method: string, path: string, ...more: string[]) =>
     [`${method} http://${place}${path} HTTP/1.1`, `Host: ${place}`, ...more, '', ''].join('\r\n');
   return { upstream, proxy, ask };
+}
+
+/** Answers each connection by the path that is asked for on it. */
+async function serving(answer: (path: string, socket: Socket) => void) {
+  const upstream = await Upstream.open((socket, heard) => {
+    socket.once('data', () => answer(heard().split(' ')[1]!, socket));
+  });
+  const proxy = await TestProxy.open({ allow: [`127.0.0.1:${upstream.port}`] });
+  open.push(upstream, proxy);
+  return { proxy, port: upstream.port };
+}
+
+/** Others have their turns between any two pieces. */
+async function fetchSlowly(proxy: TestProxy, agent: Agent, port: number, path: string): Promise<Buffer> {
+  const options = { agent, host: '127.0.0.1', port: proxy.port, path: `http://127.0.0.1:${port}${path}` };
+  const request = get({ ...options, headers: { host: `127.0.0.1:${port}` } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) {
+    chunks.push(chunk as Buffer);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Buffer.concat(chunks);
+}
+
+async function drained(socket: Socket): Promise<number> {
+  let bytes = 0;
+  try {
+    for await (const chunk of socket) bytes += (chunk as Buffer).length;
+  } catch {
+    // Cut off: what came, came.
+  }
+  return bytes;
 }
 
 /** Answers a request to /last with an end, others by the text for it. */
@@ -115,6 +150,100 @@ describe('an answer', () => {
     const all = await proxy.exchange(ask('GET', '/', 'Connection: close')).catch((error: Error) => error.message);
     expect(all).not.toMatch(/0\r\n\r\n$/);
     expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' });
+  });
+});
+
+describe('a large body', () => {
+  const content = randomBytes(20 * MiB + 7);
+  /** Pieces of odd sizes; with extensions, so that not all of it is passed on as it stands. */
+  const inChunks = (bytes: Buffer) => {
+    const pieces: Buffer[] = [];
+    for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 3) % 600_000) {
+      size ||= 1;
+      const piece = bytes.subarray(at, at + size);
+      pieces.push(Buffer.from(`${piece.length.toString(16)}${size % 5 === 0 ? ';a=b' : ''}\r\n`), piece, crlf);
+    }
+    return Buffer.concat([...pieces, Buffer.from('0\r\nX: y\r\n\r\n')]);
+  };
+  const crlf = Buffer.from('\r\n');
+  const sized = { header: `Content-Length: ${content.length}`, body: content };
+  const chunked = { header: 'Transfer-Encoding: chunked', body: inChunks(content) };
+  const headOf = (header: string) => `HTTP/1.1 200 OK\r\n${header}\r\n\r\n`;
+
+  it.each([
+    ['with a length', sized],
+    ['in chunks', chunked],
+  ])('%s arrives whole, however slowly it is read, is counted, and the next request is answered', async (_, answer) => {
+    const { proxy, port } = await serving((path, socket) => {
+      socket.write(headOf(path === '/last' ? 'Content-Length: 4' : answer.header));
+      socket.end(path === '/last' ? 'last' : Buffer.concat([answer.body, Buffer.from(headOf('Content-Length: 0'))]));
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const got = await fetchSlowly(proxy, agent, port, '/');
+    expect(got.equals(content)).toBe(true);
+    expect(String(await fetchSlowly(proxy, agent, port, '/last'))).toBe('last');
+    expect(proxy.connections).toBe(1);
+    agent.destroy();
+    const ended = (await proxy.record()).filter(({ durationMs }) => durationMs !== undefined);
+    expect(ended.map(({ receivedBytes, reason }) => [receivedBytes, reason])).toEqual([
+      [content.length, null],
+      [4, null],
+    ]);
+  });
+
+  it('is cut at once when it is not allowed any more', async () => {
+    const { proxy, ask } = await setup((socket) => {
+      socket.once('data', () => socket.write(Buffer.concat([Buffer.from(headOf(sized.header)), content])));
+    });
+    const client = proxy.connect();
+    client.write(ask('GET', '/'));
+    await once(client, 'readable');
+    proxy.allow();
+    await expect(drained(client)).resolves.toBeLessThan(content.length);
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'not allowed any more' });
+  });
+
+  it('to a client that goes away is not waited for', async () => {
+    const gone = vi.fn();
+    const { proxy, ask } = await setup((socket) => {
+      socket.once('data', () => socket.write(Buffer.concat([Buffer.from(headOf(sized.header)), content])));
+      socket.on('close', gone);
+    });
+    const client = proxy.connect();
+    client.write(ask('GET', '/'));
+    await once(client, 'readable');
+    client.destroy();
+    await vi.waitFor(() => expect(gone).toHaveBeenCalled());
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' });
+  });
+
+  it.each([
+    ['ends', (socket: Socket) => void socket.end()],
+    ['breaks off', (socket: Socket) => void socket.resetAndDestroy()],
+    ['goes on with what is no chunk', (socket: Socket) => void socket.write('no chunk\r\n')],
+  ])('of a server that %s before its end is not taken for a whole one', async (_, then) => {
+    const { proxy, ask } = await setup((socket) => {
+      socket.once('data', () => {
+        socket.write(`${headOf('Transfer-Encoding: chunked')}5\r\nhello\r\n`, () => then(socket));
+      });
+    });
+    expect(await proxy.exchange(ask('GET', '/')).catch(() => '')).not.toMatch(/0\r\n\r\n$/);
+    await vi.waitFor(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' }));
+  });
+
+  it('of events passes each as it comes', async () => {
+    const { proxy, ask } = await setup((socket) => {
+      socket.once('data', () => socket.write(`${headOf('Transfer-Encoding: chunked')}6\r\nfirst\n\r\n`));
+      open.push({ close: () => socket.destroy() });
+    });
+    const client = proxy.connect();
+    client.write(ask('GET', '/'));
+    let heard = '';
+    client.on('data', (chunk) => {
+      heard += chunk;
+    });
+    await vi.waitFor(() => expect(heard).toMatch(/6\r\nfirst\n\r\n$/));
+    client.destroy();
   });
 });
 

@@ -6,7 +6,9 @@ import { endpointText } from '../../model/host.ts';
 import { Refused } from '../lookup.ts';
 import type { Forwarder } from '../network.ts';
 import type { Attempt } from './attempt.ts';
-import { counted, type Passing } from './relay.ts';
+import { type BadBody, type Body, bodyOf, ChunkedBody } from './body.ts';
+import { endLines, readLines } from './intake.ts';
+import { counted, type Passing, pour } from './relay.ts';
 import { endpoint, passedOn, valuesOf, type Wanted, wantedBy } from './request.ts';
 import { takeTunnel } from './tunnel.ts';
 import { farewell, linger, type Visit } from './visit.ts';
@@ -153,6 +155,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     upstream.destroy();
     request.socket.destroy();
   };
+  readLines(upstream);
   const outgoing = send({
     createConnection: () => upstream,
     method: request.method ?? 'GET',
@@ -171,17 +174,65 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
       stop(`${endpointText(wanted.target)} answers with what is no HTTP`);
       return;
     }
-    incoming.once('error', () => attempt.end('broken off'));
-    pipeline(incoming, counted(passing, 'received'), response, (error) => {
+    passBody({ request, response, upstream, passing, incoming }, (error) => {
       upstream.destroy();
       attempt.end(error ? 'broken off' : null);
-      if (!error && !request.readableEnded) dropRest(request, passing);
+      if (error) response.destroy();
+      else if (!request.readableEnded) dropRest(request, passing);
     });
   });
   response.on('close', () => {
     if (!response.writableFinished) stop('the client went away');
   });
   request.pipe(counted(passing, 'sent')).pipe(outgoing);
+}
+
+interface Answering extends Pick<Forwarding, 'request' | 'response' | 'upstream' | 'passing'> {
+  readonly incoming: IncomingMessage;
+}
+
+/** As it comes, where it says how long it is: what reads a head costs much for each byte of a body. */
+function passBody(answering: Answering, done: (error?: Error | null) => void): void {
+  const { request, response, upstream, passing, incoming } = answering;
+  const body = bodyOf(incoming, request.method!);
+  const isNext = endLines(upstream);
+  const isChunked = body instanceof ChunkedBody;
+  // One that waits for an answer before it has no socket yet.
+  if (isNext && body !== null && response.socket !== null && isChunked === response.chunkedEncoding) {
+    incoming.on('error', () => {});
+    response.flushHeaders();
+    pourBody(answering, body, response.socket, done);
+    return;
+  }
+  incoming.once('error', done);
+  pipeline(incoming, counted(passing, 'received'), response, done);
+}
+
+function pourBody(
+  { response, upstream, passing }: Answering,
+  body: Body,
+  client: Socket,
+  done: (error?: Error | null) => void,
+): void {
+  const ended = () => {
+    if (!body.isOver) done(new Error('the body is not whole'));
+  };
+  upstream.once('end', ended).once('close', ended);
+  const shape = (chunk: Buffer): readonly Buffer[] => {
+    try {
+      const { pieces, bytes } = body.read(chunk);
+      passing.onBytes(bytes, 'received');
+      return pieces;
+    } catch (error) {
+      done(error as BadBody);
+      return [];
+    }
+  };
+  pour(upstream, client, passing.meter, shape, () => {
+    if (!body.isOver) return;
+    upstream.destroy();
+    response.end(() => done());
+  });
 }
 
 /** Of a request that was answered before its end. A client that still sends would not see the answer if it were cut off. */
@@ -256,12 +307,12 @@ function statusOf({ refusal }: Refused): number {
   return statuses[refusal] ?? 403;
 }
 
-function bodyOf(refused: Refused): string {
+function textOf(refused: Refused): string {
   return `carrel: ${refused.message}\n`;
 }
 
 function refuse(response: ServerResponse, refused: Refused): void {
-  const body = bodyOf(refused);
+  const body = textOf(refused);
   const length = Buffer.byteLength(body);
   response.writeHead(statusOf(refused), {
     'Content-Type': 'text/plain; charset=utf-8',
@@ -272,7 +323,7 @@ function refuse(response: ServerResponse, refused: Refused): void {
 }
 
 function refusalText(refused: Refused): string {
-  const body = bodyOf(refused);
+  const body = textOf(refused);
   const status = statusOf(refused);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

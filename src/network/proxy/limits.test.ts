@@ -42,6 +42,27 @@ describe('a limit', () => {
     expect(seconds).toBeLessThan(3);
   });
 
+  const body = (bytes: number) => [`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`, Buffer.alloc(bytes)] as const;
+
+  it('on bytes a second is kept for the body of an answer', async () => {
+    const { proxy, place } = await setup({ bytesPerSecond: 4 * MiB }, (socket) => {
+      socket.once('data', () => body(2 * MiB).forEach((part) => void socket.write(part)));
+    });
+    const from = performance.now();
+    const text = await proxy.exchange(`GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\nConnection: close\r\n\r\n`);
+    expect(text.length).toBeGreaterThan(2 * MiB);
+    expect(performance.now() - from).toBeGreaterThan(300);
+  });
+
+  it('on bytes in all cuts the body of an answer', async () => {
+    const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => {
+      socket.once('data', () => body(24 * MiB).forEach((part) => void socket.write(part)));
+    });
+    const text = await proxy.exchange(`GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\n\r\n`).catch(() => '');
+    expect(text.length).toBeLessThan(24 * MiB);
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'used up what it may send and receive in all' });
+  });
+
   it('on bytes in all cuts what is under way, and refuses what comes', async () => {
     const { proxy, place } = await setup({ totalBytes: MiB }, (socket) => socket.write(Buffer.alloc(8 * MiB)));
     const socket = await proxy.tunnel(place);

@@ -29,6 +29,26 @@ function pass(
   { meter, onBytes }: Passing,
   look: Look | null,
 ): void {
+  from.on('end', () => to.end());
+  from.on('error', () => to.destroy());
+  from.on('close', () => {
+    if (!from.readableEnded) to.destroy();
+  });
+  pour(from, to, meter, (chunk) => {
+    onBytes(chunk.length, way);
+    // What looks may keep it for longer.
+    return [look && !look.isOver ? look[way](Buffer.from(chunk)) : chunk];
+  });
+}
+
+/** One way, at the pace of who takes it. `shape` says what of a chunk is passed on; then `passed` is called. */
+export function pour(
+  from: Socket,
+  to: Socket,
+  meter: Meter,
+  shape: (chunk: Buffer) => readonly Buffer[],
+  passed: () => void = () => {},
+): void {
   let holds = 0;
   let isWriting = false;
   const hold = () => {
@@ -45,10 +65,8 @@ function pass(
     letGo();
   };
   const take = (chunk: Buffer) => {
-    onBytes(chunk.length, way);
-    // What looks may keep it for longer.
-    const bytes = look && !look.isOver ? look[way](Buffer.from(chunk)) : chunk;
-    if (bytes.length > 0 && !to.destroyed) to.write(bytes, written);
+    write(to, shape(chunk), written);
+    passed();
     // Memory that is still to be written must not be read into.
     if (to.writableLength > 0 && !isWriting) {
       isWriting = true;
@@ -58,12 +76,14 @@ function pass(
   };
   takeDirectly(from, take);
   from.on('data', take);
-  from.on('end', () => to.end());
-  from.on('error', () => to.destroy());
-  from.on('close', () => {
-    if (!from.readableEnded) to.destroy();
-  });
   from.resume();
+}
+
+function write(to: Socket, pieces: readonly Buffer[], written: () => void): void {
+  if (to.destroyed) return;
+  if (pieces.length > 1) to.cork();
+  for (const piece of pieces) if (piece.length > 0) to.write(piece, written);
+  if (pieces.length > 1) to.uncork();
 }
 
 /** The same for what is no socket any more: passes chunks on when they may pass. */
