@@ -19,7 +19,7 @@ export interface GroupOptions {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-export const stopGraceMs = 5000;
+const stopGraceMs = 5000;
 /** What a process that nobody can end holds open is let go of after that. */
 const drainMs = 1000;
 const pollMs = 20;

@@ -16,7 +16,7 @@ export interface Key {
   readonly value: string | null;
 }
 
-export const secretsFolder = '/run/secrets';
+const secretsFolder = '/run/secrets';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

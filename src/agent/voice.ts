@@ -33,12 +33,12 @@ export interface Ids {
   readonly containerId: string;
 }
 
-export const wordsEveryMs = 2000;
+const wordsEveryMs = 2000;
 /** A story in progress is told again after that long, though nothing changed. */
 export const beatMs = 10_000;
 
 /** Stands for none of the stories: the adapter itself is at work. */
-export const noStory = 'US-000';
+const noStory = 'US-000';
 
 interface Told {
   readonly status: StoryStatus;

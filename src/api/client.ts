@@ -152,7 +152,7 @@ async function* chunks(stream: Readable): AsyncGenerator<Buffer> {
 }
 
 /** The data of server-sent events; comments and other fields are skipped. */
-export async function* readServerSent(stream: Readable): AsyncGenerator<string> {
+async function* readServerSent(stream: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = '';
   let data: string[] = [];

@@ -7,7 +7,7 @@
  *
  * Back pressure is the socket's own: a writer waits for `drain`.
  */
-export const frameTypes = [
+const frameTypes = [
   'request',
   'stdin',
   'stdout',
@@ -27,7 +27,7 @@ export interface Frame {
 }
 
 export const streamProtocol = 'carrel-stream';
-export const maxFrameBytes = 4 * 1024 * 1024;
+const maxFrameBytes = 4 * 1024 * 1024;
 const headBytes = 5;
 
 export function encodeFrame(type: FrameType, payload: Uint8Array): Buffer {

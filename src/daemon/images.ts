@@ -102,7 +102,7 @@ function rowId(name: string): string {
 }
 
 /** What sandboxes find in /opt/carrel/bin: the adapter, and an init. */
-export function toolsOf({ tools, engine }: Pick<Home, 'tools' | 'engine'>): Extra[] {
+function toolsOf({ tools, engine }: Pick<Home, 'tools' | 'engine'>): Extra[] {
   prepareTools(tools);
   const folder = join(tools, toolsName());
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();

@@ -23,7 +23,7 @@ export interface OrderParts {
   readonly credentialsFor: (preset: string) => readonly string[];
 }
 
-export const defaultAgent = 'claude';
+const defaultAgent = 'claude';
 
 export function agentOf(name: string, { agents }: OrderParts['config']): AgentSpec {
   const known = { ...agentPresets, ...agents };

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { DeclaredSandbox, Difference, ExistingSandbox } from './fleet.ts';
 
-export const fleetLabel = 'carrel.fleet';
-export const declaredLabel = 'carrel.fleet.declared';
+const fleetLabel = 'carrel.fleet';
+const declaredLabel = 'carrel.fleet.declared';
 
 type Fields = Readonly<Record<string, string>>;
 

@@ -12,7 +12,7 @@ import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { userVolumeTypes } from '../model/volume.ts';
 
-export const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
+const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
 
 const maxEntries = 500;
 

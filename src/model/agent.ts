@@ -6,7 +6,7 @@
  */
 import { list, Misfit, object, oneOf, plainObject, record, type Shape, type Shaped, text, whole } from './shape.ts';
 
-export const toolKinds = [
+const toolKinds = [
   'read',
   'edit',
   'delete',

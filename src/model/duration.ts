@@ -11,7 +11,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /** A hundred years: past it somebody has mistyped. */
-export const maxDurationMs = 36_500 * 86_400 * second;
+const maxDurationMs = 36_500 * 86_400 * second;
 
 /** "90s", "12h", "7d" → milliseconds. One number, one unit, nothing else, and not nothing. */
 export function parseDuration(text: string, what: string): number {

@@ -51,7 +51,7 @@ export const defaultNetworkLimits: NetworkLimits = {
 };
 
 export const maxRules = 500;
-export const webPorts: readonly number[] = [443, 80];
+const webPorts: readonly number[] = [443, 80];
 
 export type Refusal =
   | 'not_allowed'

@@ -116,7 +116,7 @@ export interface Sandbox {
   readonly status: SandboxStatus;
 }
 
-export const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
+const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
 export function hasEnded(status: SandboxStatus): boolean {
   return endStates.includes(status.state);

@@ -15,7 +15,7 @@ import { list, Misfit, object, oneOf, orNull, plainObject, record, type Shape, t
 export const storyStatuses = ['pending', 'in_progress', 'completed', 'failed', 'skipped'] as const;
 export type StoryStatus = (typeof storyStatuses)[number];
 
-export const swarmErrorCodes = [
+const swarmErrorCodes = [
   'CONTAINER_OOM',
   'CONTAINER_TIMEOUT',
   'GIT_CLONE_FAILED',
@@ -35,7 +35,7 @@ export const maxErrors = 50;
 export const maxErrorText = 500;
 
 export const storyIdPattern = /^US-\d{3}$/;
-export const swarmIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const swarmIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 export const containerIdPattern = /^[0-9a-f]{12,64}$/;
 
 const storyIdRule = { pattern: storyIdPattern, says: 'the id of a story, such as US-001' };

@@ -10,7 +10,7 @@ import { printable } from './name.ts';
 export const userVolumeTypes = ['home', 'memory-bank', 'tmux-sockets', 'coordinator-state', 'session'] as const;
 
 /** `chromadb` is mounted into no sandbox; `base-plugins` into any, to be read, and filled by the owner of the installation. */
-export const sharedVolumeTypes = ['chromadb', 'base-plugins'] as const;
+const sharedVolumeTypes = ['chromadb', 'base-plugins'] as const;
 
 export type UserVolumeType = (typeof userVolumeTypes)[number];
 export type SharedVolumeType = (typeof sharedVolumeTypes)[number];

@@ -5,6 +5,7 @@ import type { Change, GateKind } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { gatesOf } from './apply/gate.ts';
 import { type GateGround, withGround } from './apply/gate-ground.ts';
+import { maxGateBytes } from './apply/gated.ts';
 import { listChanges } from './change/changes.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
@@ -24,8 +25,6 @@ export interface Reviewed {
   readonly changes: readonly (ChangeSummary & { readonly gates: readonly GateKind[] })[];
   readonly hiddenInGit: number;
 }
-
-const maxGateBytes = 1024 * 1024;
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const { changes, hiddenInGit } = wanted(input);

@@ -28,7 +28,7 @@ export interface CrashGround {
   close(): Promise<void>;
 }
 
-export const localGround: CrashGround = {
+const localGround: CrashGround = {
   open: async () => {},
   installation: () => new Installation(),
   running: async ({ home }) => processesMentioning(home, 'conmon').length,
@@ -60,7 +60,7 @@ function isAbout(pid: number, id: string): boolean {
 }
 
 /** One engine for all; each installation has its own containers. */
-export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
+function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
   let dockerd: Dockerd;
   const listed = async (...args: string[]) => (await dockerd.docker(...args)).split('\n').filter(Boolean);
   return {

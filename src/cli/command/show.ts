@@ -77,7 +77,7 @@ function networkLines({ network: { allow, trouble } }: SandboxView): string[] {
   return trouble === null ? rules : [`${plain(trouble)}: nobody listens there until it is free`, ...rules];
 }
 
-export function portLine({ port, hostPort, hostAddress }: SandboxView['network']['ports'][number]): string {
+function portLine({ port, hostPort, hostAddress }: SandboxView['network']['ports'][number]): string {
   return `${plain(hostAddress)}:${hostPort} → ${port}`;
 }
 

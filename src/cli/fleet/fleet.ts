@@ -59,7 +59,7 @@ interface Told {
   readonly message: string;
 }
 
-export function located(fault: Fault, document: YamlDocument): Fault {
+function located(fault: Fault, document: YamlDocument): Fault {
   const problems = fault.data?.problems as readonly Told[] | undefined;
   if (problems === undefined) return fault;
   const lines = problems

@@ -9,7 +9,7 @@ const keys = { interrupt: 0x03, endOfInput: 0x04, backspace: 0x08, lineFeed: 0x0
 const rubout = 0x7f;
 
 /** What has been typed so far. */
-export class UnseenLine {
+class UnseenLine {
   #bytes: number[] = [];
   #ended = false;
 

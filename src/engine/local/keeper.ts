@@ -83,7 +83,7 @@ export async function* keeperWords(child: ChildProcess, pipe: Readable | undefin
   }
 }
 
-export function createdPid(word: KeeperWord): number {
+function createdPid(word: KeeperWord): number {
   if (word.data > 0) return word.data;
   throw runtimeFault(word.message ?? 'the runtime gave no reason');
 }

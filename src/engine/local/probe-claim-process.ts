@@ -7,7 +7,7 @@ import { accountOf, outsideId, parseIdMap } from './probe-ids.ts';
 const statusScript = 'cat /proc/1/status /proc/self/status';
 
 /** A field of /proc/PID/status, for the sandbox's first process and for one that came later. */
-export function statusFields(said: string, field: string): string[] {
+function statusFields(said: string, field: string): string[] {
   return [...said.matchAll(new RegExp(`^${field}:\\s*(\\S+)$`, 'gm'))].map((match) => match[1]!);
 }
 

@@ -50,7 +50,7 @@ const devices = ['/dev/full', '/dev/null', '/dev/random', '/dev/tty', '/dev/uran
 
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger', ...devices];
 
-export const processorsPath = '/sys/devices/system/cpu';
+const processorsPath = '/sys/devices/system/cpu';
 
 const kernelMounts: readonly SpecMount[] = [
   { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },

@@ -30,7 +30,7 @@ export interface ContextLimits {
   readonly maxEntries: number;
 }
 
-export const contextLimits: ContextLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 };
+const contextLimits: ContextLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 };
 const maxDepth = 200;
 
 export interface Wanted {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { type BytePath, fromText, toText } from '../../model/byte-path.ts';
+import { plainEnv } from '../git/git.ts';
 import { Folders } from '../tree/folders.ts';
 import { entryAt, look, unlessGone } from '../tree/tree.ts';
 
@@ -49,7 +50,7 @@ function ask(project: string, args: readonly string[]): string {
   const { uid, gid } = lstatSync(project);
   const { status, stdout } = spawnSync('git', args, {
     cwd: project,
-    env: { PATH: process.env.PATH, LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+    env: plainEnv,
     encoding: 'latin1',
     timeout: 10_000,
     ...(process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {}),

@@ -8,7 +8,7 @@ import type { GateGround } from './gate-ground.ts';
 import type { Standing } from './ours.ts';
 
 /** Larger files are gated without a look inside. */
-const maxGateBytes = 1024 * 1024;
+export const maxGateBytes = 1024 * 1024;
 
 export interface Judged {
   readonly gates: GateKind[];

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { spawnFault } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
+import { plainEnv } from '../git/git.ts';
 import { scratchFolder } from '../scratch.ts';
 
 export const maxMergeBytes = 4 * 1024 * 1024;
@@ -26,11 +27,6 @@ export interface Merged {
   readonly clean: boolean;
 }
 
-/** As git tells them apart. */
-export function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, 8000).includes(0);
-}
-
 export function mergeFile(input: MergeInput): Merged {
   const folder = mkdtempSync(join(scratchFolder(), 'carrel-merge-'));
   try {
@@ -47,7 +43,7 @@ function runMerge(folder: string, { oursLabel, theirsLabel }: MergeInput): Merge
   const labels = ['-L', oursLabel, '-L', 'base', '-L', theirsLabel];
   const ran = spawnSync('git', ['merge-file', '-p', '--diff3', ...labels, 'ours', 'base', 'theirs'], {
     cwd: folder,
-    env: plainEnvironment(folder),
+    env: { ...plainEnv, GIT_CEILING_DIRECTORIES: dirname(folder) },
     maxBuffer: 8 * maxMergeBytes,
     timeout: mergeMs,
     killSignal: 'SIGKILL',
@@ -57,14 +53,4 @@ function runMerge(folder: string, { oursLabel, theirsLabel }: MergeInput): Merge
   if (ran.status === null || ran.status > 127)
     throw new Fault('internal', `git merge-file failed: ${ran.stderr.toString().trim()}`);
   return { bytes: ran.stdout, clean: ran.status === 0 };
-}
-
-function plainEnvironment(folder: string): NodeJS.ProcessEnv {
-  return {
-    PATH: process.env.PATH,
-    LC_ALL: 'C',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CEILING_DIRECTORIES: dirname(folder),
-  };
 }

@@ -51,8 +51,7 @@ export function decide(sides: Sides, contents: Sameness): Decision {
   return conflict(reasonOf(sides));
 }
 
-export const unknownBase =
-  'the project changed it at about the same time, so what it was changed from is no longer known';
+const unknownBase = 'the project changed it at about the same time, so what it was changed from is no longer known';
 
 function conflict(reason: string, markers = false): Decision {
   return { verdict: 'conflict', reason, markers };

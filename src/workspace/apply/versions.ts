@@ -1,8 +1,9 @@
 /** The three versions of one path, and what can be said about their bytes. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, PlannedPath } from '../../model/change.ts';
+import { isBinary } from '../tree/content.ts';
 import type { Reader, Source } from '../tree/reader.ts';
-import { isBinary, type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
+import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
 import type { Ours, Standing } from './ours.ts';
 import type { Sameness } from './three-way.ts';
 

@@ -1,8 +1,8 @@
 /**
- * What paths were before an agent changed them, for a base that its owner may change as well. A file that grows
- * and is rewritten (`compact.ts`) once it is much longer than what it says: one line of JSON for each record, then as many bytes of content as it says and a newline. Of several records for a
- * path the last counts. An end that was not written whole is ignored, and cut off before more is written. Whoever
- * writes has the workspace to himself.
+ * What paths were before an agent changed them, for a base that its owner may change as well. One line of JSON for each
+ * record, then as many bytes of content as it says and a newline. Of several records for a path the last counts. An end that
+ * was not written whole is ignored, and cut off before more is written. The file grows, and is rewritten (`compact.ts`) once
+ * it is much longer than what it says. Whoever writes has the workspace to himself.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
@@ -78,7 +78,7 @@ export interface BaseLog {
   readonly lookAt: number | null;
 }
 
-export function logFile(place: WorkspacePlace): string {
+function logFile(place: WorkspacePlace): string {
   return join(place.folder, 'base.log');
 }
 

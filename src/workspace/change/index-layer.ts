@@ -7,9 +7,9 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
-import { fileHandle, openByHandle, readMark } from '../../lib/sys.ts';
+import { fileHandle, openByHandle } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
-import { Cursor, look } from '../tree/tree.ts';
+import { look } from '../tree/tree.ts';
 import { type Spot, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
@@ -75,34 +75,22 @@ function isCalled(path: Buffer, name: BytePath): boolean {
 
 /** Every file of the base that nothing in the upper layer hides. */
 function walkShown(place: WorkspacePlace, visit: (spot: Spot) => void): void {
-  const after = new Cursor(join(place.folder, 'upper'));
-  try {
-    const before = new Cursor(place.base);
-    try {
-      walk(after, before, !isOpaqueMark(place, after.here!.fd), {
-        isWhiteout,
-        // Whatever is below is to be seen.
-        isOpaque: () => true,
-        inside: (spot, shown) => shown && showsThrough(place, spot),
-        visit: (spot, shown) => {
-          const isOwn = spot.after !== null || spot.whiteout !== null;
-          if (shown && !isOwn && spot.before?.isFile()) visit(spot);
-        },
-      });
-    } finally {
-      before.close();
-    }
-  } finally {
-    after.close();
-  }
+  walk<boolean>(join(place.folder, 'upper'), place.base, (upper) => !isOpaqueMark(place, upper.fd), {
+    isWhiteout,
+    // Whatever is below is to be seen.
+    isOpaque: () => true,
+    inside: (spot, shown) => shown && showsThrough(place, spot),
+    visit: (spot, shown) => {
+      const isOwn = spot.after !== null || spot.whiteout !== null;
+      if (shown && !isOwn && spot.before?.isFile()) visit(spot);
+    },
+  });
 }
 
 function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }: Spot): boolean {
   if (whiteout !== null) return false;
   if (after === null) return true;
-  return (
-    after.isDirectory() && readMark(afterIn!.at(toBytes(name)), `${place.marks}.overlay.opaque`)?.toString() !== 'y'
-  );
+  return after.isDirectory() && !isOpaqueMark(place, afterIn!.at(toBytes(name)));
 }
 
 /** What the kernel began and has no more use for, once every name is in the upper layer. */

@@ -7,8 +7,9 @@ export function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }
 
-export function isOpaqueMark({ marks }: WorkspacePlace, folderFd: number): boolean {
-  return readMark(folderFd, `${marks}.overlay.opaque`)?.toString() === 'y';
+/** Of an open folder, or one by its path. */
+export function isOpaqueMark({ marks }: WorkspacePlace, folder: number | Buffer): boolean {
+  return readMark(folder, `${marks}.overlay.opaque`)?.toString() === 'y';
 }
 
 /** Of what a copy was made from: version, magic number, length, flags, type, 16 bytes of the filesystem's id; then the handle. */

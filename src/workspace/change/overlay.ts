@@ -9,7 +9,7 @@ import type { Anchor } from '../../lib/anchor.ts';
 import { fileHandle, readMark } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import { Cursor, look } from '../tree/tree.ts';
+import { look } from '../tree/tree.ts';
 import { type Spot, type Steps, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import type { BaseLog } from './base-log.ts';
@@ -28,19 +28,8 @@ export const tickNs = 10_000_000n;
 
 /** False: something moved while it was walked, and may have been left out. */
 export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): boolean {
-  const after = new Cursor(join(place.folder, 'upper'));
-  try {
-    const before = new Cursor(place.base);
-    try {
-      const ground = { steady: true, ctimeNs: lstatSync(place.base, { bigint: true }).ctimeNs };
-      walk(after, before, ground, stepsOf(place, log, visit));
-      return !after.lostTrack;
-    } finally {
-      before.close();
-    }
-  } finally {
-    after.close();
-  }
+  const ground = () => ({ steady: true, ctimeNs: lstatSync(place.base, { bigint: true }).ctimeNs });
+  return walk(join(place.folder, 'upper'), place.base, ground, stepsOf(place, log, visit));
 }
 
 function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): Steps<Ground> {

@@ -2,6 +2,7 @@
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
+import { foldersAbove } from '../tree/folders.ts';
 import type { Branch, BranchChange } from './branch.ts';
 import { gitOutput } from './git.ts';
 import type { ProjectGit } from './project-git.ts';
@@ -42,7 +43,7 @@ export async function branchEntries(
   maxBytes: number,
 ): Promise<Map<BytePath, BranchEntry>> {
   const tree = await listTree(git, start);
-  const folders = foldersOf(tree);
+  const folders = foldersAbove(tree.keys());
   const files = paths.filter((path) => tree.has(path) && tree.get(path)?.mode !== '160000');
   const blobs = await readBlobs(git, new Set(files.map((path) => tree.get(path)!.oid)), maxBytes);
   const found = new Map<BytePath, BranchEntry>();
@@ -55,18 +56,6 @@ export async function branchEntries(
 }
 
 const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
-
-function foldersOf(tree: BranchTree): Set<BytePath> {
-  const found = new Set<BytePath>();
-  for (const path of tree.keys())
-    for (
-      let end = path.lastIndexOf('/');
-      end > 0 && !found.has(path.slice(0, end));
-      end = path.lastIndexOf('/', end - 1)
-    )
-      found.add(path.slice(0, end));
-  return found;
-}
 
 function entryOf(mode: string, { sizeBytes, bytes }: Blob): BranchEntry {
   if (mode !== '120000') {
@@ -114,7 +103,7 @@ function header(line: string): [oid: string, sizeBytes: number] {
 export function displacedBy(tree: BranchTree, changes: readonly BranchChange[]): BytePath | null {
   const named = new Set(changes.map(({ path }) => path));
   const staying = new Map([...tree].filter(([path]) => !named.has(path)));
-  const folders = foldersOf(staying);
+  const folders = foldersAbove(staying.keys());
   for (const { path, entry } of changes) {
     if (tree.get(path)?.mode === '160000') return path;
     if (entry !== null && folders.has(path)) return path;

@@ -10,8 +10,8 @@ import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Source } from '../tree/reader.ts';
 import { type BranchTree, displacedBy, listTree } from './branch-tree.ts';
-import { gitFault, gitOutput, runGit } from './git.ts';
-import { openProjectGit, type ProjectGit, withFolder, withOwnerFolder } from './project-git.ts';
+import { gitFault, gitMode, gitOutput, runGit } from './git.ts';
+import { commitOf, openProjectGit, type ProjectGit, withFolder, withOwnerFolder } from './project-git.ts';
 import { writeBlobs } from './write-blobs.ts';
 
 /** Plain data. */
@@ -69,11 +69,6 @@ function toLatin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-async function commitOf(git: ProjectGit, ref: string): Promise<string | null> {
-  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
-  return exitCode === 0 ? stdout.toString().trim() : null;
-}
-
 /** The commit the branch is at then: a new one, or the one it was at when there is nothing to change. */
 export async function commitToBranch({ branch, message, author, changes }: BranchCommit): Promise<string> {
   const text = message.trim();
@@ -110,10 +105,9 @@ async function writeTree({ git, start }: Branch, changes: readonly BranchChange[
   return (await gitOutput(git, ['write-tree'], { env })).toString().trim();
 }
 
-function modeOf({ type, mode }: Entry): string {
-  if (type === 'link') return '120000';
-  if (type !== 'file') throw new Fault('invalid', `git cannot hold a ${type}`);
-  return (mode & 0o100) === 0 ? '100644' : '100755';
+function modeOf(entry: Entry): string {
+  if (entry.type === 'link' || entry.type === 'file') return gitMode(entry);
+  throw new Fault('invalid', `git cannot hold a ${entry.type}`);
 }
 
 async function treeOf(git: ProjectGit, commit: string): Promise<string> {

@@ -9,7 +9,7 @@ import { Fault } from '../../model/fault.ts';
 import { refFolder } from '../../model/name.ts';
 import { type BundleHeader, maxHeaderBytes, parseBundleHeader, refused } from './bundle-header.ts';
 import { type GitRunOptions, gitOutput, quoted, runGit } from './git.ts';
-import { openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
+import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
 
 export interface TakenRef {
   readonly ref: string;
@@ -41,8 +41,8 @@ export async function projectTips(project: string): Promise<string[] | null> {
   if (git === null) return null;
   const args = ['for-each-ref', '--sort=-creatordate', `--count=${maxTips}`, '--format=%(objectname)'];
   const refs = (await gitOutput(git, args)).toString().split('\n');
-  const { stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
-  return [...new Set([stdout.toString().trim(), ...refs])].filter(Boolean);
+  const head = await commitOf(git, 'HEAD');
+  return [...new Set([head ?? '', ...refs])].filter(Boolean);
 }
 
 interface BundleInput {
@@ -71,8 +71,8 @@ export async function takenRef(project: string, name: string, branch: string): P
   const git = await openProjectGit(project);
   if (git === null) return null;
   const ref = `${refFolder(name)}/heads/${branch}`;
-  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
-  return exitCode === 0 ? describe(git, { ref, oid: stdout.toString().trim() }, {}) : null;
+  const oid = await commitOf(git, ref);
+  return oid === null ? null : describe(git, { ref, oid }, {});
 }
 
 /** The newest commits of all refs of a project, of agents' too. */

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry } from '../../model/change.ts';
 import { Reader } from '../tree/reader.ts';
-import { feed, type Git, gitFault, quoted, startGit } from './git.ts';
+import { feed, type Git, gitFault, gitMode, quoted, startGit } from './git.ts';
 import { type Data, type Fact, hasCrLf, hashed, type Loaded, load, pieces, sizeOf, standIn } from './stored-content.ts';
 
 export interface StoreInput {
@@ -177,8 +177,7 @@ function shown(side: Loaded, { path }: Change, name: string): Data {
 
 function* blob(draft: Draft, side: Side, path: BytePath, entry: Entry, data: Data): Generator<Buffer> {
   draft.blobs += 1;
-  const mode = entry.type === 'link' ? '120000' : (entry.mode & 0o100) === 0 ? '100644' : '100755';
-  side.lines.push(`M ${mode} :${draft.blobs} ${quoted(marked(path, draft.mark))}\n`);
+  side.lines.push(`M ${gitMode(entry)} :${draft.blobs} ${quoted(marked(path, draft.mark))}\n`);
   side.files.add(path);
   yield Buffer.from(`blob\nmark :${draft.blobs}\ndata ${sizeOf(data)}\n`);
   yield* pieces(data);

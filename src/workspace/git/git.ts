@@ -7,6 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber } from '../../lib/signal.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 
 /** A repository, and as whom and how git works on it. */
@@ -37,7 +38,8 @@ const defaultMaxBytes = 256 * 1024 ** 2;
 const defaultTimeoutMs = 600_000;
 const maxErrorBytes = 64 * 1024;
 
-const cleanEnv: Readonly<Record<string, string>> = {
+/** All there is in its environment. */
+export const plainEnv: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -82,7 +84,7 @@ function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): 
   const { input, timeoutMs = defaultTimeoutMs } = options;
   const child = spawn('git', [...git.args, ...args], {
     cwd: git.cwd,
-    env: { ...cleanEnv, ...git.env, ...options.env },
+    env: { ...plainEnv, ...git.env, ...options.env },
     stdio: [typeof input === 'number' ? input : 'pipe', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
@@ -122,6 +124,12 @@ export async function gitOutput(
 export function gitFault(args: readonly string[], stderr: string, code: Fault['code'] = 'internal'): Fault {
   const words = stderr.trim().split('\n').slice(-3).join('; ').slice(0, 500);
   return new Fault(code, `git ${args[0]} failed: ${words || 'it said nothing'}`);
+}
+
+/** As git writes it; it knows one bit. */
+export function gitMode({ type, mode }: Entry): string {
+  if (type === 'link') return '120000';
+  return (mode & 0o100) === 0 ? '100644' : '100755';
 }
 
 const batchBytes = 64 * 1024;

@@ -5,6 +5,7 @@
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
+import { foldersAbove } from '../tree/folders.ts';
 import { openDiff } from './git-diff.ts';
 import { isInsideGit, openStore } from './git-store.ts';
 import { address, bodyText, headerText, mailDate, quotedPrintable } from './mail.ts';
@@ -30,7 +31,7 @@ export async function makePatch(changes: readonly Change[], folder: string, head
   const store = await openStore({ changes: held, folder, whole: true });
   const { entries, sections } = await openDiff(store, ['-p', '--binary', '--full-index']);
   const carried = new Set(entries.flatMap(({ path, from }) => (from === null ? [path] : [path, from])));
-  const implied = parents(carried);
+  const implied = foldersAbove(carried);
   return {
     mail: mail(head, sections, store.hasCrLf),
     leftOut: changes.filter((change) => !isCarried(change, carried, implied)).map(({ path }) => path),
@@ -42,13 +43,6 @@ function isCarried({ path, before, after }: Change, carried: ReadonlySet<BytePat
   if (carried.has(path)) return true;
   const onlyFolders = [before, after].every((entry) => entry === null || entry.type === 'folder');
   return onlyFolders && before?.type !== after?.type && implied.has(path);
-}
-
-function parents(paths: Iterable<BytePath>): Set<BytePath> {
-  const found = new Set<BytePath>();
-  for (const path of paths)
-    for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) found.add(path.slice(0, end));
-  return found;
 }
 
 /** Readers strip a CR at the end of a line, unless it is encoded. */

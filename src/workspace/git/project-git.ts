@@ -57,6 +57,12 @@ async function open(cwd: string, gitFolder: string, owner: Stats): Promise<Proje
   return { ...git, oidLength: stdout.toString().trim() === 'sha256' ? 64 : 40 };
 }
 
+/** Null: there is no such ref, or it leads to no commit. */
+export async function commitOf(git: ProjectGit, ref: string): Promise<string | null> {
+  const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
+  return exitCode === 0 ? stdout.toString().trim() : null;
+}
+
 /** Only root can be somebody else. */
 function asOwner({ uid, gid }: Stats): { uid?: number; gid?: number } {
   return process.getuid?.() !== 0 || uid === 0 ? {} : { uid, gid };

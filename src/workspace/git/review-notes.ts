@@ -1,6 +1,7 @@
 /** In words of git's own kind, what a unified diff of git cannot show. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry } from '../../model/change.ts';
+import { foldersAbove } from '../tree/folders.ts';
 import { quoteName } from './git.ts';
 import type { Facts } from './git-store.ts';
 import type { Fact } from './stored-content.ts';
@@ -33,16 +34,7 @@ export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
 
 /** Every folder that has something in it that is listed too. */
 function parents(changes: readonly Change[], side: 'before' | 'after'): Set<BytePath> {
-  const found = new Set<BytePath>();
-  for (const change of changes) {
-    if (change[side] === null) continue;
-    for (let end = change.path.lastIndexOf('/'); end > 0; end = change.path.lastIndexOf('/', end - 1)) {
-      const parent = change.path.slice(0, end);
-      if (found.has(parent)) break;
-      found.add(parent);
-    }
-  }
-  return found;
+  return foldersAbove(changes.filter((change) => change[side] !== null).map(({ path }) => path));
 }
 
 type Implied = { readonly before: ReadonlySet<BytePath>; readonly after: ReadonlySet<BytePath> };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Content, Entry } from '../../model/change.ts';
-import { copyContent } from '../tree/content.ts';
+import { copyContent, isBinary } from '../tree/content.ts';
 import type { Reader } from '../tree/reader.ts';
 
 /** What is said about one side of a file that is not shown. */
@@ -30,9 +30,7 @@ export interface Stored {
   readonly spill: string | null;
 }
 
-export const maxShownBytes = 1024 * 1024;
-/** As far as git looks for a NUL. */
-const binaryProbeBytes = 8000;
+const maxShownBytes = 1024 * 1024;
 const pieceBytes = 512 * 1024;
 
 export function load(reader: Reader, stored: Stored): Loaded {
@@ -41,7 +39,7 @@ export function load(reader: Reader, stored: Stored): Loaded {
   if (content === null || content.at === 'lost') return unreadable(entry);
   const source = { from: 'content', content, path } as const;
   const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
-  if (bytes !== null) return inMemory(bytes.subarray(0, binaryProbeBytes).includes(0) ? 'binary' : 'text', bytes);
+  if (bytes !== null) return inMemory(isBinary(bytes) ? 'binary' : 'text', bytes);
   // Large, or grown since it was listed.
   if (spill !== null) return spilled(stored, content, spill);
   const sha256 = reader.hash(source);

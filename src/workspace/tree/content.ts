@@ -164,6 +164,11 @@ export function writeFully(fd: number, bytes: Buffer, position: number): void {
   }
 }
 
+/** As git tells it from text: by a NUL, as far as it looks. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8000).includes(0);
+}
+
 function isZero(bytes: Buffer): boolean {
   return bytes.length === chunkBytes && bytes.equals(zeros);
 }

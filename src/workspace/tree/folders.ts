@@ -74,6 +74,14 @@ export function parentOf(path: BytePath): BytePath {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
+/** Every folder that one of these paths is in. */
+export function foldersAbove(paths: Iterable<BytePath>): Set<BytePath> {
+  const found = new Set<BytePath>();
+  for (const path of paths)
+    for (let folder = parentOf(path); folder !== '' && !found.has(folder); folder = parentOf(folder)) found.add(folder);
+  return found;
+}
+
 export function nameOf(path: BytePath): BytePath {
   return path.slice(path.lastIndexOf('/') + 1);
 }

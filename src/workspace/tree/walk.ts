@@ -5,7 +5,7 @@
 import type { Anchor } from '../../lib/anchor.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
-import { type Cursor, look } from './tree.ts';
+import { Cursor, look } from './tree.ts';
 
 /** One path, as found on both sides. */
 export interface Spot {
@@ -42,7 +42,23 @@ interface Frame<T> {
   readonly inside: T;
 }
 
-export function walk<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
+/** From what is to be known in the working copy's own root. False: something moved meanwhile, and may have been left out. */
+export function walk<T>(afterRoot: string, beforeRoot: string, inside: (root: Anchor) => T, steps: Steps<T>): boolean {
+  const after = new Cursor(afterRoot);
+  try {
+    const before = new Cursor(beforeRoot);
+    try {
+      walkBoth(after, before, inside(after.here!), steps);
+    } finally {
+      before.close();
+    }
+    return !after.lostTrack;
+  } finally {
+    after.close();
+  }
+}
+
+function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
   const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const name = top.names[top.next++];

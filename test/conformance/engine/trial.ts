@@ -138,7 +138,7 @@ export class Trial {
 }
 
 /** A log being followed, in the background. */
-export class Followed {
+class Followed {
   readonly done: Promise<void>;
   #text = '';
   #look = () => {};
