@@ -95,7 +95,7 @@ function keptText({ name, reason }: Kept): string {
 }
 
 async function agreed({ out }: Context, { removed, kept }: StaleResult): Promise<void> {
-  const what = counted(removed.length, 'sandbox').replace(/xs$/, 'xes');
+  const what = counted(removed.length, 'sandbox', 'sandboxes');
   if (!canAsk(out)) {
     throw new Fault('invalid', `this would remove ${what}, and there is nobody to ask`, {
       hint: 'Add --yes.',

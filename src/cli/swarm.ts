@@ -16,8 +16,6 @@ export function projectOf({ project }: { readonly project?: string }): string {
   return absolute(project ?? '.', '--project');
 }
 
-const interrupted = 130;
-
 /** Ends with whether all that is at work is completed; what ended before does not matter. */
 export async function concludeSwarm(
   context: Context,
@@ -46,7 +44,7 @@ export async function readAlong({ json, out }: Context, client: Client, project:
   const giveBack = catchSignals(() => {
     const where = project === process.cwd() ? '' : ` --project ${commandLine([project])}`;
     out.note(`the swarm goes on; see it with: carrel swarm status${where} — stop it with: carrel swarm stop${where}`);
-    process.exit(interrupted);
+    process.exit(consequences.cancelled.exit);
   });
   try {
     return await followSwarm(client, json ? await nobody() : out, project);

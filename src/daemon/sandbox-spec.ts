@@ -30,7 +30,7 @@ export interface SpecParts {
   readonly overlayRefusal: (lower: string) => string | null;
 }
 
-const defaultGraceMs = 10_000;
+export const defaultGraceMs = 10_000;
 
 export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxSpec {
   const { config, owner } = parts;

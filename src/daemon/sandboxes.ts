@@ -5,7 +5,7 @@ import type { SandboxRequest, SandboxView, StatsView } from '../api/routes.ts';
 import type { Engine } from '../engine/engine.ts';
 import { describe, type Places } from '../launch/launch.ts';
 import type { CredentialGrant } from '../model/credential.ts';
-import { asFault, Fault, isFault } from '../model/fault.ts';
+import { asFault, Fault } from '../model/fault.ts';
 import { checkSandboxName } from '../model/name.ts';
 import {
   hasEnded,
@@ -20,11 +20,11 @@ import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { ImageDesk } from './images.ts';
 import { look, statsOf } from './look.ts';
-import { composeSpec, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
+import { freeName, insertSandbox } from './sandbox-record.ts';
+import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import type { Told } from './secrets.ts';
 import { requireStale } from './stale.ts';
-import { suggestName } from './suggest-name.ts';
 import type { Unapplied } from './unapplied.ts';
 
 export interface SandboxParts {
@@ -68,7 +68,6 @@ export interface Removal {
   readonly id?: string | undefined;
 }
 
-const defaultGraceMs = 10_000;
 const clientMs = 10_000;
 const maxSandboxes = 10_000;
 
@@ -173,21 +172,11 @@ export class Sandboxes {
 
   #insert(asked: string | undefined, spec: SandboxSpec, id = randomBytes(8).toString('hex')): SandboxRow {
     const { store, owner, now } = this.#parts;
-    const name =
-      asked === undefined
-        ? suggestName((taken) => store.find('sandbox', owner, taken) !== null)
-        : checkSandboxName(asked);
+    const name = asked === undefined ? freeName(store, owner) : checkSandboxName(asked);
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };
-    try {
-      return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
-    } catch (error) {
-      if (!isFault(error, 'conflict')) throw error;
-      throw new Fault('conflict', `a sandbox ${name} exists already`, {
-        hint: `Choose another name, or: carrel rm ${name}`,
-      });
-    }
+    return insertSandbox(store, owner, value, event);
   }
 
   async #withdraw(id: string): Promise<void> {

@@ -21,7 +21,7 @@ import {
 } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { openFolder } from './sandbox-data.ts';
-import { suggestName } from './suggest-name.ts';
+import { freeName, insertSandbox, refuseTaken } from './sandbox-record.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, shownPath, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
 
@@ -101,11 +101,11 @@ export class Snapshots {
 
   /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
   async fork(name: string, asked: readonly string[] = []): Promise<SandboxView[]> {
-    const { sandboxes } = this.#parts;
+    const { store, sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
-    const names = asked.length === 0 ? [this.#freeName()] : asked.map(checkSandboxName);
+    const names = asked.length === 0 ? [freeName(store, sandboxes.owner)] : asked.map(checkSandboxName);
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
-    for (const one of names) this.#refuseTaken(one);
+    for (const one of names) refuseTaken(store, sandboxes.owner, one);
     await this.#parts.keepBases(row.value);
     // Recorded before anybody can remove what they share with the original.
     const rows = await whileStill(this.#parts, row, async () => {
@@ -151,17 +151,6 @@ export class Snapshots {
     return ids;
   }
 
-  #freeName(): string {
-    const { store, sandboxes } = this.#parts;
-    return suggestName((taken) => store.find('sandbox', sandboxes.owner, taken) !== null);
-  }
-
-  #refuseTaken(name: string): void {
-    const { store, sandboxes } = this.#parts;
-    if (store.find('sandbox', sandboxes.owner, name) === null) return;
-    throw new Fault('conflict', `a sandbox ${name} exists already`, { hint: 'Choose another name.' });
-  }
-
   #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
     const { store, sandboxes, now } = this.#parts;
     const at = now();
@@ -170,12 +159,7 @@ export class Snapshots {
     const spec = { ...from.spec, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
-    try {
-      return store.insert({ kind: 'sandbox', id, owner: sandboxes.owner, name, value }, event);
-    } catch (error) {
-      if (!isFault(error, 'conflict')) throw error;
-      throw new Fault('conflict', `a sandbox ${name} exists already`, { hint: 'Choose another name.' });
-    }
+    return insertSandbox(store, sandboxes.owner, value, event);
   }
 
   #record({ id, name }: Row<'sandbox'>, type: string, data: Record<string, unknown>): void {

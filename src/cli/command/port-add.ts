@@ -1,6 +1,7 @@
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
+import { hostPortText } from '../output/host-port.ts';
 import { parsePorts } from '../port.ts';
 
 interface Options {
@@ -13,6 +14,5 @@ export default async function portAdd(context: Context, { args, options }: Invoc
   const body = { ...parsePorts(args[1]!), ...(address === undefined ? {} : { hostAddress: address }) };
   const view = await connect(context).call('addPort', { path, body });
   if (context.json) return context.out.document(view);
-  const host = view.hostAddress.includes(':') ? `[${view.hostAddress}]` : view.hostAddress;
-  context.out.print(`${host}:${view.hostPort}`);
+  context.out.print(hostPortText(view));
 }

@@ -1,6 +1,7 @@
 import type { PortRow } from '../../api/routes.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../daemon.ts';
+import { hostPortText } from '../output/host-port.ts';
 import type { Output } from '../output/output.ts';
 import { paintState } from '../output/state.ts';
 import { table } from '../output/table.ts';
@@ -14,11 +15,11 @@ export default async function portLs(context: Context): Promise<void> {
 }
 
 export function portListing(ports: readonly PortRow[], out: Output): string[] {
-  const rows = ports.map(({ sandbox, port, hostAddress, hostPort, state }) => [
-    plain(sandbox),
-    String(port),
-    `${hostAddress.includes(':') ? `[${plain(hostAddress)}]` : plain(hostAddress)}:${hostPort}`,
-    paintState(out, state),
+  const rows = ports.map((row) => [
+    plain(row.sandbox),
+    String(row.port),
+    hostPortText(row),
+    paintState(out, row.state),
   ]);
   return table([['SANDBOX', 'INSIDE', 'HERE', 'STATE'], ...rows]);
 }

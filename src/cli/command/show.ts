@@ -4,6 +4,7 @@ import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { age } from '../output/age.ts';
+import { hostPortText } from '../output/host-port.ts';
 import type { Output } from '../output/output.ts';
 import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
@@ -77,8 +78,8 @@ function networkLines({ network: { allow, trouble } }: SandboxView): string[] {
   return trouble === null ? rules : [`${plain(trouble)}: nobody listens there until it is free`, ...rules];
 }
 
-function portLine({ port, hostPort, hostAddress }: SandboxView['network']['ports'][number]): string {
-  return `${plain(hostAddress)}:${hostPort} → ${port}`;
+function portLine(forward: SandboxView['network']['ports'][number]): string {
+  return `${hostPortText(forward)} → ${forward.port}`;
 }
 
 function mount({ target, source, readonly }: SandboxView['mounts'][number]): string {

@@ -54,7 +54,7 @@ function nothingToDo(fleet: string, same: number): string {
 }
 
 function asDeclared(count: number): string {
-  return `${counted(count, 'sandbox')} ${count === 1 ? 'is' : 'are'} as declared`.replace('sandboxs', 'sandboxes');
+  return `${counted(count, 'sandbox', 'sandboxes')} ${count === 1 ? 'is' : 'are'} as declared`;
 }
 
 function subject(step: FleetStep): string {

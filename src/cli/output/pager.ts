@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { consequences } from '../../model/fault.ts';
 import { catchSignals } from '../signals.ts';
 
 /** Where text for a terminal goes. */
@@ -12,8 +13,6 @@ export interface Screen {
 }
 
 type Argv = readonly [string, ...string[]];
-
-const interruptedExit = 130;
 
 /** The pager as argv; null: none is wanted. Words are split at spaces, and nothing else in them means anything. */
 export function pagerArgv(env: NodeJS.ProcessEnv): Argv | null {
@@ -46,7 +45,7 @@ function openPager([file, ...args]: Argv, leave: () => void, env: NodeJS.Process
     child.stdin.end();
     await ended;
     release();
-    return interrupted ? interruptedExit : 0;
+    return interrupted ? consequences.cancelled.exit : 0;
   };
   return { sink: child.stdin, close };
 }

@@ -1,5 +1,5 @@
 /** What the parts of this engine share: facts of the installation and the machine, found once at the start. */
-import { chmodSync, copyFileSync, existsSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, renameSync, type Stats, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
@@ -51,14 +51,20 @@ export function openContext(options: LocalOptions): Context {
 const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
 
 /** A copy, renewed when the host's changes. */
-function installInit(layout: Layout): void {
+export function installInit({ init }: Pick<Layout, 'init'>): void {
   const source = initPrograms.map(findProgram).find((path) => path !== null);
-  const target = layout.init;
   if (!source) return;
-  if (statSync(target, { throwIfNoEntry: false })?.size === statSync(source).size) return;
-  copyFileSync(source, `${target}.new`);
-  chmodSync(`${target}.new`, 0o755);
-  renameSync(`${target}.new`, target);
+  const [made, found] = [statSync(init, { throwIfNoEntry: false }), statSync(source)];
+  if (made && made.size === found.size && secondsOf(made) === secondsOf(found)) return;
+  const next = `${init}.new`;
+  copyFileSync(source, next);
+  chmodSync(next, 0o755);
+  utimesSync(next, secondsOf(found), secondsOf(found));
+  renameSync(next, init);
+}
+
+function secondsOf({ mtimeMs }: Stats): number {
+  return Math.floor(mtimeMs / 1000);
 }
 
 export function runtimeArgs(context: Context, runtime: string): string[] {

@@ -1,0 +1,29 @@
+/** Records of new sandboxes, each under a name that none of their owner has. */
+import type { NewEvent } from '../model/event.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Row, Store } from '../store/store.ts';
+import { suggestName } from './suggest-name.ts';
+
+export function freeName(store: Store, owner: string): string {
+  return suggestName((name) => store.find('sandbox', owner, name) !== null);
+}
+
+export function refuseTaken(store: Store, owner: string, name: string): void {
+  if (store.find('sandbox', owner, name) !== null) throw nameTaken(name);
+}
+
+export function insertSandbox(store: Store, owner: string, value: Sandbox, event: NewEvent): Row<'sandbox'> {
+  const { id, name } = value;
+  try {
+    return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
+  } catch (error) {
+    throw isFault(error, 'conflict') ? nameTaken(name) : error;
+  }
+}
+
+function nameTaken(name: string): Fault {
+  return new Fault('conflict', `a sandbox ${name} exists already`, {
+    hint: `Choose another name, or: carrel rm ${name}`,
+  });
+}
