@@ -20,12 +20,17 @@ function operation(name: string, route: Route): object {
     operationId: name,
     summary: route.summary,
     parameters: [...pathParameters(route.path), ...queryParameters(route)],
-    ...(route.body ? { requestBody: { content: json(schema(route.body)) } } : {}),
+    ...(route.body ? { requestBody: bodyOf(route.body) } : {}),
     responses: {
       ...success(route),
       default: { description: 'A refusal', content: json({ $ref: '#/components/schemas/Fault' }) },
     },
   };
+}
+
+/** Nothing counts as an empty object. */
+function bodyOf(body: z.ZodType): object {
+  return { required: !body.safeParse({}).success, content: json(schema(body)) };
 }
 
 function success({ answer }: Route): object {

@@ -47,6 +47,13 @@ test.each([
   await expect(listen({ home } as Served, join(home, name))).rejects.toMatchObject(refusal);
 });
 
+test('the document says which requests may come without a body', async () => {
+  const { body } = await call('GET', '/openapi.json');
+  const { paths } = body as { paths: Record<string, { post: { requestBody: { required: boolean } } }> };
+  expect(paths['/v1/users']!.post.requestBody.required).toBe(true);
+  expect(paths['/v1/shutdown']!.post.requestBody.required).toBe(false);
+});
+
 describe('an engine that cannot be asked', () => {
   const away = new Fault('unavailable', 'nobody answers');
 
