@@ -16,9 +16,15 @@ export class FakeImages implements ImageEngine {
   readonly registry = new Map<string, string>();
   /** Nobody answers. */
   absent = false;
+  /** Why nothing can be built. */
+  noBuilder: Fault | null = null;
   readonly #images = new Map<string, FoundImage>();
   readonly #names = new Map<string, string>();
   readonly #parents = new Map<string, string>();
+
+  async requireBuilder(): Promise<void> {
+    if (this.noBuilder) throw this.noBuilder;
+  }
 
   /** As somebody else would put it there. */
   put(name: string, content: string, labels: Readonly<Record<string, string>> = {}): string {

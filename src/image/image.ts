@@ -53,6 +53,8 @@ export type BuildMessage =
 
 /** The part of an engine that has images. */
 export interface ImageEngine {
+  /** Refuses where nothing can be built; asked before anything is. */
+  requireBuilder(): Promise<void>;
   /** By id or name; null when it is not there. */
   find(reference: string): Promise<FoundImage | null>;
   /** Those with a label, but for what others are built on. */

@@ -105,6 +105,13 @@ describe('an image', () => {
     }
   });
 
+  it('is not begun where nothing can be built: no parent is missed first', async () => {
+    engine.noBuilder = new Fault('unsupported', 'no builder');
+    await engine.remove((await engine.find('parent:latest'))!.id);
+    expect((await refusal(build(project, undefined, false)))?.code).toBe('unsupported');
+    expect(events).toEqual([]);
+  });
+
   it('is made again when the engine has it no more', async () => {
     const { image } = await build();
     await engine.remove(image.id);

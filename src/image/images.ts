@@ -71,6 +71,7 @@ export class Images {
   }
 
   async build(wish: BuildWish): Promise<Built> {
+    await this.#parts.engine.requireBuilder();
     if (this.#turns.isBusy(turn)) await wish.say({ kind: 'phase', text: 'waiting for another build' });
     return this.#turns.run(turn, async () => {
       stopIf(wish.signal);

@@ -80,7 +80,6 @@ export class DockerImages {
   }
 
   async *import({ archive, tag, labels }: ImportOrder, signal: AbortSignal): AsyncGenerator<Message> {
-    await this.#requireDocker();
     const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
     const changes = `LABEL ${Object.entries(labels)
       .map((pair) => pair.join('='))
@@ -90,7 +89,6 @@ export class DockerImages {
 
   /** With the builder that takes one archive and no session: what it does not have, no Dockerfile can ask for. */
   async *build(order: Order, signal: AbortSignal): AsyncGenerator<Message> {
-    await this.#requireDocker();
     const { limits } = order;
     const query = {
       version: '1',
@@ -108,7 +106,7 @@ export class DockerImages {
   }
 
   /** Podman has another builder behind the same words, which keeps other promises. */
-  async #requireDocker(): Promise<void> {
+  async requireBuilder(): Promise<void> {
     const { product } = await askFacts(this.#connection);
     if (product !== 'Podman') return;
     throw new Fault('unsupported', 'no images are built with Podman from here', {
