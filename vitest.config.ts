@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { isRealRoot } from './test/harness/machine.ts';
+import { ownNamespace } from './test/own-namespace.ts';
 
 /** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
 const needRoot = [
@@ -36,6 +37,7 @@ function real(name: string, order: number) {
       include: [`test/${name}/**/*.test.ts`],
       exclude: isRealRoot ? [] : needRoot,
       globalSetup: ['test/leftovers.ts'],
+      pool: ownNamespace,
       maxWorkers: 2,
       sequence: { groupOrder: order },
       testTimeout: 60_000,

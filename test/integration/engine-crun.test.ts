@@ -1,9 +1,20 @@
 /** What crun is spared: everything is as if it had done it itself. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
 import { letGo } from '../../src/engine/local/crun.ts';
@@ -34,6 +45,7 @@ async function start() {
   return {
     annotations: Object.keys(annotations),
     filter: readFileSync(join(folder, 'state/crun', launch.id, 'seccomp.bpf')),
+    exec: (spec: ExecSpec) => engine.exec(launch.id, handle, spec),
     exit: async (...command: string[]) => {
       const spec: ExecSpec = { command, env: {}, cwd: '/', stdin: false, terminal: null };
       const process = await engine.exec(launch.id, handle, spec);
@@ -56,6 +68,23 @@ it('later sandboxes have the filter that was compiled for the first', async () =
   }
   // Moving ourselves beforehand has moved us nowhere.
   expect(readFileSync('/proc/self/cgroup', 'utf8')).toBe(groups);
+});
+
+it.each([null, { rows: 24, columns: 80 }])(
+  'a further command is ended before what it was brought into (%j)',
+  async (terminal) => {
+    const { exec } = await start();
+    const tell = ['sh', '-c', 'read go; cat /proc/self/oom_score_adj /proc/1/oom_score_adj'];
+    const process = await exec({ command: tell, env: {}, cwd: '/', stdin: true, terminal });
+    process.stderr.resume();
+    process.stdin.write('go\n');
+    expect((await text(process.stdout)).replace('go', '').split(/\s+/).filter(Boolean)).toEqual(['500', '500']);
+    expect(readFileSync('/proc/self/oom_score_adj', 'utf8')).toBe('0\n');
+  },
+);
+
+it('is alone with its mounts', () => {
+  expect(readlinkSync('/proc/self/ns/mnt')).not.toBe(readlinkSync(`/proc/${process.ppid}/ns/mnt`));
 });
 
 it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', () => {
