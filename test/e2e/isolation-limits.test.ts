@@ -48,6 +48,12 @@ function memory(ground: () => Ground): void {
       expect(exitCode).toBe(137);
       expect(await carrel.ok('exec', attacker, '--', 'echo', 'fine')).toBe('fine\n');
     });
+
+    it('ends what outgrows it, not the sandbox that this was brought into', async () => {
+      const { carrel } = ground();
+      await carrel.run(['exec', 'table', '--', ...attackCommand('devour', { processes: 6, bytes: 20 * MiB })]);
+      expect((await carrel.show('table')).state).toBe('running');
+    });
   });
 }
 

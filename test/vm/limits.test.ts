@@ -88,6 +88,7 @@ describe.each(people)('%s', (_, account) => {
     const before = await used('busy');
     expect(before).toMatchObject({ pids: 2 });
     expect(before.memoryBytes).toBeGreaterThan(0);
+    expect(await carrel.ok('exec', 'busy', '--', 'cat', '/proc/self/oom_score_adj')).toBe('500\n');
     await carrel.ok('exec', 'busy', '--', ...python(spin));
     const seconds = (await used('busy')).cpuSeconds - before.cpuSeconds;
     expect(seconds).toBeGreaterThan(0.5);

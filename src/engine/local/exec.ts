@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, fchmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
@@ -19,7 +19,7 @@ import { Fault, isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { attachConsole } from './console.ts';
 import { type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
-import { processSpec } from './spec.ts';
+import { oomScoreAdj, processSpec } from './spec.ts';
 
 export interface ExecTools {
   readonly runtimePath: string;
@@ -54,7 +54,8 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     id,
   ];
   const { inner, stdin, stdout, stderr } = openPipes();
-  const child = spawn(tools.runtimePath, args, { stdio: inner, env: { PATH: process.env.PATH } });
+  const env = { PATH: process.env.PATH };
+  const child = asEndedFirst(() => spawn(tools.runtimePath, args, { stdio: inner, env }));
   for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
   // What the process does not read is lost with it, ignoring.
@@ -76,6 +77,28 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
     },
     exited,
   };
+}
+
+const scoreOf = (process: number | 'self') => `/proc/${process}/oom_score_adj`;
+
+/** crun leaves a further process as it is itself, and then the kernel would end the sandbox's init in its stead. */
+function asEndedFirst(begin: () => ChildProcess): ChildProcess {
+  const before = readFileSync(scoreOf('self'), 'utf8');
+  writeFileSync(scoreOf('self'), String(oomScoreAdj));
+  try {
+    return begin();
+  } finally {
+    writeFileSync(scoreOf('self'), before);
+  }
+}
+
+/** conmon gives what it starts a score of its own. */
+function endFirst(pid: number): void {
+  try {
+    writeFileSync(scoreOf(pid), String(oomScoreAdj));
+  } catch {
+    // It has ended, or is a program that nobody may read, ignoring.
+  }
 }
 
 /** Of a command that could not be started, as shells have it. The runtime has said why on stderr. */
@@ -160,6 +183,7 @@ async function execWithTerminal(
       (error): KeeperWord => (isFault(error, 'unavailable') ? { data: -1 } : raise(error)),
     );
     if (pid <= 0) return refused(console, message ?? `${command} could not be started`, release);
+    endFirst(pid);
     const ref = processRef(pid);
     await console.resize(size.rows, size.columns);
     const exited = terminalExit(words, console.stdout).finally(release);

@@ -118,6 +118,9 @@ export interface ProcessInput {
   readonly maxProcesses: number | null;
 }
 
+/** The kernel ends what is inside before what is outside; inside, the largest first. */
+export const oomScoreAdj = 500;
+
 /** A process inside, whether the sandbox's own or a later one: agent, without any privilege and any way to gain one. */
 export function processSpec(input: ProcessInput): object {
   return {
@@ -128,7 +131,7 @@ export function processSpec(input: ProcessInput): object {
     cwd: input.cwd,
     capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
     noNewPrivileges: true,
-    oomScoreAdj: 500,
+    oomScoreAdj,
     rlimits: [
       rlimit('RLIMIT_CORE', 0),
       ...(input.maxProcesses === null ? [] : [rlimit('RLIMIT_NPROC', input.maxProcesses)]),
