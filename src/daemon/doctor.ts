@@ -94,7 +94,13 @@ async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxVi
   return sandboxes.create({ ...trialRequest, name });
 }
 
-const trialRequest = { command: ['sleep', '60'], autoRemove: true, labels: { 'carrel.doctor': 'true' } };
+/** As long as all trials together may take, each its longest. */
+const trialSeconds = 1800;
+const trialRequest = {
+  command: ['sleep', String(trialSeconds)],
+  autoRemove: true,
+  labels: { 'carrel.doctor': 'true' },
+};
 
 async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]> {
   const { engine, store, home } = parts;
