@@ -34,6 +34,7 @@ import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { Pauses } from './pause.ts';
 import { aboutLocal, probe } from './probe.ts';
+import { processStats } from './process-stats.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create, runtimeGone } from './start.ts';
 
@@ -232,9 +233,11 @@ class LocalEngine implements LocalEngineView {
   }
 
   async stats(id: string): Promise<Stats> {
-    const stats = readStats(this.#context.cgroups, id);
-    if (stats === null) throw new Fault('unsupported', 'this sandbox has no control group to measure');
-    return stats;
+    const counted = readStats(this.#context.cgroups, id);
+    if (counted !== null) return counted;
+    const handle = currentHandle(this.#context, id);
+    if (handle === null) throw notRunning();
+    return processStats(handle.init);
   }
 
   onChange(listener: (id: string) => void): () => void {

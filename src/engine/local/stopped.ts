@@ -33,7 +33,7 @@ function allProcesses(): number[] {
 }
 
 /** The command name is in parentheses and may itself hold spaces and parentheses. */
-function fieldsOf(path: string): string[] {
+export function fieldsOf(path: string): string[] {
   const stat = readIfThere(path) ?? '';
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

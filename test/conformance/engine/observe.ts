@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type Case, codeOf, exitedWith, text } from './trial.ts';
+import { type Case, exitedWith, text } from './trial.ts';
 import { within } from './wait.ts';
 
 export function observation(it: Case): void {
@@ -32,12 +32,9 @@ export function observation(it: Case): void {
   describe('stats', () => {
     it('count what runs, within its limits', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
-      if (made.started.advisory.includes('memoryBytes')) {
-        expect(await codeOf(t.engine.stats(made.id, made.handle))).toBe('unsupported');
-        return;
-      }
       const stats = await t.engine.stats(made.id, made.handle);
-      expect(stats.cpuSeconds).toBeGreaterThan(0);
+      // Where processes are asked, one by one, they have to have run for some milliseconds.
+      if (!made.started.advisory.includes('memoryBytes')) expect(stats.cpuSeconds).toBeGreaterThan(0);
       expect(stats.cpuSeconds).toBeLessThan(60);
       expect(stats.memoryBytes).toBeGreaterThan(0);
       expect(stats.memoryBytes).toBeLessThanOrEqual(made.launch.limits.memoryBytes);

@@ -1,0 +1,29 @@
+/**
+ * What a sandbox uses, where no control group counts it: the sum over its processes and those they have waited for. Memory
+ * that several share counts for each of them.
+ */
+import { readIfThere } from '../../lib/file.ts';
+import type { ProcessRef } from '../../lib/process.ts';
+import type { Stats } from '../engine.ts';
+import { fieldsOf, processesInside } from './stopped.ts';
+
+/** Of the kernel's clock as it shows it, on every architecture. */
+const ticksPerSecond = 100;
+
+export function processStats(init: ProcessRef): Stats {
+  const all = processesInside(init, []).map(statsOf);
+  const sum = (key: keyof Stats) => all.reduce((total, one) => total + one[key], 0);
+  return { cpuSeconds: sum('cpuSeconds'), memoryBytes: sum('memoryBytes'), pids: sum('pids') };
+}
+
+/** Of one that has just ended, nothing. */
+function statsOf(pid: number): Stats {
+  const fields = fieldsOf(`/proc/${pid}/stat`);
+  const ticks = fields.slice(11, 15).reduce((total, text) => total + Number(text), 0);
+  const kibibytes = /^VmRSS:\s*(\d+)/m.exec(readIfThere(`/proc/${pid}/status`) ?? '')?.[1] ?? 0;
+  return {
+    cpuSeconds: ticks / ticksPerSecond,
+    memoryBytes: Number(kibibytes) * 1024,
+    pids: Number(fields[17] ?? 0),
+  };
+}
