@@ -7,8 +7,9 @@ import { absolute } from './paths.ts';
 import { sandboxRequest } from './request.ts';
 import { checkVolume } from './volume.ts';
 
+/** With the cure. */
 function invalid(work: () => unknown): void {
-  expect(work).toThrowError(expect.objectContaining({ code: 'invalid' }) as Fault);
+  expect(work).toThrowError(expect.objectContaining({ code: 'invalid', hint: expect.any(String) }) as Fault);
 }
 
 test('pairs keep everything after the first =', () => {
@@ -26,7 +27,7 @@ describe('refused', () => {
   test.each(['', '-1', '1e3', 'NaN', '0x10', '1.'])('number %j', (text) => invalid(() => parseNumber(text, '--cpus')));
   test.each(['', '1.5', '-1', '9'.repeat(16)])('count %j', (text) => invalid(() => parseCount(text, '--tail')));
   test('a count that is too small', () => invalid(() => parseCount('0', '--max', 1)));
-  test.each(['lots', '-4g', '4x', ''])('--memory %j', (memory) =>
+  test.each(['lots', '-4g', '4x', '', '99999999999t'])('--memory %j', (memory) =>
     invalid(() => sandboxRequest({ memory }, undefined, [])),
   );
   test('a bad name, an empty project, an empty root', () => {
@@ -36,6 +37,9 @@ describe('refused', () => {
     invalid(() => homeOf(''));
     invalid(() => absolute('', 'FILE'));
   });
+  test.each(['', 'a b', '-x', '[::1', 'a:0'])('--network %j', (network) =>
+    invalid(() => sandboxRequest({ network }, undefined, [])),
+  );
   test.each(['', 'a/b', '../x', 'a b', '-x'])('--secret %j', (name) => {
     invalid(() => sandboxRequest({ secret: [name] }, undefined, []));
   });

@@ -28,13 +28,17 @@ export function parseEnv(texts: readonly string[]): Record<string, string> {
 
 export function parseNumber(text: string, option: string): number {
   if (/^\d{1,12}(\.\d{1,6})?$/.test(text)) return Number(text);
-  throw new Fault('invalid', `${option}: ${printable(text)} is not a number`);
+  throw new Fault('invalid', `${option}: ${printable(text)} is not a number`, {
+    hint: 'Give digits, such as 2 or 0.5.',
+  });
 }
 
 export function parseCount(text: string, option: string, least = 0): number {
   if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text);
   const from = least === 0 ? '' : ` of at least ${least}`;
-  throw new Fault('invalid', `${option}: ${printable(text)} is not a whole number${from}`);
+  throw new Fault('invalid', `${option}: ${printable(text)} is not a whole number${from}`, {
+    hint: 'Give digits, such as 10.',
+  });
 }
 
 /** Seconds, fractions allowed, → milliseconds. */

@@ -94,5 +94,7 @@ function checkName(name: string, text: string): void {
 }
 
 function refused(text: string, why: string): Fault {
-  return new Fault('invalid', `${printable(text)} ${why}`);
+  return new Fault('invalid', `${printable(text)} ${why}`, {
+    hint: 'Write HOST or HOST:PORT, such as example.com:443.',
+  });
 }

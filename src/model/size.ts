@@ -12,7 +12,11 @@ export function parseSize(text: string, what: string): number {
       hint: 'Give a number with an optional unit, such as 512m or 4g.',
     });
   }
-  return Math.round(Number(match[1]) * unit);
+  const bytes = Math.round(Number(match[1]) * unit);
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new Fault('invalid', `${what}: ${printable(text)} is more than there can be`, {
+    hint: 'Give less, such as 4g.',
+  });
 }
 
 /** Bytes → "3.4M": at most four characters and a unit, for tables. */
