@@ -78,7 +78,7 @@ const sandboxOptions: readonly OptionEntry[] = [
   },
   { flags: '--cpus <N>', summary: 'processors it may use (default 2)' },
   { flags: '--memory <SIZE>', summary: 'memory it may use (default 4g)' },
-  { flags: '--swap <SIZE>', summary: 'memory and swap together (default 8g)' },
+  { flags: '--swap <SIZE>', summary: 'memory and swap together (default 8g, or twice --memory)' },
   { flags: '--pids <N>', summary: 'processes and threads it may have (default 512)' },
   { flags: '--disk <SIZE>', summary: 'disk it may fill, where the filesystem can enforce it (default 8g)' },
   env,

@@ -83,7 +83,9 @@ function noSandboxRow({ message, hint }: { readonly message: string; readonly hi
 
 /** With limits to exceed, as far as this machine enforces them: asking for more is refused. */
 async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxView> {
-  const wishes: Partial<Limits>[] = [trialLimits, { pids: trialLimits.pids }];
+  const { memoryBytes, pids } = trialLimits;
+  // Without swap of its own where that can be had: filling it takes a while.
+  const wishes: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
   for (const limits of wishes) {
     try {
       return await sandboxes.create({ ...trialRequest, name, limits });
