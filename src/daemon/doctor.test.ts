@@ -51,7 +51,9 @@ describe('without a sandbox', () => {
   it('fewer limits are asked for only when more are refused', async () => {
     tried.length = 0;
     await doctorWhere(new Fault('unsupported', 'x')).examine();
-    expect(tried).toEqual([expect.objectContaining({ pids: 96, cpus: 1 }), { pids: 96 }, undefined]);
+    const memoryBytes = 128 * 1024 ** 2;
+    const all = { cpus: 1, memoryBytes, pids: 96 };
+    expect(tried).toEqual([{ ...all, swapBytes: memoryBytes }, all, { pids: 96 }, undefined]);
     tried.length = 0;
     await doctorWhere(new Fault('unavailable', 'x')).examine();
     expect(tried).toHaveLength(1);
