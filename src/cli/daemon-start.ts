@@ -3,12 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
 import { Client } from '../api/client.ts';
 import { accountName } from '../lib/account.ts';
 import { namespaceArgs } from '../lib/namespace.ts';
 import { dist } from '../lib/package.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
-import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { spawnFault } from '../lib/run.ts';
+import { consequences, Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
 import { livingKeeper } from './keeper.ts';
 
@@ -77,6 +79,9 @@ export function lastWords(log: string, exit: string): Fault {
   const refused = lines.findLast((line) => /^(unshare|nsenter): /.test(line));
   if (refused) return noNamespaces(refused, process.getuid?.() === 0);
   const tail = lines.filter((line) => line !== '').slice(-10);
+  // One that has no room for its last words either.
+  if (tail.length === 0 && exit === `exit code ${consequences.exhausted.exit}`)
+    return noSpace('the daemon cannot start');
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
 }
 
@@ -132,6 +137,7 @@ async function answers(home: string, child: ChildProcess, deadline: number, log:
   while (Date.now() < givesUp) {
     if (await isAnswering(home)) return true;
     if (!taken && hasExited(child)) {
+      if (child.pid === undefined) throw spawnFault(child.spawnfile, notSpawned(child.exitCode));
       if (child.exitCode !== takenExit) throw lastWords(log(), child.signalCode ?? `exit code ${child.exitCode}`);
       taken = true;
       givesUp = Math.min(deadline, Date.now() + takenMs);
@@ -139,6 +145,12 @@ async function answers(home: string, child: ChildProcess, deadline: number, log:
     await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
   }
   return false;
+}
+
+/** Node keeps the number of the error for an exit code. */
+function notSpawned(exitCode: number | null): NodeJS.ErrnoException {
+  const code = getSystemErrorName(exitCode ?? 0);
+  return Object.assign(new Error(code), { code });
 }
 
 function hasExited(child: ChildProcess): boolean {
@@ -162,11 +174,15 @@ function readFrom(log: number, start: number): string {
   return bytes.toString('utf8', 0, readSync(log, bytes, 0, size, fstatSync(log).size - size));
 }
 
+function noSpace(what: string, cause?: unknown): Fault {
+  return new Fault('exhausted', `${what}: no space left`, { cause, hint: 'Free some space on the disk of the home.' });
+}
+
 function unwritable(error: unknown, home: string): Fault {
   const { code, message } = error as NodeJS.ErrnoException;
   const elsewhere = 'Choose another home: --home DIR or CARREL_HOME.';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new Fault('exhausted', `${home}: no space left`, { cause: error, hint: 'Free some space on that disk.' });
+    return noSpace(home, error);
   }
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP') {
     return new Fault('invalid', `${home} cannot be a home: ${message}`, { cause: error, hint: elsewhere });

@@ -42,8 +42,8 @@ export function readYaml(text: string, file: string): YamlDocument {
     const { line, col } = lines.linePos(offset);
     return { offset, text: `${file}:${line}:${col}` };
   };
-  const refuse = (offset: number, message: string, hint?: string) =>
-    new Fault('invalid', `${positionOf(offset).text}: ${message}`, hint === undefined ? {} : { hint });
+  const refuse = (offset: number, message: string, hint = 'Mend the file.') =>
+    new Fault('invalid', `${positionOf(offset).text}: ${message}`, { hint });
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const tooDeep = deeperThan(tokens, deepest);
   if (tooDeep !== null) throw refuse(tooDeep.offset, `nested deeper than ${deepest} levels`);

@@ -109,6 +109,7 @@ describe('a home', () => {
       writeFileSync(join(carrel.home, 'config.yaml'), text);
       const { exitCode, stderr } = await carrel.run(['ls']);
       expect(stderr).toMatch(/config\.yaml|limits\.memory/);
+      expect(stderr).toContain('cure: ');
       expect(exitCode).toBe(2);
     }
     writeFileSync(join(carrel.home, 'config.yaml'), 'limits: {memory: 1g}\n');
@@ -157,6 +158,14 @@ describe('a home', () => {
 });
 
 describe('a machine', () => {
+  it('without any program is told so before there is a daemon', async () => {
+    const carrel = new Installation();
+    const { exitCode, stderr } = await carrel.run(['ls'], { env: { PATH: '/nowhere' } });
+    expect(stderr).toMatch(/unshare is not installed\n +cure: /);
+    expect(exitCode).toBe(3);
+    await carrel.dispose();
+  });
+
   it.each([
     ['conmon', 'conmon is not installed', 'conmon'],
     ['crun runc', 'no runtime: crun or runc is not installed', 'runtime'],

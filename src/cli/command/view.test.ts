@@ -112,6 +112,7 @@ test('the last words of a daemon become its Fault', () => {
     ...{ code: 'unsupported', message: 'no crun', hint: 'apt install crun' },
   });
   expect(lastWords('carrel-fault: {"co', 'SIGKILL').toJSON()).toMatchObject({ code: 'internal' });
+  expect(lastWords('', 'exit code 7').toJSON()).toMatchObject({ code: 'exhausted', hint: expect.any(String) });
   expect(lastWords('a\nb\n', 'exit code 1').message).toBe('the daemon did not start (exit code 1)\na\nb');
 });
 
