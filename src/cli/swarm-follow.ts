@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../api/client.ts';
 import type { SwarmView } from '../api/routes.ts';
 import { isFault } from '../model/fault.ts';
+import { isActive } from '../model/swarm.ts';
 import type { Output } from './output/output.ts';
-import { fittingTable, isActive, swarmChanges, swarmNotes } from './swarm-view.ts';
+import { fittingTable, swarmChanges, swarmNotes } from './swarm-view.ts';
 
 /** Between two looks, however much happens. */
 const betweenMs = 100;

@@ -1,5 +1,6 @@
 /** A swarm as people see it: a table, and lines for whoever reads along. */
 import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
+import { isActive } from '../model/swarm.ts';
 import type { Output } from './output/output.ts';
 import { paintState } from './output/state.ts';
 import { table } from './output/table.ts';
@@ -12,10 +13,6 @@ const leastWord = 10;
 const maxNotes = 20;
 /** A commit as people write it. */
 const shortCommit = 10;
-
-export function isActive({ status }: Pick<SwarmContainerView, 'status'>): boolean {
-  return status === 'pending' || status === 'running';
-}
 
 export function swarmTable({ containers }: SwarmView, out: Output): string[] {
   const cells = containers.map((one) => [

@@ -2,6 +2,7 @@
 import type { Client } from '../api/client.ts';
 import type { SwarmView } from '../api/routes.ts';
 import { consequences } from '../model/fault.ts';
+import { isActive } from '../model/swarm.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output/output.ts';
 import { commandLine, plain } from './output/text.ts';
@@ -9,7 +10,6 @@ import { absolute } from './paths.ts';
 import { openPullRequests } from './pull-request.ts';
 import { catchSignals } from './signals.ts';
 import { followSwarm } from './swarm-follow.ts';
-import { isActive } from './swarm-view.ts';
 
 /** The project of a swarm: the one that was named, or the folder here. */
 export function projectOf({ project }: { readonly project?: string }): string {

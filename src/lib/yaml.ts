@@ -50,7 +50,7 @@ export function readYaml(text: string, file: string): YamlDocument {
   const [document, second] = [...new Composer({ prettyErrors: false }).compose(tokens, true, text.length)];
   const wrong = [...document!.errors, ...document!.warnings][0];
   if (wrong) throw refuse(wrong.pos[0], wrong.message);
-  if (second) throw refuse(second.range[0], 'a second document begins here', 'One file declares one fleet.');
+  if (second) throw refuse(second.range[0], 'a second document begins here', 'A file has one.');
   const odd = oddity(document!);
   if (odd) throw refuse(odd.node.range?.[0] ?? 0, odd.message, odd.hint);
   return { content: document!.toJS(), locate: (place) => positionOf(offsetOf(document!, place)) };

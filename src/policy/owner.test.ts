@@ -83,8 +83,8 @@ describe('policy.yaml', () => {
     ['rules: is missing', '{}'],
     ['must be an object', '- a'],
     ['must be an object', ''],
-    ['policy.yaml: ', 'rules: [*a]'],
-    ['policy.yaml: ', 'rules: ['],
+    ['policy.yaml:1:9: ', 'rules: [*a]'],
+    ['policy.yaml:1:9: ', 'rules: ['],
     ['rules[0].command[0]: must be text', 'rules:\n  - {decision: deny, command: [1]}'],
   ])('is not used when it is not understood: %s', async (reason, content) => {
     expect(await read(content)).toMatchObject({ unusable: expect.stringContaining(reason) });

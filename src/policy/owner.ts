@@ -33,14 +33,14 @@ export async function readOwnerRules(home: string, cwd: string): Promise<OwnerRu
   const content = readTrusted(home, path, cwd);
   if (content === null) return { rules: [] };
   if (typeof content === 'object') return content;
-  const { parse } = await import('yaml');
+  const { readYaml } = await import('../lib/yaml.ts');
   try {
-    const { rules } = file(parse(content, { maxAliasCount: 0, schema: 'core' }), []);
+    const { rules } = file(readYaml(content, path).content, []);
     const empty = rules.findIndex(({ command }) => command.length === 0);
     return empty === -1 ? { rules } : { unusable: `${path}: rules[${empty}].command: must not be empty` };
   } catch (error) {
-    const reason = error instanceof Misfit ? error.message : (error as Error).message.split('\n')[0];
-    return { unusable: `${path}: ${reason}` };
+    const { message } = error as Error;
+    return { unusable: error instanceof Misfit ? `${path}: ${message}` : message };
   }
 }
 
