@@ -19,7 +19,7 @@ export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: Gl
  */
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {
   const [head, tail] = splitCommand(argv);
-  const program = buildProgram(tail, dispatch, head.includes('--json'));
+  const program = buildProgram(tail, dispatch, head.includes('--json'), wanted(head));
   try {
     await program.parseAsync([...head], { from: 'user' });
   } catch (error) {
@@ -40,6 +40,12 @@ function entryOf(argv: readonly string[]): CommandEntry | undefined {
   return commands.find(({ name }) => name === first || name === `${first} ${second}`);
 }
 
+/** A command that is to run needs no other; help may tell of any. */
+function wanted(head: readonly string[]): readonly CommandEntry[] {
+  const entry = head.some((word) => ['-h', '--help'].includes(word)) ? undefined : entryOf(head);
+  return entry ? [entry] : commands;
+}
+
 function groupOf(argv: readonly string[]): GroupEntry | undefined {
   return groups.find(({ name }) => name === wordsOf(argv)[0]);
 }
@@ -48,7 +54,12 @@ function wordsOf(argv: readonly string[]): string[] {
   return argv.filter((word, index) => !word.startsWith('-') && !['--home', '--user'].includes(argv[index - 1] ?? ''));
 }
 
-function buildProgram(tail: readonly string[], dispatch: Dispatch, json: boolean): Command {
+function buildProgram(
+  tail: readonly string[],
+  dispatch: Dispatch,
+  json: boolean,
+  entries: readonly CommandEntry[],
+): Command {
   const program = new Command('carrel')
     .description('One machine, many AI coding agents: each in an isolated sandbox.')
     .usage('[--home DIR] [--user NAME] [--json] COMMAND')
@@ -65,7 +76,7 @@ function buildProgram(tail: readonly string[], dispatch: Dispatch, json: boolean
     })
     .helpCommand(false);
   program.addHelpText('after', `\n${environment}\n\nFirst steps: carrel demo; carrel doctor; carrel run -- uname -a`);
-  for (const entry of commands)
+  for (const entry of entries)
     parentOf(entry, program).addCommand(buildCommand(entry, program, tail, dispatch), { hidden: !!entry.hidden });
   return program.addCommand(buildHelp(program));
 }
