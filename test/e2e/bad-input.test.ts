@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(stderr).not.toContain('\u001b');
     expect(exitCode).toBe(code);
     expect(stdout).toBe('');
-    expect((await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name)).toEqual(['there']);
+    expect((await carrel.list()).map(({ name }) => name)).toEqual(['there']);
     expect(readdirSync(join(carrel.home, 'sandboxes'))).toHaveLength(1);
   });
 
@@ -99,7 +99,7 @@ describe('a home', () => {
     expect(stderr).toMatch(/space|full/i);
     expect(exitCode).toBe(7);
     execFileSync('rm', [join(carrel.home, 'fill')]);
-    expect((await carrel.json<unknown[]>('ls')).length).toBe(0);
+    expect((await carrel.list()).length).toBe(0);
     await carrel.ok('down');
     execFileSync('umount', [carrel.home]);
   });

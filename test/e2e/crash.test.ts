@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CrashGround, crashGrounds, podmanGround } from '../harness/crash-ground.ts';
-import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
+import { Installation, isRunning, until } from '../harness/installation.ts';
 import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { groupsOf } from '../harness/traces.ts';
 
@@ -69,7 +69,7 @@ function create(ground: CrashGround, points: readonly string[]): void {
     const count = () => carrel.run(['exec', 'box', '--', 'cat', '/home/agent/count']);
     await until(async () => (await count()).stdout !== '', 'the command to run');
     expect((await count()).stdout).toBe('run\n');
-    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
+    expect(await carrel.list()).toHaveLength(1);
     expect(await ground.running(carrel)).toBe(1);
   });
 }
@@ -104,7 +104,7 @@ function remove(ground: CrashGround, points: readonly string[]): void {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     await crashDuring(point, 'rm', '--force', 'box');
-    await until(async () => (await carrel.json<SandboxView[]>('ls')).length === 0, 'the sandbox to be gone');
+    await until(async () => (await carrel.list()).length === 0, 'the sandbox to be gone');
     expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
     await ground.expectFreed(carrel, id);
     await ground.expectNothing(carrel);
@@ -133,7 +133,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     await carrel.script('signal', `${script} kill -SEGV $$`);
     const devour = `${script} exec python3 -c 'bytearray(200 << 20)'`;
     await carrel.ok('create', '--name', 'memory', '--memory', '32m', '--swap', '32m', '--', 'sh', '-c', devour);
-    const ids = (await carrel.json<SandboxView[]>('ls')).map(({ id }) => id);
+    const ids = (await carrel.list()).map(({ id }) => id);
     await carrel.killDaemon();
     for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
     await ended();
@@ -145,7 +145,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('down');
     carrel.removeDatabase();
-    expect(await carrel.json<SandboxView[]>('ls')).toEqual([]);
+    expect(await carrel.list()).toEqual([]);
     await ended();
     await until(
       () =>
@@ -178,7 +178,7 @@ describe.runIf(isRealRoot)('the home was removed under a running sandbox', () =>
     await carrel.killDaemon();
     carrel.removeDatabase();
     for (const name of ['run', 'state']) rmSync(join(carrel.home, 'engine', name), { recursive: true });
-    expect(await carrel.json<SandboxView[]>('ls')).toEqual([]);
+    expect(await carrel.list()).toEqual([]);
     await until(() => groupsOf(id).length === 0, 'its group to be freed');
   });
 });
@@ -193,7 +193,7 @@ describe('two at once', () => {
     await carrel.ok('up', '-d');
     const outcomes = await Promise.all([1, 2].map(() => carrel.run(['create', '--name', 'box'])));
     expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 6]);
-    expect(await carrel.json<SandboxView[]>('ls')).toHaveLength(1);
+    expect(await carrel.list()).toHaveLength(1);
   });
 
   it('two daemons: one wins, and both commands are answered by it', async () => {

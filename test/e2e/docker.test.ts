@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineView } from '../../src/api/routes.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
-import { Installation, type SandboxView, until } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
 
 const owner = 12_345;
 
@@ -61,7 +61,7 @@ describe('on docker', () => {
       75,
       expect.stringContaining(`no Docker Engine answers at ${dockerd.socketPath}`),
     ]);
-    expect(await carrel.json<SandboxView[]>('ls')).toMatchObject([{ name: 'box' }]);
+    expect(await carrel.list()).toMatchObject([{ name: 'box' }]);
     expect(await carrel.ok('run', '--rm', '--', 'echo', 'hi')).toBe('hi\n');
     await dockerd.start();
     await until(async () => (await carrel.show('box')).state === 'failed', 'the end to be recorded');
@@ -75,7 +75,7 @@ describe('on docker', () => {
     await carrel.ok('create', '--name', 'box', ...docker);
     await dockerd.stop('SIGKILL');
     const away = { name: 'box', state: 'running', unseen: expect.stringContaining('no Docker Engine answers') };
-    expect(await carrel.json<SandboxView[]>('ls')).toMatchObject([away]);
+    expect(await carrel.list()).toMatchObject([away]);
     expect(await carrel.show('box')).toMatchObject(away);
     for (const args of [['ls'], ['show', 'box']]) {
       const { exitCode, stdout, stderr } = await carrel.run(args);

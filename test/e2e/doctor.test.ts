@@ -25,7 +25,7 @@ function claimRows(rows: readonly Row[]): Row[] {
 }
 
 async function namesOf(carrel: Installation): Promise<string[]> {
-  return (await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name);
+  return (await carrel.list()).map(({ name }) => name);
 }
 
 function sandboxFolders(carrel: Installation): string[] {

@@ -141,7 +141,7 @@ describe('somebody with a token', () => {
     }
     expect((await bob(['exec', 'here', '--', 'ls', '/s'])).stdout).toBe('here\nthere\n');
     expect((await bob(['up'])).stderr).toContain('nothing to do, 2 sandboxes');
-    expect(await carrel.json<unknown[]>('ls')).toEqual([]);
+    expect(await carrel.list()).toEqual([]);
     const all = await carrel.json<{ user: string; name: string }[]>('ls', '--all-users');
     expect(all.map(({ user, name }) => `${user} ${name}`)).toEqual(['bob here', 'bob there']);
     await carrel.ok('--user', 'bob', 'rm', '--force', 'here', 'there');

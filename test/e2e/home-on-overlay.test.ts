@@ -17,7 +17,7 @@ beforeAll(() => {
   execFileSync('mount', ['-t', 'overlay', '-o', options, 'carrel-test', carrel.home]);
 });
 afterAll(async () => {
-  const names = (await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name);
+  const names = (await carrel.list()).map(({ name }) => name);
   if (names.length > 0) await carrel.ok('rm', '--force', ...names);
   await carrel.ok('down');
   execFileSync('umount', [carrel.home]);

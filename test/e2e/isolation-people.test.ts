@@ -113,7 +113,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     await inside('touch', '/data/mine');
     const file = (user: string, name: string) =>
       statSync(join(carrel.home, 'volumes', `carrel-memory-bank-${userHash(user)}`, name)).uid;
-    const [{ user }] = await carrel.json<[{ user: string }]>('ls');
+    const user = (await carrel.list())[0]!.user;
     const [anns, bobs] = [file(user, 'secret'), file('bob', 'mine')];
     expect(Math.floor(anns / 65_536)).not.toBe(Math.floor(bobs / 65_536));
     for (const uid of [anns, bobs]) expect(uid).toBeGreaterThan(0x7000_0000);

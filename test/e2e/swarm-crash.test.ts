@@ -61,13 +61,16 @@ it('what was done by a sandbox that is removed by force is on the host, or is do
   const go = (...which: number[]) =>
     carrel.run(['exec', 'forced', '--', 'touch', ...which.map((index) => `/tmp/go-${index}`)]);
   await project.swarm(...begin, '--detach');
+  const second = () =>
+    project.until('the second story', ({ containers: [one] }) => one?.stories[1]?.status === 'in_progress');
   await until(() => project.statuses('forced')[0] === 'completed', 'the first story to be on the host', 30_000);
+  await second();
   expect(childrenOf((await project.view()).containers[0]!.acpPid!)).toHaveLength(1);
   await carrel.ok('rm', '--force', 'forced');
   const { containers } = await project.until('the loss', hasEnded);
   expect(containers[0]).toMatchObject({ acpPid: null, storyProgress: { completed: 1, failed: 1 } });
   await project.swarm('resume', '--detach');
-  await project.until('the second story', ({ containers: [one] }) => one?.stories[1]?.status === 'in_progress');
+  await second();
   await go(1);
   await project.until('the third story', ({ containers: [one] }) => one?.stories[1]?.status === 'completed');
   await carrel.ok('rm', '--force', 'forced');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SnapshotView } from '../../src/api/routes.ts';
-import { Installation, isRunning, type SandboxView, until } from '../harness/installation.ts';
+import { Installation, isRunning, until } from '../harness/installation.ts';
 import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { agent, apply, changesOf, numbers, Project, stateOf, ways } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
@@ -120,7 +120,7 @@ describe.each(ways)('an apply, as %s', (way) => {
 });
 
 const snapshots = (name: string) => carrel.json<SnapshotView[]>('snapshots', name);
-const names = async () => (await carrel.json<SandboxView[]>('ls')).map(({ name }) => name).sort();
+const names = async () => (await carrel.list()).map(({ name }) => name).sort();
 const kept = () => readdirSync(join(carrel.home, 'sandboxes')).length;
 
 describe.each(isRepeated ? ways : ways.slice(0, 1))('what is kept of a running sandbox, as %s', (way) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxView, SnapshotView } from '../../src/api/routes.ts';
+import type { SnapshotView } from '../../src/api/routes.ts';
 import { Installation } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 import { agent, apply, changesOf, numbers, outcomes, Project, stateOf, ways } from '../harness/project.ts';
@@ -31,7 +31,7 @@ describe.each(ways)('as %s', (way) => {
     account?.dispose();
   });
 
-  const names = async () => (await carrel.json<SandboxView[]>('ls')).map(({ name }) => name).sort();
+  const names = async () => (await carrel.list()).map(({ name }) => name).sort();
 
   describe('a project', () => {
     const refused = async (path: string, code: number, words: string) => {

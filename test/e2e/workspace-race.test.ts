@@ -32,7 +32,7 @@ beforeEach(() => {
   project.git('commit', '-qm', 'first');
 });
 afterEach(async () => {
-  const names = (await carrel.json<{ name: string }[]>('ls')).map(({ name }) => name);
+  const names = (await carrel.list()).map(({ name }) => name);
   if (names.length > 0) await carrel.ok('rm', '--force', ...names);
 });
 

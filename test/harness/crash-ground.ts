@@ -1,7 +1,7 @@
 /** What a sandbox leaves to see while it lives and after, by the engine that it is on: for tests that kill the daemon. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { run } from '../../src/lib/run.ts';
 import { Dockerd } from './dockerd.ts';
 import { Installation, isRunning, until } from './installation.ts';
@@ -32,11 +32,13 @@ const localGround: CrashGround = {
   open: async () => {},
   installation: () => new Installation(),
   running: async ({ home }) => processesMentioning(home, 'conmon').length,
-  expectFreed: async ({ home }, id) => {
-    expect(processesMentioning(home, 'conmon')).toEqual([]);
-    expect(groupsOf(id)).toEqual([]);
-    expect(readdirSync(join(home, 'engine/state/crun'))).toEqual([]);
-  },
+  // A keeper that has told the end is on its way out itself.
+  expectFreed: ({ home }, id) =>
+    vi.waitFor(() => {
+      expect(processesMentioning(home, 'conmon')).toEqual([]);
+      expect(groupsOf(id)).toEqual([]);
+      expect(readdirSync(join(home, 'engine/state/crun'))).toEqual([]);
+    }, 5000),
   expectNothing: async ({ home }) => {
     expect(readdirSync(join(home, 'engine/run'))).toEqual([]);
     expect(readdirSync(join(home, 'engine/exit'))).toEqual([]);

@@ -19,6 +19,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/routes.ts';
 import { processRef } from '../../src/lib/process.ts';
+import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
 
 export type { SandboxView };
@@ -91,6 +92,11 @@ export class Installation {
     return new Client(this.home);
   }
 
+  /** Asks as the CLI does, for a small part of what starting that takes: a daemon that is not there is started. */
+  get #starting(): Client {
+    return new Client(this.home, async () => void (await this.ok('up', '-d')));
+  }
+
   /** Starts the CLI; its streams are yours. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
     const argv = [process.execPath, program, ...(this.#dockerd ? onDocker(args) : args)];
@@ -126,7 +132,11 @@ export class Installation {
   }
 
   show(name: string): Promise<SandboxView> {
-    return this.json('show', name);
+    return this.#starting.call('showSandbox', { path: { name } });
+  }
+
+  list(): Promise<SandboxView[]> {
+    return this.#starting.call('listSandboxes');
   }
 
   async json<T>(...args: string[]): Promise<T> {
@@ -150,13 +160,18 @@ export class Installation {
   }
 
   async dispose(): Promise<void> {
-    const names = (await this.json<{ name: string }[]>('ls')).map(({ name }) => name);
-    // One may remove itself meanwhile.
-    const { exitCode, stderr } =
-      names.length > 0 ? await this.run(['rm', '--force', ...names]) : { exitCode: 0, stderr: '' };
-    if (exitCode !== 0 && exitCode !== 5) throw new Error(`carrel rm exited with ${exitCode}: ${stderr}`);
-    await this.ok('down');
+    await Promise.all((await this.list()).map(({ name }) => this.#remove(name)));
+    const pid = this.daemonPid;
+    await this.client.call('shutdown', { body: { all: false } });
+    await until(() => !isRunning(pid), 'the daemon to end');
     await rm(this.#beside, { recursive: true, force: true });
+  }
+
+  /** One may remove itself meanwhile. */
+  async #remove(name: string): Promise<void> {
+    await this.client.call('removeSandbox', { path: { name }, query: { force: true } }).catch((error) => {
+      if (!isFault(error, 'not_found')) throw error;
+    });
   }
 }
 
