@@ -125,8 +125,8 @@ function prepare(db: Database.Database) {
     ),
     events: db.prepare<[number, number], RawEvent>('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?'),
     expire: db.prepare<[number]>('DELETE FROM events WHERE seq <= ?'),
-    // Unlike the newest event, it also knows of events that were pruned.
     firstSeq: db.prepare<[], number | null>('SELECT min(seq) FROM events').pluck(),
+    // Unlike the newest event, it also knows of events that were pruned.
     lastSeq: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck(),
   };
 }

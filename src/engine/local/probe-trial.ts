@@ -39,7 +39,7 @@ function noOverlay(reason: string): ProbeRow {
   return warning(
     'overlay',
     `a trial mount fails: ${reason}`,
-    'Load the overlay module (as root: modprobe overlay); as an ordinary user it needs Linux 5.11. Without it --rootfs does not work.',
+    'Load the overlay module (as root: modprobe overlay); as an ordinary user it needs Linux 5.11. Without it working copies are whole copies, and --rootfs does not work.',
   );
 }
 
