@@ -25,7 +25,7 @@ describe('a request', () => {
     [['run'], 2, 'carrel run'],
     [['run', '--memory', '1k', '--', 'true'], 2, 'limits.memoryBytes'],
     [['run', '--memory', 'lots', '--', 'true'], 2, 'is not a size'],
-    [['run', '--memory', '999999t', '--', 'true'], 2, 'limits.memoryBytes'],
+    [['run', '--memory', '999999t', '--', 'true'], 2, 'is more than there can be'],
     [['run', '--cpus', '0', '--', 'true'], 2, 'limits.cpus'],
     [['run', '--cpus', 'many', '--', 'true'], 2, 'cpus'],
     [['run', '--pids', '-1', '--', 'true'], 2, 'pids'],
