@@ -56,7 +56,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/*.test.ts'],
           sequence: { groupOrder: 0 },
-          // The longest takes half a second, on a machine that has nothing else to do.
+          // What tries many inputs takes two seconds, and on a busy machine more than the five of vitest.
           testTimeout: 30_000,
         },
       },
