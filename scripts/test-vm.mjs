@@ -204,12 +204,12 @@ async function run(folder, version, phase) {
   const timer = setTimeout(() => machine.kill('SIGKILL'), silentMs);
   let end = null;
   for await (const line of createInterface({ input: machine.stdout })) {
-    end = /carrel-vm: (exit \d+|reset)/.exec(line)?.[1] ?? end;
+    end = /carrel-vm: exit \d+|sysrq: Resetting/.exec(line)?.[0] ?? end;
     console.log(`  ${line.trimEnd()}`);
     timer.refresh();
   }
   clearTimeout(timer);
-  return end === 'exit 0' || end === 'reset';
+  return end === (phase === 'cut' ? 'sysrq: Resetting' : 'carrel-vm: exit 0');
 }
 
 async function main() {
