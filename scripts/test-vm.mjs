@@ -155,6 +155,12 @@ function begin(program, args, stdio) {
   return child;
 }
 
+/** The next machine's servers have the same sockets. */
+function ended(child) {
+  child.kill('SIGKILL');
+  return new Promise((resolve) => child.once('exit', resolve));
+}
+
 /** A server of files ends with the machine it serves. */
 async function share(folder, tag, source) {
   const socket = join(folder, `${tag}.socket`);
@@ -209,6 +215,7 @@ async function run(folder, version, phase) {
     timer.refresh();
   }
   clearTimeout(timer);
+  await Promise.all([...running].map(ended));
   return end === (phase === 'cut' ? 'sysrq: Resetting' : 'carrel-vm: exit 0');
 }
 
