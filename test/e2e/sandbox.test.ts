@@ -105,6 +105,15 @@ describe('run', () => {
   });
 });
 
+it('a shell that is piped into ends with its orders', async () => {
+  await carrel.ok('create', '--name', 'a', '--', 'sleep', 'infinity');
+  expect(await carrel.run(['shell', 'a'], { input: 'echo "$PWD"; exit 3\n' })).toMatchObject({
+    exitCode: 3,
+    stdout: '/home/agent\n',
+  });
+  expect(await carrel.run(['shell', 'a'])).toMatchObject({ exitCode: 0, stdout: '' });
+});
+
 describe('exec', () => {
   it('has streams, environment, folder and code of its own', async () => {
     await carrel.ok('create', '--name', 'a', '--env', 'COLOUR=red');

@@ -9,6 +9,8 @@ const bestShell = ['/bin/sh', '-c', 'exec $(command -v bash || echo sh) -l'];
 export default async function shell(context: Context, { args }: Invocation): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const env = process.env.TERM ? { TERM: process.env.TERM } : {};
-  const request = { command: bestShell, env, stdin: true, terminal: terminalSize(), bound: true };
-  return interact(connect(context), context.out, name, request);
+  const request = { command: bestShell, env, stdin: true, bound: true };
+  // A shell that is piped into reads orders until they end.
+  const terminal = process.stdin.isTTY ? { terminal: terminalSize() } : {};
+  return interact(connect(context), context.out, name, { ...request, ...terminal });
 }
