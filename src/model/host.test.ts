@@ -64,6 +64,7 @@ describe('refused', () => {
     ['a soft hyphen alone', '\u00ad'],
     ['a joiner', 'a\u200db.example'],
     ['punycode that means nothing', 'xn--a.example'],
+    ['punycode of what needs none', 'a.xn--xn--a-.example'],
     ['a dash in front', '-a.example'],
     ['a dash behind', 'a-.example'],
     ['a label too long', `${'a'.repeat(64)}.example`],

@@ -3,7 +3,7 @@
  * into that form; whatever programs are known to read in different ways is refused.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 
@@ -79,7 +79,8 @@ export function parseName(text: string): string {
   // Decoded by some and not by others; and what stands around a host in a URL.
   if (/[\u0000-\u0020\u007f%@/\\?#:[\]<>^|*]/.test(text)) throw refused(text, 'has characters that no host name has');
   const ascii = domainToASCII(text).replace(/\.$/, '');
-  if (ascii === '') throw refused(text, 'is not a host name');
+  // Punycode that means nothing: some Nodes let it stand.
+  if (ascii === '' || /(?:^|\.)xn--/.test(domainToUnicode(ascii))) throw refused(text, 'is not a host name');
   checkName(ascii, text);
   return ascii;
 }
