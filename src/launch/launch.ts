@@ -10,7 +10,7 @@ import { adapter } from './adapter.ts';
 import { credentials } from './credentials.ts';
 import { folders } from './folders.ts';
 import { identity } from './identity.ts';
-import { network, networkEnv } from './network.ts';
+import { commandOf, network, networkEnv } from './network.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { services } from './services.ts';
@@ -93,7 +93,7 @@ export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places
     root: spec.image
       ? { kind: 'image', reference: spec.imageId ?? spec.image }
       : await prepareRoot(spec.rootfs, places),
-    command: spec.command,
+    command: commandOf(spec),
     limits: spec.limits,
     demanded: spec.demanded,
     stdin: spec.stdin,

@@ -41,12 +41,34 @@ export const network: Hook = {
 
 /** Of the sandbox itself, or of what runs in it with `more`, also where it had no network when it started. */
 export function networkEnv(
-  { network: given, credentials, env }: SandboxSpec,
+  spec: SandboxSpec,
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
-  const asks = (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
-  if (!asks) return more;
-  const asked = { ...env, ...more };
+  if (!asks(spec)) return more;
+  const asked = { ...spec.env, ...more };
   const options = [preloadOption, asked.NODE_OPTIONS].filter((one) => one !== undefined);
   return { ...proxyEnv, ...asked, NODE_OPTIONS: options.join(' ') };
+}
+
+/** There is something to ask the proxy for. */
+function asks({ network: given, credentials }: SandboxSpec): boolean {
+  return (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
+}
+
+/** In hexadecimal, as the kernel lists it; `0A` is a socket that listens. */
+const listed = `${insidePorts.proxy.toString(16).toUpperCase()} 0A`;
+/** Ten seconds: under a runtime with a network of its own there is nothing to be seen. */
+const waitForProxy = `
+heard() { while read -r _ at _ state _; do [ "\${at##*:} $state" = '${listed}' ] && return 0; done </proc/net/tcp; return 1; }
+tries=0
+until heard || [ $tries -ge 1000 ]; do tries=$((tries + 1)); sleep 0.01; done
+exec "$@"`;
+
+/**
+ * On a Docker Engine a sandbox's network namespace comes with its command, and nothing can listen in it before. So the command
+ * waits inside for the proxy, however many daemons die meanwhile.
+ */
+export function commandOf(spec: SandboxSpec): readonly string[] {
+  if (spec.engine !== 'docker' || spec.command.length === 0 || !asks(spec)) return spec.command;
+  return ['/bin/sh', '-c', waitForProxy, 'sh', ...spec.command];
 }

@@ -77,6 +77,15 @@ describe.each(ways)('a network, %s', (way: Way) => {
     }
   });
 
+  it('is there before the command begins', async () => {
+    const url = `https://${web.place}/first`;
+    const said = await carrel().run(['run', '--rm', '--network', web.rules, '--', 'curl', '-ksS', url]);
+    expect(said).toEqual({ exitCode: 0, stdout: `hello ${web.place}/first\n`, stderr: '' });
+    expect(await carrel().run(['run', '--rm', '--network', web.rules, '--', '/no/such'])).toMatchObject({
+      exitCode: 127,
+    });
+  });
+
   it('is used by node and npm', async () => {
     const url = `https://${web.place}`;
     const install = `mkdir -p /tmp/app && cd /tmp/app && echo '{}' > package.json && npm install --silent --no-audit --registry "$1" ${packageName} && ls node_modules`;

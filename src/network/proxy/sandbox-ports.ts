@@ -97,13 +97,13 @@ export class SandboxPorts {
   }
 }
 
-/** The proxy's own only where there is something to ask it for. */
+/** The proxy's own only where there is something to ask it for, and last: a command may wait for it (`launch/network.ts`). */
 function wantedPorts({ allow, services, credentials }: Attachment): number[] {
   const isAsked = allow.length > 0 || credentials.length > 0;
   return [
-    ...(isAsked ? [insidePorts.proxy] : []),
     ...services.map(({ port }) => port),
     ...credentials.map(({ insidePort }) => insidePort),
+    ...(isAsked ? [insidePorts.proxy] : []),
   ];
 }
 
