@@ -21,8 +21,10 @@ beforeAll(() => {
 afterAll(() => carrel.dispose());
 
 const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
+/** Where the Node is that we run on: the host's programs are there, another is brought along. */
+const node = process.execPath.startsWith('/usr/') ? process.execPath : '/opt/carrel/node';
 const settings = {
-  agent: { kind: 'command', command: [process.execPath, '/workspace/tools/agent.mjs'] },
+  agent: { kind: 'command', command: [node, '/workspace/tools/agent.mjs'] },
 } as const;
 
 /** Its agent is among the files that git ignores. */

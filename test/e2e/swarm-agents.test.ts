@@ -15,8 +15,8 @@ const acp = '@agentclientprotocol/claude-agent-acp/dist/index.js';
 /** As the owner would, whose agents are not on the PATH. */
 const config = [
   'agents:',
-  `  claude: { kind: claude, command: [${process.execPath}, ${modules}/${cli}], key: ${key} }`,
-  `  acp: { kind: acp, command: [${process.execPath}, ${modules}/${acp}], key: ${key} }`,
+  `  claude: { kind: claude, command: [node, ${modules}/${cli}], key: ${key} }`,
+  `  acp: { kind: acp, command: [node, ${modules}/${acp}], key: ${key} }`,
   '',
 ].join('\n');
 
