@@ -164,7 +164,8 @@ export class Installation {
     const pid = this.daemonPid;
     await this.client.call('shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
-    await rm(this.#beside, { recursive: true, force: true });
+    // A daemon that came second may still be on its way out.
+    await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** One may remove itself meanwhile. */
