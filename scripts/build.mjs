@@ -11,14 +11,7 @@ const src = join(root, 'src');
 const dist = join(root, 'dist');
 
 /** Each becomes one file. The adapter has to: it is mounted into sandboxes, where there is no other file of ours. */
-const programs = [
-  'daemon/main',
-  'daemon/job-thread',
-  'network/proxy/main',
-  'network/proxy/threshold-thread',
-  'agent/main',
-  'agent/demo',
-];
+const programs = JSON.parse(readFileSync(join(root, 'scripts/programs.json'), 'utf8'));
 /** They have parts that are no JavaScript, or are seldom loaded. */
 const external = ['better-sqlite3', 'dockerode', 'koffi'];
 /** A command loads what it needs and nothing else. */

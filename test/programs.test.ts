@@ -21,14 +21,7 @@ function loaded(file: string, found: string[] = []): string[] {
   return found;
 }
 
-test.each([
-  'daemon/main',
-  'daemon/job-thread',
-  'network/proxy/main',
-  'network/proxy/threshold-thread',
-  'agent/main',
-  'agent/demo',
-])('%s is one file', (program) => {
+test.each(JSON.parse(readFileSync('scripts/programs.json', 'utf8')) as string[])('%s is one file', (program) => {
   const [, ...others] = loaded(`dist/${program}.js`);
   expect(others.filter((one) => !['koffi', 'better-sqlite3'].includes(one))).toEqual([]);
 });

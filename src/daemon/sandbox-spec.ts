@@ -138,7 +138,9 @@ export function ownProject(
 export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | null {
   if (image === undefined) return null;
   if (rootfs !== undefined)
-    throw new Fault('invalid', 'a sandbox is made of an image or of a root filesystem, not both');
+    throw new Fault('invalid', 'a sandbox is made of an image or of a root filesystem, not both', {
+      hint: 'Leave out --image or --rootfs.',
+    });
   if (engine === 'docker') return image;
   throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
 }

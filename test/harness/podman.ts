@@ -35,6 +35,8 @@ export class Podman extends Dockerd {
     const engine = {
       cgroup_manager: 'cgroupfs',
       events_logger: 'file',
+      // Otherwise they are in memory that all of the machine shares, and stay there.
+      lock_type: 'file',
       runtime,
       init_path: findProgram('docker-init'),
     };
