@@ -99,10 +99,7 @@ export class Connection {
   #faultOf(error: unknown): Fault {
     if (error instanceof Fault) return error;
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (silent.includes(code)) {
-      const hint = code === 'EACCES' ? forbidden : start(this.socketPath);
-      return new Fault('unavailable', `no Docker Engine answers at ${this.socketPath}`, { cause: error, hint });
-    }
+    if (silent.includes(code)) return noEngine(this.socketPath, error);
     if (statusOf(error) === null) {
       const message = `the Docker Engine at ${this.socketPath} broke off: ${(error as Error).message}`;
       return new Fault('unavailable', message, { cause: error, hint: 'It may be restarting; try again.' });
@@ -124,21 +121,24 @@ const statusCodes = { 200: true, 201: true, 204: true, 404: 'not found', 500: 's
 const silent = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'EACCES'];
 const forbidden = 'This account may not use it: join the group docker, or use the embedded engine: --engine local.';
 
-function start(socketPath: string): string {
+export function noEngine(socketPath: string, cause?: unknown): Fault {
   const unit = basename(socketPath).startsWith('podman') ? 'podman.socket' : 'docker';
-  return `Start it (systemctl start ${unit}), or use the embedded engine: --engine local.`;
+  const start = `Start it (systemctl start ${unit}), or use the embedded engine: --engine local.`;
+  const hint = (cause as NodeJS.ErrnoException | undefined)?.code === 'EACCES' ? forbidden : start;
+  return new Fault('unavailable', `no Docker Engine answers at ${socketPath}`, { cause, hint });
 }
 
 /** As the client library throws what the engine answered. */
 interface ClientError extends Error {
   readonly statusCode?: number;
-  readonly json?: unknown;
+  readonly json?: { readonly cause?: unknown; readonly message?: unknown } | null;
 }
 
-/** What the engine answered, when that was the trouble. */
+/** What the engine answered, when that was the trouble. What goes while Podman looks at it is an error of the server's there. */
 export function statusOf(error: unknown): number | null {
-  const foreign = error instanceof Fault ? error.cause : error;
-  return (foreign as ClientError | undefined)?.statusCode ?? null;
+  const foreign = (error instanceof Fault ? error.cause : error) as ClientError | undefined;
+  if (foreign?.statusCode === 500 && foreign.json?.cause === 'no such container') return 404;
+  return foreign?.statusCode ?? null;
 }
 
 /** Of a volume: the engine believes that it is mounted, whoever has it. */
@@ -155,13 +155,14 @@ function refusal(error: ClientError): Fault {
   if (/cannot allocate memory/i.test(said)) {
     return new Fault('exhausted', `no memory left: ${said}`, { ...details, hint: 'Stop some sandboxes.' });
   }
-  if (error.statusCode === 404) return new Fault('not_found', said, details);
-  if (error.statusCode === 409) return new Fault('conflict', said, details);
-  if (error.statusCode === 400) return new Fault('invalid', said, details);
+  const status = statusOf(error);
+  if (status === 404) return new Fault('not_found', said, details);
+  if (status === 409) return new Fault('conflict', said, details);
+  if (status === 400) return new Fault('invalid', said, details);
   return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
 }
 
 function wordsOf(error: ClientError): string {
-  const said = (error.json as { message?: unknown } | null | undefined)?.message;
+  const said = error.json?.message;
   return (typeof said === 'string' ? said : error.message.replace(/^\(HTTP code \d+\) [\w ]+ - /, '')).trim();
 }

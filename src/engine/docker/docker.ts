@@ -82,9 +82,9 @@ class DockerEngine implements Engine {
       }
     } catch (error) {
       this.#held.release(id);
-      // Without an answer nobody knows whether it has begun, and then it may not begin again; nor can it begin from now on.
+      // It cannot begin from now on. Without an answer nobody knows whether it has begun, and then it may not begin again.
+      this.#context.stage.hide(id);
       if (isAnswered(error)) await removeEverything(this.#context, id);
-      else this.#context.stage.hide(id);
       throw error;
     }
     return startedOf(handleOf(await this.#present(id)));

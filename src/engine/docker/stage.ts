@@ -13,6 +13,7 @@ import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
 import { bindSource, openStage, overlaySource, setStage } from '../local/stage.ts';
+import { noEngine } from './connection.ts';
 import type { Sources } from './source.ts';
 
 /** The engines themselves, and who listens for them until they are needed. */
@@ -44,8 +45,10 @@ export class Stage {
     const { folder, release } = setStage(`docker-${id}`);
     try {
       for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered);
+      const engine = this.#engine();
+      if (engine === null) throw noEngine(this.#socketPath);
       mkdirSync(target, { mode: 0o711 });
-      bindTreeInto(this.#engine()!, folder, target);
+      bindTreeInto(engine, folder, target);
     } finally {
       release();
     }
@@ -60,10 +63,19 @@ export class Stage {
   hide(id: string): void {
     const place = this.#place(id);
     if (!existsSync(place)) return;
-    const engine = this.#engine();
-    if (engine !== null) detachMountFrom(engine, place);
+    this.#detachThere(place);
     detachMount(place);
     rmdirSync(place);
+  }
+
+  #detachThere(place: string): void {
+    const engine = this.#engine();
+    try {
+      if (engine !== null) detachMountFrom(engine, place);
+    } catch (error) {
+      // One that dies at this moment takes its mounts along.
+      if (this.#engine() !== null) throw error;
+    }
   }
 
   #place(id: string): string {
