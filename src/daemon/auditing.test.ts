@@ -133,6 +133,15 @@ describe('the audit log', () => {
     expect((await line(app)).filter((one) => one.endsWith(' denied'))).toHaveLength(refused.length);
   });
 
+  it('has nothing of a host that is the value of a secret, which has lost its capitals by then', async () => {
+    const value = 'Hidden-0123';
+    await call('POST', '/v1/secrets', { name: 'KEY', valueBase64: Buffer.from(value).toString('base64') });
+    for (const host of [value, value.toLowerCase()]) {
+      const { status } = await call('POST', '/v1/sandboxes', { network: [`${host}.org`] });
+      expect(status).toBe(403);
+    }
+  });
+
   it('has how it ended also of what is answered with a stream', async () => {
     const build = async (body: object) =>
       (await app.request('/v1/images/build', { method: 'POST', body: JSON.stringify(body) })).text();

@@ -7,7 +7,7 @@ export function occurs(value: Buffer, text: string): boolean {
   const bytes = Buffer.from(text);
   const bare = withoutNewline(value);
   if (bytes.equals(value)) return true;
-  if (bare.length < minPartBytes) return bare.length > 0 && withoutNewline(bytes).equals(bare);
+  if (bare.length < minPartBytes) return bare.length > 0 && inSmall(withoutNewline(bytes)) === inSmall(bare);
   if (bytes.length < bare.length) return false;
   return encodings.some((isIn) => isIn(bare, text));
 }
@@ -23,13 +23,18 @@ function withoutNewline(value: Buffer): Buffer {
 type IsIn = (value: Buffer, text: string) => boolean;
 
 const encodings: readonly IsIn[] = [
-  (value, text) => Buffer.from(text).includes(value),
+  (value, text) => inSmall(Buffer.from(text)).includes(inSmall(value)),
   (value, text) => text.includes(JSON.stringify(value.toString()).slice(1, -1)),
   (value, text) => text.toLowerCase().includes(value.toString('hex')),
   (value, text) => percentDecoded(text).includes(value),
   (value, text) => percentDecoded(text.replaceAll('+', ' ')).includes(value),
   (value, text) => isInBase64(value, text),
 ];
+
+/** What names a host has no capitals any more when it gets here. Byte by byte: not every value is text. */
+function inSmall(bytes: Buffer): string {
+  return bytes.toString('latin1').toLowerCase();
+}
 
 /** Which characters were encoded is up to the writer, so the text is decoded instead. */
 function percentDecoded(text: string): Buffer {

@@ -13,8 +13,8 @@
  * - Nothing here tells a value but `read`; no message of a Fault carries one.
  * - Each user's folder records its owner in full: a hash that matches with another owner is `denied`.
  * - No link is followed, and what is not a plain file of ours is refused (`denied`).
- * - `containing` finds a value as it is, in base64, hex, percent-encoding and as JSON writes it. It keeps people from
- *   mistakes: what was cut to pieces or encoded twice passes.
+ * - `containing` finds a value as it is, in capitals or not, in base64, hex, percent-encoding and as JSON writes it. It keeps
+ *   people from mistakes: what was cut to pieces or encoded twice passes.
  *
  * Not promised: the kernel may swap memory out, so encrypt swap or have none. What `remove` deletes can be recovered from
  * a disk until it is overwritten, so encrypt that too. An agent can do with a value it was given whatever it likes.
