@@ -1,5 +1,6 @@
 /** One sandbox, as the proxy knows it: what it may do, what it is doing, and its share of everything. */
 import type { Socket } from 'node:net';
+import { isAlive } from '../../lib/process.ts';
 import type { Endpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
 import { judge, type LookUp, Refused } from '../lookup.ts';
@@ -21,6 +22,8 @@ const lookUpsAtOnce = 4;
 
 /** Which of its rules a dial goes by: its own, or those of a credential it was given. */
 export type Rules = (attached: Attached) => NetworkPolicy;
+
+const notAllowed = 'not allowed any more';
 
 const ownRules: Rules = ({ policy }) => policy;
 
@@ -64,8 +67,7 @@ export class Attached {
     this.#policy = new NetworkPolicy(attachment.allow);
     this.meter.change(attachment.limits);
     for (const [attempt, rules] of this.#attempts) {
-      if (attempt.asked !== null && !rules(this).decide(attempt.asked).allowed)
-        this.#cut(attempt, 'not allowed any more');
+      if (attempt.asked !== null && !rules(this).decide(attempt.asked).allowed) this.#cut(attempt, notAllowed);
     }
     if (this.meter.isSpent) this.#spent();
   }
@@ -146,10 +148,11 @@ export class Attached {
     return { meter: this.meter, onBytes };
   }
 
-  /** Everything of it is over. */
+  /** Everything of it is over. One that lives is here no more because nothing is allowed to it. */
   end(): void {
     this.#isGone = true;
-    for (const attempt of [...this.#attempts.keys()]) this.#cut(attempt, 'the sandbox has ended');
+    const reason = isAlive(this.#attachment.init) ? notAllowed : 'the sandbox has ended';
+    for (const attempt of [...this.#attempts.keys()]) this.#cut(attempt, reason);
     for (const socket of this.#sockets) socket.destroy();
     this.#usage.close(this.meter.totalBytes);
     this.#record.close();

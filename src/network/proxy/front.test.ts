@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
+import { processRef } from '../../lib/process.ts';
 
 let upstream: Upstream;
 let proxy: TestProxy;
@@ -248,5 +249,16 @@ describe('a change of the rules', () => {
     expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'not allowed any more' });
     expect(await proxy.exchange(get(`127.0.0.1:${quiet.port}`))).toContain('403');
     quiet.close();
+  });
+
+  it.each([
+    ['without a rule is not allowed any more', processRef(process.pid)!, 'not allowed any more'],
+    ['that is gone has ended', { pid: 1, startTicks: 1, bootId: 'another' }, 'the sandbox has ended'],
+  ])('is not the only end: a sandbox %s', async (_, init, reason) => {
+    proxy.attached.change({ ...proxy.attached.attachment, init });
+    const socket = await proxy.tunnel(there);
+    proxy.attached.end();
+    await once(socket, 'close');
+    expect((await proxy.record()).at(-1)).toMatchObject({ reason });
   });
 });
