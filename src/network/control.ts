@@ -11,8 +11,7 @@ export type Order =
   | { readonly verb: 'hello'; readonly version: number }
   | { readonly verb: 'attach'; readonly attachment: Attachment }
   | { readonly verb: 'detach'; readonly id: string }
-  | { readonly verb: 'keepOnly'; readonly ids: readonly string[] }
-  | { readonly verb: 'stop' };
+  | { readonly verb: 'keepOnly'; readonly ids: readonly string[] };
 
 export type Asked = Order & { readonly serial: number };
 export type Answered = { readonly serial: number; readonly fault?: FaultBody };

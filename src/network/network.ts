@@ -29,7 +29,7 @@ import type { NetworkLimits, PortForward } from '../model/network.ts';
 import type { DeclaredService } from '../model/service.ts';
 
 /** The ports of 127.0.0.1 inside. Those of credentials count up from theirs; declared services have 17010 to 17099. */
-export const insidePorts = { proxy: 17_000, hub: 17_001, room: 17_002, memory: 17_003, credential: 17_100 } as const;
+export const insidePorts = { proxy: 17_000, credential: 17_100 } as const;
 
 /** Who a sandbox is, told by us to services of ours. */
 export interface Caller {

@@ -10,7 +10,7 @@ import { Generations } from '../lib/generations.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
 import type { Refusal } from '../model/network.ts';
 
-export type Via = 'connect' | 'http' | 'socks' | 'credential' | 'service' | 'proxy';
+export type Via = 'connect' | 'http' | 'socks' | 'credential' | 'service';
 
 /** An attempt, decided. */
 export interface Attempted {

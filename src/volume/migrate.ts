@@ -52,11 +52,11 @@ export class Migration {
   }
 
   /** With the user's hash first; what was everybody's goes to the owner of the installation, what is another's to nobody. */
-  claims({ user, isOwner, hashes = [] }: Acting, found: readonly OldVolume[]): readonly Claim[] {
-    const mine = [userHash(user), ...hashes];
+  claims({ user, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
+    const mine = userHash(user);
     const claims = found.flatMap((from) => {
       const old = parseOldName(from.name, this.#context.prefix);
-      if (!old || !(old.hash === null ? isOwner : mine.includes(old.hash))) return [];
+      if (!old || !(old.hash === null ? isOwner : old.hash === mine)) return [];
       return [{ ...old, from, to: volumeName(this.#context.prefix, old.type, user), user }];
     });
     return [...claims.filter(({ hash }) => hash !== null), ...claims.filter(({ hash }) => hash === null)];

@@ -54,8 +54,6 @@ export interface Acting {
   readonly user: string;
   /** Of the installation. */
   readonly isOwner: boolean;
-  /** Under which old volumes may be this user's, too: those of HAL-9000 may have the hash of a uid. */
-  readonly hashes?: readonly string[];
 }
 
 export interface VolumeStatus extends Volume {

@@ -86,12 +86,6 @@ export class Volumes {
     return join(this.#context.folder, name);
   }
 
-  /** What `clean` would take away: all of this user's that no sandbox has. */
-  cleanable({ user }: Acting): readonly Volume[] {
-    const { records, mountedBy } = this.#context;
-    return records.list().filter((one) => one.user === user && mountedBy(one.name).length === 0);
-  }
-
   /** Each by itself: what cannot go stays, with a reason. */
   async clean(acting: Acting, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
     const volumes = asked.map((one) => this.#changeable(acting, one));

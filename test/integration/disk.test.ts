@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskUsage } from '../../src/lib/disk.ts';
-import { ensureDisk, hasDisk, releaseDisk, removeDisk } from '../../src/workspace/snapshot/disk.ts';
+import { detachMount } from '../../src/lib/sys-mount.ts';
+import { ensureDisk, hasDisk, removeDisk } from '../../src/workspace/snapshot/disk.ts';
 import {
   copyState,
   listSnapshots,
@@ -22,13 +23,16 @@ const sizeBytes = 64 * 1024 ** 2;
 let layers: Layers;
 let folder: string;
 
+/** As the namespace of a daemon that ended. */
+const release = (sandboxFolder: string) => hasDisk(sandboxFolder) && detachMount(join(sandboxFolder, 'state'));
+
 beforeEach(() => {
   layers = new Layers();
   folder = layers.folder;
 });
 
 afterEach(async () => {
-  for (const name of readdirSync(layers.root)) releaseDisk(layers.sandbox(name));
+  for (const name of readdirSync(layers.root)) release(layers.sandbox(name));
   await until('the loop devices to go', async () => (devices().length === 0 ? true : null));
   layers.dispose();
 });
@@ -84,8 +88,8 @@ describe('a disk', () => {
     const seen = layers.seen();
     await enforced();
     expect(devices()).toHaveLength(1);
-    releaseDisk(folder);
-    releaseDisk(folder);
+    release(folder);
+    release(folder);
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
     await until('the loop device to go', async () => (devices().length === 0 ? true : null));
     await enforced();
@@ -98,7 +102,7 @@ describe('a disk', () => {
     const enter = ['--mount', '--propagation', 'private', '--', 'sh', '-c', script];
     const other = spawn('unshare', enter, { cwd: join(folder, 'state'), stdio: ['pipe', 'pipe', 'inherit'] });
     await once(other.stdout, 'data');
-    releaseDisk(folder);
+    release(folder);
     const before = devices();
     expect(before).toHaveLength(1);
     await enforced();
@@ -133,7 +137,7 @@ describe('where no disk can be had', () => {
 
   it('that is there but cannot be mounted is an error, never an empty folder', async () => {
     await enforced();
-    releaseDisk(folder);
+    release(folder);
     await until('the loop device to go', async () => (devices().length === 0 ? true : null));
     writeFileSync(join(folder, 'disk.img'), Buffer.alloc(1_000_000));
     await expect(ensureDisk(folder, sizeBytes)).rejects.toMatchObject({ code: 'unavailable' });
@@ -161,7 +165,7 @@ describe('on a disk', () => {
     await enforced();
     layers.inside(work);
     const upper = fingerprint(join(folder, 'state/workspace/upper'));
-    releaseDisk(folder);
+    release(folder);
     const { id } = await takeSnapshot(folder, { label: null, at, auto: false });
     expect(fingerprint(join(folder, 'snapshots', id, 'state/workspace/upper'))).toEqual(upper);
   });
@@ -201,7 +205,7 @@ describe('on a disk', () => {
       const { id } = await takeSnapshot(folder, { label: null, at, auto: false });
       layers.inside('rm file; echo two > two');
       crash(`restore:${point}`, `await snapshot.restoreSnapshot(${JSON.stringify(folder)}, '${id}', '${at}')`);
-      releaseDisk(folder);
+      release(folder);
       await recoverRestore(folder);
       await recoverRestore(folder);
       expect(layers.seen()).toBe(seen);

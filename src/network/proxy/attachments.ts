@@ -23,7 +23,7 @@ export class Attachments {
     return this.#sandboxes.size === 0;
   }
 
-  async obey(order: Exclude<Order, { verb: 'hello' | 'stop' }>): Promise<void> {
+  async obey(order: Exclude<Order, { verb: 'hello' }>): Promise<void> {
     if (order.verb === 'attach') return this.#exclusive.run(order.attachment.id, () => this.#attach(order.attachment));
     if (order.verb === 'detach') return this.#exclusive.run(order.id, async () => this.#detach(order.id));
     for (const id of [...this.#sandboxes.keys()]) if (!order.ids.includes(id)) this.#detach(id);

@@ -73,10 +73,9 @@ setInterval(() => {
 
 async function obey(order: Asked): Promise<Answered> {
   const { serial } = order;
-  if (order.verb === 'stop' || (order.verb === 'hello' && order.version !== controlVersion)) leave();
-  if (order.verb === 'hello' || order.verb === 'stop') return { serial };
   try {
-    await attachments.obey(order);
+    if (order.verb !== 'hello') await attachments.obey(order);
+    else if (order.version !== controlVersion) leave();
     return { serial };
   } catch (error) {
     return { serial, fault: asFault(error).toJSON() };

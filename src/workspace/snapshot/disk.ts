@@ -171,11 +171,6 @@ function said({ exitCode, stderr }: Ran, program: string): void {
   if (exitCode !== 0) throw new Fault('unavailable', `${program}: ${stderr.trim().split('\n')[0]}`);
 }
 
-/** Out of our mount table. Who still uses it keeps it. */
-export function releaseDisk(sandboxFolder: string): void {
-  if (hasDisk(sandboxFolder)) detachMount(mountPoint(sandboxFolder));
-}
-
 /**
  * Before the folder of a sandbox is removed. Emptied first: in the namespace of an earlier daemon the disk may stay mounted
  * for as long as another sandbox lives there, and should take no space meanwhile.
