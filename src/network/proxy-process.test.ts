@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -13,6 +14,8 @@ let home: string;
 let server: Server;
 let heard: Asked[];
 let daemons: Socket[];
+/** What it dies of instead of answering. */
+let deadly: Asked['verb'][];
 let client: ProxyProcess;
 
 /** As the proxy does: it listens to the newest alone. */
@@ -23,6 +26,7 @@ async function listen(): Promise<void> {
     socket.on('error', () => {});
     readLines(socket, (line) => {
       heard.push(line as Asked);
+      if (deadly.includes((line as Asked).verb)) socket.destroy();
       sendLine(socket, { serial: (line as Asked).serial });
     });
   });
@@ -36,7 +40,7 @@ async function listen(): Promise<void> {
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'carrel-control-'));
   mkdirSync(join(home, 'network'));
-  [heard, daemons] = [[], []];
+  [heard, daemons, deadly] = [[], [], []];
   await listen();
   client = new ProxyProcess({ home, report: () => {} });
 });
@@ -81,5 +85,23 @@ describe('the daemon', () => {
     await client.detach('one');
     await client.keepOnly([]);
     expect(heard).toEqual([]);
+  });
+
+  it('has detached where the proxy ends before it answers', async () => {
+    deadly = ['detach', 'keepOnly'];
+    await client.detach('one');
+    await client.keepOnly([]);
+    expect(heard.map(({ verb }) => verb)).toEqual(['hello', 'detach', 'hello', 'keepOnly']);
+  });
+
+  it('attaches on another connection where the one it had is just closing', async () => {
+    const connections: Socket[] = [];
+    const note = (message: unknown) => void connections.push((message as { socket: Socket }).socket);
+    subscribe('net.client.socket', note);
+    await client.attach(attachment('one'));
+    unsubscribe('net.client.socket', note);
+    connections[0]!.destroy();
+    await client.attach(attachment('two'));
+    expect(told()).toContain('two');
   });
 });

@@ -11,7 +11,8 @@ import { asFault, Fault, isFault } from '../model/fault.ts';
 import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
 
-const startMs = 10_000;
+/** Long, for slow machines. */
+const startMs = 30_000;
 const startAgainMs = 2000;
 const pollMs = 15;
 /** Between two tries to bring a proxy back. */
@@ -50,20 +51,27 @@ export class ProxyProcess implements Network {
     });
   }
 
-  /** One that is not there has nothing attached. */
   async detach(id: string): Promise<void> {
     this.#wanted.delete(id);
-    await (await this.#existing())?.ask({ verb: 'detach', id });
+    await this.#tellExisting({ verb: 'detach', id });
   }
 
   async keepOnly(ids: readonly string[]): Promise<void> {
     for (const id of [...this.#wanted.keys()]) if (!ids.includes(id)) this.#wanted.delete(id);
-    await (await this.#existing())?.ask({ verb: 'keepOnly', ids });
+    await this.#tellExisting({ verb: 'keepOnly', ids });
   }
 
   dispose(): void {
     this.#isDisposed = true;
     this.#line?.close();
+  }
+
+  /** One that is not there, or ends meanwhile, has nothing attached. */
+  async #tellExisting(order: Order): Promise<void> {
+    const line = await this.#existing();
+    await line?.ask(order).catch((error: unknown) => {
+      if (!isFault(error, 'unavailable')) throw error;
+    });
   }
 
   /** A proxy that runs already, and speaks as we do. One conversation at a time: it listens to the newest alone. */
@@ -146,6 +154,7 @@ class Line {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, (answer: Answered | null) => void>();
   #serial = 0;
+  #isClosed = false;
   onClose = () => {};
 
   constructor(socket: Socket) {
@@ -153,16 +162,18 @@ class Line {
     readLines(socket, (value) => this.#settle(value as Answered));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
+      this.#isClosed = true;
       for (const settle of this.#waiting.values()) settle(null);
       this.onClose();
     });
   }
 
+  /** Fails once it has closed and not before: whoever tries again then does so on another. */
   async ask(order: Order): Promise<void> {
     this.#serial += 1;
     const serial = this.#serial;
     const answer = await new Promise<Answered | null>((resolve) => {
-      if (this.#socket.destroyed) resolve(null);
+      if (this.#isClosed) resolve(null);
       this.#waiting.set(serial, resolve);
       sendLine(this.#socket, { serial, ...order });
     });
