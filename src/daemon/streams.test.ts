@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import type http from 'node:http';
 import { Duplex } from 'node:stream';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
+import { soon } from '../../test/fixtures/soon.ts';
 import { streamProtocol } from '../api/stream.ts';
 import { serveUpgrades } from './streams.ts';
 
@@ -21,5 +22,5 @@ test('a client that is gone before its stream is open is told of as one that gav
   const headers = { upgrade: streamProtocol };
   server.emit('upgrade', { method: 'POST', url: '/v1/sandboxes/a/exec', headers, socket }, socket, Buffer.alloc(0));
   const told = async () => (await app.request('/v1/audit')).text();
-  await vi.waitFor(async () => expect(await told()).toMatch(/"sandbox.exec".*"cancelled"/));
+  await soon(async () => expect(await told()).toMatch(/"sandbox.exec".*"cancelled"/));
 });

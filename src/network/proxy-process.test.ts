@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { soon } from '../../test/fixtures/soon.ts';
 import { defaultNetworkLimits } from '../model/network.ts';
 import { type Asked, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment } from './network.ts';
@@ -77,7 +78,7 @@ describe('the daemon', () => {
     server.close();
     for (const socket of daemons.splice(0)) socket.destroy();
     await listen();
-    await vi.waitFor(() => expect(told()).toEqual(['two']));
+    await soon(() => expect(told()).toEqual(['two']));
   });
 
   it('detaches in vain where there is no proxy', async () => {

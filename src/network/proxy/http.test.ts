@@ -4,6 +4,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
+import { soon } from '../../../test/fixtures/soon.ts';
 
 const MiB = 1024 * 1024;
 let open: { close(): void }[] = [];
@@ -116,7 +117,7 @@ describe('an answer', () => {
       });
       socket.write(ask('POST', '/', `Content-Length: ${16 * MiB}`));
       socket.write(Buffer.alloc(MiB));
-      await vi.waitFor(() => expect(heard).toMatch(/413(.|\r\n)*too large$/));
+      await soon(() => expect(heard).toMatch(/413(.|\r\n)*too large$/));
       socket.write(Buffer.alloc(15 * MiB));
       socket.write(ask('GET', '/last', 'Connection: close'));
       await once(socket, 'end');
@@ -132,14 +133,12 @@ describe('an answer', () => {
     attached.dial = async (...args) => {
       const dialled = await dial(...args);
       client.destroy();
-      await vi.waitFor(() => expect(proxy.connections).toBe(0));
+      await soon(() => expect(proxy.connections).toBe(0));
       return dialled;
     };
     const client = proxy.connect();
     client.write(ask('GET', '/'));
-    await vi.waitFor(async () =>
-      expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' }),
-    );
+    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' }));
     expect(upstream.text).toBe('');
   });
 
@@ -184,11 +183,13 @@ describe('a large body', () => {
     expect(String(await fetchSlowly(proxy, agent, port, '/last'))).toBe('last');
     expect(proxy.connections).toBe(1);
     agent.destroy();
-    const ended = (await proxy.record()).filter(({ durationMs }) => durationMs !== undefined);
-    expect(ended.map(({ receivedBytes, reason }) => [receivedBytes, reason])).toEqual([
-      [content.length, null],
-      [4, null],
-    ]);
+    await soon(async () => {
+      const ended = (await proxy.record()).filter(({ durationMs }) => durationMs !== undefined);
+      expect(ended.map(({ receivedBytes, reason }) => [receivedBytes, reason])).toEqual([
+        [content.length, null],
+        [4, null],
+      ]);
+    });
   });
 
   it('is cut at once when it is not allowed any more', async () => {
@@ -213,7 +214,7 @@ describe('a large body', () => {
     client.write(ask('GET', '/'));
     await once(client, 'readable');
     client.destroy();
-    await vi.waitFor(() => expect(gone).toHaveBeenCalled());
+    await soon(() => expect(gone).toHaveBeenCalled());
     expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'the client went away' });
   });
 
@@ -228,7 +229,7 @@ describe('a large body', () => {
       });
     });
     expect(await proxy.exchange(ask('GET', '/')).catch(() => '')).not.toMatch(/0\r\n\r\n$/);
-    await vi.waitFor(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' }));
+    await soon(async () => expect((await proxy.record()).at(-1)).toMatchObject({ reason: 'broken off' }));
   });
 
   it('of events passes each as it comes', async () => {
@@ -242,7 +243,7 @@ describe('a large body', () => {
     client.on('data', (chunk) => {
       heard += chunk;
     });
-    await vi.waitFor(() => expect(heard).toMatch(/6\r\nfirst\n\r\n$/));
+    await soon(() => expect(heard).toMatch(/6\r\nfirst\n\r\n$/));
     client.destroy();
   });
 });

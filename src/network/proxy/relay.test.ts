@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
+import { soon } from '../../../test/fixtures/soon.ts';
 
 const MiB = 1024 * 1024;
 let open: { close(): void }[] = [];
@@ -34,7 +35,7 @@ async function tunnel(proxy: TestProxy, place: string): Promise<Socket> {
 
 /** What was recorded at the end of so many. */
 const ended = (proxy: TestProxy, count: number) =>
-  vi.waitFor(async () => {
+  soon(async () => {
     const lines = (await proxy.record()).filter(({ durationMs }) => durationMs !== undefined);
     expect(lines).toHaveLength(count);
     return lines;

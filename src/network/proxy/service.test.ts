@@ -4,8 +4,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TestProxy } from '../../../test/fixtures/proxy.ts';
+import { soon } from '../../../test/fixtures/soon.ts';
 import type { IdentityKind } from '../../model/service.ts';
 import { createForwarder } from '../credential/forwarder.ts';
 import { takeService } from './service.ts';
@@ -56,7 +57,7 @@ it('a service of ours hears who calls before anything they say', async () => {
   const { heard, dial } = await serve();
   const socket = dial();
   socket.write('{"id":"somebody else"}\n');
-  await once(socket, 'data');
+  await soon(() => expect(heard()).toMatch(/\n.*\n/));
   const [first, second] = heard().split('\n');
   expect(JSON.parse(first!)).toEqual({ id: '0123456789abcdef', name: 'box', user: 'ann' });
   expect(JSON.parse(second!)).toEqual({ id: 'somebody else' });
@@ -81,7 +82,7 @@ it('hears it in each request, where it speaks HTTP, and nothing that callers say
   const lines = claims.map((name) => `${name}: {"id":"root"}`);
   const head = ['GET /a HTTP/1.1', 'Host: x', 'Connection: keep-alive, X-Carrel-Caller', ...lines, '', ''];
   socket.write(head.join('\r\n'));
-  await vi.waitFor(() => expect(heard()).toContain('\r\n\r\n'));
+  await soon(() => expect(heard()).toContain('\r\n\r\n'));
   const said = heard()
     .split('\r\n')
     .filter((line) => /carrel.caller/i.test(line));
