@@ -1,5 +1,9 @@
 /** The docker engine keeps the contract, on a dockerd of its own. */
-import { afterAll, beforeAll } from 'vitest';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDockerEngine } from '../../src/engine/docker/docker.ts';
 import { engineConformance, mountConformance } from '../conformance/engine.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
@@ -14,3 +18,38 @@ afterAll(() => dockerd.dispose());
 
 engineConformance('docker', () => dockerSetup(dockerd));
 mountConformance('docker', () => dockerSetup(dockerd));
+
+/** An engine that does something else before it takes requests that have this in them. */
+function behind(dockerd: Dockerd, text: string, first: () => Promise<unknown>): Server {
+  return createServer((client) => {
+    const delayed = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        const before = chunk.includes(text) ? first() : Promise.resolve();
+        before.then(() => done(null, chunk), done);
+      },
+    });
+    const engine = connect(dockerd.socketPath);
+    for (const stream of [client, delayed, engine]) stream.on('error', () => client.destroy());
+    client.pipe(delayed).pipe(engine).pipe(client);
+  });
+}
+
+it('nobody is connected to what ends before the Docker Engine gets to it, and would stay so for ever', async () => {
+  const setup = await dockerSetup(dockerd);
+  const launch = setup.launch({ command: setup.commands.wait, stdin: true });
+  const server = behind(dockerd, '/attach?', () => setup.engine.stop(launch.id, null, 0));
+  const socketPath = join(setup.folder, 'docker.sock');
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  const { folder, installation } = setup;
+  const engine = openDockerEngine({ folder: join(folder, 'engine'), installation, socketPath });
+  try {
+    await setup.engine.start(launch);
+    await expect(engine.attach(launch.id, null)).rejects.toMatchObject({ code: 'not_ready' });
+  } finally {
+    await setup.engine.remove(launch.id, null);
+    await engine.dispose();
+    await setup.engine.dispose();
+    server.close();
+    await setup.cleanup();
+  }
+});

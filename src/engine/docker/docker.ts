@@ -215,9 +215,18 @@ class DockerEngine implements Engine {
     const container = await this.#present(id);
     if (this.#context.hasLog(id)) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
-    const life = new Life(connection, this.#context.name(id));
+    const life = new Life(connection, container.Id);
     life.settle(container.State.Pid);
-    return attachConsole(connection, this.#context.name(id), life);
+    const console = await attachConsole(connection, container.Id, life);
+    try {
+      // One that had ended by then would keep the connection open until somebody starts it again.
+      const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
+      if (!now?.State.Running) throw notRunning();
+    } catch (error) {
+      console.detach();
+      throw error;
+    }
+    return console;
   }
 
   logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
