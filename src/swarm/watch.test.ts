@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { calm, WorkerGround } from '../../test/fixtures/worker-ground.ts';
 import type { Store } from '../store/store.ts';
 import type { FakeAdapter, FakeSurface } from './fake.ts';
@@ -11,11 +11,30 @@ beforeEach(() => {
   ({ store, surface } = ground);
 });
 
+/** The clock of deadlines is the test's: a machine that stands still for a moment is not silent. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** What comes of it, as time goes by. */
+async function passing<T>(work: Promise<T>): Promise<T> {
+  let over = false;
+  const done = work.finally(() => {
+    over = true;
+  });
+  while (!over) await vi.advanceTimersByTimeAsync(1);
+  return done;
+}
+
+const worked = (...given: Parameters<WorkerGround['worked']>) => passing(ground.worked(...given));
 const finishes = (adapter: FakeAdapter) => ground.finishes(adapter);
 
 describe('a container has failed', () => {
   test('when it is silent, or takes too long, and is stopped then', async () => {
-    const silent = await ground.worked((adapter) => adapter.progress('US-001', 'in_progress'), ground.added(), {
+    const silent = await worked((adapter) => adapter.progress('US-001', 'in_progress'), ground.added(), {
       ...calm,
       silenceMs: 30,
     });
@@ -28,8 +47,19 @@ describe('a container has failed', () => {
         else adapter.progress('US-001', 'in_progress', String(Math.random()));
       }, 5);
     };
-    const late = await ground.worked(chatty, ground.added(), { taskMs: 60, silenceMs: 1000 });
+    const late = await worked(chatty, ground.added(), { taskMs: 60, silenceMs: 1000 });
     expect(late.work?.reason).toBe('CONTAINER_TIMEOUT: not done after 0.06 s');
+  });
+
+  test('that takes too long while somebody is being connected to it', async () => {
+    const connect = surface.connect.bind(surface);
+    surface.connect = async (container) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return connect(container);
+    };
+    const late = await worked(() => {}, ground.added(), { taskMs: 60, silenceMs: 2 ** 31 - 1 });
+    expect(late.work?.reason).toBe('CONTAINER_TIMEOUT: not done after 0.06 s');
+    expect(surface.calls).toContain('stop a');
   });
 });
 
@@ -54,7 +84,7 @@ describe('a heartbeat', () => {
     store.subscribe(({ type }) => {
       if (type === 'swarm.progress') writes++;
     });
-    const ended = await ground.worked(beats(beat), ground.added(), { ...calm, silenceMs });
+    const ended = await worked(beats(beat), ground.added(), { ...calm, silenceMs });
     expect(ended).toMatchObject({ status: 'completed', storyProgress: { total: 2 } });
     expect(Object.keys(ended.work!.stories)).toEqual(['US-001', 'US-002']);
     expect(writes).toBeLessThan(5);
@@ -66,7 +96,7 @@ describe('a heartbeat', () => {
     const foreign = beats((adapter) => {
       if (!adapter.output.destroyed) adapter.say({ type: 'progress-update', payload }, ids);
     });
-    const ended = await ground.worked(foreign, ground.added(), { ...calm, silenceMs });
+    const ended = await worked(foreign, ground.added(), { ...calm, silenceMs });
     expect(ended.work?.reason).toContain('CONTAINER_TIMEOUT');
   });
 });

@@ -179,6 +179,12 @@ describe('a container has failed', () => {
     expect(ended.work?.reason).toBe('AGENT_CRASH: it speaks nonsense');
   });
 
+  test('when nobody can say how its sandbox is, and has no process then', async () => {
+    surface.faults.set('observe', new Fault('internal', 'no idea'));
+    const ended = await ground.worked((adapter) => adapter.output.end());
+    expect(ended).toMatchObject({ status: 'failed', acpPid: null, work: { reason: 'no idea' } });
+  });
+
   test('when its sandbox cannot be made', async () => {
     surface.faults.set('begin', new Fault('unsupported', 'no engine here'));
     expect(await ground.worked(finishes)).toMatchObject({ status: 'failed', work: { reason: 'no engine here' } });
@@ -256,6 +262,24 @@ describe('a worker', () => {
     await first.run();
     const between = state.container(state.current('/p'), 'a');
     expect(between.status).toBe('running');
+    expect(await ground.worked(finishes, between)).toMatchObject({ status: 'completed' });
+  });
+
+  test('that leaves while commits are fetched has not failed for want of them', async () => {
+    const first = ground.worker(ground.added());
+    surface.onConnect = finishes;
+    const { fetch } = surface;
+    surface.fetch = async () => {
+      first.leave();
+      throw away;
+    };
+    await first.run();
+    const between = state.container(state.current('/p'), 'a');
+    expect(between.status).toBe('running');
+    expect(surface.notes.flatMap(({ work }) => Object.values(work!.stories))).not.toContainEqual(
+      expect.objectContaining({ status: 'failed' }),
+    );
+    surface.fetch = fetch;
     expect(await ground.worked(finishes, between)).toMatchObject({ status: 'completed' });
   });
 

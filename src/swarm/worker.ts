@@ -140,9 +140,14 @@ export class Worker {
       lost();
       await pause(againMs[Math.min(losses, againMs.length - 1)]);
     }
-    if (this.#left) throw new Error('left');
+    this.#stay();
     if (this.#isSenseless) await this.#parts.surface.stop(this.#container);
     await this.#readRecord();
+  }
+
+  /** What cannot be had because we leave is had by the next one. */
+  #stay(): void {
+    if (this.#left) throw new Error('left');
   }
 
   get #isOver(): boolean {
@@ -171,6 +176,8 @@ export class Worker {
     const line = await this.#parts.surface.connect(this.#container);
     this.#line = line;
     try {
+      // Who was told to let go meanwhile had no line yet.
+      if (this.#isOver) return;
       line.input.on('error', () => {});
       // An empty line ends what somebody before may have left.
       line.input.write(Buffer.concat([Buffer.from('\n'), this.#request()]));
@@ -267,6 +274,7 @@ export class Worker {
     if (this.#work.completion !== null) await this.#awaitEnd();
     const observed = await this.#observe();
     await this.#fetch(observed);
+    this.#stay();
     crashPoint('swarm:fetched');
     const { status, reason } = this.#outcome(observed);
     this.#settleStories();
@@ -325,8 +333,9 @@ export class Worker {
     this.#settleStories();
     const stopping = this.#work.desired === 'stopped';
     const work = { ...this.#work, reason: stopping ? null : asFault(error).message };
+    const status = stopping ? 'stopped' : 'failed';
     try {
-      this.#save({ ...changeOf(this.#container, work), status: stopping ? 'stopped' : 'failed' }, 'swarm.failed');
+      this.#save({ ...changeOf(this.#container, work), status, acpPid: null }, 'swarm.failed');
     } catch {
       // The store itself is away; the next daemon looks at it again, ignoring.
     }
