@@ -70,6 +70,8 @@ import { Work } from './work.ts';
 const idleMs = 5000;
 /** And for what somebody waits for the end of: applies, snapshots, forks. */
 const workMs = 60_000;
+/** How often it is looked whether the home is still there. */
+const homeMs = 1000;
 
 export interface Daemon {
   /** Sandboxes go on unless `all`. */
@@ -82,7 +84,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   process.umask(0o022);
   keepDescriptors();
   const home = openHome(homeFolder, rootless, () => config.volumePrefix);
-  lockHome(home.home);
+  const holdsHome = lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
   const config = readConfig(home.config);
   const store = openSqliteStore(home.database, config);
@@ -245,8 +247,9 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     close = resolve;
   });
   const work = new Work();
+  const finishWork = () => Promise.race([work.close(), pause(workMs, undefined, { ref: false })]);
   const shutdown = async (all: boolean) => {
-    await Promise.race([work.close(), pause(workMs, undefined, { ref: false })]);
+    await finishWork();
     const running = all ? (await sandboxes.list(true)).filter((view) => view.state === 'running') : [];
     const stopOne = ({ user, name }: SandboxView) => scopes.of(users.actorOf(user)).sandboxes.stop(name);
     const names = (await Promise.all(running.map(stopOne))).map(({ name }) => name);
@@ -291,6 +294,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   void loop.start().then(() => networks.start());
   watch.start();
   swarms.orchestrator.recover();
+  // Whoever comes next may have made that home anew: all in it is theirs, and nothing of it is touched.
+  const looking = setInterval(() => {
+    if (holdsHome()) return;
+    clearInterval(looking);
+    void finishWork().then(close);
+  }, homeMs);
+  looking.unref();
   return { shutdown, closed };
 }
 

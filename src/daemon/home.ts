@@ -4,6 +4,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   mkdtempSync,
@@ -104,13 +105,28 @@ function homeFault(home: string, error: unknown): unknown {
   return error;
 }
 
-/** Held until this process ends, however it ends. */
-export function lockHome(home: string): void {
-  const fd = openSync(join(home, 'daemon.lock'), constants.O_RDWR | constants.O_CREAT, 0o600);
+/**
+ * Held until this process ends, however it ends. The answer tells whether it still counts: in a home that was removed or
+ * moved away it keeps nobody else out.
+ */
+export function lockHome(home: string): () => boolean {
+  const path = join(home, 'daemon.lock');
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   if (!tryLock(fd))
     throw new Fault('conflict', `a daemon is running for ${home} already`, {
       hint: 'Use it, or end it with: carrel down',
     });
   ftruncateSync(fd);
   writeSync(fd, `${process.pid}\n`);
+  return () => isAt(path, fd);
+}
+
+/** What cannot be told is taken for granted. */
+function isAt(path: string, fd: number): boolean {
+  try {
+    const [held, found] = [fstatSync(fd), statSync(path, { throwIfNoEntry: false })];
+    return found?.ino === held.ino && found.dev === held.dev;
+  } catch {
+    return true;
+  }
 }

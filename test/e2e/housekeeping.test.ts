@@ -1,8 +1,8 @@
 /** What keeps an installation tidy: bounded logs, many sandboxes at once, the audit log. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gather, Installation, until } from '../harness/installation.ts';
+import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 const MiB = 1024 ** 2;
 /** Writes up to the line that it is told, again and again; 0 ends it. */
@@ -164,4 +164,16 @@ describe('a daemon', () => {
     expect((await carrel.run(['secret', 'set', 'KEY'], { input: 'value' })).exitCode).not.toBe(0);
     expect(told(await audit('--after', String(last)))).toEqual([`secret.set KEY ${outcome}`]);
   });
+});
+
+it('a daemon leaves when its home is gone, and stops no sandbox', async () => {
+  const carrel = new Installation();
+  await carrel.ok('create', '--name', 'box', '--', 'sleep', 'infinity');
+  const pid = carrel.daemonPid;
+  const away = `${carrel.home}-away`;
+  renameSync(carrel.home, away);
+  await until(() => !isRunning(pid), 'the daemon to leave');
+  renameSync(away, carrel.home);
+  expect((await carrel.show('box')).state).toBe('running');
+  await carrel.dispose();
 });
