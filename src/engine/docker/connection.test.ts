@@ -1,16 +1,19 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from './connection.ts';
 
 let folder: string;
-let answer: { status: number; body: object };
+let answer: { status: number; body: object | null };
 let connection: Connection;
+/** Without a body it breaks off after the head of its answer. */
 const server = createServer((_, response) => {
-  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).flushHeaders();
+  if (answer.body) response.end(JSON.stringify(answer.body));
+  else response.destroy();
 });
 
 beforeEach(async () => {
@@ -45,4 +48,22 @@ describe('find', () => {
     answer = { status: 500, body: { cause: 'database is locked', message: 'inspecting one: database is locked' } };
     await expect(inspect()).rejects.toMatchObject({ code: 'unavailable' });
   });
+});
+
+describe('an answer that breaks off', () => {
+  it('is an error to whoever asked, however long they would wait', async () => {
+    answer = { status: 200, body: null };
+    const fault = { code: 'unavailable', message: expect.stringContaining('broke off') };
+    await expect(connection.ask((docker) => docker.getContainer('one').inspect())).rejects.toMatchObject(fault);
+    await expect(connection.wait((docker) => docker.getContainer('one').wait())).rejects.toMatchObject(fault);
+  });
+});
+
+it('keeps no connection that an engine could leave behind', async () => {
+  answer = { status: 200, body: {} };
+  const [[request]] = await Promise.all([
+    once(server, 'request') as Promise<[IncomingMessage]>,
+    connection.ask((docker) => docker.info()),
+  ]);
+  expect(request.headers.connection).toBe('close');
 });

@@ -1,5 +1,5 @@
 /** The way to a Docker Engine. Its client library is loaded when first needed, and what goes wrong becomes a Fault here. */
-import type { IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -24,7 +24,8 @@ export class Connection {
 
   /** Settings of the environment, DOCKER_HOST above all, are for the person at the terminal and not for us. */
   #client(): Promise<Docker> {
-    const settings = { socketPath: this.socketPath, host: undefined, protocol: 'http', timeout: undefined };
+    const agent = new EngineAgent();
+    const settings = { socketPath: this.socketPath, agent, host: undefined, protocol: 'http', timeout: undefined };
     this.#docker ??= import('dockerode').then(({ default: Client }) => new Client(settings as Docker.DockerOptions));
     return this.#docker;
   }
@@ -105,6 +106,22 @@ export class Connection {
       return new Fault('unavailable', message, { cause: error, hint: 'It may be restarting; try again.' });
     }
     return refusal(error as ClientError);
+  }
+}
+
+/**
+ * Each question has a connection of its own: one that was kept may lead to an engine that is no more. Of an answer that ends before
+ * its end the client library would wait for the rest for ever, so that is made an error of the question.
+ */
+class EngineAgent extends Agent {
+  addRequest(request: ClientRequest, ...rest: unknown[]): void {
+    request.once('response', (answer) => {
+      answer.once(
+        'close',
+        () => void (answer.complete || request.emit('error', new Error('an answer without its end'))),
+      );
+    });
+    (Agent.prototype as unknown as EngineAgent).addRequest.call(this, request, ...rest);
   }
 }
 
