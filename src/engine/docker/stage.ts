@@ -45,10 +45,8 @@ export class Stage {
     const { folder, release } = setStage(`docker-${id}`);
     try {
       for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered);
-      const engine = this.#engine();
-      if (engine === null) throw noEngine(this.#socketPath);
       mkdirSync(target, { mode: 0o711 });
-      bindTreeInto(engine, folder, target);
+      if (!this.#inEngine((engine) => bindTreeInto(engine, folder, target))) throw noEngine(this.#socketPath);
     } finally {
       release();
     }
@@ -63,18 +61,21 @@ export class Stage {
   hide(id: string): void {
     const place = this.#place(id);
     if (!existsSync(place)) return;
-    this.#detachThere(place);
+    this.#inEngine((engine) => detachMountFrom(engine, place));
     detachMount(place);
     rmdirSync(place);
   }
 
-  #detachThere(place: string): void {
+  /** False: there is none. One that dies meanwhile is none either, and takes its mounts along. */
+  #inEngine(work: (engine: number) => void): boolean {
     const engine = this.#engine();
+    if (engine === null) return false;
     try {
-      if (engine !== null) detachMountFrom(engine, place);
+      work(engine);
+      return true;
     } catch (error) {
-      // One that dies at this moment takes its mounts along.
-      if (this.#engine() !== null) throw error;
+      if (this.#engine() === engine) throw error;
+      return false;
     }
   }
 
