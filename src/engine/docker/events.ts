@@ -6,6 +6,8 @@ import { idIn, installationFilter } from './naming.ts';
 
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
+/** The head of its answer comes before an engine begins to listen to itself. */
+const marginSeconds = 1;
 
 interface EngineEvent {
   readonly Actor?: { readonly Attributes?: Readonly<Record<string, string>> };
@@ -21,7 +23,7 @@ export class Events {
   #stream: IncomingMessage | null = null;
   #heard: Promise<void> = Promise.resolve();
 
-  /** `ids` names all there are: after a gap nobody knows which of them changed. */
+  /** `ids` names all there are: nobody knows which of them changed while nothing was heard. */
   constructor(connection: Connection, installation: string, ids: () => Promise<readonly string[]>) {
     this.#connection = connection;
     this.#installation = installation;
@@ -44,24 +46,23 @@ export class Events {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    let gap = false;
     for (let waitMs = firstRetryMs; !signal.aborted; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
       try {
-        await this.#read(gap);
+        await this.#read();
         waitMs = firstRetryMs;
       } catch {
         // No engine, or none any more: whoever asks it something learns so, ignoring.
       }
-      gap = true;
       await sleep(waitMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  async #read(gap: boolean): Promise<void> {
+  async #read(): Promise<void> {
     const filters = JSON.stringify({ type: ['container'], ...installationFilter(this.#installation) });
-    this.#stream = await this.#connection.stream('/events', { filters });
+    const since = String(Math.floor(Date.now() / 1000) - marginSeconds);
+    this.#stream = await this.#connection.stream('/events', { filters, since });
     if (this.#closing.signal.aborted) this.#stream.destroy();
-    if (gap) this.#heard = this.#hintAll();
+    this.#heard = this.#hintAll();
     let rest = '';
     for await (const chunk of this.#stream.setEncoding('utf8')) {
       const lines = (rest + chunk).split('\n');

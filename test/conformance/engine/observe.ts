@@ -6,11 +6,12 @@ export function observation(it: Case): void {
   describe('onChange', () => {
     it('hints at an exit', async ({ t }) => {
       const { id, handle } = await t.ready(t.commands.exitOnTerm(7));
-      const seen = new Promise<void>((resolve) => {
-        t.engine.onChange(async (changed) => {
-          if (changed === id && (await t.engine.inspect(id, handle)).kind === 'exited') resolve();
+      const seen = new Promise<void>((resolve, reject) => {
+        t.engine.onChange((changed) => {
+          if (changed === id) t.kind({ id, handle }).then((kind) => kind === 'exited' && resolve(), reject);
         });
       });
+      seen.catch(() => {});
       const other = await t.reopen();
       await other.stop(id, handle, 10_000);
       await within('a hint after the exit', seen);
