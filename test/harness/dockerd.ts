@@ -22,6 +22,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isErrno } from '../../src/lib/file.ts';
+import { processRef, signalProcess } from '../../src/lib/process.ts';
 import { run } from '../../src/lib/run.ts';
 
 export const image = 'carrel-test';
@@ -110,7 +112,7 @@ export class Dockerd {
   async #answers(daemon: ChildProcess): Promise<void> {
     const deadline = Date.now() + startMs;
     while ((await this.#run('version')).exitCode !== 0) {
-      if (daemon.exitCode !== null || Date.now() > deadline) {
+      if (hasEnded(daemon) || Date.now() > deadline) {
         throw new Error(`it did not start: ${readFileSync(join(this.folder, 'log'), 'utf8').slice(-2000)}`);
       }
       await sleep(50);
@@ -121,12 +123,20 @@ export class Dockerd {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const daemon = this.#daemon;
     this.#daemon = null;
-    if (daemon === null || daemon.exitCode !== null || daemon.signalCode !== null) return;
-    const exited = once(daemon, 'exit');
-    daemon.kill(signal);
-    await exited;
+    if (daemon === null) return;
+    if (!hasEnded(daemon)) {
+      const exited = once(daemon, 'exit');
+      daemon.kill(signal);
+      await exited;
+    }
     // Its containerd dies with it, and what it was is not to be taken for alive.
-    for (const name of ['pid', 'exec/containerd/containerd.pid']) rmSync(join(this.folder, name), { force: true });
+    const containerd = join(this.folder, 'exec/containerd/containerd.pid');
+    while (processRef(Number(textOf(containerd))) !== null) await sleep(20);
+    for (const path of [join(this.folder, 'pid'), containerd]) rmSync(path, { force: true });
+  }
+
+  get isRunning(): boolean {
+    return this.#daemon !== null && !hasEnded(this.#daemon);
   }
 
   get pid(): number {
@@ -146,8 +156,7 @@ export class Dockerd {
   async dispose(): Promise<void> {
     await this.stop();
     // Of one that was killed: its containerd and what that kept.
-    for (const pid of processesOf(this.folder)) process.kill(pid, 'SIGKILL');
-    while (processesOf(this.folder).length > 0) await sleep(20);
+    await endAll(() => processesOf(this.folder));
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
     for (const path of groupsNamed(basename(this.folder))) await removeGroup(path);
     await rm(this.folder, { recursive: true, force: true });
@@ -159,9 +168,31 @@ async function removeGroup(path: string): Promise<void> {
   const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of folders) await removeGroup(join(path, name));
   const members = () => textOf(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
-  for (const pid of members()) process.kill(pid, 'SIGKILL');
-  while (members().length > 0) await sleep(20);
-  rmdirSync(path);
+  await endAll(members);
+  while (!isRemoved(path)) await sleep(20);
+}
+
+/** It is busy until the last of its members is gone altogether. */
+function isRemoved(group: string): boolean {
+  try {
+    rmdirSync(group);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EBUSY')) return false;
+    throw error;
+  }
+}
+
+/** Also what is started meanwhile; some end by themselves. */
+async function endAll(pids: () => readonly number[]): Promise<void> {
+  for (let left = pids(); left.length > 0; left = pids()) {
+    for (const ref of left.map(processRef)) if (ref) signalProcess(ref, 'SIGKILL');
+    await sleep(20);
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 /** In every hierarchy, or in the one that there is. */
