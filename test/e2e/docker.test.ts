@@ -1,8 +1,9 @@
 /** The same commands on a Docker Engine: a real dockerd of the test's own. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineView } from '../../src/api/routes.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
@@ -13,9 +14,14 @@ describe('on docker', () => {
   let dockerd: Dockerd;
   let carrel: Installation;
   let project: string;
+  /** Holds a runtime that kills whoever calls it. */
+  let fatal: string;
 
   beforeAll(async () => {
-    dockerd = await Dockerd.open();
+    fatal = mkdtempSync(join(tmpdir(), 'carrel-fatal-'));
+    dockerd = await Dockerd.open(['--add-runtime', `crun=${join(fatal, 'crun')}`]);
+    const script = `#!/bin/sh\ncase " $* " in *" create "*) kill -KILL $(cat ${dockerd.folder}/pid);; *) exec runc "$@";; esac\n`;
+    writeFileSync(join(fatal, 'crun'), script, { mode: 0o755 });
     carrel = new Installation();
     writeFileSync(join(carrel.home, 'config.yaml'), `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
     project = carrel.folder('project');
@@ -27,7 +33,11 @@ describe('on docker', () => {
   afterAll(async () => {
     await carrel.dispose();
     await dockerd.dispose();
+    rmSync(fatal, { recursive: true });
   }, 120_000);
+  afterEach(async () => {
+    for (const { name } of await carrel.list()) await carrel.ok('rm', '--force', name);
+  });
 
   const docker = ['--engine', 'docker', '--image', image];
 
@@ -56,35 +66,39 @@ describe('on docker', () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt');
     await dockerd.stop();
-    const { exitCode, stderr } = await carrel.run(['exec', 'box', '--', 'true']);
-    expect([exitCode, stderr]).toEqual([
-      75,
-      expect.stringContaining(`no Docker Engine answers at ${dockerd.socketPath}`),
-    ]);
-    expect(await carrel.list()).toMatchObject([{ name: 'box' }]);
-    expect(await carrel.ok('run', '--rm', '--', 'echo', 'hi')).toBe('hi\n');
-    await dockerd.start();
+    try {
+      const { exitCode, stderr } = await carrel.run(['exec', 'box', '--', 'true']);
+      expect([exitCode, stderr]).toEqual([
+        75,
+        expect.stringContaining(`no Docker Engine answers at ${dockerd.socketPath}`),
+      ]);
+      expect(await carrel.list()).toMatchObject([{ name: 'box' }]);
+      expect(await carrel.ok('run', '--rm', '--', 'echo', 'hi')).toBe('hi\n');
+    } finally {
+      await dockerd.start();
+    }
     await until(async () => (await carrel.show('box')).state === 'failed', 'the end to be recorded');
     expect(await carrel.show('box')).toMatchObject({ exitCode: 143, reason: 'killed by SIGTERM' });
     await carrel.ok('start', 'box');
     expect(await carrel.ok('exec', 'box', '--', 'cat', 'a.txt')).toBe('one\ntwo\n');
-    await carrel.ok('rm', '--force', 'box');
   });
 
   it('is shown as it was last seen while the Docker Engine is away', async () => {
     await carrel.ok('create', '--name', 'box', ...docker);
     await dockerd.stop('SIGKILL');
-    const away = { name: 'box', state: 'running', unseen: expect.stringContaining('no Docker Engine answers') };
-    expect(await carrel.list()).toMatchObject([away]);
-    expect(await carrel.show('box')).toMatchObject(away);
-    for (const args of [['ls'], ['show', 'box']]) {
-      const { exitCode, stdout, stderr } = await carrel.run(args);
-      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/box\s/)]);
-      expect(stderr).toContain('carrel: box as last seen: no Docker Engine answers at');
+    try {
+      const away = { name: 'box', state: 'running', unseen: expect.stringContaining('no Docker Engine answers') };
+      expect(await carrel.list()).toMatchObject([away]);
+      expect(await carrel.show('box')).toMatchObject(away);
+      for (const args of [['ls'], ['show', 'box']]) {
+        const { exitCode, stdout, stderr } = await carrel.run(args);
+        expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/box\s/)]);
+        expect(stderr).toContain('carrel: box as last seen: no Docker Engine answers at');
+      }
+    } finally {
+      await dockerd.start();
     }
-    await dockerd.start();
     expect((await carrel.show('box')).unseen).toBeNull();
-    await carrel.ok('rm', '--force', 'box');
   });
 
   it('is lost when its container is removed behind our back, and starts again', async () => {
@@ -96,7 +110,6 @@ describe('on docker', () => {
     expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost', exitCode: null });
     await carrel.ok('start', 'box');
     expect(await carrel.ok('exec', 'box', '--', 'cat', 'kept')).toBe('kept\n');
-    await carrel.ok('rm', '--force', 'box');
   });
 
   it('still has what earlier starts wrote', async () => {
@@ -112,26 +125,28 @@ describe('on docker', () => {
   it.each(['stage', 'container'])(
     'is one clear error when the engine dies while making its %s, and made later',
     async (at) => {
-      const create = ['create', '--name', 'box', ...docker, '--', 'sh', '-c', 'echo run >> /.data/count; sleep 600'];
-      const folders = {
-        stage: join(carrel.home, 'engine-docker/stage'),
-        container: join(dockerd.folder, 'data/containers'),
-      };
-      const creating = carrel.run(create);
-      await until(() => readdirSync(folders[at as keyof typeof folders]).length > 0, `its ${at}`);
+      const create = ['create', '--name', 'box', ...docker];
+      const command = ['--', 'sh', '-c', 'echo run >> /.data/count; sleep 600'];
+      const stage = join(carrel.home, 'engine-docker/stage');
+      const made = { stage, container: join(dockerd.folder, 'data/containers') }[at]!;
+      const creating = carrel.run([...create, '--runtime', 'crun', ...command]);
+      // At the latest it dies when the command would begin.
+      const isMade = () => existsSync(made) && readdirSync(made).length > 0;
+      await until(() => isMade() || !dockerd.isRunning, `its ${at}`);
       await dockerd.stop('SIGKILL');
-      const { exitCode, stderr } = await creating;
-      expect([exitCode, stderr]).toEqual([75, expect.stringMatching(/Docker Engine .*\n {2}cure: /)]);
-      expect(readdirSync(folders.stage)).toEqual([]);
-      await dockerd.start();
+      try {
+        const { exitCode, stderr } = await creating;
+        expect([exitCode, stderr]).toEqual([75, expect.stringMatching(/Docker Engine .*\n {2}cure: /)]);
+        expect(readdirSync(stage)).toEqual([]);
+      } finally {
+        await dockerd.start();
+      }
       // The next daemon looks for what nobody owns.
       await carrel.ok('down');
-      await carrel.ok(...create);
-      await until(
-        async () => (await carrel.ok('exec', 'box', '--', 'cat', '/.data/count')) !== '',
-        'its command to run',
-      );
-      expect(await carrel.ok('exec', 'box', '--', 'cat', '/.data/count')).toBe('run\n');
+      await carrel.ok(...create, ...command);
+      const runs = async () => (await carrel.run(['exec', 'box', '--', 'cat', '/.data/count'])).stdout;
+      await until(async () => (await runs()) !== '', 'its command to run');
+      expect(await runs()).toBe('run\n');
       expect((await dockerd.docker('ps', '--all', '--quiet')).split('\n')).toHaveLength(1);
       await carrel.ok('rm', '--force', 'box');
       expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
