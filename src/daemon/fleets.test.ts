@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Fault, isFault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { defaultLimits } from '../model/limits.ts';
 import { FleetDesk } from './fleets.ts';
 
@@ -14,12 +14,13 @@ interface Known {
 /** A desk over these sandboxes; `spec` is what any request would become. */
 function desk(
   known: readonly Known[],
-  { user = 'ann', isOwner = true, spec = {}, lost = null as 'changes' | null } = {},
+  { user = 'ann', isOwner = true, spec = {}, lost = null as 'changes' | null, removed = [] as string[] } = {},
 ) {
   const rows = (all: boolean) =>
     known
-      .filter(({ owner = 'ann' }) => all || owner === user)
+      .filter(({ name, owner = 'ann' }) => (all || owner === user) && !removed.includes(name))
       .map(({ name, bound }) => ({
+        id: `of ${name}`,
         name,
         value: { spec: bound ? { mode: 'bind', project: bound } : { mode: 'none' } },
       }));
@@ -34,7 +35,10 @@ function desk(
         labels,
         network: { allow },
       })),
-    current: async (name: string) => ({ value: { name } }),
+    current: async (name: string) => {
+      if (removed.includes(name)) throw new Fault('not_found', `no sandbox ${name}`);
+      return { value: { name } };
+    },
     check: () => ({ mode: 'none', project: null, network: { allow: ['usual.org'], ports: [] }, ...spec }),
   };
   const volumes = { list: () => [], check: () => {} };
@@ -100,6 +104,12 @@ it('what nobody took over is told with the step that would lose it', async () =>
     { act: 'replace', name: 'a', id: 'of a', unapplied: 'changes' },
     { act: 'remove', name: 'old', id: 'of old', unapplied: 'changes' },
   ]);
+});
+
+it('what somebody else removes while it is looked at has nothing left to lose', async () => {
+  const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
+  const gone = desk([ours('a')], { removed: ['a'] });
+  expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);
 });
 
 it('of whose network nothing is said has what a new one would have', async () => {

@@ -142,9 +142,16 @@ export class FleetDesk {
     return step;
   }
 
+  /** Of one that somebody else removes meanwhile there is nothing left to lose; whoever takes the step finds it gone. */
   async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
-    const { value } = await this.#parts.sandboxes.current(name, id);
-    return this.#parts.unapplied(value);
+    const { sandboxes } = this.#parts;
+    try {
+      const { value } = await sandboxes.current(name, id);
+      return await this.#parts.unapplied(value);
+    } catch (error) {
+      if (sandboxes.rows().some((row) => row.id === id)) throw error;
+      return null;
+    }
   }
 }
 
