@@ -144,7 +144,7 @@ describe('what differs', () => {
   });
 
   it('somebody at a terminal is asked, and only a yes is one', async () => {
-    put(base('[sleep, "8"]'));
+    put(base('[sleep, "8000"]'));
     const before = await ids();
     const no = await atTerminal('\n');
     expect([no.exitCode, no.stdout]).toEqual([
@@ -153,13 +153,13 @@ describe('what differs', () => {
     ]);
     expect(await ids()).toEqual(before);
     expect((await atTerminal('y\n')).stdout).toContain('replaced api');
-    expect((await carrel.show('api')).command).toEqual(['sleep', '8']);
+    expect((await carrel.show('api')).command).toEqual(['sleep', '8000']);
   });
 
   it('work that nobody took over is never lost, and nothing else is done meanwhile', async () => {
     await agent(carrel, 'app', 'echo work > /workspace/work');
     const before = await ids();
-    put(base('[sleep, "7"]', '  extra: {}\n').replace('{project: app}', '{project: app, limits: {pids: 99}}'));
+    put(base('[sleep, "7000"]', '  extra: {}\n').replace('{project: app}', '{project: app, limits: {pids: 99}}'));
     const refused = await here('up', '--yes');
     expect([refused.exitCode, refused.stderr]).toEqual([
       6,
@@ -244,7 +244,10 @@ describe('refused before anything is done', () => {
 });
 
 describe('again and again', () => {
-  const wanted = base('[sleep, "5"]', '  third: {}\n').replace('{project: app}', '{project: app, limits: {pids: 77}}');
+  const wanted = base('[sleep, "5000"]', '  third: {}\n').replace(
+    '{project: app}',
+    '{project: app, limits: {pids: 77}}',
+  );
 
   it.each(['up:stopped', 'up:removed', 'up:created'])('killed at %s, the next one ends the same', async (point) => {
     put(base());
