@@ -1,4 +1,5 @@
 /** What keeps an installation tidy: bounded logs, many sandboxes at once, the audit log. */
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,25 +31,26 @@ describe('the output of a sandbox', () => {
     const { id } = await carrel.show('flood');
     const follower = carrel.spawn(['logs', '-f', 'flood']);
     const followed = gather(follower.stdout!);
+    const closed = once(follower, 'close');
     const write = (...lines: number[]) =>
       carrel.ok('exec', 'flood', '--', 'sh', '-c', `echo '${lines.join('\n')}' > /tmp/go`);
     await until(() => followed().includes('ready'), 'the writer to be ready');
-    for (const lines of [12_000, 24_000, 36_000]) {
+    // No more at a time than the log is replaced for once: what comes faster than it is read is lost.
+    for (const lines of [11_000, 22_000, 33_000, 44_000, 55_000]) {
       await write(lines);
       await until(() => followed().includes(`line ${lines} `), `the follower to see line ${lines}`);
     }
-    const seen = numbersIn(followed());
-    expect([seen.length, isUnbroken(seen)]).toEqual([36_000, true]);
-    await write(100_000, 0);
+    await write(60_000, 0);
     await carrel.ok('wait', 'flood');
-    await until(() => follower.exitCode !== null, 'the follower to end');
-    expect(numbersIn(followed()).at(-1)).toBe(100_000);
+    await closed;
+    const seen = numbersIn(followed());
+    expect([seen.length, isUnbroken(seen)]).toEqual([60_000, true]);
     expect(bytesOf(id)).toBeGreaterThan(4 * MiB);
     expect(bytesOf(id)).toBeLessThan(6.1 * MiB);
     const kept = numbersIn(await carrel.ok('logs', 'flood'));
-    expect([kept.at(-1), isUnbroken(kept)]).toEqual([100_000, true]);
+    expect([kept.at(-1), isUnbroken(kept)]).toEqual([60_000, true]);
     expect(kept.length).toBeGreaterThan(10_000);
-    expect(numbersIn(await carrel.ok('logs', '--tail', '3', 'flood'))).toEqual([99_998, 99_999, 100_000]);
+    expect(numbersIn(await carrel.ok('logs', '--tail', '3', 'flood'))).toEqual([59_998, 59_999, 60_000]);
   });
 
   it('is bounded also while no daemon is there, and the newest is kept', async () => {
