@@ -8,7 +8,8 @@ import { readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const settleMs = 5000;
+/** Less than vitest gives a teardown. */
+const settleMs = 20_000;
 /** Podman never removes the group that it keeps its containers' groups in. */
 const podmanGroup = 'libpod_parent';
 const ours = new Set(['conmon', 'crun', 'runc', 'runsc', 'sysbox-runc', 'catatonit', 'tini', 'carrel']);
@@ -25,11 +26,10 @@ export default function setup(): (() => Promise<void>) | undefined {
 
 /** What ends by itself gets a moment to do so. */
 async function check(before: ReadonlySet<string>): Promise<void> {
-  for (const group of fresh(before).filter((thing) => thing.endsWith(podmanGroup)))
-    removeEmpty(group.slice('cgroup '.length));
   const deadline = Date.now() + settleMs;
   let left = fresh(before);
   while (left.length > 0 && Date.now() < deadline) {
+    for (const group of left.filter((thing) => thing.endsWith(podmanGroup))) removeEmpty(group.slice('cgroup '.length));
     await sleep(50);
     left = fresh(before);
   }

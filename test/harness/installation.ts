@@ -191,7 +191,7 @@ export function isRunning(pid: number): boolean {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  withinMs = 15_000,
+  withinMs = 40_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await condition())) {
