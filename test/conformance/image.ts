@@ -67,7 +67,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
           if (message.kind === 'output' && message.text.startsWith('Step 2/')) abort.abort();
       })();
       await expect(outcome).rejects.toSatisfy((error) => isFault(error, 'cancelled'));
-      await expect.poll(made.running, { timeout: 10_000 }).toBe(0);
+      await expect.poll(made.running, { timeout: 30_000 }).toBe(0);
       expect(await made.engine.find('carrel-hung:1')).toBeNull();
     });
 

@@ -243,10 +243,11 @@ describe('whoever waits for a build', () => {
     const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 300')]);
     await until(async () => (await containers()) === 1, 'the step to run');
     const waiting = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN echo next')]);
+    const [stopped, built] = [once(child, 'exit'), once(waiting, 'exit')];
     child.kill('SIGINT');
-    expect((await once(child, 'exit'))[0]).toBe(130);
+    expect((await stopped)[0]).toBe(130);
     await until(async () => (await containers()) === 0, 'the step to be gone');
-    expect((await once(waiting, 'exit'))[0]).toBe(0);
+    expect((await built)[0]).toBe(0);
   });
 
   it('is told when the daemon is killed, and nothing goes on without it', async () => {

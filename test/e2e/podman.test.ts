@@ -76,10 +76,13 @@ it('goes on over a restart of Podman and a kill of the daemon', async () => {
   };
   const first = await listen();
   await podman.stop('SIGKILL');
-  const { exitCode, stderr } = await carrel.run(['exec', 'ticks', '--', 'true']);
-  expect([exitCode, stderr]).toEqual([75, expect.stringContaining(`answers at ${podman.socketPath}`)]);
-  expect(Number(await carrel.ok('logs', '--tail', '1', 'ticks'))).toBeGreaterThanOrEqual(first);
-  await podman.start();
+  try {
+    const { exitCode, stderr } = await carrel.run(['exec', 'ticks', '--', 'true']);
+    expect([exitCode, stderr]).toEqual([75, expect.stringContaining(`answers at ${podman.socketPath}`)]);
+    expect(Number(await carrel.ok('logs', '--tail', '1', 'ticks'))).toBeGreaterThanOrEqual(first);
+  } finally {
+    await podman.start();
+  }
   expect(await carrel.ok('exec', 'ticks', '--', 'echo', 'here')).toBe('here\n');
   await carrel.killDaemon();
   expect(await listen()).toBeGreaterThan(first);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { openDockerEngine } from '../../src/engine/docker/docker.ts';
 import type { Engine, Launch } from '../../src/engine/engine.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
@@ -53,8 +54,8 @@ export async function said(engine: Engine, launch: Launch): Promise<string> {
   await engine.start({ ...launch, console: true });
   const console = await engine.attach(launch.id, null);
   const text: string[] = [];
-  console.stderr.on('data', (chunk: Buffer) => text.push(chunk.toString()));
-  for await (const chunk of console.stdout) text.push((chunk as Buffer).toString());
+  for (const stream of [console.stdout, console.stderr]) stream.on('data', (chunk: Buffer) => text.push(`${chunk}`));
+  await Promise.all([finished(console.stdout), finished(console.stderr)]);
   await engine.remove(launch.id, null);
   return text.join('');
 }

@@ -26,7 +26,7 @@ function lend(lines: string): () => void {
     execFileSync('mount', ['--bind', file, place]);
   }
   return () => {
-    for (const place of places) execFileSync('umount', [place]);
+    for (const place of places) execFileSync('umount', ['--lazy', place]);
     rmSync(folder, { recursive: true });
   };
 }
