@@ -1,6 +1,6 @@
 /** The adapter outside of a sandbox: a repository, the folders it works with, and what it says. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AdapterSettings } from '../../src/model/agent.ts';
@@ -78,8 +78,17 @@ export class AdapterBench {
   async complete(settings: Partial<AdapterSettings> = {}, env: Record<string, string> = {}): Promise<AdapterRun> {
     const run = this.start(settings, env);
     run.ask();
-    await run.exited;
+    if ((await run.exited) < 0) await this.endAll();
     return run;
+  }
+
+  /** As with a sandbox: whoever the adapter was driving when it was killed ends, too. */
+  async endAll(): Promise<void> {
+    const left = () => processesIn(this.folder);
+    await until(
+      () => left().map((pid) => attempt(() => process.kill(pid, 'SIGKILL'))).length === 0,
+      'its agents to end',
+    );
   }
 
   get outcome(): Outcome {
@@ -99,7 +108,24 @@ export class AdapterBench {
   async dispose(): Promise<void> {
     for (const run of this.#runs) run.kill();
     await Promise.all(this.#runs.map(({ exited }) => exited));
+    await this.endAll();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function processesIn(folder: string): number[] {
+  const isIn = (pid: string) => attempt(() => readlinkSync(`/proc/${pid}/cwd`))?.startsWith(`${folder}/`);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isIn(name))
+    .map(Number);
+}
+
+/** Undefined where it ended meanwhile. */
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
   }
 }
 
@@ -114,6 +140,7 @@ export const request: SwarmMessage = {
 export class AdapterRun {
   readonly child: ChildProcess;
   readonly said: MessageFromAdapter[] = [];
+  /** Below 0: it was killed. */
   readonly exited: Promise<number>;
   readonly stderr: () => string;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Service, TestAuthority } from '../fixtures/service.ts';
 import { AdapterBench, branchName, scriptedAgent, taskFilePath } from '../harness/adapter.ts';
-import { isRunning } from '../harness/installation.ts';
+import { isRunning, until } from '../harness/installation.ts';
 import { put } from '../harness/working-copy.ts';
 
 let bench: AdapterBench;
@@ -68,7 +68,7 @@ describe('a finished story', () => {
     await bench.complete();
     const pids = readFileSync(join(bench.folder, 'pids'), 'utf8').trim().split('\n').map(Number);
     expect(pids).toHaveLength(3);
-    expect(pids.filter(isRunning)).toEqual([]);
+    await until(() => pids.filter(isRunning).length === 0, 'what was killed to be gone');
   });
 });
 
@@ -149,11 +149,10 @@ describe('a story that fails', () => {
   });
 
   it('is tried again by the next run, and only that', async () => {
-    bench.plan([{ does: `write b x\nread ${bench.folder}/go\nwait ${bench.folder}/go` }, { does: 'write c x' }]);
-    const first = await bench.complete({ storySeconds: 1 });
-    expect(first.completion?.errors).toEqual(['US-001: the agent worked for more than 1 s']);
-    expect(first.errors).toEqual(['CONTAINER_TIMEOUT US-001: the agent worked for more than 1 s']);
-    writeFileSync(join(bench.folder, 'go'), '');
+    bench.plan([{ does: 'write b x\nexit 7' }, { does: 'write c x' }]);
+    const first = await bench.complete();
+    expect(first.completion?.errors).toEqual([expect.stringMatching(/^US-001: .* ended with 7$/)]);
+    bench.plan([{ does: 'write b x' }, { does: 'write c x' }]);
     const second = await bench.complete();
     expect(second.changes).toEqual(['US-002 completed', 'US-001 in_progress', 'US-001 completed']);
     expect(second.completion?.status).toBe('completed');
@@ -162,6 +161,13 @@ describe('a story that fails', () => {
     expect(third.changes).toEqual(['US-001 completed', 'US-002 completed']);
     expect(bench.landed).toEqual(['US-002', 'US-001']);
   });
+});
+
+it('a story that takes too long has failed', async () => {
+  bench.plan([{ does: `write b x\nwait ${bench.folder}/never` }]);
+  const run = await bench.complete({ storySeconds: 1 });
+  expect(run.completion?.errors).toEqual(['US-001: the agent worked for more than 1 s']);
+  expect(run.errors).toEqual(['CONTAINER_TIMEOUT US-001: the agent worked for more than 1 s']);
 });
 
 describe('what cannot begin', () => {
