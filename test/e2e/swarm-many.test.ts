@@ -1,7 +1,7 @@
 /** As many task files as anybody has, on the real engine. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Installation } from '../harness/installation.ts';
-import { knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+import { Installation, until } from '../harness/installation.ts';
+import { knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';
 
 let carrel: Installation;
 
@@ -9,13 +9,22 @@ beforeAll(() => {
   carrel = new Installation();
   knowScripted(carrel);
 });
-afterAll(() => carrel.dispose(), 120_000);
+afterAll(() => carrel.dispose());
 
 it('50 task files, of which 8 are worked on at once, are all done once', async () => {
-  const names = Array.from({ length: 50 }, (_, index) => `many-${index}`);
-  const project = new SwarmProject(carrel, 'many', Object.fromEntries(names.map((name) => [name, lines(name, 1)])));
+  const names = Array.from({ length: 50 }, (_, index) => `many-${String(index).padStart(2, '0')}`);
+  const first = names.slice(0, 8);
+  const plans = names.map((name) => [name, lines(name, 1, first.includes(name) ? 'wait /tmp/go\n' : '')]);
+  const project = new SwarmProject(carrel, 'many', Object.fromEntries(plans));
   const argv = ['swarm', 'run', '--all', '--agent', 'scripted', '--max', '8', '--project', project.path];
-  expect(await carrel.run(argv, { timeoutMs: 170_000 })).toMatchObject({ exitCode: 0, stderr: '' });
+  const ended = carrel.run(argv, { timeoutMs: 400_000 });
+  const working = async () => {
+    const { containers } = await project.view().catch(() => ({ containers: [] }));
+    return containers.filter(({ stories: [story] }) => story?.status === 'in_progress').length === first.length;
+  };
+  await until(working, 'as many as may be to work', workMs);
+  await Promise.all(first.map((name) => carrel.ok('exec', name, '--', 'touch', '/tmp/go')));
+  expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
   const view = await project.view();
   expect([project.wrong(), view.containers.length]).toEqual([[], 50]);
   // From when each was begun until its end was recorded.
@@ -25,4 +34,4 @@ it('50 task files, of which 8 are worked on at once, are all done once', async (
   });
   expect(Math.max(...beside)).toBe(8);
   expect(JSON.parse(await project.swarm('cleanup'))).toEqual({ removed: 50 });
-}, 180_000);
+}, 500_000);
