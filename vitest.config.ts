@@ -40,8 +40,9 @@ function real(name: string, order: number) {
       pool: ownNamespace,
       maxWorkers: 2,
       sequence: { groupOrder: order },
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // More than any test takes: what waits for something that must come says itself when it has waited in vain.
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
     },
   };
 }

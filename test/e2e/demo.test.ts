@@ -14,7 +14,7 @@ afterAll(() => carrel.dispose());
 
 it('shows three agents at work, their commits, the merge and the tests', async () => {
   const folder = join(carrel.folder('demo'), 'project');
-  const { exitCode, stdout, stderr } = await carrel.run(['demo', folder], { timeoutMs: 55_000 });
+  const { exitCode, stdout, stderr } = await carrel.run(['demo', folder], { timeoutMs: 150_000 });
   expect([exitCode, stderr]).toEqual([0, '']);
   for (const said of [
     /^words US-003 completed$/m,

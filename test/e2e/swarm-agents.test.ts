@@ -63,12 +63,12 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
     for (const name of files)
       cpSync(resolve('node_modules', name), join(project.path, 'tools/node_modules', name), { recursive: true });
     ground.give(project.repository);
-  }, 120_000);
+  });
   afterAll(async () => {
     await carrel.dispose();
     await model.dispose();
     await ground.close();
-  }, 120_000);
+  });
 
   it('claude and an ACP agent do their stories, and never have the key', async () => {
     const env = ['DISABLE_AUTOUPDATER=1', 'DISABLE_TELEMETRY=1', `CLAUDE_CODE_EXECUTABLE=${modules}/${cli}`];
@@ -77,7 +77,7 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
       const run = ['run', '--file', project.file(name), '--agent', name, '-d', ...options];
       await project.swarm(...run);
     }
-    const { containers } = await project.until('the end', hasEnded, 100_000);
+    const { containers } = await project.until('the end', hasEnded);
     expect(containers.map(({ status, errors }) => [status, errors])).toEqual([
       ['completed', []],
       ['completed', []],
@@ -85,5 +85,5 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
     expect(containers.map(({ stories: [first] }) => first?.output)).toEqual(['I did it.', 'I did it.']);
     expect(project.wrong()).toEqual([]);
     for (const name of ['claude', 'acp']) expect(await carrel.ok('logs', name)).not.toContain(value);
-  }, 120_000);
+  });
 });

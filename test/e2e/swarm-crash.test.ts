@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
-import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+import { hasEnded, knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';
 import { localPrey, seed, survive } from '../harness/swarm-kill.ts';
 import { childrenOf } from '../harness/traces.ts';
 
@@ -38,7 +38,10 @@ it('one that fails keeps nobody from finishing, and is resumed where it was', as
   const [first, second] = lines('login', 2) as [string, string];
   const project = new SwarmProject(carrel, 'failing', { login: [first, `exit 3`], docs: lines('docs', 1) });
   const env = ghFor(project);
-  const { exitCode, stdout } = await carrel.run(['swarm', ...begin, '--pr', '--project', project.path], { env });
+  const { exitCode, stdout } = await carrel.run(['swarm', ...begin, '--pr', '--project', project.path], {
+    env,
+    timeoutMs: workMs,
+  });
   expect([exitCode, stdout.trimEnd().split('\n').at(-1)]).toEqual([6, 'https://h/pr/7']);
   const view = await project.view();
   expect(view.containers.map(({ prUrl }) => prUrl)).toEqual(['https://h/pr/7', null]);
@@ -63,7 +66,7 @@ it('what was done by a sandbox that is removed by force is on the host, or is do
   await project.swarm(...begin, '--detach');
   const second = () =>
     project.until('the second story', ({ containers: [one] }) => one?.stories[1]?.status === 'in_progress');
-  await until(() => project.statuses('forced')[0] === 'completed', 'the first story to be on the host', 30_000);
+  await until(() => project.statuses('forced')[0] === 'completed', 'the first story to be on the host', workMs);
   await second();
   expect(childrenOf((await project.view()).containers[0]!.acpPid!)).toHaveLength(1);
   await carrel.ok('rm', '--force', 'forced');
@@ -82,7 +85,7 @@ it('what was done by a sandbox that is removed by force is on the host, or is do
     await go(1, 2);
     return hasEnded(await project.view());
   };
-  await until(allowed, 'the end', 40_000);
+  await until(allowed, 'the end', workMs);
   expect(project.wrong()).toEqual([]);
   await project.swarm('cleanup');
 });
@@ -100,7 +103,7 @@ it('daemons that die between any two steps are followed by one that goes on', as
   for (const [index, point] of points.entries()) {
     const pid = await diesAt(point);
     if (index === 0) await carrel.run(['swarm', ...begin, '--detach', '--project', project.path]);
-    await until(() => !isRunning(pid), `the daemon to die at ${point}`, 30_000);
+    await until(() => !isRunning(pid), `the daemon to die at ${point}`, workMs);
   }
   await carrel.ok('ls');
   const { containers } = await project.until('the end', hasEnded);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
-import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
+import { hasEnded, knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';
 import { seed, survive } from '../harness/swarm-kill.ts';
 
 let dockerd: Dockerd;
@@ -12,11 +12,11 @@ beforeAll(async () => {
   dockerd = await Dockerd.open();
   carrel = new Installation(null, dockerd);
   knowScripted(carrel);
-}, 120_000);
+});
 afterAll(async () => {
   await carrel.dispose();
   await dockerd.dispose();
-}, 120_000);
+});
 
 it('ends with every story once, resumed where its containers went with the engine', async () => {
   const [first, second] = lines('login', 2, 'wait /tmp/go\n') as [string, string];
@@ -30,7 +30,7 @@ it('ends with every story once, resumed where its containers went with the engin
   await dockerd.stop('SIGKILL');
   await dockerd.start();
   for (let tries = 0; tries < 5; tries++) {
-    await until(allowed, 'it to end', 40_000);
+    await until(allowed, 'it to end', workMs);
     if ((await project.view()).containers[0]!.status === 'completed') break;
     await project.swarm('resume', '--detach');
   }
@@ -52,7 +52,7 @@ it('whoever is killed at whatever moment, the engine, too, what is resumed ends 
   };
   await survive({ carrel, project, sandboxes, others: [restart] }, 5, 1500);
   expect([seed, project.wrong()]).toEqual([seed, []]);
-}, 120_000);
+});
 
 it('a line that breaks while its agent lives is connected again, and nothing has failed', async () => {
   const lasting = await Dockerd.open(['--live-restore']);
@@ -64,7 +64,11 @@ it('a line that breaks while its agent lives is connected again, and nothing has
     await project.until('the story', ({ containers }) => containers[0]?.stories[0]?.status === 'in_progress');
     await lasting.stop();
     await lasting.start();
-    await until(async () => (await other.run(['exec', 'line', '--', 'touch', '/tmp/go'])).exitCode === 0, 'an answer');
+    await until(
+      async () => (await other.run(['exec', 'line', '--', 'touch', '/tmp/go'])).exitCode === 0,
+      'an answer',
+      workMs,
+    );
     const { containers } = await project.until('the end', hasEnded);
     expect(containers[0]).toMatchObject({ status: 'completed', attempt: 1 });
     expect(containers[0]!.errors[0]).toContain('ACP_CONNECTION_LOST');
@@ -75,4 +79,4 @@ it('a line that breaks while its agent lives is connected again, and nothing has
     await lasting.start();
     await other.dispose().finally(() => lasting.dispose());
   }
-}, 120_000);
+});

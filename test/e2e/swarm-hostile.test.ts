@@ -20,7 +20,7 @@ it('nothing is completed that is not done, and nothing of the project is touched
   cpSync(resolve('test/fixtures/hostile-agent.mjs'), join(project.path, 'tools/hostile.mjs'));
   const before = project.git('for-each-ref', 'refs/heads', 'refs/tags');
   await project.swarm('run', '--all', '--agent', 'scripted', '-d');
-  const { containers } = await project.until('all to end', hasEnded, 55_000);
+  const { containers } = await project.until('all to end', hasEnded);
   const ends = Object.fromEntries(
     containers.map(({ containerName, status, reason }) => [containerName, `${status} ${reason}`]),
   );

@@ -15,11 +15,11 @@ describe.each(swarmGrounds)('on %s', (_, ground) => {
     await ground.open();
     carrel = ground.installation();
     knowScripted(carrel);
-  }, 120_000);
+  });
   afterAll(async () => {
     await carrel.dispose();
     await ground.close();
-  }, 120_000);
+  });
 
   it('every story of every file is done once, its commits come to the host, and scripts read the state', async () => {
     const project = new SwarmProject(carrel, 'whole', {
@@ -59,11 +59,11 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
     await ground.open();
     carrel = ground.installation();
     knowScripted(carrel);
-  }, 120_000);
+  });
   afterAll(async () => {
     await carrel.dispose();
     await ground.close();
-  }, 120_000);
+  });
 
   const begin = (project: SwarmProject, ...args: string[]) =>
     project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, ...args);

@@ -41,7 +41,7 @@ export async function survive(prey: Prey, rounds: number, maxPauseMs: number): P
     await carrel.run(['swarm', 'resume', '--detach', '--project', project.path]);
   }
   for (let tries = 0; tries < 10; tries++) {
-    const { containers } = await project.until('the end', hasEnded, 60_000);
+    const { containers } = await project.until('the end', hasEnded);
     if (containers.every(({ status }) => status === 'completed')) return;
     await project.swarm('resume', '--detach');
   }

@@ -10,6 +10,9 @@ import { otherUid, Repository } from './repository.ts';
 /** What each story of a task file does, one after the other; in the words of `scripted-agent.mjs`. */
 export type Plans = Readonly<Record<string, readonly string[]>>;
 
+/** More than any work of these takes. */
+export const workMs = 100_000;
+
 const script = readFileSync(resolve('test/fixtures/scripted-agent.mjs'), 'utf8');
 
 export class SwarmProject {
@@ -77,15 +80,19 @@ export class SwarmProject {
     return this.repository.git('-c', 'safe.directory=*', ...args);
   }
 
-  swarm(...args: string[]): Promise<string> {
-    return this.#carrel.ok('swarm', ...args, '--project', this.path);
+  /** Some of it returns when all is done. */
+  async swarm(...args: string[]): Promise<string> {
+    const argv = ['swarm', ...args, '--project', this.path];
+    const { exitCode, stdout, stderr } = await this.#carrel.run(argv, { timeoutMs: workMs });
+    if (exitCode !== 0) throw new Error(`carrel ${argv.join(' ')} exited with ${exitCode}: ${stderr}`);
+    return stdout;
   }
 
   async view(): Promise<SwarmView> {
     return this.#carrel.client.call('showSwarm', { query: { project: this.path } });
   }
 
-  async until(what: string, is: (view: SwarmView) => boolean, withinMs = 40_000): Promise<SwarmView> {
+  async until(what: string, is: (view: SwarmView) => boolean, withinMs = workMs): Promise<SwarmView> {
     let view = await this.view();
     await until(
       async () => {
