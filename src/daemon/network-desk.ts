@@ -37,6 +37,8 @@ export interface NetworkDeskParts {
 const loopback = '127.0.0.1';
 const httpsPort = 443;
 const maxPorts = 100;
+/** How often another port is chosen for whoever named none. */
+const anyPortTries = 5;
 /** Those below are for programs that everybody trusts. */
 const firstOpenPort = 1024;
 
@@ -120,14 +122,24 @@ export class NetworkDesk {
     const network = networkOf(row);
     if (network.ports.length >= maxPorts) throw new Fault('exhausted', `${name} has ${maxPorts} ports already`);
     const hostAddress = this.#address(asked.hostAddress ?? loopback);
-    const hostPort = asked.hostPort ?? (await freePort(hostAddress, port));
-    if (hostPort < firstOpenPort && !this.#actor.isOwner) {
-      throw new Fault('denied', `only the owner of this installation may listen on port ${hostPort}`);
+    const add = async (hostPort: number): Promise<PortView> => {
+      if (hostPort < firstOpenPort && !this.#actor.isOwner) {
+        throw new Fault('denied', `only the owner of this installation may listen on port ${hostPort}`);
+      }
+      const added: PortForward = { port, hostPort, hostAddress };
+      this.#refuseTaken(added);
+      await this.#write(row, { ...network, ports: [...network.ports, added] });
+      return added;
+    };
+    if (asked.hostPort !== undefined) return add(asked.hostPort);
+    for (let wanted = port, triesLeft = anyPortTries; ; wanted = 0, triesLeft -= 1) {
+      try {
+        return await add(await freePort(hostAddress, wanted));
+      } catch (error) {
+        // It was free when it was looked at, or is kept for a sandbox that is stopped.
+        if (triesLeft === 0 || !isFault(error, 'conflict')) throw error;
+      }
     }
-    const added: PortForward = { port, hostPort, hostAddress };
-    this.#refuseTaken(added);
-    await this.#write(row, { ...network, ports: [...network.ports, added] });
-    return added;
   }
 
   async removePort(name: string, port: number, hostPort: number | undefined): Promise<PortView[]> {
