@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
 
 /** The unified hierarchy, mounted for this file: on a hybrid machine an engine of this run may have covered its usual place. */
@@ -21,6 +21,10 @@ afterAll(() => {
 interface View {
   readonly id: string;
   readonly limits: { readonly advisory: readonly string[] };
+}
+
+function processesIn(group: string): number {
+  return readFileSync(join(group, 'cgroup.procs'), 'utf8').trim().split('\n').length;
 }
 
 const wrapUnified = (argv: readonly string[]) => [
@@ -47,9 +51,15 @@ describe('a group that was delegated to an ordinary user', () => {
   afterAll(async () => {
     await carrel.dispose();
     account.dispose();
-    for (const name of readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
-      rmdirSync(join(group, name.name));
-    rmdirSync(group);
+    const inside = readdirSync(group, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const path of [...inside.map(({ name }) => join(group, name)), group]) {
+      // A command may still be on its way out.
+      await until(
+        () => /^populated 0$/m.test(readFileSync(join(path, 'cgroup.events'), 'utf8')),
+        `${path} to be empty`,
+      );
+      rmdirSync(path);
+    }
   });
 
   it('holds the sandboxes of that user, and what is executed in them', async () => {
@@ -58,11 +68,7 @@ describe('a group that was delegated to an ordinary user', () => {
     const parent = readdirSync(group).find((name) => existsSync(join(group, name, id)));
     const child = carrel.spawn(['exec', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
     await new Promise((resolve) => child.stdout!.once('data', resolve));
-    expect(
-      readFileSync(join(group, parent!, id, 'cgroup.procs'), 'utf8')
-        .trim()
-        .split('\n'),
-    ).toHaveLength(3);
+    await until(() => processesIn(join(group, parent!, id)) === 3, 'three processes');
     await carrel.ok('rm', '--force', 'a');
     expect(existsSync(join(group, parent!, id))).toBe(false);
   });
@@ -103,7 +109,7 @@ describe('on the unified hierarchy', () => {
     const [group] = groups(id);
     const child = carrel.spawn(['exec', 'a', '--', 'sh', '-c', 'echo ready; exec sleep infinity']);
     await new Promise((resolve) => child.stdout!.once('data', resolve));
-    expect(readFileSync(join(group!, 'cgroup.procs'), 'utf8').trim().split('\n')).toHaveLength(3);
+    await until(() => processesIn(group!) === 3, 'three processes');
     expect(await carrel.json('stats')).toMatchObject([{ name: 'a' }]);
     await carrel.ok('rm', '--force', 'a');
     expect(groups(id)).toEqual([]);

@@ -1,12 +1,13 @@
 /** Two people on one daemon, on each engine: from inside the sandbox of one, nothing of the other can be had. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userHash } from '../../src/model/volume.ts';
-import { attackCommand } from '../fixtures/attacks/ground.ts';
+import { attackCommand, linkOr, readOr } from '../fixtures/attacks/ground.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
+import { filesBelow } from '../harness/traces.ts';
 
 interface Reached {
   readonly tcp: Readonly<Record<string, string>>;
@@ -17,16 +18,11 @@ interface Reached {
 const port = 47_312;
 const secret = 'of-ann-alone';
 
-/** On the host. */
-function pidsWith(userNamespace: string): number[] {
-  const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return names.map(Number).filter((pid) => {
-    try {
-      return readlinkSync(`/proc/${pid}/ns/user`) === userNamespace;
-    } catch {
-      return false;
-    }
-  });
+/** On the host: of its processes the one that stays. */
+function firstPidIn(userNamespace: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const isFirst = (pid: string) => /^NSpid:.*\t1$/m.test(readOr(`/proc/${pid}/status`, ''));
+  return Number(pids.find((pid) => linkOr(`/proc/${pid}/ns/user`, '') === userNamespace && isFirst(pid)));
 }
 
 describe.each(['local', 'docker'])('on %s', (engine) => {
@@ -53,7 +49,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     await carrel.ok('exec', 'ann', '--', 'sh', '-ec', write);
     await until(async () => (await carrel.ok('logs', 'ann')).includes('port'), 'ann to listen');
     expect(await asBob(['create', '--name', 'bob', '--volume', 'memory-bank:/data'])).toMatchObject({ exitCode: 0 });
-    annsFiles = execFileSync('find', [carrel.home, '-name', 'secret']).toString().trim().split('\n');
+    annsFiles = filesBelow(carrel.home).filter((path) => basename(path) === 'secret');
   });
   afterAll(async () => {
     await carrel.run(['--user', 'bob', 'rm', '--force', 'bob']);
@@ -66,7 +62,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
   /** With every capability that there is in the namespaces of bob's sandbox, which nobody in there can get. */
   const asRootInside = async (...command: string[]) => {
     const user = (await inside('readlink', '/proc/self/ns/user')).trim();
-    const pid = pidsWith(user)[0]!;
+    const pid = firstPidIn(user);
     const kinds = ['user', 'mount', 'pid', 'net', 'ipc', 'uts'].map((kind) => `--${kind}`);
     const argv = ['--target', String(pid), ...kinds, '--setuid=0', '--setgid=0', '--', ...command];
     return execFileSync('nsenter', argv, { encoding: 'utf8' });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PortRow } from '../../src/api/routes.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { Installation, isRunning, until } from '../harness/installation.ts';
-import { proxyPid } from '../harness/proxy.ts';
+import { killProxy } from '../harness/proxy.ts';
 
 /** Answers a WebSocket's handshake and then says everything again; on the address it is told to listen on. */
 const echo = `
@@ -71,7 +71,7 @@ describe.each(ways)('a port, %s', (way: Way) => {
     await carrel().killDaemon();
     expect(await talk(port, 'without a daemon')).toBe('without a daemon');
     await carrel().ok('ls');
-    process.kill(proxyPid(carrel().home)!, 'SIGKILL');
+    expect(killProxy(carrel().home)).not.toBeNull();
     await until(async () => (await talk(port, 'again')) === 'again', 'the port to come back');
     await carrel().ok('stop', '--grace', '0', 'web');
     expect(await talk(port, 'stopped')).toBeNull();
@@ -143,7 +143,7 @@ function talk(port: number, text: string, host = '127.0.0.1'): Promise<string | 
     });
     socket.on('error', () => resolve(null));
     socket.on('close', () => resolve(null));
-    socket.setTimeout(3000, () => socket.destroy());
+    socket.setTimeout(10_000, () => socket.destroy());
   });
 }
 

@@ -5,12 +5,13 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ExplainView } from '../../src/api/routes.ts';
-import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { Ground, processesNaming, readOr, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
-import { proxyPid } from '../harness/proxy.ts';
+import { killProxy, proxyPid } from '../harness/proxy.ts';
 
 interface LogLine {
+  readonly attempt: string;
   readonly asked?: string;
   readonly decision?: string;
   readonly rule?: string | null;
@@ -266,10 +267,12 @@ describe.each(ways)('a network, %s', (way: Way) => {
   });
 
   it('is recorded: what was asked, by which rule, how much and how long', async () => {
-    const before = (await log()).length;
+    // The end of an earlier one may be recorded yet.
+    const earlier = new Set((await log()).map(({ attempt }) => attempt));
+    const fresh = async () => (await log()).filter(({ attempt }) => !earlier.has(attempt));
     await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/recorded`);
-    await until(async () => (await log()).length > before + 1, 'the record');
-    expect((await log()).slice(before)).toMatchObject([
+    await until(async () => (await fresh()).length > 1, 'the record');
+    expect(await fresh()).toMatchObject([
       { asked: web.place, decision: 'allow', rule: web.place },
       { receivedBytes: expect.any(Number), durationMs: expect.any(Number) },
     ]);
@@ -324,13 +327,16 @@ describe.each(ways)('a network, %s', (way: Way) => {
 
   it('is closed while both are away', async () => {
     const pid = proxyPid(carrel().home)!;
-    const tries =
-      'while :; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done';
+    const mark = `tries-${ground.token}`;
+    const tries = `while : ${mark}; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done`;
     await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
+    // From outside: whoever asks a daemon starts one.
+    const tried = () => processesNaming(mark).map((one) => readOr(`/proc/${one}/root/tmp/tries`, ''));
+    await until(() => tried().some((text) => text.includes('0\n')), 'an answer');
     await carrel().killDaemon();
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid), 'the proxy to be gone');
-    await until(async () => (await inside('cat', '/tmp/tries')).stdout.includes('7\n'), 'a refusal');
+    await until(() => tried().some((text) => text.includes('7\n')), 'a refusal');
     await until(
       async () => (await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode === 0,
       'the network to come back',
@@ -353,10 +359,7 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     const taking = carrel().spawn(['exec', box, '--', 'python3', '-c', take]);
     const taken = new Promise((resolve) => taking.stdout!.once('data', resolve));
     // Whoever is quicker has it: the proxy is killed until the agent is.
-    const kill = setInterval(() => {
-      const pid = proxyPid(carrel().home);
-      if (pid !== null) process.kill(pid, 'SIGKILL');
-    }, 300);
+    const kill = setInterval(() => killProxy(carrel().home), 300);
     await taken;
     clearInterval(kill);
     const trouble = 'port 17000 is taken inside the sandbox';
@@ -366,7 +369,7 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     await inside('touch', '/tmp/free');
     const ask = () => inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`);
     await until(async () => (await ask()).exitCode === 0, 'the network to come back');
-    expect((await carrel().show(box)).network.trouble).toBeNull();
+    await until(async () => (await carrel().show(box)).network.trouble === null, 'the trouble to be over');
   });
 });
 

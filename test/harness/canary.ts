@@ -1,6 +1,6 @@
 /** Values that are planted to be searched for: as they are, and as programs commonly encode them. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { filesBelow } from './traces.ts';
 
 export class Canary {
   readonly #forms: readonly string[];
@@ -14,10 +14,7 @@ export class Canary {
   }
 
   filesBelow(folder: string): string[] {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((path) => existsSync(path) && this.isIn(readFileSync(path, 'latin1')));
+    return filesBelow(folder).filter((path) => this.isIn(textOf(path)));
   }
 
   /** Of all processes of the machine but this one, what others could read of them. */

@@ -1,5 +1,5 @@
 /** What sandboxes leave to see on the host. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 function commandLine(pid: string): string[] {
@@ -34,6 +34,16 @@ export function groupsOf(id: string): string[] {
       .map((name) => join(folder, name)),
   );
   return parents.map((parent) => join(parent, id)).filter((path) => existsSync(path));
+}
+
+/** Of a folder that others work in: what vanishes meanwhile is not there. */
+export function filesBelow(folder: string): string[] {
+  return list(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) return filesBelow(path);
+    return stat?.isFile() ? [path] : [];
+  });
 }
 
 function list(folder: string): string[] {
