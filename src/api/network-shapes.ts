@@ -5,7 +5,10 @@ import { maxRules } from '../model/network.ts';
 import { sandboxStates } from '../model/sandbox.ts';
 
 export const rule = z.string().min(1).max(300);
-export const networkRequest = z.union([z.literal('none'), z.array(rule).max(maxRules)]);
+export const networkRequest = z.union(
+  [z.literal('none'), z.array(rule).max(maxRules)],
+  `neither none nor a list of at most ${maxRules} rules`,
+);
 
 export const portView = z.strictObject({ port: z.int(), hostPort: z.int(), hostAddress: z.string() });
 export const portRow = portView.extend({ sandbox: z.string(), state: z.enum(sandboxStates) });

@@ -162,7 +162,10 @@ export const routes = {
   stopSandbox: {
     ...paths.stopSandbox,
     summary: 'SIGTERM, then SIGKILL after the grace time',
-    body: z.strictObject({ graceMs: z.int().min(0).max(86_400_000).optional(), id: shape.sandboxId.optional() }),
+    body: z.strictObject({
+      graceMs: z.int().min(0).max(86_400_000, 'more than a day').optional(),
+      id: shape.sandboxId.optional(),
+    }),
     answer: shape.sandboxView,
   },
   waitSandbox: { ...paths.waitSandbox, summary: 'Answers when the sandbox has ended', answer: shape.sandboxView },

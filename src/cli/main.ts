@@ -5,6 +5,7 @@ import { checkUserName } from '../model/user.ts';
 import { socketOf } from './access.ts';
 import type { CommandEntry } from './commands.ts';
 import { type Context, homeOf, type Invocation, type Perform } from './context.ts';
+import { asGiven } from './given.ts';
 import { Output } from './output/output.ts';
 import { brokenPipe } from './pipe.ts';
 import type { GlobalOptions } from './program.ts';
@@ -17,6 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   let code = 0;
   const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {
     out = new Output(globals.json === true);
+    out.reword = (fault) => asGiven(fault, entry);
     code = await perform(entry, contextOf(globals, out), invocation);
   };
   const fail = (error: unknown) => out.fail(asFault(error));

@@ -127,6 +127,14 @@ describe('a request', () => {
     expect(store.list('sandbox')).toEqual([]);
   });
 
+  it('with a wrong field says which, for programs, too', async () => {
+    const { body } = await call('POST', '/v1/sandboxes', { limits: { pids: 1.5 } });
+    expect(body).toMatchObject({ data: { field: 'body.limits.pids' } });
+    expect((await call('POST', '/v1/sandboxes', { limits: { pids: 1 } })).body).toMatchObject({
+      data: { field: 'limits.pids' },
+    });
+  });
+
   it('that is not JSON, or too large, or for no route, is refused', async () => {
     expect((await app.request('/v1/sandboxes', { method: 'POST', body: '{' })).status).toBe(400);
     expect((await app.request('/v1/sandboxes', { method: 'POST', body: ' '.repeat(9 * 1024 * 1024) })).status).toBe(

@@ -93,7 +93,8 @@ export function validated<T extends z.ZodType>(schema: T, value: unknown, what: 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
-  throw new Fault('invalid', `${[what, ...issue.path].join('.')}: ${issue.message}`);
+  const field = [what, ...issue.path].join('.');
+  throw new Fault('invalid', `${field}: ${issue.message}`, { data: { field } });
 }
 
 function refuse(context: HonoContext, fault: Fault): Response {

@@ -38,6 +38,7 @@ export function resolveLimits(asked: Partial<Limits>, defaults: Limits = default
   if (limits.swapBytes < limits.memoryBytes) {
     throw new Fault('invalid', 'limits.swapBytes: swap counts memory and swap together, so it cannot be below memory', {
       hint: 'Raise --swap to at least the value of --memory, or leave it out.',
+      data: { field: 'limits.swapBytes' },
     });
   }
   return limits;
@@ -52,7 +53,9 @@ function checkBound(key: keyof Limits, value: number): void {
   const [min, max] = bounds[key];
   if (Number.isFinite(value) && value >= min && value <= max) return;
   const shown = key.endsWith('Bytes') ? formatSize : String;
-  throw new Fault('invalid', `limits.${key}: ${shown(value)} is out of range`, {
+  const field = `limits.${key}`;
+  throw new Fault('invalid', `${field}: ${shown(value)} is out of range`, {
     hint: `Between ${shown(min)} and ${shown(max)}.`,
+    data: { field },
   });
 }

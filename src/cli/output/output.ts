@@ -21,6 +21,8 @@ export class Output {
   readonly #stderr: Sink;
   readonly #colourful: boolean;
   #drawn = 0;
+  /** What was asked for says in which words a refusal is told. */
+  reword = (fault: Fault) => fault;
 
   constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {
     this.json = json;
@@ -55,7 +57,8 @@ export class Output {
   }
 
   /** Says what went wrong, and the exit code that belongs to it. */
-  fail(fault: Fault): number {
+  fail(refusal: Fault): number {
+    const fault = this.reword(refusal);
     this.#stderr.write(this.json ? `${JSON.stringify(fault)}\n` : this.#explain(fault));
     return consequences[fault.code].exit;
   }
