@@ -3,15 +3,16 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeTree } from '../../lib/file.ts';
-import { isAlive, signalProcess } from '../../lib/process.ts';
+import { isAlive, type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { hasGroup, removeGroup } from './cgroup.ts';
 import { type Context, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
 import { logName } from './log-file.ts';
-import { keeperOf } from './observe.ts';
+import { keeperOf, settledKeeper } from './observe.ts';
 import { findProgram } from './runtime.ts';
+import { allProcesses, argsOf } from './stopped.ts';
 
 const killWaitMs = 10_000;
 
@@ -43,7 +44,9 @@ export async function freeEnded(context: Context, id: string): Promise<void> {
 
 export async function removeEverything(context: Context, id: string): Promise<void> {
   const { layout } = context;
+  await settledKeeper(context, id);
   await freeEnded(context, id);
+  await endExecs(context, id);
   rmSync(layout.exit(id), { force: true });
   // Without it nobody makes names for earlier logs while the folder goes.
   rmSync(join(layout.run(id), logName), { force: true });
@@ -68,11 +71,24 @@ async function deleteState(context: Context, runtime: string, id: string): Promi
 
 async function endKeeper(context: Context, id: string): Promise<void> {
   const keeper = keeperOf(context, id);
-  if (keeper === null) return;
-  const gone = () => !isAlive(keeper);
+  if (keeper) await endSoon(keeper, 'the keeper of the sandbox');
+}
+
+/** Commands that were brought in have ended with it; who brought them, and kept their terminals, does so a moment later. */
+async function endExecs(context: Context, id: string): Promise<void> {
+  const folder = join(context.layout.run(id), 'exec');
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return;
+  const isExec = (args: readonly string[]) => args.includes(id) && args.some((arg) => arg.startsWith(`${folder}/`));
+  const found = allProcesses().filter((pid) => isExec(argsOf(pid)));
+  const living = found.map(processRef).filter((one) => one !== null);
+  await Promise.all(living.map((one) => endSoon(one, 'a command that was sent into the sandbox')));
+}
+
+async function endSoon(one: ProcessRef, what: string): Promise<void> {
+  const gone = () => !isAlive(one);
   if (await until(gone, 1000)) return;
-  signalProcess(keeper, 'SIGKILL');
-  if (!(await until(gone, killWaitMs))) throw new Fault('timeout', 'the keeper of the sandbox did not end');
+  signalProcess(one, 'SIGKILL');
+  if (!(await until(gone, killWaitMs))) throw new Fault('timeout', `${what} did not end`);
 }
 
 /** A group stays busy for a moment after its last process has ended. */

@@ -22,7 +22,7 @@ export interface KeeperOptions {
 }
 
 export interface Keeper {
-  /** Has the runtime create the sandbox; the pid of its first process. */
+  /** Has the runtime create the sandbox; the pid of its first process. That of the keeper is in `keeper.pid` by then. */
   create(): Promise<number>;
   /** Ends it, if it was not told to create anything. */
   dismiss(): void;
@@ -41,11 +41,15 @@ export function callKeeper(options: KeeperOptions): Keeper {
   const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
   const first = keeperWords(child, sync).next();
   first.catch(() => {});
+  // What was started here makes another process of the same name, notes its pid, and ends.
+  const noted = new Promise((resolve) => child.on('exit', resolve));
   start?.on('error', () => {});
   return {
     create: async () => {
       start?.end('\n');
-      return createdPid((await first.finally(() => sync?.destroy())).value);
+      const { value } = await first.finally(() => sync?.destroy());
+      await noted;
+      return createdPid(value);
     },
     dismiss: () => void child.kill('SIGKILL'),
   };

@@ -11,6 +11,7 @@ import type { Exit, Observed, Started } from '../engine.ts';
 import { type Context, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { isPaused } from './pause.ts';
+import { allProcesses, argsOf } from './stopped.ts';
 
 export async function observe(context: Context, id: string, handle: unknown): Promise<Observed> {
   const known = readHandle(handle);
@@ -59,12 +60,9 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
 }
 
 /** Waits until a keeper that is still creating has done so. */
-async function settledKeeper(context: Context, id: string): Promise<void> {
-  const keeper = keeperOf(context, id);
-  for (let tries = 0; keeper && isAlive(keeper) && tries < 500; tries += 1) {
-    if (existsSync(join(context.layout.run(id), 'pid'))) break;
-    await pause(10);
-  }
+export async function settledKeeper(context: Context, id: string): Promise<void> {
+  const isCreating = () => !existsSync(join(context.layout.run(id), 'pid')) && keeperOf(context, id) !== null;
+  for (let tries = 0; tries < 500 && isCreating(); tries += 1) await pause(10);
 }
 
 /** The handle of what was launched under this id, running or not. */
@@ -80,12 +78,17 @@ export function currentHandle(context: Context, id: string): LocalHandle | null 
 /** Stands for a process that has ended. */
 const gone: ProcessRef = { pid: 0, startTicks: 0, bootId: '' };
 
-/** A pid from before a reboot may be anybody's by now, so the command line has to name the sandbox. */
+/**
+ * A pid from before a reboot may be anybody's by now, so the command line has to name the sandbox. One that was called a
+ * moment before its daemon died has not noted its pid yet, and is looked for.
+ */
 export function keeperOf(context: Context, id: string): ProcessRef | null {
-  const pid = Number(readIfThere(join(context.layout.run(id), 'keeper.pid')) ?? 0);
-  if (!(pid > 0)) return null;
-  const args = readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
-  return args.includes(id) && args.includes(context.layout.exits) ? processRef(pid) : null;
+  const bundle = context.layout.run(id);
+  if (!existsSync(bundle)) return null;
+  const noted = readIfThere(join(bundle, 'keeper.pid'));
+  const isKeeper = (args: readonly string[]) => args.includes(id) && args.includes(context.layout.exits);
+  const pid = (noted === null ? allProcesses() : [Number(noted)]).find((one) => isKeeper(argsOf(one)));
+  return pid === undefined ? null : processRef(pid);
 }
 
 interface RuntimeState {

@@ -26,10 +26,15 @@ export function processesInside(init: ProcessRef, known: readonly number[]): num
   return byDepth([...inside], parents);
 }
 
-function allProcesses(): number[] {
+export function allProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
+}
+
+/** None of what has ended, and of what is about to become another program. */
+export function argsOf(pid: number): string[] {
+  return readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 }
 
 /** The command name is in parentheses and may itself hold spaces and parentheses. */

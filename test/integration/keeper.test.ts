@@ -1,0 +1,72 @@
+/** Processes beside a sandbox that are slower than everybody thought. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
+import { callKeeper, type KeeperOptions, keeperArgs } from '../../src/engine/local/keeper.ts';
+import { openLocalEngine } from '../../src/engine/local/local.ts';
+import { findProgram } from '../../src/engine/local/runtime.ts';
+import { processesNaming } from '../fixtures/attacks/ground.ts';
+import { sampleLaunch } from '../fixtures/launch.ts';
+
+let folder: string;
+let engine: Engine;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-keeper-'));
+  engine = openLocalEngine({ folder, installation: randomBytes(4).toString('hex') });
+});
+afterEach(async () => {
+  for (const id of await engine.list()) await engine.remove(id, null);
+  await engine.dispose();
+  rmSync(folder, { recursive: true });
+});
+
+function options(id: string, keeperPath = findProgram('conmon')!): KeeperOptions {
+  const bundle = join(folder, 'run', id);
+  mkdirSync(bundle);
+  const runtime = { runtimePath: findProgram('crun')!, runtimeArgs: ['--root', join(folder, 'state/crun')] };
+  return { keeperPath, ...runtime, id, bundle, exits: join(folder, 'exit'), log: null, keepStdinOpen: false };
+}
+
+it('a keeper that says all is done has noted who it is', async () => {
+  const program = join(folder, 'conmon');
+  const script = `read go <&4; echo '{"data": 42}' >&3; sleep 0.2; echo 42 > keeper.pid`;
+  writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const one = options('0123456789abcdef', program);
+  expect(await callKeeper(one).create()).toBe(42);
+  expect(existsSync(join(one.bundle, 'keeper.pid'))).toBe(true);
+});
+
+it('a keeper whose daemon died before it could note anything has ended before others begin', async () => {
+  const one = options('0123456789abcdef');
+  const keeper = spawn(one.keeperPath, keeperArgs(one), {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
+    cwd: one.bundle,
+  });
+  const [sync, start] = keeper.stdio.slice(3) as [Readable, Writable];
+  sync.destroy();
+  setTimeout(() => start.end(), 100);
+  expect(await engine.inspect(one.id, null)).toEqual({ kind: 'absent' });
+  expect(processesNaming(one.id)).toEqual([]);
+});
+
+it('whoever waits for commands inside has gone with the sandbox', async () => {
+  const launch = sampleLaunch({ env: { PATH: '/usr/bin:/bin' } });
+  const { handle } = await engine.start(launch);
+  const spec: ExecSpec = { command: ['sleep', 'infinity'], env: {}, cwd: '/', stdin: true, terminal: null };
+  for (const terminal of [null, { rows: 24, columns: 80 }]) {
+    const process = await engine.exec(launch.id, handle, { ...spec, terminal });
+    process.exited.catch(() => {});
+    process.detach();
+  }
+  const waiting = processesNaming(join(folder, 'run', launch.id, 'exec'));
+  expect(waiting.length).toBeGreaterThan(1);
+  for (const pid of waiting) process.kill(pid, 'SIGSTOP');
+  await engine.remove(launch.id, handle);
+  expect(processesNaming(launch.id)).toEqual([]);
+});
