@@ -209,12 +209,16 @@ describe('a project in which folders are swapped for links all the time', () => 
     });
     try {
       await once(child.stdout, 'data');
-      const copies = Array.from({ length: 40 }, (_, n) => join(folder, `bases/${n}`));
-      for (const copy of copies)
-        await copyTree(project, copy).catch((error: unknown) => expect(error).toMatchObject({ code: 'conflict' }));
+      let copied = 0;
+      for (let n = 0; n < 40 || copied === 0; n += 1)
+        await copyTree(project, join(folder, `bases/${n}`)).then(
+          () => {
+            copied += 1;
+          },
+          (error: unknown) => expect(error).toMatchObject({ code: 'conflict' }),
+        );
       const found = spawnSync('grep', ['-rl', 'secret', join(folder, 'bases')]);
       expect(found.stdout.toString()).toBe('');
-      expect(copies.some((copy) => existsSync(copy))).toBe(true);
     } finally {
       child.kill('SIGKILL');
       await once(child, 'close');

@@ -1,6 +1,7 @@
 /** Backups of volumes, and archives that are damaged, foreign or hostile. */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -154,7 +155,7 @@ describe('a backup', () => {
   it('of a moving target ends, with a note or without', async () => {
     const script =
       'i=0; while :; do i=$((i+1)); mkdir -p d; ln -sfn /etc d/x; mv -T d e 2>/dev/null; ln -sfn /etc d; rm -rf d e; done';
-    const agent = spawn('sh', ['-c', script], { cwd: bench.home(), stdio: 'ignore' });
+    const agent = spawn('sh', ['-c', script], { cwd: bench.home(), stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       for (let n = 0; n < 20; n += 1) {
         const file = join(bench.root, `moving-${n}.tar`);
@@ -165,7 +166,11 @@ describe('a backup', () => {
         expect(listed).not.toMatch(/passwd/);
       }
     } finally {
+      // Whatever it has started has ended, too, once nobody has its stdout any more.
+      agent.stdout.resume();
+      const closed = once(agent, 'close');
       agent.kill('SIGKILL');
+      await closed;
     }
   });
 });
