@@ -33,7 +33,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const name of readdirSync(layers.root)) release(layers.sandbox(name));
-  await until('the loop devices to go', async () => (devices().length === 0 ? true : null));
+  await attached(0);
   layers.dispose();
 });
 
@@ -42,6 +42,11 @@ function devices(): string[] {
   return execFileSync('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE'], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(layers.root));
+}
+
+/** The kernel frees a device a moment after its last mount. */
+async function attached(count: number): Promise<void> {
+  await until(`${count} loop devices`, async () => (devices().length === count ? true : null));
 }
 
 async function enforced(): Promise<void> {
@@ -64,6 +69,7 @@ describe('a disk', () => {
     expect(status).not.toBe(0);
     expect(stderr).toContain('No space left');
     writeFileSync(join(layers.root, 'outside'), Buffer.alloc(100_000_000));
+    execFileSync('sync', ['-f', join(folder, 'state')]);
     expect(usedBytes()).toBeGreaterThan(32 * 1024 ** 2);
     execFileSync('rm', [join(folder, 'state/data/full')]);
     execFileSync('sync', ['-f', join(folder, 'state')]);
@@ -87,11 +93,11 @@ describe('a disk', () => {
     layers.inside('echo one > file; rm -r deleted');
     const seen = layers.seen();
     await enforced();
-    expect(devices()).toHaveLength(1);
+    await attached(1);
     release(folder);
     release(folder);
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
-    await until('the loop device to go', async () => (devices().length === 0 ? true : null));
+    await attached(0);
     await enforced();
     expect(layers.seen()).toBe(seen);
   });
@@ -138,7 +144,7 @@ describe('where no disk can be had', () => {
   it('that is there but cannot be mounted is an error, never an empty folder', async () => {
     await enforced();
     release(folder);
-    await until('the loop device to go', async () => (devices().length === 0 ? true : null));
+    await attached(0);
     writeFileSync(join(folder, 'disk.img'), Buffer.alloc(1_000_000));
     await expect(ensureDisk(folder, sizeBytes)).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -223,7 +229,7 @@ describe('on a disk', () => {
     expect(readdirSync(fork).sort()).toEqual(['disk.img', 'state']);
     expect(statSync(join(fork, 'disk.img')).size).toBe(sizeBytes);
     expect(await ensureDisk(fork, sizeBytes)).toEqual({ kind: 'enforced' });
-    expect(devices()).toHaveLength(2);
+    await attached(2);
     layers.inside('echo mine > file', fork);
     expect(layers.inside('cat file')).toBe('one\n');
   });
@@ -238,6 +244,6 @@ describe('on a disk', () => {
     await copyState(folder, fork);
     expect(layers.seen(fork)).toBe(layers.seen());
     expect(readdirSync(fork).sort()).toEqual(['disk.img', 'state']);
-    expect(devices()).toHaveLength(2);
+    await attached(2);
   });
 });
