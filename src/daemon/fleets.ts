@@ -142,16 +142,13 @@ export class FleetDesk {
     return step;
   }
 
-  /** Of one that somebody else removes meanwhile there is nothing left to lose; whoever takes the step finds it gone. */
+  /** Of one that somebody else has removed meanwhile there is nothing left to lose; whoever takes the step finds it gone. */
   async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
-    const { sandboxes } = this.#parts;
-    try {
-      const { value } = await sandboxes.current(name, id);
-      return await this.#parts.unapplied(value);
-    } catch (error) {
-      if (sandboxes.rows().some((row) => row.id === id)) throw error;
-      return null;
-    }
+    const row = await this.#parts.sandboxes.current(name, id).catch((error: unknown) => {
+      if (isFault(error, 'not_found')) return null;
+      throw error;
+    });
+    return row && this.#parts.unapplied(row.value);
   }
 }
 

@@ -7,6 +7,7 @@ import { Exclusive } from '../lib/exclusive.ts';
 import { Fault } from '../model/fault.ts';
 import { initialStatus, type Sandbox, type SandboxSpec } from '../model/sandbox.ts';
 import { createMemoryStore } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
 import { openHome } from './home.ts';
 import { type DataParts, sandboxData } from './sandbox-data.ts';
 
@@ -37,7 +38,7 @@ function data() {
     networks: { connect: async () => {}, disconnect: async () => {} },
     report: (_, fault) => reported.push(fault.message),
   } as Partial<DataParts> as DataParts;
-  return { ...sandboxData(parts), home: parts.home };
+  return { ...sandboxData(parts), home: parts.home, store: parts.store };
 }
 
 function sandbox(change: Partial<SandboxSpec>): Sandbox {
@@ -45,6 +46,11 @@ function sandbox(change: Partial<SandboxSpec>): Sandbox {
   mkdirSync(project, { recursive: true });
   const spec: SandboxSpec = { ...sampleSpec, project, mode: 'overlay', workspace: 'overlay', ...change };
   return { id, name: 'box', createdAt: '', spec, status: initialStatus };
+}
+
+function record(store: Store, value: Sandbox): void {
+  const event = { at: '', type: 'sandbox.created', subject: id, data: {} };
+  store.insert({ kind: 'sandbox', id, owner: 'ann', name: value.name, value }, event);
 }
 
 describe('an end', () => {
@@ -75,13 +81,23 @@ describe('an end', () => {
 });
 
 it('what cannot be compared because the project is gone is a refusal with a cure', async () => {
-  const { unapplied, home } = data();
+  const { unapplied, home, store } = data();
   mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
   const box = sandbox({});
+  record(store, box);
   rmSync(box.spec.project!, { recursive: true });
   await expect(unapplied(box)).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining('is gone'),
     hint: expect.stringContaining('carrel rm --force box'),
   });
+});
+
+it('what is being removed has nothing left to lose, though it vanishes under whoever looks', async () => {
+  const { unapplied, home, store } = data();
+  mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+  const box = sandbox({});
+  record(store, { ...box, spec: { ...box.spec, desired: 'removed' } });
+  expect(await unapplied(box)).toBeNull();
+  expect(looked).toEqual(['listChanges']);
 });

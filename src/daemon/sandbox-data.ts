@@ -23,6 +23,7 @@ import { type BaseWatch, isUntouched } from './base-watch.ts';
 import { EarlierOutput } from './earlier-output.ts';
 import type { Home } from './home.ts';
 import type { Networks } from './networks.ts';
+import { isLeaving } from './sandbox-record.ts';
 import { giveSecrets } from './secrets.ts';
 import type { Threads } from './threads.ts';
 import { type Unapplied, unappliedIn } from './unapplied.ts';
@@ -51,8 +52,14 @@ export function sandboxData(parts: DataParts): SandboxData & {
   const { home, locks } = parts;
   return {
     unapplied: async (sandbox) => {
-      await openFolder(parts, sandbox.id);
-      return unappliedIn(parts, sandbox);
+      try {
+        await openFolder(parts, sandbox.id);
+        return await unappliedIn(parts, sandbox);
+      } catch (error) {
+        // What somebody else removes vanishes under whoever looks at it, and there is nothing left to lose.
+        if (isLeaving(parts.store, sandbox.id)) return null;
+        throw error;
+      }
     },
     provide: async (sandbox) => {
       parts.useVolumes(sandbox);

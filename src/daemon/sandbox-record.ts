@@ -27,3 +27,9 @@ function nameTaken(name: string): Fault {
     hint: `Choose another name, or: carrel rm ${name}`,
   });
 }
+
+/** Whether it is gone, or about to be. */
+export function isLeaving(store: Store, id: string): boolean {
+  const row = store.get('sandbox', id);
+  return row === null || row.value.spec.desired === 'removed';
+}

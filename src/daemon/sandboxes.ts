@@ -20,7 +20,7 @@ import type { Row, Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { ImageDesk } from './images.ts';
 import { look, statsOf } from './look.ts';
-import { freeName, insertSandbox } from './sandbox-record.ts';
+import { freeName, insertSandbox, isLeaving } from './sandbox-record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } from './sandbox-spec.ts';
 import { viewOf } from './sandbox-view.ts';
 import type { Told } from './secrets.ts';
@@ -248,6 +248,7 @@ export class Sandboxes {
       });
     }
     const lost = force ? null : await this.#parts.unapplied(row.value);
+    if (!force && isLeaving(this.#parts.store, row.id)) return this.settled(row);
     if (lost !== null) throw wouldLose(name, lost);
     if (dryRun) return this.view(row.value);
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');

@@ -198,6 +198,14 @@ describe('two at once', () => {
     expect(await carrel.list()).toHaveLength(1);
   });
 
+  it('one sandbox is removed: it goes, and nobody is refused', async () => {
+    await carrel.ok('create', '--name', 'box');
+    await carrel.ok('stop', '--grace', '0', 'box');
+    const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['rm', 'box'])));
+    for (const { exitCode, stderr } of outcomes) expect([0, 5], stderr).toContain(exitCode);
+    expect(await carrel.list()).toEqual([]);
+  });
+
   it('two daemons: one wins, and both commands are answered by it', async () => {
     const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['ls'])));
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
