@@ -142,7 +142,8 @@ describe('a home', () => {
   it('has one daemon: a second one is told so', async () => {
     await carrel.ok('up', '-d');
     const { exitCode, stderr } = await carrel.run(['up']);
-    expect(stderr).toContain('already running');
+    // The one that is there may be too busy to answer, and still has the home.
+    expect(stderr).toMatch(/already running|is running for .* already/);
     expect(exitCode).toBe(6);
   });
 

@@ -3,7 +3,7 @@
  * Whatever command comes next finds each of them done or not begun, nothing half made, and the sandbox that was held
  * still meanwhile going on.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ const counting = ['sh', '-c', 'while :; do echo >> ~/count; sleep 0.02; done'];
 const folderOf = (id: string) => join(carrel.home, 'sandboxes', id);
 
 async function goesOn(id: string): Promise<void> {
-  const count = () => readFileSync(join(folderOf(id), 'state/home/upper/count')).length;
+  const count = () => statSync(join(folderOf(id), 'state/home/upper/count'), { throwIfNoEntry: false })?.size ?? 0;
   const from = count();
   await until(() => count() > from, 'the sandbox to go on');
 }
