@@ -60,6 +60,19 @@ describe('without a sandbox', () => {
   });
 });
 
+it('has removed what ends a moment after its sandbox', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+  const id = 'fedcba9876543210';
+  const lists = [[id], [id], []];
+  const engine = { ...createFakeEngine(), probe: async () => [], list: async () => lists.shift() ?? [] };
+  const sandboxes = { create: async () => ({ id, name: 'trial' }), remove: async () => {} } as unknown as Sandboxes;
+  const home = openHome(join(folder, 'home'), false);
+  const parts = { store: createMemoryStore(), sandboxes, home, otherEngines: async () => [] };
+  const rows = await createDoctor(engine, parts).examine();
+  expect(rows.find(({ name }) => name === 'removal')).toMatchObject({ level: 'ok' });
+  rmSync(folder, { recursive: true });
+});
+
 describe('a copy', () => {
   const safe = { known: 'file', file: 'link', folder: 'link', pushed: 'absent' } as const;
 

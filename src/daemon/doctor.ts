@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/routes.ts';
 import type { Engine, ProbeRow } from '../engine/engine.ts';
 import { trialLimits } from '../engine/local/probe-claim-limit.ts';
@@ -24,6 +25,9 @@ import type { Sandboxes } from './sandboxes.ts';
 import { socketName } from './server.ts';
 
 const cliMs = 60_000;
+/** How long what kept the trials may take to end after them. */
+const goneMs = 10_000;
+const pollMs = 20;
 
 export interface Doctor {
   examine(): Promise<ProbeRow[]>;
@@ -170,21 +174,27 @@ function cli(home: string, ...args: string[]): Promise<unknown> {
 }
 
 /** Removes the sandbox whatever has happened to it, and looks whether it is gone. */
-async function removalRow({ engine, sandboxes, store, home }: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
+async function removalRow(parts: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
   const cure = `Try: carrel rm --force ${name}`;
   try {
-    await sandboxes.remove(name, { force: true });
+    await parts.sandboxes.remove(name, { force: true });
   } catch (error) {
     if (!isFault(error, 'not_found')) return failure('removal', asFault(error).message, cure);
   }
-  const left = [
+  const deadline = Date.now() + goneMs;
+  let left = await leftOf(parts, id);
+  for (; left.length > 0 && Date.now() < deadline; left = await leftOf(parts, id)) await pause(pollMs);
+  if (left.length === 0) return ok('removal', 'no process, mount, control group, folder or record is left');
+  return failure('removal', `left behind: ${left.join(', ')}`, cure);
+}
+
+async function leftOf({ engine, store, home }: Patient, id: string): Promise<string[]> {
+  return [
     ...tracesOf(id),
     ...((await engine.list()).includes(id) ? ['things of the engine'] : []),
     ...(existsSync(home.sandbox(id)) ? [`folder ${home.sandbox(id)}`] : []),
     ...(store.get('sandbox', id) ? ['its record'] : []),
   ];
-  if (left.length === 0) return ok('removal', 'no process, mount, control group, folder or record is left');
-  return failure('removal', `left behind: ${left.join(', ')}`, cure);
 }
 
 function homeRow({ home, database, audit }: Home): ProbeRow {
