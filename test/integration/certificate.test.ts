@@ -57,7 +57,7 @@ describe('called by its own name, a service gets the header from', () => {
 
   beforeAll(async () => {
     to = await Forwarding.open();
-    await to.reopen({}, true);
+    await to.reopenByName();
     to.answer = (_, response) => void response.writeHead(404).end('no repository here');
     authority = keep('trusted.pem', authorityCertificate(issuer, [parseHost(host)], Date.now()));
   });
@@ -73,7 +73,6 @@ connection.request('GET', '/python', headers={'Authorization': 'mine', 'User-Age
 sys.exit(connection.getresponse().status != 404)`;
 
   it.each(['curl', 'python3', 'git'])('%s', async (name) => {
-    await to.reopen({ port: to.port }, true, to.port);
     const { stderr } = await run(clients[name]!(String(to.port)));
     expect([to.received.at(-1)?.request.headers, stderr]).toEqual([
       expect.objectContaining({ authorization: real, 'user-agent': expect.stringContaining(name.slice(0, 3)) }),

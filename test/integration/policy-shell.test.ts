@@ -37,7 +37,7 @@ function calls(shell: string, text: string): string[] {
     cwd,
     env: { PATH: programs, HOME: cwd, HISTFILE: '' },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    timeout: 5000,
+    timeout: 30_000,
   });
   expect([text, status, String(output[1]), String(output[2])]).toEqual([text, 0, '', '']);
   return String(output[3]).split('\0').slice(0, -1);
