@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crashPoint } from '../lib/crash-point.ts';
 import { run } from '../lib/run.ts';
 import { taskFolders } from '../model/task.ts';
 import { Setback } from './agent.ts';
@@ -19,7 +20,7 @@ export interface Lane {
 
 /** The lane as of this commit, whatever was there before. */
 export async function resetLane(git: Git, lane: Lane, commit: string): Promise<void> {
-  if (!(await takeOver(git, lane, commit))) {
+  if ((await takeOver(git, lane, commit)) !== 'whole') {
     await makeWorktree(git, lane, commit);
     return;
   }
@@ -29,7 +30,7 @@ export async function resetLane(git: Git, lane: Lane, commit: string): Promise<v
 
 /** One commit of all that differs from the base now, however the agent got there. */
 export async function commitLane(git: Git, lane: Lane, base: string, message: string): Promise<string> {
-  if (!(await takeOver(git, lane, base)))
+  if ((await takeOver(git, lane, base)) === null)
     throw new Setback('GIT_CHECKOUT_FAILED', `${lane.folder} is no checkout any more`);
   await git.ok(lane.folder, ['reset', '--quiet', base]);
   await git.ok(lane.folder, ['add', '--all']);
@@ -66,27 +67,31 @@ export async function removeLanes(git: Git, repository: Repository, folder: stri
 }
 
 /**
- * Whatever an agent or a git that was killed left: no lock, and a detached head, so that moving it moves no branch. False
+ * Whatever an agent or a git that was killed left: no lock, and a detached head, so that moving it moves no branch. Null
  * when it is no checkout of the repository.
  */
-async function takeOver(git: Git, { folder, repository }: Lane, commit: string): Promise<boolean> {
-  const ask = ['--git-common-dir', '--git-path', 'index.lock', '--git-path', 'HEAD.lock'];
+async function takeOver(git: Git, { folder, repository }: Lane, commit: string): Promise<'whole' | 'begun' | null> {
+  const ask = ['--git-common-dir', ...['locked', 'index.lock', 'HEAD.lock'].flatMap((name) => ['--git-path', name])];
   const { exitCode, stdout } = await git
     .run(folder, ['rev-parse', '--path-format=absolute', '--show-toplevel', ...ask, '--symbolic-full-name', 'HEAD'])
     .catch(() => ({ exitCode: 1, stdout: '' }));
-  const [top, common, ...rest] = stdout.trimEnd().split('\n');
-  if (exitCode !== 0 || top !== folder || common !== repository.gitFolder) return false;
+  const [top, common, locked, ...rest] = stdout.trimEnd().split('\n');
+  if (exitCode !== 0 || top !== folder || common !== repository.gitFolder) return null;
   const head = rest.at(-1);
   for (const lock of rest.slice(0, -1)) await rm(lock, { force: true });
   if (head !== 'HEAD') await git.ok(folder, ['update-ref', '--no-deref', 'HEAD', commit]);
-  return true;
+  return existsSync(locked!) ? 'begun' : 'whole';
 }
 
+/** Locked until it is whole, which git does as well. A lock that somebody died with takes a second force. */
 async function makeWorktree(git: Git, { folder, repository }: Lane, commit: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.ok(repository.folder, ['worktree', 'prune']);
-  await git.ok(repository.folder, ['worktree', 'add', '--quiet', '--force', '--detach', folder, commit]);
+  const forced = ['--force', '--force', '--lock', '--detach'];
+  await git.ok(repository.folder, ['worktree', 'add', '--quiet', ...forced, folder, commit]);
+  crashPoint('lane:added');
   await copyPackages(git, repository.folder, folder);
+  await git.ok(repository.folder, ['worktree', 'unlock', folder]);
 }
 
 /** Where package managers put what they install. */

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage } from '../../src/model/message-line.ts';
 import { AdapterBench, type AdapterRun, branchName, request, scriptedAgent } from '../harness/adapter.ts';
 import { isRunning, until } from '../harness/installation.ts';
+import { put } from '../harness/working-copy.ts';
 
 let bench: AdapterBench;
 beforeEach(() => {
@@ -87,6 +88,23 @@ describe('killed', () => {
     writeFileSync(file('go'), '');
     expect((await bench.complete()).completion?.status).toBe('completed');
     expect(bench.landed).toEqual(['US-001']);
+  });
+
+  it('in the middle of making a checkout, which is locked meanwhile, goes on', async () => {
+    bench.plan([{ does: 'write b x' }]);
+    const lane = join(bench.data, 'lanes/0');
+    bench.repository.git('worktree', 'add', '--quiet', '--lock', '--detach', lane);
+    rmSync(lane, { recursive: true });
+    expect((await bench.complete()).completion).toEqual({ status: 'completed', prUrl: null, errors: [] });
+  });
+
+  it('before a checkout has the packages of the workspace, gives them to the next', async () => {
+    put(bench.repository.path, { '.gitignore': 'node_modules\n', 'node_modules/x': 'there\n' });
+    bench.plan([{ does: 'read node_modules/x' }]);
+    expect((await bench.complete({}, { CARREL_CRASH_AT: 'lane:added' })).completion).toBeUndefined();
+    await bench.complete();
+    expect(bench.outcome.stories['US-001']).toMatchObject({ status: 'completed', output: 'there' });
+    expect(bench.repository.git('worktree', 'list').split('\n')).toHaveLength(1);
   });
 
   it('and with its record lost, knows from the branch what is done', async () => {
