@@ -58,7 +58,7 @@ it('works on copies of projects: diff, snapshot, fork, apply, restore', async ()
   await carrel.ok('start', 'box');
   expect(await carrel.ok('exec', 'box', '--', 'cat', 'b.txt')).toBe('new\n');
   await carrel.ok('rm', '--force', 'box', 'twin');
-});
+}, 120_000);
 
 it('has its network before its command begins, and reaches what is allowed alone', async () => {
   const script = 'curl --silent --output /dev/null --write-out %{http_code} http://refused.example/';
@@ -90,4 +90,4 @@ it('goes on over a restart of Podman and a kill of the daemon', async () => {
   const lines = (await carrel.ok('logs', 'ticks')).trim().split('\n').map(Number);
   expect(lines).toEqual(lines.map((_, index) => index + 1));
   await carrel.ok('rm', 'ticks');
-});
+}, 120_000);

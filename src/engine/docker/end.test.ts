@@ -1,10 +1,32 @@
 import { expect, test } from 'vitest';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from './context.ts';
-import { stopContainer } from './end.ts';
+import { removeEverything, stopContainer } from './end.ts';
 
 test('an engine that goes away before the signal is sent is one error', async () => {
   const away = new Fault('unavailable', 'nobody answers');
   const connection = { wait: () => Promise.reject(away), find: () => new Promise((resolve) => setImmediate(resolve)) };
   await expect(stopContainer({ connection } as unknown as Context, 'box', 1000)).rejects.toBe(away);
+});
+
+test('a name that nobody had, and that another sandbox has taken by now, is left to that one', async () => {
+  const tried: string[] = [];
+  const taken = new Fault('conflict', 'volume is in use', { cause: { statusCode: 409 } });
+  const docker = {
+    getContainer: () => ({ remove: async () => {} }),
+    listVolumes: async ({ filters }: { filters: string }) => ({
+      Volumes: 'dangling' in JSON.parse(filters) ? [{ Name: 'carrel-session-1', Labels: {} }] : [],
+    }),
+    getVolume: (name: string) => ({
+      remove: async () => {
+        tried.push(name);
+        throw taken;
+      },
+    }),
+  };
+  const ask = (question: (engine: typeof docker) => Promise<unknown>) => question(docker);
+  const places = { name: () => 'box', run: () => '/nonexistent', isBegun: () => false, stage: { hide: () => {} } };
+  const context = { connection: { ask, find: ask }, installation: 'here', ...places } as unknown as Context;
+  await removeEverything(context, '0123456789abcdef');
+  expect(tried).toEqual(['carrel-session-1']);
 });

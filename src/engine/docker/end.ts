@@ -10,8 +10,8 @@ import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import { idIn, installationFilter, volumeNames } from './naming.ts';
 
-const killWaitMs = 10_000;
-const busyMs = 10_000;
+const killWaitMs = 30_000;
+const busyMs = 30_000;
 
 export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
   const ended = exitOf(context, container).then(() => true);
@@ -88,7 +88,8 @@ async function signalContainer({ connection }: Context, container: string, signa
 export async function removeEverything(context: Context, id: string): Promise<void> {
   await patiently(() => removeContainer(context, context.name(id)));
   crashPoint('remove:container');
-  for (const name of await volumesOf(context, id)) await patiently(() => removeVolume(context, name));
+  for (const name of await ownVolumes(context, id)) await patiently(() => removeVolume(context, name));
+  for (const name of await idleVolumes(context)) await removeVolume(context, name).catch(refuseUnlessTaken);
   context.stage.hide(id);
   rmSync(context.run(id), { recursive: true, force: true });
 }
@@ -106,20 +107,27 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   }
 }
 
-/**
- * Those of the sandbox alone, by their names: of one that it was making when it died, the engine forgets the labels. And what
- * no container has any more: names of volumes of users, and what could not be removed with other sandboxes.
- */
-async function volumesOf(context: Context, id: string): Promise<string[]> {
-  const { connection, installation } = context;
-  const list = async (filters: object) => {
-    const asked = { filters: JSON.stringify(filters) } as object;
-    return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
-  };
-  const own = await list({ name: [volumeNames(installation, id)] });
-  const idle = await list({ ...installationFilter(installation), dangling: ['true'] });
+/** By their names: of one that it was making when it died, the engine forgets the labels. */
+async function ownVolumes(context: Context, id: string): Promise<string[]> {
+  const own = await listVolumes(context, { name: [volumeNames(context.installation, id)] });
+  return own.map(({ Name }) => Name);
+}
+
+/** What no container has any more: names of volumes of users, and what could not be removed with other sandboxes. */
+async function idleVolumes(context: Context): Promise<string[]> {
+  const idle = await listVolumes(context, { ...installationFilter(context.installation), dangling: ['true'] });
   const isLeft = (sandbox: string | null) => sandbox === null || !context.isBegun(sandbox);
-  return [...own, ...idle.filter(({ Labels }) => isLeft(idIn(Labels)))].map(({ Name }) => Name);
+  return idle.filter(({ Labels }) => isLeft(idIn(Labels))).map(({ Name }) => Name);
+}
+
+async function listVolumes({ connection }: Context, filters: object) {
+  const asked = { filters: JSON.stringify(filters) } as object;
+  return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
+}
+
+/** Another sandbox has it by now. */
+function refuseUnlessTaken(error: unknown): void {
+  if (!isBusy(error)) throw error;
 }
 
 /** Somebody else may be removing the same, and mounts may be busy for a moment. */
@@ -129,9 +137,12 @@ async function patiently(attempt: () => Promise<void>): Promise<void> {
     try {
       return await attempt();
     } catch (error) {
-      const busy = statusOf(error) === 409 || /in use|device or resource busy/i.test((error as Error).message);
-      if (!busy || Date.now() > deadline) throw error;
+      if (!isBusy(error) || Date.now() > deadline) throw error;
       await sleep(50);
     }
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return statusOf(error) === 409 || /in use|device or resource busy/i.test((error as Error).message);
 }

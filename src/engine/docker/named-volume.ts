@@ -44,10 +44,8 @@ async function nameVolume(
   const Labels = { [labels.installation]: installation, [labels.volume]: name };
   const Options = { type: 'none', o: 'bind', device };
   const order = { Name: name, Driver: 'local', DriverOpts: Options, Labels };
-  const made = await connection.ask(async (docker) => {
-    await docker.createVolume(order);
-    return docker.getVolume(name).inspect();
-  });
+  // As it answers: the name may go with another sandbox before it could be asked again.
+  const made = (await connection.send('/volumes/create', order)) as { readonly Options?: { readonly device?: string } };
   if (made.Options?.device !== device || (await isMiscounted(connection, name))) return null;
   const DriverConfig = { Name: 'local', Options };
   return { Type: 'volume', Source: name, VolumeOptions: { NoCopy: true, Labels, DriverConfig } };

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Mount } from '../../model/mount.ts';
+import type { Connection } from './connection.ts';
+import { nameVolumes } from './named-volume.ts';
+
+let source: string;
+beforeAll(() => {
+  source = mkdtempSync(join(tmpdir(), 'carrel-named-'));
+});
+afterAll(() => rmSync(source, { recursive: true }));
+
+/** An engine from which the name is gone as soon as it was made: with another sandbox that has just been made or removed. */
+const gone = {
+  send: async (_: string, { DriverOpts }: { DriverOpts: object }) => ({ Options: DriverOpts }),
+  ask: async () => Promise.reject(new Error('no such volume')),
+  find: async () => null,
+} as unknown as Connection;
+
+it('needs the name for no longer than the engine takes to answer', async () => {
+  const mount: Mount = { kind: 'bind', source, target: '/data', readonly: false, volume: 'carrel-session-1' };
+  const input = { connection: gone, installation: 'here', agent: statSync(source), view: (path: string) => path };
+  const named = await nameVolumes([mount], input);
+  expect(named.get(0)).toMatchObject({
+    Source: 'carrel-session-1',
+    VolumeOptions: { DriverConfig: { Options: { device: source } } },
+  });
+});
