@@ -26,7 +26,7 @@ export interface NetworkParts {
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** Between two tries to have a port that somebody else has. */
+/** Between two tries to have a port that somebody else has, or a proxy that does not start. */
 const againMs = 500;
 
 export class Networks {
@@ -36,6 +36,8 @@ export class Networks {
   readonly #exclusive = new Exclusive();
   /** What was told last, to tell it only when it is another. */
   readonly #told = new Map<string, string>();
+  /** What is tried again in a moment. */
+  readonly #again = new Set<string>();
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
@@ -54,10 +56,16 @@ export class Networks {
   /** What was told is not so after all, and is tried again. An agent can take a port while no proxy is there. */
   failed(id: string, fault: Fault): void {
     this.#told.delete(id);
-    if (!isFault(fault, 'conflict')) return;
-    if (!this.#troubles.has(id)) this.#parts.report(id, fault);
-    this.#troubles.set(id, fault);
-    setTimeout(() => void this.refresh(id).catch(() => {}), againMs).unref();
+    if (isFault(fault, 'conflict')) {
+      if (!this.#troubles.has(id)) this.#parts.report(id, fault);
+      this.#troubles.set(id, fault);
+    } else if (!isFault(fault, 'unavailable')) return;
+    if (this.#again.has(id)) return;
+    this.#again.add(id);
+    setTimeout(() => {
+      this.#again.delete(id);
+      void this.refresh(id).catch(() => {});
+    }, againMs).unref();
   }
 
   /** After a restart. Whatever was attached for others is not any more. */
