@@ -1,11 +1,10 @@
 /** Acts of users on their way into the audit log, and the log on its way out. */
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Context as HonoContext } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { RouteName } from '../api/routes.ts';
 import type { Act, Audit, Begun, Entry, Peer, Target } from '../audit/audit.ts';
-import { hostId } from '../engine/docker/identity.ts';
+import { type IdMapping, outsideId, readIdMap } from '../lib/id-map.ts';
 import { peerOf } from '../lib/sys.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
@@ -148,12 +147,12 @@ export function peerOfSocket(socket: Socket | undefined): Peer | null {
   const fd = (socket as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
   if (fd === undefined || fd < 0) return null;
   const { uid, pid } = peerOf(fd);
-  uidMap ??= readFileSync('/proc/self/uid_map', 'utf8');
-  return { uid: hostId(uid, uidMap), pid };
+  uidMap ??= readIdMap('uid');
+  return { uid: outsideId(uidMap, uid) ?? uid, pid };
 }
 
 /** Where we are root in a user namespace only, people have other numbers than outside. */
-let uidMap: string | undefined;
+let uidMap: readonly IdMapping[] | undefined;
 
 export function auditStream(
   audit: Audit,

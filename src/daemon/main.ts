@@ -1,5 +1,5 @@
 /** Entry of the daemon process. CARREL_HOME says whose; `lib/namespace.ts` says how it is to be started. */
-import { readFileSync } from 'node:fs';
+import { isInUserNamespace } from '../lib/id-map.ts';
 import { asFault, consequences } from '../model/fault.ts';
 import { startDaemon } from './daemon.ts';
 
@@ -12,7 +12,8 @@ process.on('unhandledRejection', (reason) => {
 
 try {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
-  const daemon = await startDaemon(home, isRootless());
+  // Root in a user namespace has only the ids that were lent to it.
+  const daemon = await startDaemon(home, isInUserNamespace());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
   await daemon.closed;
   process.exit(0);
@@ -22,9 +23,4 @@ try {
   if (fault.code === 'internal')
     process.stderr.write(`${fault.cause instanceof Error ? fault.cause.stack : fault.stack}\n`);
   process.exit(consequences[fault.code].exit);
-}
-
-/** Real root sees every id; root in a user namespace only those that were lent to it. */
-function isRootless(): boolean {
-  return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
 }

@@ -9,10 +9,10 @@ import { LogWatch } from '../local/log-watch.ts';
 import { seccompProfile } from '../local/seccomp.ts';
 import { Connection } from './connection.ts';
 import { askFacts, type Facts } from './facts.ts';
-import { hostId, type Owner } from './identity.ts';
+import type { Owner } from './identity.ts';
 import { containerName } from './naming.ts';
 import { findSocket } from './socket.ts';
-import { type IdMaps, readIdMaps } from './source.ts';
+import { type IdMaps, onHost, readIdMaps } from './source.ts';
 import { Stage } from './stage.ts';
 import { findView, type View } from './view.ts';
 
@@ -94,7 +94,7 @@ export class Context {
   /** Who owns what we make, by the host's numbers, when that cannot be chosen. */
   get self(): Owner | null {
     if (!this.rootless) return null;
-    return { uid: hostId(rootId, this.maps.uids), gid: hostId(rootId, this.maps.gids) };
+    return onHost({ uid: rootId, gid: rootId }, this.maps);
   }
 
   /** Found once: where we are does not change while we run. */

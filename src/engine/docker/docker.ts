@@ -22,6 +22,7 @@ import type {
   Started,
   Stats,
 } from '../engine.ts';
+import { sandboxNotRunning } from '../exit.ts';
 import { HeldConsoles } from '../held-console.ts';
 import { readLog as readLogFile } from '../local/log-file.ts';
 import { statusOf } from './connection.ts';
@@ -190,7 +191,7 @@ class DockerEngine implements Engine {
       await this.#pauses.over(id);
       found = await this.inspect(id, handle);
     } while (this.#pauses.over(id) !== null);
-    if (found.kind !== 'running') throw notRunning();
+    if (found.kind !== 'running') throw sandboxNotRunning();
     const container = readHandle(found.started.handle)?.container ?? this.#context.name(id);
     const execution = await execInside(this.#context.connection, container, spec);
     this.#remember(id, execution);
@@ -211,7 +212,7 @@ class DockerEngine implements Engine {
     const held = this.#held.take(id);
     if (held) return held;
     const found = await this.inspect(id, handle);
-    if (found.kind !== 'running') throw notRunning();
+    if (found.kind !== 'running') throw sandboxNotRunning();
     const container = await this.#present(id);
     if (this.#context.hasLog(id)) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
@@ -221,7 +222,7 @@ class DockerEngine implements Engine {
     try {
       // One that had ended by then would keep the connection open until somebody starts it again.
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
-      if (!now?.State.Running) throw notRunning();
+      if (!now?.State.Running) throw sandboxNotRunning();
     } catch (error) {
       console.detach();
       throw error;
@@ -242,7 +243,7 @@ class DockerEngine implements Engine {
 
   async network(id: string, handle: Handle): Promise<ProcessRef> {
     const found = await this.inspect(id, handle);
-    if (found.kind !== 'running') throw notRunning();
+    if (found.kind !== 'running') throw sandboxNotRunning();
     return hostProcess(await this.#present(id));
   }
 
@@ -260,8 +261,4 @@ class DockerEngine implements Engine {
 
 function isAnswered(error: unknown): boolean {
   return statusOf(error) !== null || !(isFault(error, 'unavailable') || isFault(error, 'timeout'));
-}
-
-function notRunning(): Fault {
-  return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });
 }

@@ -5,16 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exec, ExecInspectInfo } from 'dockerode';
 import { readIfThere } from '../../lib/file.ts';
 import { processRef, signalProcess } from '../../lib/process.ts';
-import { signalOfExit } from '../../lib/signal.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ExecSpec, Exit, Process } from '../engine.ts';
+import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { stdinOf } from './console.ts';
 import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
 import { environment } from './spec.ts';
 
-/** Of a command that could not be started, as shells have it. */
-const notStarted = 127;
 /** Of what ended with its sandbox, and was removed before anybody could ask. */
 const killed = 137;
 const longestLookMs = 200;
@@ -129,10 +127,6 @@ async function exitAfter(outputs: Outputs, ended: Promise<ExecInspectInfo | null
   return exitFrom(neverRan(info) ? notStarted : (info.ExitCode ?? killed));
 }
 
-function exitFrom(exitCode: number): Exit {
-  return { exitCode, signal: signalOfExit(exitCode), outOfMemory: false };
-}
-
 function neverRan({ Pid, Running, ExitCode }: ExecInspectInfo): boolean {
   return !Running && !Pid && (ExitCode === 126 || ExitCode === notStarted);
 }
@@ -183,7 +177,7 @@ async function resizeExec(connection: Connection, id: string, inspect: Inspect, 
 
 /** The engine has no word for this, but its processes are ours to see: by the control group they are in. */
 async function signalExec(info: ExecInspectInfo | null, container: string, name: NodeJS.Signals): Promise<void> {
-  if (!info?.Running) throw new Fault('not_ready', 'the command is not running');
+  if (!info?.Running) throw commandNotRunning();
   const ref = processRef(info.Pid);
   const group = readIfThere(`/proc/${info.Pid}/cgroup`) ?? '';
   if (ref === null || !group.includes(container)) {
@@ -191,5 +185,5 @@ async function signalExec(info: ExecInspectInfo | null, container: string, name:
       hint: 'Run the daemon on the machine itself, not in a container.',
     });
   }
-  if (!signalProcess(ref, name)) throw new Fault('not_ready', 'the command is not running');
+  if (!signalProcess(ref, name)) throw commandNotRunning();
 }

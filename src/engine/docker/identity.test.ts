@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../model/fault.ts';
-import { hostId, type IdentityInput, identityFor, ownId, ownIdentity } from './identity.ts';
+import { type IdentityInput, identityFor, ownIdentity } from './identity.ts';
 
 const plain = { shift: null, rootless: false };
 const input = (overrides: Partial<IdentityInput> = {}): IdentityInput => ({
@@ -74,22 +74,5 @@ describe('agent', () => {
       outside: { uid: 101_002, gid: 201_002 },
     });
     expect(refused(() => identityFor([folder(1000)], input({ facts: { ...plain, shift } }))).code).toBe('unsupported');
-  });
-});
-
-describe('numbers of users', () => {
-  const map = '         0       1500          1\n         1     100000      65536\n';
-  it.each([
-    [0, 1500],
-    [1, 100_000],
-    [1000, 100_999],
-  ])('%i of ours is %i of the host', (ours, hosts) => {
-    expect(hostId(ours, map)).toBe(hosts);
-    expect(ownId(hosts, map)).toBe(ours);
-  });
-
-  it('may have no counterpart', () => {
-    expect(ownId(0, map)).toBeNull();
-    expect(ownId(1000, map)).toBeNull();
   });
 });

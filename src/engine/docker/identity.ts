@@ -93,20 +93,3 @@ function different(one: string, other: string): Fault {
     hint: localCure,
   });
 }
-
-/** A number as the host knows it, from one of ours: where we are root in a user namespace only, they differ. */
-export function hostId(id: number, idMap: string): number {
-  const range = rangesOf(idMap).find(([inside, , size]) => id >= inside && id < inside + size);
-  return range ? range[1] + (id - range[0]) : id;
-}
-
-/** The other way round; null for those we have no number for. */
-export function ownId(id: number, idMap: string): number | null {
-  const range = rangesOf(idMap).find(([, outside, size]) => id >= outside && id < outside + size);
-  return range ? range[0] + (id - range[1]) : null;
-}
-
-function rangesOf(idMap: string): [inside: number, outside: number, size: number][] {
-  const lines = idMap.trim().split('\n');
-  return lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number, number]);
-}

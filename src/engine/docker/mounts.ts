@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
+import { accountFiles } from '../accounts.ts';
 import type { Identity, Owned } from './identity.ts';
 import type { NamedVolume } from './named-volume.ts';
 import { giveTo, type IdMaps, isEmpty, ownerOf, type Sources } from './source.ts';
@@ -60,7 +61,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
     return bindSettings(plan.sources.source(index), mount.target, readonly && !plan.sealed);
   });
   return {
-    mounts: [...accountFiles(identity, plan), ...others],
+    mounts: [...accountMounts(identity, plan), ...others],
     tmpfs: Object.fromEntries(tmpfs.map((mount) => [mount.target, tmpfsOptions(mount)])),
   };
 }
@@ -119,18 +120,10 @@ function plainPath(path: string): string {
 }
 
 /** So that agent has a name, whatever its number. */
-function accountFiles({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
-  const files = {
-    passwd: [
-      'root:x:0:0:root:/root:/usr/sbin/nologin',
-      `agent:x:${uid}:${gid}:agent:/home/agent:/bin/bash`,
-      'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
-    ],
-    group: ['root:x:0:', 'tty:x:5:', `agent:x:${gid}:`, 'nogroup:x:65534:'],
-  };
-  return Object.entries(files).map(([name, lines]) => {
+function accountMounts({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
+  return Object.entries(accountFiles(uid, gid)).map(([name, text]) => {
     const path = join(folder, name);
-    writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o644 });
+    writeFileSync(path, text, { mode: 0o644 });
     return bindSettings(view(path), `/etc/${name}`, true);
   });
 }

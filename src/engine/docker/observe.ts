@@ -1,8 +1,8 @@
 /** What is so with a sandbox, from what the Docker Engine says of its container. */
 import type { ContainerInspectInfo } from 'dockerode';
-import { signalOfExit } from '../../lib/signal.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Exit, Observed } from '../engine.ts';
+import { exitFrom } from '../exit.ts';
 import { type DockerHandle, readHandle, startedOf } from './handle.ts';
 import { labels } from './naming.ts';
 
@@ -24,7 +24,7 @@ function hasEnded({ State }: ContainerInspectInfo): boolean {
 
 function exitOf({ State }: ContainerInspectInfo): Exit {
   const { ExitCode: exitCode } = State;
-  return { exitCode, signal: signalOfExit(exitCode), outOfMemory: State.OOMKilled && exitCode !== 0 };
+  return exitFrom(exitCode, State.OOMKilled && exitCode !== 0);
 }
 
 export function handleOf(found: ContainerInspectInfo): DockerHandle {

@@ -5,19 +5,13 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { Exclusive } from '../../lib/exclusive.ts';
+import { OwnPauses } from '../own-pauses.ts';
 import { type Connection, statusOf } from './connection.ts';
-
-interface Pause {
-  readonly over: Promise<void>;
-  readonly end: () => void;
-}
 
 export class Pauses {
   readonly #connection: Connection;
   readonly #folder: string;
-  readonly #own = new Map<string, Pause>();
-  readonly #exclusive = new Exclusive();
+  readonly #own = new OwnPauses();
 
   constructor(connection: Connection, folder: string) {
     this.#connection = connection;
@@ -25,13 +19,12 @@ export class Pauses {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** What to wait for before something new may begin inside; null when nothing is held still by us. */
   over(id: string): Promise<void> | null {
-    return this.#own.get(id)?.over ?? null;
+    return this.#own.over(id);
   }
 
   ids(): string[] {
-    return [...this.#own.keys()];
+    return this.#own.ids();
   }
 
   /** Made by an instance that is no more. */
@@ -41,28 +34,18 @@ export class Pauses {
 
   /** `begun` settles when all that was sent into the sandbox is there to be held. */
   begin(id: string, container: string, begun: () => Promise<unknown>): Promise<void> {
-    return this.#exclusive.run(id, async () => {
-      if (this.#own.has(id)) return;
-      let end = () => {};
-      const over = new Promise<void>((resolve) => {
-        end = resolve;
-      });
-      this.#own.set(id, { over, end });
-      try {
-        await begun();
-        writeFileSync(this.#note(id), '', { mode: 0o600 });
-        await this.#connection.ask((docker) => docker.getContainer(container).pause());
-        crashPoint('pause:held');
-      } catch (error) {
-        await this.#release(id, container);
-        throw error;
-      }
-    });
+    const hold = async () => {
+      await begun();
+      writeFileSync(this.#note(id), '', { mode: 0o600 });
+      await this.#connection.ask((docker) => docker.getContainer(container).pause());
+      crashPoint('pause:held');
+    };
+    return this.#own.begin(id, hold, () => this.#release(id, container));
   }
 
   /** Lets everything inside go on, whoever had paused it. */
   end(id: string, container: string): Promise<void> {
-    return this.#exclusive.run(id, () => this.#release(id, container));
+    return this.#own.end(id, () => this.#release(id, container));
   }
 
   async #release(id: string, container: string): Promise<void> {
@@ -72,8 +55,6 @@ export class Pauses {
       if (!isNotPaused(error)) throw error;
     }
     rmSync(this.#note(id), { force: true });
-    this.#own.get(id)?.end();
-    this.#own.delete(id);
   }
 
   #note(id: string): string {

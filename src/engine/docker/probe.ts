@@ -5,7 +5,7 @@ import { isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import { runtimeNames } from '../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
-import { failure, ok, refusalIn, warning } from '../local/probe-row.ts';
+import { failure, limitWords, ok, refusalIn, warning } from '../local/probe-row.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { askFacts, type Facts } from './facts.ts';
@@ -117,18 +117,10 @@ function userNamespaceRow({ shift, rootless }: Facts, canMount: boolean): ProbeR
   );
 }
 
-const words: { readonly [key in keyof Limits]: string } = {
-  cpus: 'cpu',
-  memoryBytes: 'memory',
-  swapBytes: 'swap',
-  pids: 'pids',
-  diskBytes: 'disk',
-};
-
 function limitsRow({ enforced, cgroupVersion }: Facts): ProbeRow {
   const all: readonly (keyof Limits)[] = ['cpus', 'memoryBytes', 'swapBytes', 'pids'];
-  const missing = all.filter((key) => !enforced.includes(key)).map((key) => words[key]);
-  const detail = `v${cgroupVersion}, enforced: ${enforced.map((key) => words[key]).join(', ') || 'nothing'}`;
+  const missing = all.filter((key) => !enforced.includes(key)).map((key) => limitWords[key]);
+  const detail = `v${cgroupVersion}, enforced: ${enforced.map((key) => limitWords[key]).join(', ') || 'nothing'}`;
   if (missing.length === 0) return ok('docker-cgroups', detail);
   return warning(
     'docker-cgroups',

@@ -1,10 +1,12 @@
 /** Folders and files of the host that are to be mounted, looked at before the Docker Engine gets their names. */
-import { chownSync, closeSync, constants, fstatSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, closeSync, constants, fstatSync, readdirSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
-import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { type IdMapping, insideId, outsideId, readIdMap } from '../../lib/id-map.ts';
+import { openAt } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import { hostId, type Owner, ownId } from './identity.ts';
+import { openSource } from '../local/stage.ts';
+import type { Owner } from './identity.ts';
 import type { View } from './view.ts';
 
 /** Where the engine finds what is to be mounted, or what an overlay lies on and keeps its changes in. By number. */
@@ -33,21 +35,23 @@ function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: I
   return source;
 }
 
-/** How numbers of users and groups here relate to those of the host. */
+/** Numbers of users and groups are ours inside of these, and the host's outside. */
 export interface IdMaps {
-  readonly uids: string;
-  readonly gids: string;
+  readonly uids: readonly IdMapping[];
+  readonly gids: readonly IdMapping[];
 }
 
 export function readIdMaps(): IdMaps {
-  return { uids: readFileSync('/proc/self/uid_map', 'utf8'), gids: readFileSync('/proc/self/gid_map', 'utf8') };
+  return { uids: readIdMap('uid'), gids: readIdMap('gid') };
 }
 
 export function ownerOf(path: string, maps: IdMaps): Owner {
-  return withSource(path, (fd) => {
-    const { uid, gid } = fstatSync(fd);
-    return { uid: hostId(uid, maps.uids), gid: hostId(gid, maps.gids) };
-  });
+  return withSource(path, (fd) => onHost(fstatSync(fd), maps));
+}
+
+/** Where we are root in a user namespace only, the host has other numbers than we. */
+export function onHost({ uid, gid }: Owner, { uids, gids }: IdMaps): Owner {
+  return { uid: outsideId(uids, uid) ?? uid, gid: outsideId(gids, gid) ?? gid };
 }
 
 /** Opens without any permission on what is opened; Node has no name for it. */
@@ -75,7 +79,7 @@ function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
 }
 
 function give(fd: number, path: string, owner: Owner, maps: IdMaps): void {
-  const [uid, gid] = [ownId(owner.uid, maps.uids), ownId(owner.gid, maps.gids)];
+  const [uid, gid] = [insideId(maps.uids, owner.uid), insideId(maps.gids, owner.gid)];
   const now = fstatSync(fd);
   if (now.uid === uid && now.gid === gid) return;
   if (uid === null || gid === null) throw notGiven(path, owner);
@@ -102,16 +106,6 @@ function withSource<T>(path: string, look: (fd: number) => T): T {
     return look(fd);
   } finally {
     closeSync(fd);
-  }
-}
-
-function openSource(path: string): number {
-  try {
-    return openWithoutLinks(path);
-  } catch (error) {
-    const isLink = error instanceof SysError && error.code === 'ELOOP';
-    const why = isLink ? 'it leads through a link that was not there before' : (error as Error).message;
-    throw new Fault(isLink ? 'denied' : 'invalid', `cannot mount ${path}: ${why}`, { cause: error });
   }
 }
 

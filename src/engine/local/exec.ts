@@ -13,10 +13,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
 import { type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { spawnFault } from '../../lib/run.ts';
-import { signalNumber, signalOfExit } from '../../lib/signal.ts';
+import { signalNumber } from '../../lib/signal.ts';
 import { pipe } from '../../lib/sys.ts';
-import { Fault, isFault } from '../../model/fault.ts';
+import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
+import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
 import { type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
 import { oomScoreAdj, processSpec } from './spec.ts';
@@ -101,9 +102,7 @@ function endFirst(pid: number): void {
   }
 }
 
-/** Of a command that could not be started, as shells have it. The runtime has said why on stderr. */
-const notStarted = 127;
-
+/** Of a command that could not be started the runtime has said why on stderr. */
 async function exitOf(child: ChildProcess, folder: string, streams: readonly Readable[]): Promise<Exit> {
   const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
   const exitCode = await new Promise<number>((resolve, reject) => {
@@ -127,10 +126,6 @@ function openPipes() {
   };
 }
 
-function exitFrom(exitCode: number): Exit {
-  return { exitCode, signal: signalOfExit(exitCode), outOfMemory: false };
-}
-
 /**
  * The runtime writes the pid a moment after the command has started, and ends with it: only while it lives is the pid
  * the command's and nobody else's.
@@ -142,15 +137,11 @@ async function signalInside(folder: string, runtime: ChildProcess, name: NodeJS.
     if (ref !== null) return signalRef(ref, name);
     await pause(5);
   }
-  throw notRunning();
+  throw commandNotRunning();
 }
 
 function signalRef(ref: ProcessRef, name: NodeJS.Signals): void {
-  if (!signalProcess(ref, name)) throw notRunning();
-}
-
-function notRunning(): Fault {
-  return new Fault('not_ready', 'the command is not running');
+  if (!signalProcess(ref, name)) throw commandNotRunning();
 }
 
 /** conmon says on fd 5 that its socket is there, and runs the command when fd 4 is written the second time. */
@@ -205,7 +196,7 @@ function refused(console: Console, message: string, release: () => void): Proces
   release();
   const stdout = Readable.from([Buffer.from(`${message.trim()}\r\n`)]);
   const exited = Promise.resolve(exitFrom(notStarted));
-  return { ...console, stdout, stderr: Readable.from([]), exited, signal: () => Promise.reject(notRunning()) };
+  return { ...console, stdout, stderr: Readable.from([]), exited, signal: () => Promise.reject(commandNotRunning()) };
 }
 
 async function terminalExit(words: AsyncGenerator<KeeperWord, never>, stdout: Readable): Promise<Exit> {

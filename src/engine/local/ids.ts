@@ -1,15 +1,10 @@
 /** Who is who: which ids of the host a user's sandboxes run on. */
 import { readFileSync } from 'node:fs';
+import { type IdMapping, parseIdMap } from '../../lib/id-map.ts';
 import { Fault } from '../../model/fault.ts';
 
 /** uid and gid of `agent` inside every sandbox. */
 export const agentId = 1000;
-
-export interface IdMapping {
-  readonly inside: number;
-  readonly outside: number;
-  readonly size: number;
-}
 
 export interface Identity {
   readonly mappings: readonly IdMapping[];
@@ -34,11 +29,7 @@ export const rootSpace: IdSpace = { base: 0x7000_0000, count: 4094 * 65536, perU
 const perUserRootless = 4096;
 
 export function readIdSpace(uidMap = readFileSync('/proc/self/uid_map', 'utf8')): IdSpace {
-  const lines = uidMap
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const mapped = lines.reduce((sum, [, , size]) => sum + size!, 0);
+  const mapped = parseIdMap(uidMap).reduce((sum, { size }) => sum + size, 0);
   if (mapped > rootSpace.base + rootSpace.count) return rootSpace;
   return { base: 1, count: mapped - 1, perUser: perUserRootless, rootless: true };
 }

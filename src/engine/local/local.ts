@@ -23,6 +23,7 @@ import type {
   Started,
   Stats,
 } from '../engine.ts';
+import { sandboxNotRunning } from '../exit.ts';
 import { HeldConsoles } from '../held-console.ts';
 import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
@@ -118,7 +119,7 @@ class LocalEngine implements LocalEngineView {
 
   async network(id: string, handle: Handle): Promise<ProcessRef> {
     const found = await this.inspect(id, handle);
-    if (found.kind !== 'running') throw notRunning();
+    if (found.kind !== 'running') throw sandboxNotRunning();
     const { init, runtime } = found.started.handle as LocalHandle;
     if (!sharesKernelNetwork(runtime)) throw noNetwork(runtime);
     return init;
@@ -208,7 +209,7 @@ class LocalEngine implements LocalEngineView {
       found = await this.inspect(id, handle);
     } while (this.#pauses.over(id) !== null);
     const note = readNote(this.#context, id);
-    if (found.kind !== 'running' || note === null) throw notRunning();
+    if (found.kind !== 'running' || note === null) throw sandboxNotRunning();
     await runtimeGone((found.started.handle as LocalHandle).init.pid);
     keepPlace(id);
     const { keeperPath, layout } = this.#context;
@@ -221,7 +222,7 @@ class LocalEngine implements LocalEngineView {
     const held = this.#held.take(id);
     if (held) return held;
     const found = await this.inspect(id, handle);
-    if (found.kind !== 'running') throw notRunning();
+    if (found.kind !== 'running') throw sandboxNotRunning();
     return attachConsole(this.#context.layout.run(id));
   }
 
@@ -236,7 +237,7 @@ class LocalEngine implements LocalEngineView {
     const counted = readStats(this.#context.cgroups, id);
     if (counted !== null) return counted;
     const handle = currentHandle(this.#context, id);
-    if (handle === null) throw notRunning();
+    if (handle === null) throw sandboxNotRunning();
     return processStats(handle.init);
   }
 
@@ -265,8 +266,4 @@ function noNetwork(runtime: string): Fault {
   return new Fault('unsupported', `a sandbox under ${runtime} cannot be given a network`, {
     hint: 'Leave out --network, or use --runtime crun.',
   });
-}
-
-function notRunning(): Fault {
-  return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });
 }

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
 import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
-import { signalOfExit } from '../../lib/signal.ts';
 import type { Exit, Observed, Started } from '../engine.ts';
+import { exitFrom } from '../exit.ts';
 import { type Context, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { isPaused } from './pause.ts';
@@ -32,9 +32,7 @@ export function startedOf(handle: LocalHandle): Started {
 export function readExit(context: Context, id: string): Exit | null {
   const text = readIfThere(context.layout.exit(id));
   if (text === null || !/^\d+$/.test(text)) return null;
-  const exitCode = Number(text);
-  const outOfMemory = existsSync(join(context.layout.run(id), 'oom'));
-  return { exitCode, signal: signalOfExit(exitCode), outOfMemory };
+  return exitFrom(Number(text), existsSync(join(context.layout.run(id), 'oom')));
 }
 
 /**

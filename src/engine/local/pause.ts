@@ -6,10 +6,10 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crashPoint } from '../../lib/crash-point.ts';
-import { Exclusive } from '../../lib/exclusive.ts';
 import { readIfThere } from '../../lib/file.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
+import { OwnPauses } from '../own-pauses.ts';
 import type { Context } from './context.ts';
 import { freeze, freezerOf, isFrozen, thaw } from './freezer.ts';
 import { continueAll, hasStopped, parentOf, processesInside, stillness, stopAll } from './stopped.ts';
@@ -23,44 +23,28 @@ export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): bo
   return freezer ? isFrozen(freezer) : hasStopped(init.pid);
 }
 
-interface Pause {
-  readonly over: Promise<void>;
-  readonly end: () => void;
-}
-
 export class Pauses {
   readonly #context: Context;
-  readonly #own = new Map<string, Pause>();
-  readonly #exclusive = new Exclusive();
+  readonly #own = new OwnPauses();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** What to wait for before something new may begin inside; null when nothing is held still by us. */
   over(id: string): Promise<void> | null {
-    return this.#own.get(id)?.over ?? null;
+    return this.#own.over(id);
   }
 
   ids(): string[] {
-    return [...this.#own.keys()];
+    return this.#own.ids();
   }
 
   begin(id: string, init: ProcessRef): Promise<void> {
-    return this.#exclusive.run(id, async () => {
-      if (this.#own.has(id)) return;
-      let end = () => {};
-      const over = new Promise<void>((resolve) => {
-        end = resolve;
-      });
-      this.#own.set(id, { over, end });
-      try {
-        await this.#hold(id, init);
-      } catch (error) {
-        this.#release(id, init);
-        throw error;
-      }
-    });
+    return this.#own.begin(
+      id,
+      () => this.#hold(id, init),
+      () => this.#release(id, init),
+    );
   }
 
   async #hold(id: string, init: ProcessRef): Promise<void> {
@@ -109,7 +93,7 @@ export class Pauses {
 
   /** Lets everything inside go on, whoever had paused it. */
   end(id: string, init: ProcessRef | null): Promise<void> {
-    return this.#exclusive.run(id, async () => this.#release(id, init));
+    return this.#own.end(id, () => this.#release(id, init));
   }
 
   /** Ends a pause that was made by a process that is no more. */
@@ -122,8 +106,6 @@ export class Pauses {
     if (freezer) thaw(freezer);
     else if (init) continueAll(processesInside(init, this.#execPids(id)), this.#spared(id));
     rmSync(this.#note(id), { force: true });
-    this.#own.get(id)?.end();
-    this.#own.delete(id);
   }
 
   #spared(id: string): number[] {

@@ -1,7 +1,7 @@
 /** Rows about control groups. */
 import type { Limits } from '../../model/limits.ts';
 import type { ProbeRow } from '../engine.ts';
-import { failure, ok, warning } from './probe-row.ts';
+import { failure, limitWords, ok, warning } from './probe-row.ts';
 
 export interface CgroupFacts {
   readonly rootless: boolean;
@@ -18,17 +18,10 @@ export interface CgroupFacts {
 
 const name = 'cgroups';
 const needed = ['cpu', 'memory', 'pids'];
-const words: { readonly [key in keyof Limits]: string } = {
-  cpus: 'cpu',
-  memoryBytes: 'memory',
-  swapBytes: 'swap',
-  pids: 'pids',
-  diskBytes: 'disk',
-};
 
 export function cgroupRow(facts: CgroupFacts): ProbeRow {
   const kind = facts.version === 2 ? 'v2' : facts.hybrid ? 'hybrid' : 'v1';
-  const enforced = facts.enforced.map((key) => words[key]).join(', ');
+  const enforced = facts.enforced.map((key) => limitWords[key]).join(', ');
   if (facts.parent === null) {
     return warning(name, `${kind}, none is delegated to us: enforced is ${enforced} only`, delegationCure(facts));
   }

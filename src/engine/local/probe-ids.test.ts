@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readIdSpace } from './ids.ts';
-import { accountOf, idProgramsRow, idRangeRow, outsideId, parseIdMap } from './probe-ids.ts';
+import { accountOf, idProgramsRow, idRangeRow } from './probe-ids.ts';
 
 const rootMap = '         0          0 4294967295\n';
 const lentMap = '         0       1000          1\n         1     100000      65536\n';
@@ -9,16 +9,6 @@ const passwd = 'root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000::/home/ada:/bin
 function texts(uidMap: string, change: object = {}) {
   return { space: readIdSpace(uidMap), uidMap, gidMap: uidMap, subuid: '', subgid: '', passwd, ...change };
 }
-
-describe('an id map', () => {
-  it('says what an id is outside', () => {
-    const map = parseIdMap(lentMap);
-    expect(outsideId(map, 0)).toBe(1000);
-    expect(outsideId(map, 1001)).toBe(101_000);
-    expect(outsideId(map, 70_000)).toBeNull();
-    expect(outsideId(parseIdMap(''), 0)).toBeNull();
-  });
-});
 
 describe('an account', () => {
   it('is found by its uid', () => {

@@ -1,32 +1,20 @@
 /** Rows about the ids that sandboxes run on, from the texts of /proc/self/uid_map, /etc/subuid and their like. */
+import { type IdMapping, outsideId, parseIdMap } from '../../lib/id-map.ts';
 import type { ProbeRow } from '../engine.ts';
-import type { IdMapping, IdSpace } from './ids.ts';
+import type { IdSpace } from './ids.ts';
 import { failure, ok, warning } from './probe-row.ts';
 
-export function parseIdMap(text: string): IdMapping[] {
-  return rowsOf(text, /\s+/).map(([inside, outside, size]) => ({
-    inside: Number(inside),
-    outside: Number(outside),
-    size: Number(size),
-  }));
-}
-
-function rowsOf(text: string, separator: RegExp): string[][] {
+/** Of one of the files of /etc that have fields between colons. */
+function rowsOf(text: string): string[][] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(separator));
-}
-
-/** What an id in a namespace is one namespace further out; null where it is nobody. */
-export function outsideId(map: readonly IdMapping[], id: number): number | null {
-  const part = map.find(({ inside, size }) => id >= inside && id < inside + size);
-  return part ? part.outside + id - part.inside : null;
+    .map((line) => line.split(':'));
 }
 
 export function accountOf(passwd: string, uid: number): string | null {
-  return rowsOf(passwd, /:/).find((fields) => Number(fields[2]) === uid)?.[0] ?? null;
+  return rowsOf(passwd).find((fields) => Number(fields[2]) === uid)?.[0] ?? null;
 }
 
 export interface IdTexts {
@@ -47,7 +35,7 @@ export function idRangeRow(texts: IdTexts): ProbeRow {
 /** Root takes ids that nobody else may have. */
 function ownRow({ space, subuid, subgid }: IdTexts): ProbeRow {
   const end = space.base + space.count;
-  const lent = [...rowsOf(subuid, /:/), ...rowsOf(subgid, /:/)];
+  const lent = [...rowsOf(subuid), ...rowsOf(subgid)];
   const taken = lent.find(([, start, count]) => Number(start) < end && Number(start) + Number(count) > space.base);
   const detail = `${space.perUser} ids for each of ${Math.floor(space.count / space.perUser)} users, from ${space.base}`;
   if (!taken) return ok(name, detail);
@@ -76,7 +64,7 @@ function total(map: readonly IdMapping[]): number {
 
 /** The first usual range that begins after all that are taken. */
 function freeRange(subuid: string): string {
-  const ends = rowsOf(subuid, /:/).map(([, start, count]) => Number(start) + Number(count));
+  const ends = rowsOf(subuid).map(([, start, count]) => Number(start) + Number(count));
   const start = Math.max(100_000, ...ends.filter(Number.isFinite));
   return `${start}-${start + 65_535}`;
 }

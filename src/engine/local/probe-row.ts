@@ -1,4 +1,5 @@
 /** The three kinds of rows a probe can give. A row that is not ok says what to do about it. */
+import type { Limits } from '../../model/limits.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 
 export function ok(name: string, detail: string): ProbeRow {
@@ -12,6 +13,14 @@ export function warning(name: string, detail: string, cure: string): ProbeRow {
 export function failure(name: string, detail: string, cure: string): ProbeRow {
   return { name, level: 'failure', detail, cure };
 }
+
+export const limitWords: { readonly [key in keyof Limits]: string } = {
+  cpus: 'cpu',
+  memoryBytes: 'memory',
+  swapBytes: 'swap',
+  pids: 'pids',
+  diskBytes: 'disk',
+};
 
 /** The first thing that keeps sandboxes from being started. */
 export function refusalIn(rows: readonly ProbeRow[]): EngineAbout['refusal'] {

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../../model/mount.ts';
+import { accountFiles } from '../accounts.ts';
 import { agentId } from './ids.ts';
 
 const folders = [
@@ -115,13 +116,7 @@ function hostEtcFiles(): Record<string, Buffer> {
 
 function etcFiles(hostname: string): Record<string, string> {
   return {
-    passwd: [
-      'root:x:0:0:root:/root:/usr/sbin/nologin',
-      `agent:x:${agentId}:${agentId}:agent:/home/agent:/bin/bash`,
-      'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
-      '',
-    ].join('\n'),
-    group: ['root:x:0:', 'tty:x:5:', `agent:x:${agentId}:`, 'nogroup:x:65534:', ''].join('\n'),
+    ...accountFiles(agentId, agentId),
     hosts: `127.0.0.1 localhost ${hostname}\n::1 localhost ip6-localhost ip6-loopback\n`,
     hostname: `${hostname}\n`,
     'resolv.conf': '# This sandbox has no network.\n',

@@ -317,7 +317,8 @@ function mountOverlay(one: OverlayMount, target: string, options: string): void 
   }
 }
 
-function openSource(path: string): number {
+/** Of a mount. */
+export function openSource(path: string): number {
   try {
     return openWithoutLinks(path);
   } catch (error) {

@@ -5,21 +5,12 @@
  * A sandbox that outlives a daemon keeps the device of the image, mounted in a namespace that nobody enters any more. The
  * next daemon mounts that very device: two devices on one image would destroy it.
  */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { removeTree, syncFolder } from '../../lib/file.ts';
+import { isInUserNamespace } from '../../lib/id-map.ts';
 import { type Ran, run } from '../../lib/run.ts';
 import { detachMount } from '../../lib/sys-mount.ts';
 import { Fault, isFault } from '../../model/fault.ts';
@@ -72,7 +63,7 @@ async function makeDisk(sandboxFolder: string, sizeBytes: number): Promise<strin
 
 /** In a user namespace nobody may attach a file to a loop device. */
 function isRealRoot(): boolean {
-  return process.getuid?.() === 0 && /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
+  return process.getuid?.() === 0 && !isInUserNamespace();
 }
 
 /** A disk like that of one sandbox for another, filled before it is there. */
