@@ -90,7 +90,6 @@ export interface Issuer {
 
 /** A connection from inside that is for a credential, or for a service that gets to know who calls. */
 export interface Call {
-  readonly caller: Caller;
   /** As it is now: its value can change while connections are open. */
   readonly target: Target;
   /** The same of a credential. Null: a service of ours, which is spoken to in the clear. */

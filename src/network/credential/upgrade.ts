@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
+import { headText } from '../headers.ts';
 import type { Call } from '../network.ts';
 import { responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -51,7 +52,5 @@ function shakeHands(call: Call, stream: Duplex, order: Outgoing, { socket, head 
 }
 
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, more: readonly string[]): string {
-  const flat = [...responseHeaders(rawHeaders), ...more];
-  const lines = flat.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${flat[at + 1]}`] : []));
-  return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines, '', ''].join('\r\n');
+  return headText(statusCode!, statusMessage!, [...responseHeaders(rawHeaders), ...more]);
 }

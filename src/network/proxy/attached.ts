@@ -132,10 +132,7 @@ export class Attached {
 
   /** Both ways until both have ended; `attempt` ends with it. */
   connect(attempt: Attempt, client: Socket, upstream: Socket, look: Look | null = null): void {
-    attempt.cut = () => {
-      client.destroy();
-      upstream.destroy();
-    };
+    attempt.holds(client, upstream);
     upstream.once('close', () => attempt.end());
     relay(client, upstream, this.passing(attempt), look);
   }

@@ -1,4 +1,5 @@
 /** One thing a sandbox tried: decided once, recorded twice, and cut when it is not allowed any more. */
+import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
 import type { Refused } from '../lookup.ts';
 import type { Ended, RecordLine, Via } from '../record.ts';
@@ -22,6 +23,13 @@ export class Attempt {
     this.via = via;
     this.#write = write;
     this.#onEnd = onEnd;
+  }
+
+  /** These are what breaking it off closes. */
+  holds(...sockets: readonly Socket[]): void {
+    this.cut = () => {
+      for (const socket of sockets) socket.destroy();
+    };
   }
 
   get isOver(): boolean {

@@ -5,6 +5,7 @@ import { NetworkPolicy } from '../../model/network.ts';
 import type { Refused } from '../lookup.ts';
 import type { Call, Credential } from '../network.ts';
 import type { Attached } from './attached.ts';
+import type { Attempt } from './attempt.ts';
 import { counted } from './relay.ts';
 
 /** The credential whose host that is. */
@@ -12,13 +13,14 @@ export function interceptedBy({ attachment }: Attached, asked: Endpoint): Creden
   return attachment.credentials.find((one) => endpointText(placeOf(one)) === endpointText(asked)) ?? null;
 }
 
-export function callOf(attached: Attached, credential: Credential, socket: Socket, asked: Endpoint | null): Call {
-  const { id, name, user } = attached.attachment;
+export function credentialCall(
+  attached: Attached,
+  credential: Credential,
+  socket: Socket,
+  asked: Endpoint | null,
+): Call {
   const current = () => attached.attachment.credentials.find((one) => isSame(one, credential)) ?? credential;
-  // Counted once: the record has what passes between us and the host.
-  const passing = { meter: attached.meter, onBytes: () => {} };
   return {
-    caller: { id, name, user },
     get target() {
       return current();
     },
@@ -28,7 +30,7 @@ export function callOf(attached: Attached, credential: Credential, socket: Socke
     socket,
     asked,
     dial: () => dialFor(attached, credential, socket),
-    counted: (way) => counted(passing, way),
+    counted: limited(attached),
   };
 }
 
@@ -49,18 +51,26 @@ async function dialFor(attached: Attached, credential: Credential, socket: Socke
   const attempt = attached.attempt('credential');
   try {
     const upstream = await attached.dial(attempt, target, rules);
-    attempt.cut = () => {
-      socket.destroy();
-      upstream.destroy();
-    };
-    upstream.once('close', () => {
-      attempt.count(upstream.bytesWritten, 'sent');
-      attempt.count(upstream.bytesRead, 'received');
-      attempt.end();
-    });
+    recordWhole(attempt, socket, upstream);
     return upstream;
   } catch (error) {
     attempt.refuse(rule, error as Refused);
     throw error;
   }
+}
+
+/** By the limits alone: the record has what passes between us and the other end, once. */
+export function limited({ meter }: Attached): Call['counted'] {
+  const passing = { meter, onBytes: () => {} };
+  return (way) => counted(passing, way);
+}
+
+/** For as long as it is open, and with all that passed. */
+export function recordWhole(attempt: Attempt, client: Socket, upstream: Socket): void {
+  attempt.holds(client, upstream);
+  upstream.once('close', () => {
+    attempt.count(upstream.bytesWritten, 'sent');
+    attempt.count(upstream.bytesRead, 'received');
+    attempt.end();
+  });
 }

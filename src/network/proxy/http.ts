@@ -1,17 +1,20 @@
 /** HTTP as clients speak it to a proxy: CONNECT for tunnels, and whole URLs. Each request is decided by itself. */
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES, request as send } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 import { endpointText } from '../../model/host.ts';
+import { type Headers, valuesOf } from '../headers.ts';
 import { Refused } from '../lookup.ts';
 import type { Forwarder } from '../network.ts';
 import type { Attempt } from './attempt.ts';
 import { type BadBody, type Body, bodyOf, ChunkedBody } from './body.ts';
 import { endLines, readLines } from './intake.ts';
+import { refusalText, refuse, refusedBy } from './refusal.ts';
 import { counted, type Passing, pour } from './relay.ts';
-import { endpoint, passedOn, valuesOf, type Wanted, wantedBy } from './request.ts';
+import { endpoint, passedOn, type Wanted, wantedBy } from './request.ts';
 import { takeTunnel } from './tunnel.ts';
-import { farewell, linger, type Visit } from './visit.ts';
+import { checkUpgrade, shakeHands } from './upgrade.ts';
+import { farewell, type Visit } from './visit.ts';
 
 const maxHeaderBytes = 64 * 1024;
 const keepAliveMs = 60_000;
@@ -91,7 +94,6 @@ export class HttpFront {
     }
   }
 
-  /** A WebSocket, and no other protocol: that of a proxy in front of us would be one more way to hide requests. */
   async #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const visit = this.#visits.get(socket)!;
     const attempt = visit.spare?.attempt ?? visit.attached.attempt('http');
@@ -151,10 +153,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     if (response.headersSent) response.destroy();
     else refuse(response, new Refused('unreachable', reason));
   };
-  attempt.cut = () => {
-    upstream.destroy();
-    request.socket.destroy();
-  };
+  attempt.holds(upstream, request.socket);
   readLines(upstream);
   const outgoing = send({
     createConnection: () => upstream,
@@ -241,99 +240,6 @@ function dropRest(request: IncomingMessage, passing: Passing): void {
   request.pipe(counted(passing, 'sent')).resume();
 }
 
-function checkUpgrade({ rawHeaders }: IncomingMessage): void {
-  const protocol = valuesOf(rawHeaders, 'upgrade').join();
-  if (protocol.toLowerCase() !== 'websocket') throw new Refused('bad_request', 'only WebSockets are upgraded to');
-  const body = [...valuesOf(rawHeaders, 'content-length'), ...valuesOf(rawHeaders, 'transfer-encoding')];
-  if (body.some((text) => text !== '0')) throw new Refused('bad_request', 'a request for a WebSocket has no body');
-}
-
-interface HandShake extends Omit<Forwarding, 'response' | 'passing'> {
-  readonly socket: Socket;
-  readonly attached: Visit['attached'];
-}
-
-/** Nothing else passes unless the server agrees: it would be requests that nobody reads. */
-function shakeHands({ request, socket, wanted, upstream, attempt, attached }: HandShake): void {
-  attempt.cut = () => {
-    socket.destroy();
-    upstream.destroy();
-  };
-  socket.once('close', () => upstream.destroy());
-  upstream.once('close', () => attempt.end());
-  const headers = [...passedOn(request.rawHeaders), 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
-  const outgoing = send({ createConnection: () => upstream, method: request.method!, path: wanted.path, headers });
-  outgoing.on('error', () => {
-    const reason = `${endpointText(wanted.target)} broke the connection off`;
-    attempt.end(reason);
-    if (socket.writable) farewell(socket, refusalText(new Refused('unreachable', reason)));
-  });
-  outgoing.once('response', (answer) => {
-    socket.write(headText(answer, ['Connection: close']), 'latin1');
-    pipeline(answer, counted(attached.passing(attempt), 'received'), socket, () => {
-      upstream.destroy();
-      linger(socket);
-    });
-  });
-  outgoing.once('upgrade', (answer, _, first) => {
-    if (first.length > 0) upstream.unshift(first);
-    socket.write(headText(answer, ['Connection: Upgrade', 'Upgrade: websocket']), 'latin1');
-    attached.connect(attempt, socket, upstream);
-  });
-  outgoing.end();
-}
-
-function headText({ statusCode, statusMessage, rawHeaders }: IncomingMessage, more: readonly string[]): string {
-  return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines(passedOn(rawHeaders)), ...more, '', ''].join('\r\n');
-}
-
-function framing(rawHeaders: readonly string[]): string[] {
+function framing(rawHeaders: Headers): string[] {
   return valuesOf(rawHeaders, 'transfer-encoding').length > 0 ? ['Transfer-Encoding', 'chunked'] : [];
-}
-
-function refusedBy(error: unknown): Refused {
-  return error instanceof Refused ? error : new Refused('unreachable', `it failed (${(error as Error).message})`);
-}
-
-const statuses: Partial<Record<Refused['refusal'], number>> = {
-  bad_request: 400,
-  limit: 429,
-  timeout: 504,
-  unreachable: 502,
-  unknown_name: 502,
-};
-
-function statusOf({ refusal }: Refused): number {
-  return statuses[refusal] ?? 403;
-}
-
-function textOf(refused: Refused): string {
-  return `carrel: ${refused.message}\n`;
-}
-
-function refuse(response: ServerResponse, refused: Refused): void {
-  const body = textOf(refused);
-  const length = Buffer.byteLength(body);
-  response.writeHead(statusOf(refused), {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': length,
-    Connection: 'close',
-  });
-  response.end(body);
-}
-
-function refusalText(refused: Refused): string {
-  const body = textOf(refused);
-  const status = statusOf(refused);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
-}
-
-function lines(headers: readonly string[]): string[] {
-  return Array.from({ length: headers.length / 2 }, (_, at) => `${headers[at * 2]}: ${headers[at * 2 + 1]}`);
 }

@@ -6,24 +6,11 @@ import type { IncomingMessage } from 'node:http';
 import { isFault } from '../../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
 import { printable } from '../../model/name.ts';
+import { type Headers, hopByHop, namedByConnection, pairs, valuesOf } from '../headers.ts';
 import { Refused } from '../lookup.ts';
 
 const httpPort = 80;
 
-/** For one hop only. What `Connection` names goes, too. */
-const hopByHop = new Set([
-  'connection',
-  'proxy-connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'http2-settings',
-]);
 /** Not for a client to have removed. */
 const kept = new Set(['host', 'content-length', 'cookie', 'authorization', 'content-type', 'content-encoding']);
 
@@ -88,26 +75,12 @@ function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   if (codings.length > 0 && httpVersion !== '1.1') throw bad('only HTTP/1.1 has chunks');
 }
 
-/** Names and values in turn, as Node takes them, without what is for this hop. */
-export function passedOn(rawHeaders: readonly string[]): string[] {
-  const named = valuesOf(rawHeaders, 'connection')
-    .flatMap((value) => value.split(','))
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => !kept.has(name));
-  const dropped = new Set([...hopByHop, ...named]);
+/** Without what is for this hop. */
+export function passedOn(rawHeaders: Headers): string[] {
+  const dropped = new Set([...hopByHop, ...namedByConnection(rawHeaders).filter((name) => !kept.has(name))]);
   return pairs(rawHeaders)
     .filter(([name]) => !dropped.has(name.toLowerCase()))
     .flat();
-}
-
-export function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
-  return pairs(rawHeaders)
-    .filter(([name]) => name.toLowerCase() === wanted)
-    .map(([, value]) => value);
-}
-
-function pairs(rawHeaders: readonly string[]): [string, string][] {
-  return Array.from({ length: rawHeaders.length / 2 }, (_, at) => [rawHeaders[at * 2]!, rawHeaders[at * 2 + 1]!]);
 }
 
 function bad(reason: string): Refused {

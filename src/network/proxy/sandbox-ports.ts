@@ -5,7 +5,7 @@ import type { PortForward } from '../../model/network.ts';
 import type { LookUp } from '../lookup.ts';
 import { type Attachment, type Credential, type Forwarder, insidePorts } from '../network.ts';
 import { Attached } from './attached.ts';
-import { callOf } from './call.ts';
+import { credentialCall } from './call.ts';
 import type { Front } from './front.ts';
 import { Listener } from './listener.ts';
 import { ForwardedPort } from './port-forward.ts';
@@ -93,7 +93,7 @@ export class SandboxPorts {
 
   #call(credential: Credential, socket: Socket): void {
     this.attached.admit(socket);
-    this.#parts.forwarder.answer(callOf(this.attached, credential, socket, null));
+    this.#parts.forwarder.answer(credentialCall(this.attached, credential, socket, null));
   }
 }
 

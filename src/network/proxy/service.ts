@@ -11,11 +11,11 @@ import { Refused } from '../lookup.ts';
 import type { Call, Caller, Forwarder, Service } from '../network.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
-import { counted } from './relay.ts';
+import { limited, recordWhole } from './call.ts';
 
 export function takeService(attached: Attached, service: Service, client: Socket, forwarder: Forwarder): void {
   attached.admit(client);
-  if (service.identity === 'headers') return void forwarder.answer(callOf(attached, service, client));
+  if (service.identity === 'headers') return void forwarder.answer(serviceCall(attached, service, client));
   try {
     const attempt = begin(attached, service);
     const socket = dial(service);
@@ -65,11 +65,8 @@ function callerText({ attachment: { id, name, user } }: Attached): string {
   );
 }
 
-function callOf(attached: Attached, service: Service, client: Socket): Call {
-  const { id, name, user } = attached.attachment;
-  const passing = { meter: attached.meter, onBytes: () => {} };
+function serviceCall(attached: Attached, service: Service, client: Socket): Call {
   return {
-    caller: { id, name, user },
     target: {
       name: service.name,
       host: '127.0.0.1',
@@ -81,24 +78,18 @@ function callOf(attached: Attached, service: Service, client: Socket): Call {
     credential: null,
     socket: client,
     asked: null,
-    dial: async () => {
-      const attempt = begin(attached, service);
-      const socket = dial(service);
-      attempt.cut = () => {
-        client.destroy();
-        socket.destroy();
-      };
-      socket.once('close', () => {
-        attempt.count(socket.bytesWritten, 'sent');
-        attempt.count(socket.bytesRead, 'received');
-        attempt.end();
-      });
-      await once(socket, 'connect').catch((error: unknown) => {
-        attempt.end(why(error));
-        throw new Error(why(error));
-      });
-      return socket;
-    },
-    counted: (way) => counted(passing, way),
+    dial: () => dialFor(attached, service, client),
+    counted: limited(attached),
   };
+}
+
+async function dialFor(attached: Attached, service: Service, client: Socket): Promise<Socket> {
+  const attempt = begin(attached, service);
+  const socket = dial(service);
+  recordWhole(attempt, client, socket);
+  await once(socket, 'connect').catch((error: unknown) => {
+    attempt.end(why(error));
+    throw new Error(why(error));
+  });
+  return socket;
 }

@@ -9,7 +9,7 @@ import { Refused } from '../lookup.ts';
 import type { Credential, Forwarder } from '../network.ts';
 import type { Via } from '../record.ts';
 import type { Attempt } from './attempt.ts';
-import { callOf, interceptedBy } from './call.ts';
+import { credentialCall, interceptedBy } from './call.ts';
 import { BadHello, HelloWatch, handshakeRecord } from './hello.ts';
 import { firstBytes, type Visit } from './visit.ts';
 
@@ -68,7 +68,7 @@ function openCredential(
 ): void {
   attempt.end();
   accept();
-  forwarder.answer(callOf(visit.attached, credential, visit.socket, asked));
+  forwarder.answer(credentialCall(visit.attached, credential, visit.socket, asked));
 }
 
 type Kind = 'tls' | 'http' | 'other';
@@ -80,10 +80,7 @@ async function open(
   upstream: Socket,
 ): Promise<void> {
   const { attached, socket } = visit;
-  attempt.cut = () => {
-    socket.destroy();
-    upstream.destroy();
-  };
+  attempt.holds(socket, upstream);
   const kind = await whatComes(socket, upstream, asked.port, attached.attachment.limits.connectMs);
   if (attempt.isOver) return;
   if (kind === null) return breakOff(attempt, socket, upstream, null);

@@ -1,0 +1,34 @@
+/** How a client of plain HTTP hears of what is refused. */
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { headText } from '../headers.ts';
+import { Refused } from '../lookup.ts';
+
+export function refusedBy(error: unknown): Refused {
+  return error instanceof Refused ? error : new Refused('unreachable', `it failed (${(error as Error).message})`);
+}
+
+const statuses: Partial<Record<Refused['refusal'], number>> = {
+  bad_request: 400,
+  limit: 429,
+  timeout: 504,
+  unreachable: 502,
+  unknown_name: 502,
+};
+
+export function refuse(response: ServerResponse, refused: Refused): void {
+  const { status, headers, body } = answerOf(refused);
+  response.writeHead(status, headers).end(body);
+}
+
+/** Where only the socket is left. */
+export function refusalText(refused: Refused): string {
+  const { status, headers, body } = answerOf(refused);
+  return `${headText(status, STATUS_CODES[status]!, headers)}${body}`;
+}
+
+function answerOf({ refusal, message }: Refused) {
+  const body = `carrel: ${message}\n`;
+  const length = String(Buffer.byteLength(body));
+  const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', length, 'Connection', 'close'];
+  return { status: statuses[refusal] ?? 403, headers, body };
+}
