@@ -130,10 +130,6 @@ export class NetworkPolicy {
     this.#rules = rules.map(parseRule);
   }
 
-  get isEmpty(): boolean {
-    return this.#rules.length === 0;
-  }
-
   /** Whether that may be asked for at all. Says nothing yet about the address a name will have. */
   decide(asked: Endpoint): Decision {
     const hosts = this.#rules.filter((rule) => matches(rule, asked.host));

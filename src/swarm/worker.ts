@@ -80,10 +80,6 @@ export class Worker {
     this.#watch = new Watch(parts.limits.taskMs, parts.limits.silenceMs, () => this.#line?.close());
   }
 
-  get containerName(): string {
-    return this.#container.containerName;
-  }
-
   /** Until it has ended. Never throws. */
   async run(): Promise<void> {
     try {

@@ -5,7 +5,6 @@ import type { Connection } from './connection.ts';
 /** The parts of its answer that we read. Podman leaves some out. */
 export interface EngineInfo {
   readonly ServerVersion?: string;
-  readonly OperatingSystem?: string;
   readonly SecurityOptions?: readonly string[] | null;
   readonly DockerRootDir?: string;
   readonly Runtimes?: Readonly<Record<string, unknown>> | null;

@@ -91,7 +91,6 @@ export function keeperOf(context: Context, id: string): ProcessRef | null {
 
 interface RuntimeState {
   readonly status: 'created' | 'running' | 'stopped' | 'paused';
-  readonly pid: number;
 }
 
 async function runtimeState(context: Context, id: string): Promise<RuntimeState | null> {

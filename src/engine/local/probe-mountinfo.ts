@@ -3,15 +3,13 @@
 export interface MountLine {
   readonly point: string;
   readonly options: readonly string[];
-  readonly type: string;
 }
 
 export function parseMountInfo(text: string): MountLine[] {
   return text.split('\n').flatMap((line) => {
-    const [before = '', after = ''] = line.split(' - ');
-    const fields = before.split(' ');
+    const fields = line.split(' - ')[0]!.split(' ');
     if (fields.length < 6) return [];
-    return [{ point: fields[4]!, options: fields[5]!.split(','), type: after.split(' ')[0]! }];
+    return [{ point: fields[4]!, options: fields[5]!.split(',') }];
   });
 }
 
