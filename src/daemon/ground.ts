@@ -1,0 +1,88 @@
+/** What a daemon stands on, opened in this order: nobody else may be here, and what happens from now on is written down. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import type { Audit } from '../audit/audit.ts';
+import { openAudit } from '../audit/audit-log.ts';
+import { fairAudit } from '../audit/fair.ts';
+import { openDockerEngine } from '../engine/docker/docker.ts';
+import type { Engine } from '../engine/engine.ts';
+import { shieldCrun } from '../engine/local/crun.ts';
+import { openLocalEngine } from '../engine/local/local.ts';
+import { lazyEngine } from '../engine/several.ts';
+import { accountName } from '../lib/account.ts';
+import { Exclusive } from '../lib/exclusive.ts';
+import { OwnLog } from '../lib/own-log.ts';
+import { keepDescriptors } from '../lib/sys.ts';
+import { type Fault, isFault } from '../model/fault.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { setScratch } from '../workspace/scratch.ts';
+import { type Config, readConfig } from './config.ts';
+import { type Home, lockHome, openHome } from './home.ts';
+import { Threads } from './threads.ts';
+
+export type Ground = ReturnType<typeof openGround>;
+
+export function openGround(homeFolder: string, rootless: boolean) {
+  // The home itself is closed to others; what is made for sandboxes below it must be open to them.
+  process.umask(0o022);
+  keepDescriptors();
+  const home = openHome(homeFolder, rootless, () => config.volumePrefix);
+  const holdsHome = lockHome(home.home);
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
+  const config = readConfig(home.config);
+  const store = openSqliteStore(home.database, config);
+  const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
+  shieldCrun();
+  const docker = openDocker(home, config);
+  const now = () => new Date().toISOString();
+  const owner = ensureOwner(store, now());
+  const auditTrouble = (fault: Fault) => tolerant(() => log.error(fault.toJSON(), 'audit'));
+  const audit: Audit = fairAudit({
+    audit: openAudit({ folder: home.audit, ...config.audit, now, report: auditTrouble }),
+    owner,
+    clock: () => performance.now(),
+  });
+  const threads = new Threads({ scratch: home.scratch, installation: home.installation });
+  setScratch(home.scratch, home.installation);
+  return {
+    ...{ home, holdsHome, rootless, config, log, store, local, docker, owner, audit, threads, now },
+    /** One thing at a time happens to the state of a sandbox. */
+    locks: new Exclusive(),
+    report: (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile')),
+  };
+}
+
+function openDocker({ home, installation }: Home, { dockerSocket, log }: Config): Engine {
+  const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
+  const folder = join(home, 'engine-docker');
+  const open = () => openDockerEngine({ folder, installation, log, ...socket });
+  return lazyEngine('docker', open, () => existsSync(folder));
+}
+
+/** A log that cannot be written, on a full disk say, is no reason to stop. */
+function tolerant(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // Nowhere is left to say it, ignoring.
+  }
+}
+
+/** The person who runs the daemon owns the installation and is its first user. */
+function ensureOwner(store: Store, at: string): string {
+  const first = store.list('user')[0];
+  if (first) return first.name;
+  const name = process.env.CARREL_OWNER ?? accountName();
+  try {
+    const value = { name, slot: 0, createdAt: at };
+    store.insert(
+      { kind: 'user', id: name, owner: '', name, value },
+      { at, type: 'user.created', subject: name, data: { name } },
+    );
+  } catch (error) {
+    if (!isFault(error, 'conflict')) throw error;
+  }
+  return name;
+}

@@ -1,0 +1,117 @@
+/** What each user can reach, put together. */
+import { anyShift } from '../engine/local/owner-namespace.ts';
+import { steadyClock } from '../lib/steady-clock.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
+import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
+import { Applies } from './applies.ts';
+import { CredentialDesk } from './credentials.ts';
+import { FleetDesk } from './fleets.ts';
+import type { Ground } from './ground.ts';
+import { ImageDesk } from './images.ts';
+import { NetworkDesk } from './network-desk.ts';
+import { Reviews } from './reviews.ts';
+import { Sandboxes } from './sandboxes.ts';
+import { type Scope, Scopes } from './scope.ts';
+import { SecretDesk } from './secrets.ts';
+import { Snapshots } from './snapshots.ts';
+import { Swarms } from './swarm-wiring.ts';
+import { VolumeDesk } from './volumes.ts';
+import type { Parts } from './wiring.ts';
+
+interface Shared extends Ground, Parts {
+  readonly swarms: Swarms;
+  readonly steadyMs: () => number;
+  readonly refusesOverlay: (lower: string) => string | null;
+}
+
+export async function openScopes(ground: Ground, parts: Parts): Promise<{ scopes: Scopes; swarms: Swarms }> {
+  const { store, config, now, report } = ground;
+  const deskOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms.hands;
+  const swarms = new Swarms({ store, config, deskOf, now, report });
+  const refusesOverlay = await overlayTrial(ground);
+  const shared: Shared = { ...ground, ...parts, swarms, steadyMs: steadyClock(), refusesOverlay };
+  const scopes: Scopes = new Scopes((actor) => scopeOf(actor, shared));
+  return { scopes, swarms };
+}
+
+/** Why no working copy can be laid over a folder. */
+async function overlayTrial({ home: { home }, rootless }: Ground): Promise<(lower: string) => string | null> {
+  const otherOwners = rootless ? null : await anyShift();
+  return (lower) =>
+    overlayRefusal(lower, home, rootless ? 'user' : 'trusted') ??
+    (otherOwners === null ? null : shiftRefusal(lower, home, otherOwners));
+}
+
+function scopeOf(actor: Actor, shared: Shared): Scope {
+  const { home, config, store, secrets, networks, data, now } = shared;
+  const secretDesk = new SecretDesk(actor.name, {
+    ...{ store, secrets, given: shared.given, now },
+    refresh: (id) => networks.look(id),
+  });
+  const credentials = new CredentialDesk(actor, { store, secrets, now });
+  const volumes = volumesOf(actor, shared);
+  const images = new ImageDesk(actor, {
+    ...shared.images,
+    projectFolder: (path) => sandboxes.project(path),
+    refuseText: (where, text) => secretDesk.refuseText(where, text),
+  });
+  const sandboxes = sandboxesOf(actor, shared, { secrets: secretDesk, credentials, volumes, images });
+  const { engine, reconciler, threads, locks, watch, steadyMs } = shared;
+  const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
+  const parts = { store, engine, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
+  const { limits, volumePrefix } = config;
+  return {
+    ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images },
+    reviews: new Reviews(parts),
+    applies: new Applies(parts),
+    snapshots: new Snapshots(parts),
+    network: new NetworkDesk(actor, {
+      ...{ store, sandboxes, networks, now },
+      credentialHosts: (box) => shared.supply.hostsOf(box),
+      limits: config.network.limits,
+    }),
+    ...shared.swarms.of(parts, {
+      hasSecret: (name) => secretDesk.list().some((secret) => secret.name === name),
+      credentialsFor: (preset) =>
+        credentials
+          .list()
+          .filter((one) => one.preset === preset)
+          .map(({ name }) => name),
+    }),
+    fleets: new FleetDesk(actor, {
+      ...{ sandboxes, volumes, limits, volumePrefix },
+      secrets: secretDesk,
+      unapplied: data.unapplied,
+    }),
+  };
+}
+
+function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: Shared): VolumeDesk {
+  return new VolumeDesk(actor, {
+    ...{ volumes, home, prefix: config.volumePrefix, now },
+    users: () => users.list(users.actorOf(owner)).map(({ name }) => name),
+  });
+}
+
+type Desks = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images'>;
+
+function sandboxesOf(actor: Actor, shared: Shared, { secrets, credentials, volumes, images }: Desks): Sandboxes {
+  const { home, config, store, engine, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
+  return new Sandboxes({
+    ...{ store, engine, reconciler, now, steadyMs, config, images },
+    places: home,
+    owner: actor.name,
+    // Without root, agents on folders of the machine are the person who runs the daemon.
+    get account() {
+      return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
+    },
+    overlayRefusal: shared.refusesOverlay,
+    unapplied: data.unapplied,
+    volumeMounts: (asked) => volumes.mounts(asked),
+    credentialGrants: (names) => credentials.grants(names),
+    checkSpec: (spec) => secrets.refuseIn(spec),
+    networkTrouble: (id) => networks.trouble(id),
+    wake: (id) => void loop.wake(id),
+  });
+}

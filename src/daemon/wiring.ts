@@ -1,0 +1,88 @@
+/** The parts that all users share, put together. One that needs a later one asks for it when it is called, not before. */
+import { identityOf, rootSpace } from '../engine/local/ids.ts';
+import { severalEngines } from '../engine/several.ts';
+import { packageVersion } from '../lib/package.ts';
+import { isFault } from '../model/fault.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import { grantedOf } from '../model/service.ts';
+import { userHash } from '../model/volume.ts';
+import { ProxyProcess } from '../network/proxy-process.ts';
+import { Loop } from '../reconcile/loop.ts';
+import { Reconciler } from '../reconcile/reconcile.ts';
+import { Given } from '../secret/given.ts';
+import { Secrets } from '../secret/secret.ts';
+import { Volumes } from '../volume/volumes.ts';
+import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
+import { BaseWatch } from './base-watch.ts';
+import { CredentialSupply } from './credential-supply.ts';
+import type { Ground } from './ground.ts';
+import { openImages } from './images.ts';
+import { Networks } from './networks.ts';
+import { sandboxData } from './sandbox-data.ts';
+import { Users } from './users.ts';
+import { mountedBy, volumeRecords, volumesOf } from './volumes.ts';
+
+export type Parts = Awaited<ReturnType<typeof openParts>>;
+
+export async function openParts(ground: Ground) {
+  const { home, config, store, local, docker, owner, threads, locks, report, now } = ground;
+  const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);
+  const engine = severalEngines({ local, docker }, engineOf);
+  const watch = new BaseWatch({ store, home, threads, locks, report });
+  const secrets = new Secrets(home.home, userHash);
+  const given = new Given(home.installation);
+  const volumes = await openVolumes(ground);
+  const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
+  const proxy = new ProxyProcess({
+    home: home.home,
+    report: (id, fault) => (isFault(fault, 'conflict') ? networks.failed(id, fault) : report(id, fault)),
+  });
+  const networks: Networks = new Networks({
+    store,
+    engine,
+    network: proxy,
+    limits: config.network.limits,
+    folder: home.sandbox,
+    credentials: (sandbox) => supply.keysOf(sandbox),
+    services: ({ spec }) => grantedOf(spec.services ?? [], config.services),
+    report,
+  });
+  const data = sandboxData({
+    ...{ home, store, threads, watch, locks, secrets, given, networks, report, now },
+    log: config.log,
+    useVolumes: (sandbox) => useVolumes(ground, volumes, sandbox),
+    provideTrust: (sandbox) => supply.provideTrust(sandbox),
+  });
+  const reconciler = new Reconciler({ store, engine, places: home, data, now });
+  const loop = new Loop({ store, engine, reconciler, report });
+  const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
+  const images = openImages(home, config, store, now);
+  return { engine, watch, secrets, given, volumes, supply, proxy, networks, data, reconciler, loop, users, images };
+}
+
+async function openVolumes(ground: Ground): Promise<Volumes> {
+  const { home, config, store, now } = ground;
+  const volumes = new Volumes({
+    folder: home.volumes,
+    backups: home.backups,
+    prefix: config.volumePrefix,
+    version: packageVersion(),
+    records: volumeRecords(store),
+    mountedBy: mountedBy(store, config.volumePrefix),
+    agentOf: (user) => agentOf(ground, user),
+    copyFolder,
+  });
+  await volumes.recover(now());
+  return volumes;
+}
+
+/** Without root everything is the person's. */
+function agentOf({ store, rootless }: Ground, user: string): number | null {
+  const slot = store.find('user', '', user)?.value.slot;
+  return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;
+}
+
+function useVolumes({ config, now }: Ground, volumes: Volumes, { spec }: Sandbox): void {
+  volumes.init(spec.user, now());
+  for (const name of volumesOf(spec.user, spec.volumes, config.volumePrefix)) volumes.touch(name, now());
+}
