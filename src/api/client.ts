@@ -6,13 +6,12 @@
  * daemon up and the request is made again: nothing was sent before, so that is always safe. What only reads is also made again
  * should its daemon die before it answers; whether anything else was done nobody knows then, and whoever asked is told to look.
  */
-import { closeSync, constants, openSync } from 'node:fs';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import { basename, dirname } from 'node:path';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { broken, dial, type Place } from './dial.ts';
 import { actAsHeader, paths } from './paths.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
@@ -23,9 +22,6 @@ export interface Input<K extends RouteName> {
   readonly body?: BodyOf<K>;
   readonly signal?: AbortSignal;
 }
-
-/** A home, or the socket of a daemon that others run. */
-export type Place = string | { readonly socket: string };
 
 /** Who asks. Left out: the owner of the home, whom the socket there lets in as such. */
 export interface Visitor {
@@ -168,69 +164,6 @@ async function* readServerSent(stream: Readable): AsyncGenerator<string> {
   }
 }
 
-/**
- * A connection to a socket. Its path is limited to 107 bytes and its folder may be deeper, so it is named through an
- * open descriptor of the folder.
- */
-function dial(place: Place): Promise<Socket> {
-  const path = typeof place === 'string' ? `${place}/carrel.sock` : place.socket;
-  return new Promise((resolve, reject) => {
-    const folder = openFolder(dirname(path), place);
-    const socket = connect(`/proc/self/fd/${folder}/${basename(path)}`);
-    const fail = (error: Error) => {
-      closeSync(folder);
-      reject(unreachable(error, place));
-    };
-    socket.once('error', fail);
-    socket.once('connect', () => {
-      closeSync(folder);
-      socket.off('error', fail);
-      resolve(socket);
-    });
-  });
-}
-
-/** Passing through is enough: the folder of a shared socket need not be open to readers. */
-const O_PATH = 0o10000000;
-
-function openFolder(folder: string, place: Place): number {
-  try {
-    return openSync(folder, O_PATH | constants.O_DIRECTORY);
-  } catch (error) {
-    throw unreachable(error, place);
-  }
-}
-
-function unreachable(error: unknown, place: Place): Fault {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ECONNREFUSED') return absent(error, place);
-  if (code === 'EACCES' || code === 'EPERM') return closed(error, place);
-  if (code !== 'ENOTDIR') return broken(error);
-  if (typeof place !== 'string') return absent(error, place);
-  return new Fault('invalid', `${place} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
-}
-
-function absent(error: unknown, place: Place): Fault {
-  if (typeof place === 'string')
-    return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
-  return new Fault('unavailable', `no daemon listens at ${place.socket}`, {
-    cause: error,
-    hint: 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
-  });
-}
-
-function closed(error: unknown, place: Place): Fault {
-  if (typeof place === 'string')
-    return new Fault('denied', `${place} belongs to somebody else`, {
-      cause: error,
-      hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
-    });
-  return new Fault('denied', `${place.socket} is not open to you`, {
-    cause: error,
-    hint: 'Whoever shares it decides who may come near; for a daemon of your own, unset CARREL_SOCKET.',
-  });
-}
-
 function compose<K extends RouteName>(route: K, input: Input<K>): Message {
   const { method, path } = paths[route];
   const body = input.body === undefined ? '' : JSON.stringify(input.body);
@@ -303,16 +236,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function broken(error: unknown): Fault {
-  if (error instanceof Fault) return error;
-  const name = (error as Error).name;
-  if (name === 'AbortError' || name === 'TimeoutError') return abandoned(error as Error);
-  return new Fault('unavailable', `the connection to the daemon broke: ${(error as Error).message}`, {
-    cause: error,
-    hint: 'Try again; daemon.log in the home says what happened.',
-  });
-}
-
 /** The daemon went away before it answered. */
 function isReset(error: unknown): error is Fault {
   const { code } = ((error as Fault).cause ?? {}) as NodeJS.ErrnoException;
@@ -324,11 +247,4 @@ function unknownEnd({ message, cause }: Fault): Fault {
     cause,
     hint: 'It may have been done or not: carrel audit tells, and daemon.log in the home says what happened.',
   });
-}
-
-function abandoned(error: Error): Fault {
-  const late = error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError';
-  return late
-    ? new Fault('timeout', 'the daemon did not answer in time', { cause: error })
-    : new Fault('cancelled', 'interrupted', { cause: error });
 }

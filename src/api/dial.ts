@@ -1,0 +1,88 @@
+/** Connections to a daemon, and why there is none. */
+import { closeSync, constants, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { basename, dirname } from 'node:path';
+import { O_PATH } from '../lib/anchor.ts';
+import { Fault } from '../model/fault.ts';
+
+/** A home, or the socket of a daemon that others run. */
+export type Place = string | { readonly socket: string };
+
+/**
+ * The path of a socket is limited to 107 bytes and its folder may be deeper, so it is named through an
+ * open descriptor of the folder.
+ */
+export function dial(place: Place): Promise<Socket> {
+  const path = typeof place === 'string' ? `${place}/carrel.sock` : place.socket;
+  return new Promise((resolve, reject) => {
+    const folder = openFolder(dirname(path), place);
+    const socket = connect(`/proc/self/fd/${folder}/${basename(path)}`);
+    const fail = (error: Error) => {
+      closeSync(folder);
+      reject(unreachable(error, place));
+    };
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      closeSync(folder);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}
+
+/** Passing through is enough: the folder of a shared socket need not be open to readers. */
+function openFolder(folder: string, place: Place): number {
+  try {
+    return openSync(folder, O_PATH | constants.O_DIRECTORY);
+  } catch (error) {
+    throw unreachable(error, place);
+  }
+}
+
+function unreachable(error: unknown, place: Place): Fault {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return absent(error, place);
+  if (code === 'EACCES' || code === 'EPERM') return closed(error, place);
+  if (code !== 'ENOTDIR') return broken(error);
+  if (typeof place !== 'string') return absent(error, place);
+  return new Fault('invalid', `${place} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
+}
+
+function absent(error: unknown, place: Place): Fault {
+  if (typeof place === 'string')
+    return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
+  return new Fault('unavailable', `no daemon listens at ${place.socket}`, {
+    cause: error,
+    hint: 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
+  });
+}
+
+function closed(error: unknown, place: Place): Fault {
+  if (typeof place === 'string')
+    return new Fault('denied', `${place} belongs to somebody else`, {
+      cause: error,
+      hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
+    });
+  return new Fault('denied', `${place.socket} is not open to you`, {
+    cause: error,
+    hint: 'Whoever shares it decides who may come near; for a daemon of your own, unset CARREL_SOCKET.',
+  });
+}
+
+/** A connection that ended before its time, or that whoever asked gave up. */
+export function broken(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const name = (error as Error).name;
+  if (name === 'AbortError' || name === 'TimeoutError') return abandoned(error as Error);
+  return new Fault('unavailable', `the connection to the daemon broke: ${(error as Error).message}`, {
+    cause: error,
+    hint: 'Try again; daemon.log in the home says what happened.',
+  });
+}
+
+function abandoned(error: Error): Fault {
+  const late = error.name === 'TimeoutError' || (error.cause as Error | undefined)?.name === 'TimeoutError';
+  return late
+    ? new Fault('timeout', 'the daemon did not answer in time', { cause: error })
+    : new Fault('cancelled', 'interrupted', { cause: error });
+}

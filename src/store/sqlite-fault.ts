@@ -1,0 +1,75 @@
+/** What SQLite says, and the filesystem under it, as Faults. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { asFault, Fault, type FaultCode } from '../model/fault.ts';
+import { damaged } from './migrations.ts';
+
+export function translated<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toFault(path, error);
+  }
+}
+
+interface Translation {
+  readonly codes: RegExp;
+  readonly code: FaultCode;
+  readonly says: string;
+  readonly hint: string;
+}
+
+const translations: readonly Translation[] = [
+  {
+    codes: /^(SQLITE_FULL|SQLITE_NOMEM|SQLITE_TOOBIG|ENOSPC|EDQUOT)/,
+    code: 'exhausted',
+    says: 'has no room for more',
+    hint: 'Free some space on its filesystem; nothing that was stored is lost.',
+  },
+  {
+    codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
+    code: 'unavailable',
+    says: 'is locked by another process',
+    hint: 'Try again, or end the process that holds it.',
+  },
+  {
+    codes: /^(SQLITE_(READONLY|PERM|AUTH)|EACCES|EPERM|EROFS)/,
+    code: 'denied',
+    says: 'cannot be written',
+    hint: 'The file and its folder must be readable and writable for the user of the daemon.',
+  },
+  {
+    codes: /^(ENOENT|ENOTDIR)/,
+    code: 'not_found',
+    says: 'has no folder to be in',
+    hint: 'Create the folder first.',
+  },
+  {
+    codes: /^(SQLITE_(IOERR|CANTOPEN)|EIO|EMFILE|ENFILE)/,
+    code: 'unavailable',
+    says: 'cannot be reached',
+    hint: 'See what the kernel says about its filesystem (dmesg).',
+  },
+];
+
+function toFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const found = codeOf(error);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(found) || error instanceof SyntaxError) {
+    return damaged(path, `is damaged: ${asFault(error).message}`, error);
+  }
+  const code = found.startsWith('SQLITE_IOERR') && isFull(path) ? 'SQLITE_FULL' : found;
+  const match = translations.find(({ codes }) => codes.test(code));
+  if (!match) return asFault(error);
+  return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** SQLite calls it an I/O error when there is no room for the index of its log, which grows by 32 KiB. */
+function isFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize < 64 * 1024;
+}
