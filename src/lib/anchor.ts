@@ -8,8 +8,8 @@ import type { BytePath } from '../model/byte-path.ts';
 /** Bytes where it came from a folder: a file name need not be text. */
 export type Name = string | Buffer;
 
-/** Opens without any permission on what is opened; Node has no name for it. */
-const O_PATH = 0o10000000;
+/** Opens whatever it is without any permission on it; Node has no name for this. */
+export const O_PATH = 0o10000000;
 
 export class Anchor {
   readonly fd: number;

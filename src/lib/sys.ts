@@ -5,6 +5,7 @@
 
 import { Socket } from 'node:net';
 import { constants as os } from 'node:os';
+import { O_PATH } from './anchor.ts';
 import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
 
 export { SysError };
@@ -198,12 +199,11 @@ const numbers = { closeRange: 436, openat2: 437 } as const;
 
 /** Opens a path for mounting from it, and refuses (ELOOP) to pass through any symbolic link. */
 export function openWithoutLinks(path: string): number {
-  const O_PATH = 0o10000000n;
   const O_CLOEXEC = 0o2000000n;
   const RESOLVE_NO_MAGICLINKS = 2n;
   const RESOLVE_NO_SYMLINKS = 4n;
   const how = Buffer.alloc(24);
-  how.writeBigUInt64LE(O_PATH | O_CLOEXEC, 0);
+  how.writeBigUInt64LE(BigInt(O_PATH) | O_CLOEXEC, 0);
   how.writeBigUInt64LE(RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS, 16);
   return checked(`open ${path}`, c.openat2(numbers.openat2, AT_FDCWD, path, how, how.length));
 }
@@ -245,7 +245,6 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
 
 /** Null: the filesystem that `mountFd` is on has it no more. Needs root. */
 export function openByHandle(mountFd: number, { type, bytes }: { type: number; bytes: Uint8Array }): number | null {
-  const O_PATH = 0o10000000;
   const handle = Buffer.alloc(8 + bytes.length);
   handle.writeUInt32LE(bytes.length, 0);
   handle.writeInt32LE(type, 4);

@@ -1,11 +1,10 @@
 /** Folders and files of the host that are to be mounted, looked at before the Docker Engine gets their names. */
-import { chownSync, closeSync, constants, fstatSync, readdirSync } from 'node:fs';
+import { chownSync, closeSync, fstatSync, readdirSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
 import { type IdMapping, insideId, outsideId, readIdMap } from '../../lib/id-map.ts';
-import { openAt } from '../../lib/sys.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import { openSource } from '../local/stage.ts';
+import { eachPlainFile, openSource } from '../local/source.ts';
 import type { Owner } from './identity.ts';
 import type { View } from './view.ts';
 
@@ -54,27 +53,14 @@ export function onHost({ uid, gid }: Owner, { uids, gids }: IdMaps): Owner {
   return { uid: outsideId(uids, uid) ?? uid, gid: outsideId(gids, gid) ?? gid };
 }
 
-/** Opens without any permission on what is opened; Node has no name for it. */
-const O_PATH = 0o10000000;
-
 /** `owner` is by the host's numbers. */
 export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
   withSource(path, (fd) => give(fd, path, owner, maps));
 }
 
-/** The plain files directly in a folder. One with a second name may be somebody else's. */
 function giveFilesTo(path: string, owner: Owner, maps: IdMaps): void {
   withSource(path, (folderFd) => {
-    if (!fstatSync(folderFd).isDirectory()) return;
-    for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
-      const fd = openAt({ folderFd, name }, O_PATH | constants.O_NOFOLLOW);
-      try {
-        const stat = fstatSync(fd);
-        if (stat.isFile() && stat.nlink === 1) give(fd, path, owner, maps);
-      } finally {
-        closeSync(fd);
-      }
-    }
+    if (fstatSync(folderFd).isDirectory()) eachPlainFile(folderFd, (fd) => give(fd, path, owner, maps));
   });
 }
 

@@ -12,7 +12,8 @@ import { bindTreeInto, detachMount, detachMountFrom } from '../../lib/sys-mount.
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
 import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
-import { bindSource, openStage, overlaySource, setStage } from '../local/stage.ts';
+import { bindSource, overlaySource } from '../local/source.ts';
+import { openStage, setStage } from '../local/stage.ts';
 import { noEngine } from './connection.ts';
 import type { Sources } from './source.ts';
 

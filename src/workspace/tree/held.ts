@@ -12,15 +12,13 @@ import {
   openSync,
   readdirSync,
 } from 'node:fs';
+import { O_PATH } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { pathOf, type Spot } from './folders.ts';
 import { typeOf } from './tree.ts';
-
-/** Opens whatever it is, a link itself included, without any permission on it. */
-const O_PATH = 0o10000000;
 
 /** Null: there is nothing. */
 export function holding<T>(spot: Spot, work: (fd: number) => T): T | null {

@@ -1,0 +1,130 @@
+/** What of the host is mounted into sandboxes, put where the runtime or an engine can take it from. */
+import { chownSync, closeSync, constants, fstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { O_PATH } from '../../lib/anchor.ts';
+import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
+import { bindMount, mount, mountFlags } from '../../lib/sys-mount.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Mount } from '../../model/mount.ts';
+import type { Ids } from './owner-namespace.ts';
+
+type BindMount = Extract<Mount, { kind: 'bind' }>;
+type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
+
+export interface Owners {
+  /** What agent is outside. */
+  readonly agent: Ids;
+  /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
+  readonly ownerNamespace: (owner: Ids, agent: Ids) => Promise<number | null>;
+}
+
+/** Opened once and mounted by descriptor, so that the path cannot come to mean something else in between. */
+export async function bindSource(one: BindMount, target: string, { agent, ownerNamespace }: Owners): Promise<void> {
+  const fd = openSource(one.source);
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isDirectory()) mkdirSync(target);
+    else writeFileSync(target, '');
+    if (one.own) giveTo(agent, fd);
+    if (one.own && one.readonly && stat.isDirectory()) eachPlainFile(fd, (file) => giveTo(agent, file));
+    const ownersFd = one.mapOwner ? await ownerNamespace(stat, agent) : null;
+    bindShifted(fd, target, one, ownersFd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What is only read need not be agent's, where the filesystem cannot shift owners. */
+function bindShifted(fd: number, target: string, { source, readonly }: BindMount, ownersFd: number | null): void {
+  try {
+    bindMount(fd, target, { readonly, ownersFd });
+  } catch (error) {
+    if (ownersFd === null || !(error instanceof SysError) || error.code !== 'EINVAL') throw error;
+    if (!readonly) throw cannotShift(source, error);
+    bindMount(fd, target, { readonly, ownersFd: null });
+  }
+}
+
+function cannotShift(source: string, cause: unknown): Fault {
+  return new Fault('unsupported', `the filesystem of ${source} cannot show its owner as agent`, {
+    hint: 'Put it on another one (ext4, xfs, btrfs, tmpfs), or run the daemon as its owner.',
+    cause,
+  });
+}
+
+function giveTo(agent: Ids, fd: number): void {
+  const { uid, gid } = fstatSync(fd);
+  if (uid !== agent.uid || gid !== agent.gid) chownSync(`/proc/self/fd/${fd}`, agent.uid, agent.gid);
+}
+
+/**
+ * The plain files directly in a folder, each opened first and then looked at, so that it is the same that is given
+ * to somebody. A file with a second name may be another's.
+ */
+export function eachPlainFile(folderFd: number, act: (fd: number) => void): void {
+  for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
+    const fd = openAt({ folderFd, name }, O_PATH | constants.O_NOFOLLOW);
+    try {
+      const stat = fstatSync(fd);
+      if (stat.isFile() && stat.nlink === 1) act(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/**
+ * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
+ * would make the changes depend on more than names and the files that they are names of: the base may be edited meanwhile,
+ * and we read them without a mount.
+ */
+export async function overlaySource(
+  one: OverlayMount,
+  target: string,
+  input: Owners & { readonly rootless: boolean },
+): Promise<void> {
+  const [lower, folder] = [`${target}-lower`, `${target}-changes`];
+  const { lower: source, mapOwner = false } = one;
+  await bindSource({ kind: 'bind', source, target: '', readonly: true, mapOwner }, lower, input);
+  await bindSource({ kind: 'bind', source: one.folder, target: '', readonly: false }, folder, input);
+  chownSync(join(folder, 'upper'), input.agent.uid, input.agent.gid);
+  mkdirSync(target);
+  const layers = `lowerdir=${lower},upperdir=${folder}/upper,workdir=${folder}/work`;
+  if (input.rootless) mountOverlay(one, target, `${layers},userxattr`);
+  else if (!one.keepsLinks || !isMountedWithIndex(target, `${layers},index=on,${noMore}`))
+    mountOverlay(one, target, `${layers},index=off,${noMore}`);
+}
+
+const noMore = 'metacopy=off,redirect_dir=off';
+
+/** False where layers are not what they were when they were last mounted, or still are. */
+function isMountedWithIndex(target: string, options: string): boolean {
+  try {
+    mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);
+    return true;
+  } catch (error) {
+    if (error instanceof SysError && ['ESTALE', 'EBUSY', 'EINVAL', 'EOPNOTSUPP'].includes(error.code)) return false;
+    throw error;
+  }
+}
+
+function mountOverlay(one: OverlayMount, target: string, options: string): void {
+  try {
+    mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);
+  } catch (error) {
+    throw new Fault('unsupported', `no working copy can be laid over ${one.lower}: ${(error as Error).message}`, {
+      cause: error,
+      hint: 'Its filesystem, or that of CARREL_HOME, may not allow overlays: try --mode clone, or another CARREL_HOME.',
+    });
+  }
+}
+
+export function openSource(path: string): number {
+  try {
+    return openWithoutLinks(path);
+  } catch (error) {
+    const isLink = error instanceof SysError && error.code === 'ELOOP';
+    const why = isLink ? 'it leads through a link that was not there before' : (error as Error).message;
+    throw new Fault(isLink ? 'denied' : 'invalid', `cannot mount ${path}: ${why}`, { cause: error });
+  }
+}
