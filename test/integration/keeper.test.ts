@@ -1,15 +1,17 @@
 /** Processes beside a sandbox that are slower than everybody thought. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
+import { execInside } from '../../src/engine/local/exec.ts';
 import { callKeeper, type KeeperOptions, keeperArgs } from '../../src/engine/local/keeper.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { findProgram } from '../../src/engine/local/runtime.ts';
+import { run } from '../../src/lib/run.ts';
 import { processesNaming } from '../fixtures/attacks/ground.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 
@@ -53,6 +55,37 @@ it('a keeper whose daemon died before it could note anything has ended before ot
   setTimeout(() => start.end(), 100);
   expect(await engine.inspect(one.id, null)).toEqual({ kind: 'absent' });
   expect(processesNaming(one.id)).toEqual([]);
+});
+
+it('a keeper that may yet end for want of somebody to tell is not relied on', async () => {
+  const launch = sampleLaunch({ env: { PATH: '/usr/bin:/bin' } });
+  const { id } = launch;
+  const asked = new Error('enough was seen');
+  const started = engine.start(launch, async () => {
+    const keeper = Number(readFileSync(join(folder, 'run', id, 'keeper.pid'), 'utf8'));
+    process.kill(keeper, 'SIGSTOP');
+    const seen = engine.inspect(id, null);
+    // As long as a look takes that does not wait for it.
+    for (let looks = 0; looks < 3; looks += 1) await run(['crun', '--root', join(folder, 'state/crun'), 'state', id]);
+    process.kill(keeper, 'SIGKILL');
+    expect(await seen).toEqual({ kind: 'absent' });
+    throw asked;
+  });
+  await expect(started).rejects.toBe(asked);
+});
+
+it('a signal reaches a command whose runtime takes its time to say which it is', async () => {
+  const program = join(folder, 'runtime');
+  const script = 'for arg; do [ "$last" = --pid-file ] && file=$arg; last=$arg; done; sleep 1.5';
+  const wait = 'trap "exit 9" INT; echo $$ > "$file"; while :; do sleep 0.02; done';
+  writeFileSync(program, `#!/bin/sh\n${script}; ${wait}\n`, { mode: 0o755 });
+  const { id, bundle, keeperPath } = options('0123456789abcdef');
+  const tools = { runtimePath: program, runtimeArgs: [], keeperPath, maxProcesses: null };
+  const spec: ExecSpec = { command: ['true'], env: {}, cwd: '/', stdin: false, terminal: null };
+  const command = await execInside(tools, id, bundle, spec);
+  await command.signal('SIGINT');
+  command.detach();
+  expect((await command.exited).exitCode).toBe(9);
 });
 
 it('whoever waits for commands inside has gone with the sandbox', async () => {

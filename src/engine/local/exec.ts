@@ -131,7 +131,7 @@ function openPipes() {
  * the command's and nobody else's.
  */
 async function signalInside(folder: string, runtime: ChildProcess, name: NodeJS.Signals): Promise<void> {
-  for (let tries = 0; tries < 200 && runtime.exitCode === null && runtime.signalCode === null; tries += 1) {
+  while (runtime.exitCode === null && runtime.signalCode === null) {
     const pid = Number(readIfThere(join(folder, 'pid')) ?? 0);
     const ref = pid > 0 ? processRef(pid) : null;
     if (ref !== null) return signalRef(ref, name);

@@ -11,7 +11,7 @@ import { exitFrom } from '../exit.ts';
 import { type Context, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { isPaused } from './pause.ts';
-import { allProcesses, argsOf } from './stopped.ts';
+import { allProcesses, argsOf, fieldsOf, parentOf } from './stopped.ts';
 
 export async function observe(context: Context, id: string, handle: unknown): Promise<Observed> {
   const known = readHandle(handle);
@@ -53,14 +53,27 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   const handle = currentHandle(context, id);
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
   // A keeper that finds nobody to tell ends, and what it made can only be made anew.
-  if (state.status === 'created') return handle && isAlive(handle.keeper) ? { kind: 'created' } : { kind: 'absent' };
+  if (state.status === 'created') return handle && (await hasTold(handle)) ? { kind: 'created' } : { kind: 'absent' };
   return handle && isAlive(handle.init) ? alive(context, id, handle) : afterInit(context, id, handle);
 }
+
+const tickMs = 10;
+const maxTicks = 1000;
 
 /** Waits until a keeper that is still creating has done so. */
 export async function settledKeeper(context: Context, id: string): Promise<void> {
   const isCreating = () => !existsSync(join(context.layout.run(id), 'pid')) && keeperOf(context, id) !== null;
-  for (let tries = 0; tries < 500 && isCreating(); tries += 1) await pause(10);
+  for (let tick = 0; tick < maxTicks && isCreating(); tick += 1) await pause(tickMs);
+}
+
+/** Whether a keeper has got past telling what it made, and stays: it sleeps, and the runtime that was between is gone. */
+async function hasTold({ init, keeper }: LocalHandle): Promise<boolean> {
+  const sleeps = () => parentOf(init.pid) === keeper.pid && fieldsOf(`/proc/${keeper.pid}/stat`)[0] === 'S';
+  for (let tick = 0; tick < maxTicks && isAlive(keeper) && isAlive(init); tick += 1) {
+    if (sleeps()) return true;
+    await pause(tickMs);
+  }
+  return false;
 }
 
 /** The handle of what was launched under this id, running or not. */

@@ -106,7 +106,7 @@ async function startWith(context: Context, id: string, { runtime, runtimePath }:
   if (exitCode !== 0) throw runtimeFault(stderr);
 }
 
-const maxTries = 2000;
+const maxTries = 10_000;
 
 function isRuntime(pid: number): boolean {
   return /^(crun|runc)|INIT\]$/m.test(readIfThere(`/proc/${pid}/comm`) ?? '');
