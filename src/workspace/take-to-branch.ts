@@ -85,8 +85,8 @@ function isCommittable({ before, after }: Change): boolean {
 
 async function checkOut(branch: Branch, changes: readonly Change[], tree: string): Promise<void> {
   const before = new Map(changes.map((change) => [change.path, change.before?.mode]));
-  const entries = await branchEntries(branch, [...before.keys()], maxFileBytes);
-  for (const [path, found] of entries) putEntry(below(tree, path), found, before.get(path));
+  for await (const [path, found] of branchEntries(branch, [...before.keys()], maxFileBytes))
+    putEntry(below(tree, path), found, before.get(path));
 }
 
 /** Git keeps one bit of a mode; where that is the same, so is the mode. */

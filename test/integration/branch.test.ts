@@ -165,32 +165,29 @@ describe('refused', () => {
   });
 });
 
-it('tells what the branch has', async () => {
-  const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', big: 'x'.repeat(100) });
+it.each([
+  ['at once', undefined],
+  ['in portions', 1],
+])('tells what the branch has, %s', async (_, atOnceBytes) => {
+  const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', 'd/c': 'b\n', big: 'x'.repeat(100) });
   await commit(project, 'topic', [file('run', 'r', 0o755), link('l', 'to\nwhere'), file('a', 'on the branch\n')]);
-  const found = await branchEntries(
-    await openBranch(project.path, 'topic'),
-    ['a', 'd', 'd/b', 'big', 'run', 'l', 'no'],
-    50,
-  );
-  expect(
-    Object.fromEntries(
-      [...found].map(([path, { entry, content }]) => [
-        path,
-        [entry.type, entry.mode, entry.target, content?.toString()],
-      ]),
-    ),
-  ).toEqual({
+  const toldOf = async (name: string, ...paths: string[]) => {
+    const told: Record<string, unknown[]> = {};
+    const entries = branchEntries(await openBranch(project.path, name), paths, 50, atOnceBytes);
+    for await (const [path, { entry, content }] of entries)
+      told[path] = [entry.type, entry.mode, entry.target, content?.toString()];
+    return told;
+  };
+  expect(await toldOf('topic', 'a', 'd', 'd/b', 'd/c', 'big', 'run', 'l', 'no')).toEqual({
     a: ['file', 0o644, null, 'on the branch\n'],
     d: ['folder', 0o755, null, undefined],
     'd/b': ['file', 0o644, null, 'b\n'],
+    'd/c': ['file', 0o644, null, 'b\n'],
     big: ['file', 0o644, null, undefined],
     run: ['file', 0o755, null, 'r'],
     l: ['link', 0, 'to\nwhere', undefined],
   });
-  expect((await branchEntries(await openBranch(project.path, 'new'), ['a'], 50)).get('a')?.content?.toString()).toBe(
-    'a\n',
-  );
+  expect(await toldOf('new', 'a')).toEqual({ a: ['file', 0o644, null, 'a\n'] });
 });
 
 async function takenAfter(files: Record<string, string>, act: (tree: string) => void, allow = [...gateKinds]) {

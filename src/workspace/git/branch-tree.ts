@@ -36,23 +36,28 @@ export async function listTree(git: ProjectGit, commit: string | null): Promise<
   );
 }
 
-/** What stands there on the branch; paths where nothing does are not in the map. A submodule counts as a folder. */
-export async function branchEntries(
+/** So much is in memory at once, or one object where that is more. */
+const portionBytes = 64 * 1024 ** 2;
+
+/** What stands there on the branch, path by path; where nothing does there is no entry. A submodule counts as a folder. */
+export async function* branchEntries(
   { git, start }: Branch,
   paths: readonly BytePath[],
   maxBytes: number,
-): Promise<Map<BytePath, BranchEntry>> {
+  atOnceBytes = portionBytes,
+): AsyncGenerator<[BytePath, BranchEntry]> {
   const tree = await listTree(git, start);
   const folders = foldersAbove(tree.keys());
-  const files = paths.filter((path) => tree.has(path) && tree.get(path)?.mode !== '160000');
-  const blobs = await readBlobs(git, new Set(files.map((path) => tree.get(path)!.oid)), maxBytes);
-  const found = new Map<BytePath, BranchEntry>();
+  const files = new Map<string, BytePath[]>();
   for (const path of paths) {
     const known = tree.get(path);
-    if (known !== undefined && known.mode !== '160000') found.set(path, entryOf(known.mode, blobs.get(known.oid)!));
-    else if (known !== undefined || folders.has(path)) found.set(path, { entry: folder, content: null });
+    if (known !== undefined && known.mode !== '160000') {
+      if (!files.has(known.oid)) files.set(known.oid, []);
+      files.get(known.oid)!.push(path);
+    } else if (known !== undefined || folders.has(path)) yield [path, { entry: folder, content: null }];
   }
-  return found;
+  for await (const [oid, blob] of readBlobs(git, files.keys(), maxBytes, atOnceBytes))
+    for (const path of files.get(oid)!) yield [path, entryOf(tree.get(path)!.mode, blob)];
 }
 
 const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
@@ -71,18 +76,47 @@ interface Blob {
   readonly bytes: Buffer | null;
 }
 
-async function readBlobs(git: ProjectGit, oids: ReadonlySet<string>, maxBytes: number): Promise<Map<string, Blob>> {
+async function* readBlobs(
+  git: ProjectGit,
+  oids: Iterable<string>,
+  maxBytes: number,
+  atOnceBytes: number,
+): AsyncGenerator<[oid: string, Blob]> {
   const sizes = parseHeaders(await gitOutput(git, ['cat-file', '--batch-check'], { input: lines(oids) }));
-  const wanted = [...oids].filter((oid) => sizes.get(oid)! <= maxBytes);
-  const output = await gitOutput(git, ['cat-file', '--batch'], { input: lines(wanted), maxBytes: 4 * 1024 ** 3 });
-  const found = new Map<string, Blob>([...sizes].map(([oid, sizeBytes]) => [oid, { sizeBytes, bytes: null }]));
+  const wanted = new Map<string, number>();
+  for (const [oid, sizeBytes] of sizes) {
+    if (sizeBytes <= maxBytes) wanted.set(oid, sizeBytes);
+    else yield [oid, { sizeBytes, bytes: null }];
+  }
+  for (const portion of portions(wanted, atOnceBytes)) yield* readPortion(git, portion);
+}
+
+async function* readPortion(git: ProjectGit, oids: readonly string[]): AsyncGenerator<[oid: string, Blob]> {
+  const output = await gitOutput(git, ['cat-file', '--batch'], { input: lines(oids) });
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf('\n', at);
     const [oid, sizeBytes] = header(output.toString('latin1', at, end));
-    found.set(oid, { sizeBytes, bytes: output.subarray(end + 1, end + 1 + sizeBytes) });
+    yield [oid, { sizeBytes, bytes: output.subarray(end + 1, end + 1 + sizeBytes) }];
     at = end + sizeBytes + 2;
   }
-  return found;
+}
+
+/** What git writes before and after an object. */
+const frameBytes = 128;
+
+/** In the same order; only what is larger by itself makes a portion larger than that. */
+export function portions(sizes: ReadonlyMap<string, number>, atOnceBytes: number): string[][] {
+  const all: string[][] = [];
+  let roomBytes = 0;
+  for (const [oid, sizeBytes] of sizes) {
+    roomBytes -= sizeBytes + frameBytes;
+    if (roomBytes < 0) {
+      all.push([]);
+      roomBytes = atOnceBytes - sizeBytes - frameBytes;
+    }
+    all.at(-1)!.push(oid);
+  }
+  return all;
 }
 
 function lines(oids: Iterable<string>): string {
