@@ -55,11 +55,17 @@ function asks({ network: given, credentials }: SandboxSpec): boolean {
   return (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
 }
 
-/** In hexadecimal, as the kernel lists it; `0A` is a socket that listens. */
-const listed = `${insidePorts.proxy.toString(16).toUpperCase()} 0A`;
-/** Ten seconds: under a runtime with a network of its own there is nothing to be seen. */
-const waitForProxy = `
-heard() { while read -r _ at _ state _; do [ "\${at##*:} $state" = '${listed}' ] && return 0; done </proc/net/tcp; return 1; }
+/** What the proxy opens last for it (`network/proxy/sandbox-ports.ts`); undefined: it opens nothing. */
+function lastPort(spec: SandboxSpec): number | undefined {
+  return asks(spec) ? insidePorts.proxy : spec.services?.at(-1)?.port;
+}
+
+/**
+ * Ports are in hexadecimal, as the kernel lists them; `0A` is a socket that listens. Ten seconds: under a runtime with a network
+ * of its own there is nothing to be seen, and a service that is not declared any more does not come.
+ */
+const waitFor = (port: number) => `
+heard() { while read -r _ at _ state _; do [ "\${at##*:} $state" = '${port.toString(16).toUpperCase()} 0A' ] && return 0; done </proc/net/tcp; return 1; }
 tries=0
 until heard || [ $tries -ge 1000 ]; do tries=$((tries + 1)); sleep 0.01; done
 exec "$@"`;
@@ -69,6 +75,7 @@ exec "$@"`;
  * waits inside for the proxy, however many daemons die meanwhile.
  */
 export function commandOf(spec: SandboxSpec): readonly string[] {
-  if (spec.engine !== 'docker' || spec.command.length === 0 || !asks(spec)) return spec.command;
-  return ['/bin/sh', '-c', waitForProxy, 'sh', ...spec.command];
+  const port = lastPort(spec);
+  if (spec.engine !== 'docker' || spec.command.length === 0 || port === undefined) return spec.command;
+  return ['/bin/sh', '-c', waitFor(port), 'sh', ...spec.command];
 }

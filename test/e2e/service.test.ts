@@ -132,6 +132,12 @@ describe.each(ways)('a service, %s', (way: Way) => {
     ]);
   });
 
+  it('is there before the command begins', async () => {
+    const asking = ['curl', '-sS', `http://127.0.0.1:${ports.near}/first`];
+    const said = await carrel().run(['run', '--rm', '--service', 'near', '--', ...asking]);
+    expect(said).toEqual({ exitCode: 0, stdout: 'hello /first\n', stderr: '' });
+  });
+
   it('is told no lies, in whatever form', async () => {
     const { stdout, stderr } = await carrel().run(['exec', 'box', '--', 'python3', '-c', hostile, String(ports.notes)]);
     const { id, user } = await carrel().show('box');
