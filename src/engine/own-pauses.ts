@@ -44,10 +44,14 @@ export class OwnPauses {
     return this.#exclusive.run(id, () => this.#end(id, release));
   }
 
+  /** What could not be released is nobody's pause, and ended by whoever looks next. */
   async #end(id: string, release: Step): Promise<void> {
-    await release();
-    this.#own.get(id)?.end();
-    this.#own.delete(id);
+    try {
+      await release();
+    } finally {
+      this.#own.get(id)?.end();
+      this.#own.delete(id);
+    }
   }
 }
 

@@ -252,7 +252,8 @@ class DockerEngine implements Engine {
   }
 
   async dispose(): Promise<void> {
-    for (const id of this.#pauses.ids()) await this.resume(id);
+    // What an engine that is away still holds, the next instance ends, ignoring.
+    for (const id of this.#pauses.ids()) await this.resume(id).catch(() => {});
     this.#held.releaseAll();
     this.#context.logs.close();
     await this.#events.close();
