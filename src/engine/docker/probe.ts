@@ -15,7 +15,7 @@ import { canShow } from './stage.ts';
 import { sysbox } from './sysbox.ts';
 
 /** Somebody waits to be told. */
-const examineMs = 5000;
+const examineMs = 15_000;
 
 export interface Examined {
   readonly about: EngineAbout;

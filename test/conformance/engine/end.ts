@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { type Case, exitedWith, killedBy } from './trial.ts';
 import { Heard, within } from './wait.ts';
 
-const longGraceMs = 30_000;
+const longGraceMs = 60_000;
 
 export function endings(it: Case): void {
   describe('stop', () => {

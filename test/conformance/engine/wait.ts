@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 
-export const patienceMs = 20_000;
+export const patienceMs = 40_000;
 
 /** Asks until the answer is not null. */
 export async function until<T>(what: string, ask: () => Promise<T | null>, withinMs = patienceMs): Promise<T> {
