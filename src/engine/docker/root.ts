@@ -110,5 +110,7 @@ async function importFolder(connection: Connection, root: string, archive: strin
   if (exitCode !== 0) throw new Fault('internal', `cannot make an image of the host's programs: ${stderr.trim()}`);
   const answer = await connection.ask((docker) => docker.importImage(archive, { repo: `${hostImageName}:${tag}` }));
   answer.resume();
-  await finished(answer);
+  await finished(answer).catch((error: unknown) => {
+    throw connection.brokeOff(error);
+  });
 }

@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { viewThrough } from './view.ts';
+import { Connection } from './connection.ts';
+import { findView, viewThrough } from './view.ts';
 
 describe('a daemon in a container', () => {
   const view = viewThrough([
@@ -24,4 +30,23 @@ describe('a daemon in a container', () => {
   it('that has the whole machine under one name sees everything through it', () => {
     expect(viewThrough([{ here: '/', there: '/srv/root' }])('/usr')).toBe('/srv/root/usr');
   });
+});
+
+it('of an engine that dies while it shows what it sees is not known', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-view-'));
+  const server = createServer((request, response) => {
+    response.writeHead(request.method === 'POST' ? 201 : 200).flushHeaders();
+    if (request.method === 'GET') response.destroy();
+    else response.end('{}');
+  });
+  try {
+    await once(server.listen(join(folder, 'socket')), 'listening');
+    const connection = new Connection(join(folder, 'socket'));
+    const view = findView({ connection, image: 'any', folder, installation: 'here' });
+    await expect(view).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('broke off') });
+  } finally {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+    rmSync(folder, { recursive: true });
+  }
 });

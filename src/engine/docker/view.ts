@@ -68,7 +68,7 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
   } catch (error) {
     // It has no such path, or another file under that name.
     if (error instanceof Fault && (error.code === 'unsupported' || statusOf(error) !== null)) return false;
-    throw error;
+    throw connection.brokeOff(error);
   } finally {
     rmSync(file, { force: true });
     await connection.find((docker) => docker.getContainer(name).remove({ force: true }));
