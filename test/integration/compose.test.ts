@@ -148,8 +148,11 @@ it('runs, as nobody in particular and with nothing more than it was given', asyn
       '$HOME',
     ]);
   } finally {
-    // With them goes what Docker made on this machine.
-    dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
-    await dockerd.dispose();
+    try {
+      // With them goes what Docker made on this machine.
+      dockerCompose(['--no-ansi', '-p', 'shop', 'down', '--volumes', '-t', '0'], env);
+    } finally {
+      await dockerd.dispose();
+    }
   }
-});
+}, 120_000);
