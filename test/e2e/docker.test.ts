@@ -35,9 +35,7 @@ describe('on docker', () => {
     await dockerd.dispose();
     rmSync(fatal, { recursive: true });
   }, 120_000);
-  afterEach(async () => {
-    for (const { name } of await carrel.list()) await carrel.ok('rm', '--force', name);
-  });
+  afterEach(() => carrel.clear());
 
   const docker = ['--engine', 'docker', '--image', image];
 

@@ -159,8 +159,13 @@ export class Installation {
     rmSync(this.#beside, { recursive: true });
   }
 
-  async dispose(): Promise<void> {
+  /** Removes all sandboxes. */
+  async clear(): Promise<void> {
     await Promise.all((await this.list()).map(({ name }) => this.#remove(name)));
+  }
+
+  async dispose(): Promise<void> {
+    await this.clear();
     const pid = this.daemonPid;
     await this.client.call('shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
