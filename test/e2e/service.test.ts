@@ -80,10 +80,14 @@ describe.each(ways)('a service, %s', (way: Way) => {
     web.on('upgrade', (request: IncomingMessage, socket) => {
       asked.push(request);
       upgraded.push(socket);
+      socket.on('error', () => {});
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nopen');
       socket.pipe(socket);
     });
-    lines = createServer((socket) => socket.on('data', (chunk) => heard.push(chunk.toString())).pipe(socket));
+    lines = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => heard.push(chunk.toString())).pipe(socket);
+    });
     const [webPath, linesPath] = [join(folder, 'web.sock'), join(folder, 'lines.sock')];
     await Promise.all([
       once(web.listen(webPath), 'listening'),
