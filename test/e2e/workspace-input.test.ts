@@ -146,7 +146,7 @@ describe.each(ways)('as %s', (way) => {
         [['apply', 'nosuch'], 5, 'no sandbox nosuch'],
         [['snapshot', 'box', '../x'], 2, 'cannot be the name of a snapshot'],
         [['snapshot', 'box', 'a\u001b[31m'], 2, 'cannot be the name of a snapshot'],
-        [['snapshot', 'box', 'a'.repeat(64)], 2, 'label'],
+        [['snapshot', 'box', 'a'.repeat(64)], 2, 'LABEL: '],
         [['snapshot', 'box', ''], 2, ''],
         [['restore', 'box', 'first'], 6, 'is running'],
         [['restore', 'box', 'nosuch'], 5, 'no snapshot nosuch'],
