@@ -39,7 +39,7 @@ export interface CliOptions {
 }
 
 const program = resolve('bin/carrel');
-const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 30_000);
+const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 90_000);
 
 /** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
 export interface Account {

@@ -268,7 +268,7 @@ describe('a connection', () => {
     await until(
       () => existsSync(join(bench.data, 'outcome.json')) && bench.outcome.completion !== null,
       'the end',
-      30_000,
+      100_000,
     );
     run.child.stdout!.resume();
     expect(await run.exited).toBe(0);
@@ -334,7 +334,7 @@ describe('an agent that', () => {
     bench.plan([{ does: `flood 4\nwrite ${file('there')} x\nwait ${file('go')}` }]);
     const run = bench.start();
     run.ask();
-    await until(() => existsSync(file('there')), 'the end of the flood');
+    await until(() => existsSync(file('there')), 'the end of the flood', 100_000);
     const peakKb = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.child.pid}/status`, 'utf8'))?.[1]);
     writeFileSync(file('go'), '');
     expect(await run.exited).toBe(0);
