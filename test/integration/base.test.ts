@@ -129,13 +129,19 @@ describe('a copy', () => {
   });
 
   it('goes deeper than a path can be long', async () => {
-    const dig = 'cd "$1" && for n in $(seq 600); do mkdir 0123456789 && cd -P 0123456789 || exit 1; done; echo deep >f';
-    expect(spawnSync('bash', ['-c', dig, 'dig', project]).status).toBe(0);
+    const dig = `
+import os, sys
+os.chdir(sys.argv[1])
+for _ in range(600):
+    os.mkdir('0123456789'); os.chdir('0123456789')
+open('f', 'w').write('deep\\n')
+`;
+    expect(spawnSync('python3', ['-c', dig, project]).status).toBe(0);
     const before = readdirSync('/proc/self/fd').length;
     await copyTree(project, base);
     const found = spawnSync('find', [base, '-name', 'f', '-printf', '%d', '-execdir', 'cat', '{}', ';']);
     expect(found.stdout.toString()).toBe('601deep\n');
-    expect(readdirSync('/proc/self/fd').length).toBe(before);
+    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
     await removeTree(folder);
   });
 
