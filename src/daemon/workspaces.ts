@@ -3,13 +3,13 @@
  * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
  */
 import { existsSync } from 'node:fs';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, Handle } from '../engine/engine.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { Anchor } from '../lib/anchor.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
 import { isErrno } from '../lib/file.ts';
 import { type BytePath, fromText, isText, toBytes, toText } from '../model/byte-path.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Row, Store } from '../store/store.ts';
@@ -92,12 +92,23 @@ export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
 async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
   const { engine } = parts;
   const { id, status } = present(parts, row);
-  if (status.state !== 'running') return task();
-  await engine.pause(id, status.handle);
+  if (status.state !== 'running' || (await hasGone(engine, id, status.handle))) return task();
   try {
     return await task();
   } finally {
     await engine.resume(id, status.handle);
+  }
+}
+
+/** Pauses it, unless it has ended and nobody has recorded that yet: then it stands still already. */
+async function hasGone(engine: Engine, id: string, handle: Handle): Promise<boolean> {
+  try {
+    await engine.pause(id, handle);
+    return false;
+  } catch (error) {
+    const { kind } = isFault(error, 'conflict') ? await engine.inspect(id, handle) : { kind: null };
+    if (kind === 'exited' || kind === 'absent') return true;
+    throw error;
   }
 }
 
