@@ -63,13 +63,14 @@ export function syncFolder(path: string): void {
   }
 }
 
+/** Null of what is not there, and of what goes while it is read, as files of the kernel do. */
 export function readIfThere(path: string): string | null {
   try {
     // Cheaper than an error, and most of what is asked for is not there.
     if (!statSync(path, { throwIfNoEntry: false })) return null;
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || isErrno(error, 'ESRCH')) return null;
+    if (['ENOENT', 'ENOTDIR', 'ESRCH', 'ENODEV'].some((code) => isErrno(error, code))) return null;
     throw error;
   }
 }

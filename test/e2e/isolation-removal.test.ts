@@ -1,9 +1,10 @@
 /** Nothing inside keeps a sandbox from being removed, and nothing of it is left. */
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attackCommand, everyWay, type Ground, processesNaming, readOr } from '../fixtures/attacks/ground.ts';
 import { type Installation, until } from '../harness/installation.ts';
+import { groupsOf } from '../harness/traces.ts';
 
 everyWay('removal', (ground, way) => {
   describe.each(['command', 'exec'] as const)('a process that hides, from its %s', (entrance) => {
@@ -64,26 +65,10 @@ async function traces({ carrel, inDocker }: Ground, id: string): Promise<string[
   return [
     ...processesNaming(id).map((pid) => `process ${pid}`),
     ...mounts.map((pid) => `mount of ${pid}`),
-    ...cgroupsNamed(id),
+    ...groupsOf(id),
     ...foldersNamed(carrel.home, id),
     ...(await inDocker(id)),
   ];
-}
-
-/** On version 2 the groups of an installation are right at the top, on version 1 below each hierarchy. */
-function cgroupsNamed(id: string): string[] {
-  const top = '/sys/fs/cgroup';
-  return [top, ...subfolders(top)]
-    .flatMap(subfolders)
-    .filter((folder) => basename(folder).startsWith('carrel-'))
-    .map((folder) => join(folder, id))
-    .filter((folder) => existsSync(folder));
-}
-
-function subfolders(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(folder, entry.name));
 }
 
 function foldersNamed(home: string, id: string): string[] {

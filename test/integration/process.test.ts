@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readIfThere } from '../../src/lib/file.ts';
 import { processRef } from '../../src/lib/process.ts';
+import { isRealRoot } from '../harness/machine.ts';
 
 /** The first thread ends, the other one tells so and waits for the end of stdin. */
 const halfDead = `
@@ -22,4 +26,13 @@ it('a process is there until the last of its threads has ended', async () => {
   child.stdin.end();
   await once(child, 'exit');
   expect(processRef(child.pid!)).toBeNull();
+});
+
+it.runIf(isRealRoot)('a control group that goes while it is read is not there', () => {
+  const all = '/sys/fs/cgroup';
+  const group = mkdtempSync(join(existsSync(join(all, 'cgroup.procs')) ? all : join(all, 'pids'), 'carrel-'));
+  const fd = openSync(join(group, 'cgroup.procs'), 'r');
+  rmdirSync(group);
+  expect(readIfThere(`/proc/self/fd/${fd}`)).toBeNull();
+  closeSync(fd);
 });

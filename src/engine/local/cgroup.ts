@@ -141,7 +141,7 @@ function folders(cgroups: Cgroups, path: string): string[] {
 /** Ids with a group of their own, wanted or not. */
 export function groupIds(cgroups: Cgroups): string[] {
   if (cgroups.parent === null) return [];
-  const names = folders(cgroups, cgroups.parent).filter(existsSync).flatMap(subfolders);
+  const names = folders(cgroups, cgroups.parent).flatMap(subfolders);
   return [...new Set(names)];
 }
 
@@ -150,10 +150,16 @@ export function hasGroup(cgroups: Cgroups, id: string): boolean {
   return parent !== null && folders(cgroups, join(parent, id)).some((folder) => existsSync(folder));
 }
 
+/** Of a group that goes while it is looked at, none. */
 function subfolders(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENODEV')) return [];
+    throw error;
+  }
 }
 
 /** What still runs in it ends: where all records of a sandbox are gone, nothing else knows of its processes. */
@@ -168,14 +174,8 @@ export function removeGroup(cgroups: Cgroups, id: string): void {
     rmSync(join(mountPoint, hiddenHierarchy, cgroups.parent, id), { recursive: true, force: true });
 }
 
-/** Of a group that goes while it is looked at, none. */
 function membersOf(group: string): number[] {
-  try {
-    return (readIfThere(join(group, 'cgroup.procs'))?.match(/\d+/g) ?? []).map(Number);
-  } catch (error) {
-    if (isErrno(error, 'ENODEV')) return [];
-    throw error;
-  }
+  return (readIfThere(join(group, 'cgroup.procs'))?.match(/\d+/g) ?? []).map(Number);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -195,7 +195,6 @@ export function removeParent(cgroups: Cgroups): void {
 }
 
 function removeDeep(folder: string): void {
-  if (!existsSync(folder)) return;
   for (const name of subfolders(folder)) removeDeep(join(folder, name));
   removeEmpty(folder);
 }
