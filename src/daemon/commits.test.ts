@@ -2,12 +2,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
+import { sampleSpec } from '../../test/fixtures/sandbox.ts';
 import type { Launch, Process } from '../engine/engine.ts';
 import type { Inside } from '../engine/fake/process.ts';
 import { forever, say } from '../engine/fake/program.ts';
 import { createFakeEngine } from '../engine/fake.ts';
+import { Fault } from '../model/fault.ts';
 import { defaultLimits } from '../model/limits.ts';
-import { saveBundle } from './commits.ts';
+import { initialStatus } from '../model/sandbox.ts';
+import { Reconciler } from '../reconcile/reconcile.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import { inside, saveBundle } from './commits.ts';
 
 let folder: string;
 let path: string;
@@ -59,5 +65,36 @@ describe('a bundle', () => {
     [['no-git'], 'git could not bundle its commits: no-git: command not found'],
   ])('that %j cannot make is refused with a reason', async (command, message) => {
     await expect(saveBundle(await git(...command), path)).rejects.toMatchObject({ code: 'invalid', message });
+  });
+});
+
+describe('a task inside', () => {
+  const { id } = launch;
+  const at = '2026-01-01T00:00:00.000Z';
+
+  async function running() {
+    const [store, engine, places] = [createMemoryStore(), createFakeEngine(), samplePlaces(folder)];
+    const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now: () => at });
+    const value = { id, name: 'box', createdAt: at, spec: sampleSpec, status: initialStatus };
+    store.insert({ kind: 'sandbox', id, owner: 'ann', name: 'box', value }, { at, type: 't', subject: id, data: {} });
+    await reconciler.settle(id);
+    return { engine, parts: { store, reconciler }, sandbox: store.get('sandbox', id)!.value };
+  }
+
+  it('of a sandbox that ends meanwhile is done in one like it', async () => {
+    const { engine, parts, sandbox } = await running();
+    engine.end(id, { exitCode: 0 });
+    const place = await inside(parts, sandbox, async (one, handle) => {
+      await engine.exec(one, handle, { command: ['true'], env: {}, cwd: '/', stdin: false, terminal: null });
+      return one;
+    });
+    expect(place).not.toBe(id);
+    expect(await engine.list()).not.toContain(place);
+  });
+
+  it('that fails in one that goes on has failed', async () => {
+    const { parts, sandbox } = await running();
+    const task = inside(parts, sandbox, () => Promise.reject(new Fault('invalid', 'no git')));
+    await expect(task).rejects.toThrow('no git');
   });
 });

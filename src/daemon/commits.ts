@@ -43,13 +43,21 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
 }
 
 /** In the sandbox itself while it runs, else in one like it, which keeps it from starting. */
-function inside<T>(
-  parts: WorkspaceParts,
+export async function inside<T>(
+  parts: Pick<WorkspaceParts, 'store' | 'reconciler'>,
   sandbox: Sandbox,
   task: (id: string, handle: unknown) => Promise<T>,
 ): Promise<T> {
   const { id, status } = present(parts, sandbox);
-  if (status.state === 'running') return task(id, status.handle);
+  if (status.state === 'running') {
+    try {
+      return await task(id, status.handle);
+    } catch (error) {
+      await parts.reconciler.settle(id);
+      // One that has ended meanwhile took the task with it, or refused it.
+      if (!hasEnded(present(parts, sandbox).status)) throw error;
+    }
+  }
   return parts.reconciler.alone(id, async () => {
     const current = present(parts, sandbox);
     if (!hasEnded(current.status)) throw new Fault('conflict', 'it was started meanwhile');

@@ -113,7 +113,7 @@ async function hasGone(engine: Engine, id: string, handle: Handle): Promise<bool
 }
 
 /** As it is now: it may have gone, or be about to go, since it was found by its name. */
-export function present({ store }: WorkspaceParts, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
+export function present({ store }: Pick<WorkspaceParts, 'store'>, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
   const current = store.get('sandbox', id)?.value;
   if (current && current.spec.desired !== 'removed') return current;
   throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);
