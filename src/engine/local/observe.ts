@@ -62,7 +62,7 @@ const maxTicks = 1000;
 
 /** Waits until a keeper that is still creating has done so. */
 export async function settledKeeper(context: Context, id: string): Promise<void> {
-  const isCreating = () => !existsSync(join(context.layout.run(id), 'pid')) && keeperOf(context, id) !== null;
+  const isCreating = () => pidOf(context, id) === 0 && keeperOf(context, id) !== null;
   for (let tick = 0; tick < maxTicks && isCreating(); tick += 1) await pause(tickMs);
 }
 
@@ -80,10 +80,15 @@ async function hasTold({ init, keeper }: LocalHandle): Promise<boolean> {
 export function currentHandle(context: Context, id: string): LocalHandle | null {
   const note = readNote(context, id);
   const keeper = keeperOf(context, id);
-  const pid = Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
+  const pid = pidOf(context, id);
   if (note === null) return null;
   const init = pid > 0 ? processRef(pid) : null;
   return { version: 1, runtime: note.runtime, advisory: note.advisory, init: init ?? gone, keeper: keeper ?? gone };
+}
+
+/** Zero until the runtime has written it. */
+function pidOf(context: Context, id: string): number {
+  return Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
 }
 
 /** Stands for a process that has ended. */
