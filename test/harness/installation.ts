@@ -21,6 +21,7 @@ import type { SandboxView } from '../../src/api/routes.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
+import { daemonsOf } from './traces.ts';
 
 export type { SandboxView };
 
@@ -169,7 +170,8 @@ export class Installation {
     const pid = this.daemonPid;
     await this.client.call('shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
-    // A daemon that came second may still be on its way out.
+    // One that came second, and that nobody waits for any more, would make the home anew.
+    await until(() => daemonsOf(this.home).length === 0, 'others to be on their way out');
     await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
   }
 

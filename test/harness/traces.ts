@@ -3,10 +3,15 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 function commandLine(pid: string): string[] {
+  return textOf(`/proc/${pid}/cmdline`).split('\0');
+}
+
+/** Of what is gone meanwhile, nothing. */
+function textOf(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return readFileSync(path, 'utf8');
   } catch {
-    return [];
+    return '';
   }
 }
 
@@ -21,6 +26,14 @@ export function processesMentioning(text: string, program: string): number[] {
       const [file = '', ...args] = commandLine(pid);
       return basename(file) === program && args.some((arg) => arg.includes(text));
     })
+    .map(Number);
+}
+
+/** Pids of daemons of this home, be they only about to be one. */
+export function daemonsOf(home: string): number[] {
+  const isOurs = (pid: string) => textOf(`/proc/${pid}/environ`).split('\0').includes(`CARREL_HOME=${home}`);
+  return allPids()
+    .filter((pid) => commandLine(pid).some((arg) => arg.endsWith('/daemon/main.js')) && isOurs(pid))
     .map(Number);
 }
 
