@@ -1,4 +1,5 @@
 import { Fault } from './fault.ts';
+import { blank, codeText, invisible } from './invisible.ts';
 
 export const sandboxNamePattern = /^[a-z0-9][a-z0-9_.-]{0,62}$/;
 export const idPattern = /^[0-9a-f]{16}$/;
@@ -13,14 +14,10 @@ export function checkSandboxName(name: string): string {
   });
 }
 
-/** Text from anywhere, safe to print on a terminal in one line: quoted, control characters escaped, bounded. */
+/** Text from anywhere, safe to print on a terminal in one line: quoted, bounded, nothing invisible in it. */
 export function printable(text: string, max = 80): string {
   const quoted = JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
-  return quoted.replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return quoted.replace(invisible, codeText).replace(blank, codeText);
 }
 
 /** Where the commits of a sandbox are, in the repository of its project. A name may have dots where a ref may not. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import { age, duration } from './age.ts';
 import { Output } from './output.ts';
 import { table } from './table.ts';
@@ -30,10 +31,27 @@ describe('plain', () => {
     ['abc\u202egpj.exe', 'abc\\u202egpj.exe'],
     ['\u200b\u2066x\u2028', '\\u200b\\u2066x\\u2028'],
     ['lone \ud800', 'lone \\ud800'],
+    ['tag \u{e0061}', 'tag \\u{e0061}'],
+    ['selector \ufe0f\u{e0101}', 'selector \\ufe0f\\u{e0101}'],
+    ['\u115f\u3164\u034f\u180e\uffa0', '\\u115f\\u3164\\u034f\\u180e\\uffa0'],
+    ['\u00ad\u061c\u2060\ufeff\ufff9', '\\u00ad\\u061c\\u2060\\ufeff\\ufff9'],
+    ['private \ue000, unassigned \u0378, musical \u{1d173}', 'private \\ue000, unassigned \\u0378, musical \\u{1d173}'],
     ['grüße 日本 🙂 "quoted" \\', 'grüße 日本 🙂 "quoted" \\'],
   ])('%j', (text, shown) => {
     expect(plain(text)).toBe(shown);
   });
+});
+
+test('no character of a kind that cannot be seen is printed, whatever way is taken', () => {
+  const odd = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Variation_Selector}\p{Bidi_Control}]/u;
+  const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((one) => odd.test(one));
+  const text = all.join('');
+  expect(plain(text)).not.toMatch(odd);
+  expect(printable(text, Number.POSITIVE_INFINITY)).not.toMatch(odd);
+  const { out, stdout } = open(true, false);
+  out.document({ text }, 0);
+  expect(stdout.text.trimEnd()).not.toMatch(odd);
+  expect(JSON.parse(stdout.text)).toEqual({ text });
 });
 
 test('width counts columns, not characters', () => {

@@ -3,6 +3,7 @@
  * stderr. With `--json` stdout carries JSON only and stderr carries errors only, as JSON too.
  */
 import { consequences, type Fault } from '../../model/fault.ts';
+import { plainJson } from '../../model/invisible.ts';
 import { cut, plain, plainLines } from './text.ts';
 
 const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
@@ -38,7 +39,7 @@ export class Output {
 
   /** One JSON document, or one line of a stream of them. */
   document(value: unknown, indent = 2): void {
-    this.#stdout.write(`${JSON.stringify(value, null, indent)}\n`);
+    this.#stdout.write(`${plainJson(JSON.stringify(value, null, indent))}\n`);
   }
 
   /** Friendly words that only a person at a terminal needs. */
@@ -59,7 +60,7 @@ export class Output {
   /** Says what went wrong, and the exit code that belongs to it. */
   fail(refusal: Fault): number {
     const fault = this.reword(refusal);
-    this.#stderr.write(this.json ? `${JSON.stringify(fault)}\n` : this.#explain(fault));
+    this.#stderr.write(this.json ? `${plainJson(JSON.stringify(fault))}\n` : this.#explain(fault));
     return consequences[fault.code].exit;
   }
 

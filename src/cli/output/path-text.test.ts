@@ -13,6 +13,9 @@ test.each([
   ['\u009b31m', '"\\302\\23331m"'],
   [' led and trailed ', '" led and trailed "'],
   ['', '""'],
+  ['a\u{e0061}.ts', '"a\\363\\240\\201\\241.ts"'],
+  ['a\u00a0b', '"a\\302\\240b"'],
+  ['a\u2800b', '"a\\342\\240\\200b"'],
 ])('%j', (path, shown) => {
   expect(pathText({ path })).toBe(shown);
 });

@@ -1,5 +1,6 @@
 /** Names that agents chose, for people and for lines. */
 import { isUtf8 } from 'node:buffer';
+import { blank } from '../../model/invisible.ts';
 import { plain } from './text.ts';
 
 export interface ShownPath {
@@ -18,7 +19,7 @@ export function pathText({ path, pathBase64 }: ShownPath): string {
 }
 
 function isTame(path: string): boolean {
-  return path !== '' && path.trim() === path && !/["\\]/.test(path) && plain(path) === path;
+  return path !== '' && path.trim() === path && !/["\\]/.test(path) && isPlain(path);
 }
 
 /** Whole characters, and single bytes where there is none. */
@@ -34,6 +35,11 @@ function characters(bytes: Buffer): Buffer[] {
 function escaped(piece: Buffer): string {
   const text = piece.toString('utf8');
   if (short[text] !== undefined) return short[text];
-  if (isUtf8(piece) && plain(text) === text) return text;
+  if (isUtf8(piece) && isPlain(text)) return text;
   return [...piece].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+}
+
+/** Names that differ by a blank of another kind look alike. */
+function isPlain(text: string): boolean {
+  return plain(text) === text && text.search(blank) < 0;
 }

@@ -1,6 +1,7 @@
 /** Text from outside made safe and fitting for a terminal. */
-const harmful =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+import { codeText, invisible } from '../../model/invisible.ts';
+
+const printableAscii = /^[ -~]*$/;
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
@@ -8,9 +9,10 @@ const thin = /\p{Mn}|\p{Me}/u;
 // Our own colours take no room.
 const colours = /\u001b\[\d+m/g;
 
-/** One harmless line: control and direction characters are shown as escapes, nothing is quoted. */
+/** One harmless line: characters that cannot be seen, or that change how others are, are shown as escapes; nothing is quoted. */
 export function plain(text: string): string {
-  return text.replace(harmful, (found) => short[found] ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (printableAscii.test(text)) return text;
+  return text.replace(invisible, (found) => short[found] ?? codeText(found));
 }
 
 /** Like `plain`, but keeps line ends. */

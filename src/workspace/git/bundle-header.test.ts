@@ -70,3 +70,29 @@ test('names of branches', () => {
   ])
     expect(isBranchName(name), name).toBe(false);
 });
+
+test.each([
+  'a\u0085',
+  'a\u009b31m',
+  'a\u202eb',
+  'a\u2066b',
+  'a\u200bb',
+  'a\u00a0b',
+  'a\u{e0061}',
+  'a\ufe0f',
+  'a\u{e0100}',
+  'a\u3164',
+  'a\u00ad',
+  'a\u2028',
+])('a branch called %j never becomes a ref, and the refusal shows it harmless', (name) => {
+  expect(isBranchName(name)).toBe(false);
+  const fault = (() => {
+    try {
+      return parse(`# v2 git bundle\n${oid} refs/heads/${name}\n\n`);
+    } catch (error) {
+      return error as Error;
+    }
+  })() as Error;
+  expect(fault.message).toMatch(/"a.* is not taken as the name of a branch/);
+  expect(fault.message).not.toContain(name.slice(1, 2));
+});

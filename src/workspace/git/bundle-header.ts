@@ -1,5 +1,7 @@
 /** The beginning of a git bundle, read strictly: an agent wrote it. */
 import { Fault } from '../../model/fault.ts';
+import { blank, hasInvisible } from '../../model/invisible.ts';
+import { printable } from '../../model/name.ts';
 
 export interface BundleRef {
   /** Of a local branch, without `refs/heads/`; null: HEAD. */
@@ -48,7 +50,7 @@ function parseRef(line: string, oidLength: number): BundleRef {
   if (name === 'HEAD') return { branch: null, oid };
   if (!name.startsWith('refs/heads/')) throw refused('it has something that is no branch');
   const branch = name.slice('refs/heads/'.length);
-  if (!isBranchName(branch)) throw refused('one of its branches has a name that git does not take');
+  if (!isBranchName(branch)) throw refused(`${printable(branch)} is not taken as the name of a branch`);
   return { branch, oid };
 }
 
@@ -56,9 +58,10 @@ function isOid(text: string): boolean {
   return /^[0-9a-f]{40,64}$/.test(text);
 }
 
-/** As git has it, and a little less: no part begins with a dash, and bytes that are no text are refused. */
+/** As git has it, and a little less: no part begins with a dash, nothing in it is invisible, and all of it is text. */
 export function isBranchName(name: string): boolean {
   if (name.length > maxNameBytes || /[\u0000-\u0020\u007f~^:?*[\\\ufffd]|\.\.|@\{/.test(name)) return false;
+  if (hasInvisible(name) || name.search(blank) >= 0) return false;
   return name !== '@' && name.split('/').every((part) => /^[^.-]/.test(part) && !/(?:\.lock|\.)$/.test(part));
 }
 
