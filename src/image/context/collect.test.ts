@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Anchor } from '../../lib/anchor.ts';
+import { Anchor, within } from '../../lib/anchor.ts';
 import { isFault } from '../../model/fault.ts';
 import { type ContextLimits, collect } from './collect.ts';
 import { parseIgnore } from './ignore.ts';
@@ -150,6 +150,13 @@ describe('a hostile project', () => {
     for (const path of ['link', 'here/real', 'folder', 'real/x'])
       expect(() => readSmall(root, path, 9)).toThrow('plain file');
     expect(() => readSmall(root, 'real', 3)).toThrow('larger than');
+  });
+
+  it('is bounded by what is read, not by the size that a file shows', () => {
+    // Files of the kernel show a size of 0, as one does that grows after it was looked at.
+    within(Anchor.open('/proc/self'), (kernel) => {
+      expect(() => readSmall(kernel, 'mountinfo', 9)).toThrow('larger than');
+    });
   });
 });
 

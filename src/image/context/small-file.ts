@@ -1,5 +1,5 @@
 /** Small files of a project that say something about it: never through a link, never more than expected. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
@@ -22,13 +22,28 @@ function readBelow(folder: Anchor, [name, ...rest]: string[], path: string, maxB
   if (rest.length > 0) return within(folder.enter(name!), (inner) => readBelow(inner, rest, path, maxBytes));
   const fd = openSync(folder.at(name!), readOnly);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw notPlain(path);
-    if (stat.size > maxBytes) throw new Fault('invalid', `${path} is larger than ${formatSize(maxBytes)}`);
-    return readFileSync(fd);
+    if (!fstatSync(fd).isFile()) throw notPlain(path);
+    const bytes = readAtMost(fd, maxBytes + 1);
+    if (bytes.length > maxBytes) throw new Fault('invalid', `${path} is larger than ${formatSize(maxBytes)}`);
+    return bytes;
   } finally {
     closeSync(fd);
   }
+}
+
+const pieceBytes = 64 * 1024;
+
+/** By what is read, not by the size that the file shows: it may grow meanwhile. */
+function readAtMost(fd: number, maxBytes: number): Buffer {
+  const pieces: Buffer[] = [];
+  for (let left = maxBytes; left > 0; ) {
+    const piece = Buffer.alloc(Math.min(left, pieceBytes));
+    const count = readSync(fd, piece);
+    if (count === 0) break;
+    pieces.push(piece.subarray(0, count));
+    left -= count;
+  }
+  return Buffer.concat(pieces);
 }
 
 function notPlain(path: string): Fault {
