@@ -118,8 +118,7 @@ async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(k
   const { home } = parts;
   await openFolder(parts, id);
   mkdirSync(home.state(id), { recursive: true, mode: 0o711 });
-  // Docker's own daemon does not see what is mounted for us alone.
-  if (!spec.demanded.includes('diskBytes') || spec.engine === 'docker') return [];
+  if (!spec.demanded.includes('diskBytes')) return [];
   const { kind } = await ensureDisk(home.sandbox(id), spec.limits.diskBytes);
   return kind === 'enforced' ? ['diskBytes'] : [];
 }

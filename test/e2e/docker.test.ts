@@ -23,7 +23,9 @@ describe('on docker', () => {
     const script = `#!/bin/sh\ncase " $* " in *" create "*) kill -KILL $(cat ${dockerd.folder}/pid);; *) exec runc "$@";; esac\n`;
     writeFileSync(join(fatal, 'crun'), script, { mode: 0o755 });
     carrel = new Installation();
-    writeFileSync(join(carrel.home, 'config.yaml'), `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
+    await dockerd.docker('import', '--change', 'VOLUME /scratch', join(dockerd.folder, 'image.tar'), 'with-volume');
+    const images = [image, 'with-volume'];
+    carrel.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${images}]\n`);
     project = carrel.folder('project');
     mkdirSync(join(project, 'src'));
     for (const [path, text] of Object.entries({ 'a.txt': 'one\n', 'keep.txt': 'kept\n', 'src/x': 'x\n' }))
@@ -118,6 +120,23 @@ describe('on docker', () => {
     expect(await carrel.ok('logs', 'said')).toBe('1\n2\n');
     expect(await carrel.ok('logs', '--tail', '1', 'said')).toBe('2\n');
     await carrel.ok('rm', 'said');
+  });
+
+  it('keeps to the limit for its disk wherever it can write, and goes on with it under the next daemon', async () => {
+    const roomy = ['--engine', 'docker', '--image', 'with-volume', '--disk', '10m'];
+    await carrel.ok('create', '--name', 'small', ...roomy, project);
+    const write = 'for place; do head -c 50m /dev/zero > $place/big; stat -c %s $place/big; rm $place/big; done';
+    const places = ['/workspace', '/home/agent', '/.data', '/scratch'];
+    const { stdout, stderr } = await carrel.run(['exec', 'small', '--', 'sh', '-c', write, 'sh', ...places]);
+    expect(stdout.split('\n').filter((size) => Number(size) > 10 * 1024 ** 2)).toEqual([]);
+    expect(stderr.match(/I\/O error|No space left/g)).toHaveLength(3);
+    expect(stderr).toMatch(/\/scratch\/big: Read-only file system/);
+    expect((await carrel.show('small')).limits.advisory).toEqual([]);
+    await carrel.ok('exec', 'small', '--', 'sh', '-c', 'echo two >> a.txt');
+    await carrel.killDaemon();
+    expect(await carrel.ok('diff', 'small')).toContain('+two');
+    await carrel.ok('rm', '--force', 'small');
+    expect(await dockerd.docker('volume', 'ls', '--quiet')).toBe('');
   });
 
   it.each(['stage', 'container'])(

@@ -43,9 +43,11 @@ it('passes streams, input and codes through', async () => {
 });
 
 it('works on copies of projects: diff, snapshot, fork, apply, restore', async () => {
-  await carrel.ok('create', '--name', 'box', project);
+  await carrel.ok('create', '--name', 'box', '--disk', '64m', project);
   await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt; echo new > b.txt');
   expect(await carrel.ok('diff', 'box')).toContain('+two');
+  const { stderr } = await carrel.run(['exec', 'box', '--', 'sh', '-c', 'head -c 99m /dev/zero > big; rm big']);
+  expect(stderr).toMatch(/No space left|I\/O error|write error/);
   await carrel.ok('snapshot', 'box', 'early');
   await carrel.ok('fork', 'box', 'twin');
   await carrel.ok('start', 'twin');

@@ -227,8 +227,8 @@ function mountsBelow(folder: string): string[] {
 
 async function imageArchive(folder: string): Promise<string> {
   const root = join(folder, 'image');
-  for (const name of ['bin', 'etc', 'tmp']) mkdirSync(join(root, name), { recursive: true });
-  chmodSync(join(root, 'tmp'), 0o1777);
+  for (const name of ['bin', 'etc', 'tmp', 'scratch']) mkdirSync(join(root, name), { recursive: true });
+  for (const name of ['tmp', 'scratch']) chmodSync(join(root, name), 0o1777);
   copyFileSync('/bin/busybox', join(root, 'bin/busybox'));
   for (const name of [...programs, ...more]) symlinkSync('busybox', join(root, 'bin', name));
   const archive = join(folder, 'image.tar');

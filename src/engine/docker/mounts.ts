@@ -4,7 +4,7 @@
  * Volumes of users have their own names there, too.
  */
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
@@ -32,6 +32,8 @@ export interface MountPlan {
   /** Whoever reads the layers can see names under `user.` only. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
+  /** Where the image asks for volumes. */
+  readonly imageVolumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -61,9 +63,20 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
     return bindSettings(plan.sources.source(index), mount.target, readonly && !plan.sealed);
   });
   return {
-    mounts: [...accountMounts(identity, plan), ...others],
+    mounts: [...accountMounts(identity, plan), ...imageVolumes(mounts, plan), ...others],
     tmpfs: Object.fromEntries(tmpfs.map((mount) => [mount.target, tmpfsOptions(mount)])),
   };
+}
+
+/** With what the image has there, and read-only like the rest of it. */
+function imageVolumes(mounts: readonly Mount[], plan: MountPlan): MountSettings[] {
+  const isTaken = (path: string) => mounts.some(({ target }) => target === normalize(path).replace(/(.)\/$/, '$1'));
+  const free = plan.imageVolumes.filter((path) => !isTaken(path));
+  return free.map((path, index) => {
+    const Source = plan.volumeName(mounts.length + index);
+    const VolumeOptions = { NoCopy: false, Labels: { ...plan.labels }, DriverConfig: { Name: 'local', Options: {} } };
+    return { Type: 'volume', Source, Target: path, ReadOnly: true, VolumeOptions };
+  });
 }
 
 function tmpfsOptions({ mode, sizeBytes }: TmpfsMount): string {

@@ -25,15 +25,27 @@ import type { Connection } from './connection.ts';
 export interface DockerRoot {
   readonly image: string;
   readonly mounts: readonly Mount[];
+  /** Where the image asks for a volume. Unless told otherwise the engine makes one there that can be written without a limit. */
+  readonly volumes: readonly string[];
 }
 
 /** `folder` is to work in. */
 export async function rootOf(root: Root, connection: Connection, folder: string): Promise<DockerRoot> {
-  if (root.kind === 'image') return { image: root.reference, mounts: [] };
-  if (root.kind === 'host') return { image: await recentHostImage(connection, folder), mounts: hostProgramMounts() };
+  if (root.kind === 'image') {
+    return { image: root.reference, mounts: [], volumes: await volumesOf(root.reference, connection) };
+  }
+  if (root.kind === 'host') {
+    return { image: await recentHostImage(connection, folder), mounts: hostProgramMounts(), volumes: [] };
+  }
   throw new Fault('unsupported', 'a Docker Engine makes no sandboxes of a folder', {
     hint: 'Make an image of it with docker import, or use the embedded engine: --engine local.',
   });
+}
+
+/** Of an image that is not there, creating the container says so. */
+async function volumesOf(reference: string, connection: Connection): Promise<string[]> {
+  const found = await connection.find((docker) => docker.getImage(reference).inspect());
+  return Object.keys((found?.Config?.Volumes as Record<string, unknown> | null | undefined) ?? {});
 }
 
 export const hostImageName = 'carrel-host';

@@ -28,14 +28,14 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const isPodman = facts.product === 'Podman';
   requireSeccomp(facts);
   const runtime = chooseRuntime(launch.runtime, facts);
-  const advisory = advisoryLimits(facts, launch);
+  const shows = context.stage.isPossible;
+  const advisory = advisoryLimits(facts, launch, shows);
   const { connection, maps, installation } = context;
   const root = await rootOf(launch.root, connection, context.folder);
   const own = { [labels.installation]: installation, [labels.id]: launch.id, [labels.version]: version };
   const all = [...root.mounts, ...launch.mounts];
   const who = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
   const start = randomBytes(4).toString('hex');
-  const shows = context.stage.isPossible;
   if (isPodman && !shows) throw needsRoot();
   const view = shows ? same : await context.view(root.image);
   const identity = shows ? ownIdentity(who) : identityFor(ownedFolders(launch.mounts, maps), who);
@@ -49,6 +49,8 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     maps,
     view,
     userMarks: context.rootless,
+    // Podman leaves them aside.
+    imageVolumes: isPodman ? [] : root.volumes,
     volumeName: (index) => volumeName(installation, launch.id, index, start),
     labels: own,
   });
@@ -117,14 +119,16 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
   });
 }
 
-/** Disk is announced, never refused, but where a limit on it hides in mounts that the Docker Engine does not see. */
-function advisoryLimits(facts: Facts, launch: Launch): (keyof Limits)[] {
-  const all = Object.keys(launch.limits) as (keyof Limits)[];
-  const advisory = all.filter((key) => !facts.enforced.includes(key));
-  const refused = launch.demanded.filter((key) => advisory.includes(key) && key !== 'diskBytes');
-  if (refused.length === 0 && !launch.held.includes('diskBytes')) return advisory;
-  const names = refused.length > 0 ? refused : ['diskBytes'];
-  throw new Fault('unsupported', `this Docker Engine cannot enforce the limits asked for: ${names.join(', ')}`, {
+/**
+ * Limits that are not enforced; refused when one of them was asked for. Disk is announced and not refused, as on the embedded
+ * engine, but where it is held by a disk image that this engine does not see.
+ */
+function advisoryLimits({ enforced }: Facts, { limits, held, demanded }: Launch, shows: boolean): (keyof Limits)[] {
+  const all = Object.keys(limits) as (keyof Limits)[];
+  const advisory = all.filter((key) => !enforced.includes(key) && !(shows && held.includes(key)));
+  const refused = demanded.filter((key) => advisory.includes(key) && (key !== 'diskBytes' || held.includes(key)));
+  if (refused.length === 0) return advisory;
+  throw new Fault('unsupported', `this Docker Engine cannot enforce the limits asked for: ${refused.join(', ')}`, {
     hint: 'Leave them out, or use the embedded engine: --engine local.',
   });
 }
