@@ -65,6 +65,8 @@ export const markRequest = z.strictObject({
   story: storyId,
   status,
   notes: z.string().max(10_000).optional(),
+  /** Although stories it depends on are open. */
+  force: z.boolean().optional(),
 });
 
 export const skipRequest = z.strictObject({ file: path, story: storyId });

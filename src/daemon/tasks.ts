@@ -29,6 +29,8 @@ export interface MarkOrder {
   readonly story: string;
   readonly status: StoryStatus;
   readonly notes?: string | undefined;
+  /** Although stories it depends on are open. */
+  readonly force?: boolean | undefined;
 }
 
 export class TaskDesk {
@@ -58,10 +60,11 @@ export class TaskDesk {
     return viewOf(place, this.#parts.tasks.read(place, this.#sandboxes.account).file);
   }
 
-  async mark({ file, story, status, notes }: MarkOrder): Promise<ChangedStoriesView> {
-    if (status === 'skipped') return this.#change(file, story, (stories) => skips(story, stories, notes));
-    return this.#change(file, story, (_, { id, status: from }) => {
-      checkStoryTransition(id, from, status);
+  async mark({ file, story: id, status, notes, force = false }: MarkOrder): Promise<ChangedStoriesView> {
+    if (status === 'skipped') return this.#change(file, id, (stories) => skips(id, stories, notes));
+    return this.#change(file, id, (stories, story) => {
+      checkStoryTransition(id, story.status, status);
+      if (!force && needsDependencies.includes(status)) refuseHeldUp(story, stories);
       return [{ id, status, notes }];
     });
   }
@@ -113,6 +116,21 @@ export class TaskDesk {
     const after = await this.#parts.tasks.change(place, found, this.#sandboxes.account);
     return { changed: changed.map(({ id }) => id), task: viewOf(place, after.file) };
   }
+}
+
+/** A story that failed has failed, whatever it depends on. */
+const needsDependencies: readonly StoryStatus[] = ['in_progress', 'completed'];
+
+function refuseHeldUp(story: Story, stories: readonly Story[]): void {
+  const open = heldUpBy(story, stories);
+  if (open.length === 0) return;
+  throw new Fault(
+    'conflict',
+    `${story.id} depends on ${open.join(', ')}, which ${open.length === 1 ? 'is' : 'are'} open`,
+    {
+      hint: 'Complete or skip that first, or mark it all the same with --force.',
+    },
+  );
 }
 
 /** The story itself must be one that can be skipped; what is behind it goes along. */

@@ -1,5 +1,5 @@
 /** Task files with the real CLI and daemon. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TaskView } from '../../src/api/routes.ts';
@@ -46,12 +46,25 @@ test('they are listed, checked and worked through', async () => {
   expect(differing).toEqual(['      "status": "in_progress",']);
 
   expect(await at.ok('task', 'mark', file, 'US-004', 'failed', '--notes', 'no $(way)')).toBe('US-004 failed\n');
+  const early = await at.run(['task', 'mark', file, 'US-002', 'in_progress']);
+  expect([early.exitCode, early.stderr]).toEqual([6, expect.stringMatching(/US-002 depends on US-001.*\n.*--force/)]);
   expect(await at.ok('task', 'skip', file, 'US-002')).toBe('US-002 skipped\nUS-003 skipped\n');
   await at.ok('task', 'mark', file, 'US-001', 'in_progress');
   expect(await at.ok('task', 'reset', file)).toBe('US-001 failed\n');
   const task = await at.json<TaskView>('task', 'list', file);
   expect(task.progress).toEqual({ total: 4, completed: 0, failed: 2, inProgress: 0, pending: 0, skipped: 2 });
   expect(task.stories[3]).toMatchObject({ status: 'failed', notes: 'no $(way)' });
+});
+
+test('a story whose dependencies are open is begun with --force only', async () => {
+  const other = file.replace('login', 'forced');
+  writeFileSync(other, taskText([story(1), story(2, { dependsOn: ['US-001'] })]));
+  const mark = (...args: string[]) => at.run(['task', 'mark', other, 'US-002', ...args]);
+  expect((await mark('in_progress')).exitCode).toBe(6);
+  expect(await mark('in_progress', '--force')).toMatchObject({ exitCode: 0, stdout: 'US-002 in_progress\n' });
+  expect((await mark('completed')).exitCode).toBe(6);
+  expect((await mark('completed', '--force')).exitCode).toBe(0);
+  rmSync(other);
 });
 
 test('what cannot be is refused with a reason, and changes nothing', async () => {

@@ -3,7 +3,7 @@ import { connect } from '../daemon.ts';
 import { absolute } from '../paths.ts';
 import { checkStoryId, checkStoryStatus, printChanged } from '../task.ts';
 
-type Options = { readonly notes?: string };
+type Options = { readonly notes?: string; readonly force?: boolean };
 
 export default async function taskMark(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [file, story, status] = args as [string, string, string];
@@ -12,6 +12,7 @@ export default async function taskMark(context: Context, { args, options }: Invo
     story: checkStoryId(story),
     status: checkStoryStatus(status),
     ...(options.notes === undefined ? {} : { notes: options.notes }),
+    ...(options.force ? { force: true } : {}),
   };
   printChanged(context, await connect(context).call('markStory', { body }));
 }
