@@ -1,20 +1,16 @@
 /** Containers of swarms as the sandboxes they are. */
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { SandboxRequest } from '../api/routes.ts';
-import { Anchor, within } from '../lib/anchor.ts';
-import { adapterDataFolder, outcomeFile } from '../model/agent.ts';
-import { checkOutcome, maxOutcomeBytes } from '../model/outcome.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { ObservedContainer, SwarmContainer } from '../model/swarm.ts';
 import { canReach } from '../model/task.ts';
 import type { StoryChange, TaskText } from '../model/task-text.ts';
-import type { KeptRecord, Surface } from '../swarm/surface.ts';
+import type { Surface } from '../swarm/surface.ts';
 import { placeOf } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
 import { commitsOf, takenRef } from '../workspace/git/bundle.ts';
 import { fetchCommits } from './commits.ts';
 import { openFolder } from './sandbox-data.ts';
+import { readRecord } from './swarm-record-file.ts';
 import type { WorkspaceParts } from './workspaces.ts';
 
 export interface SurfaceParts extends WorkspaceParts {
@@ -89,30 +85,6 @@ function observed(sandbox: Sandbox | null, { work }: SwarmContainer): ObservedCo
   if (state === 'stopped') return { kind: 'paused' };
   if (state === 'failed' && exitCode === null) return { kind: 'absent' };
   return { kind: 'exited', exitCode, signal, outOfMemory: reason === 'oom' };
-}
-
-/** The agent can write there: no link is followed, and what could not be a record is none. */
-function readRecord(state: string): KeptRecord | null {
-  try {
-    const text = within(Anchor.reach(`${state}/data`), (data) =>
-      within(data.enter(adapterDataFolder), (folder) => readSmall(folder.at(outcomeFile))),
-    );
-    const outcome = checkOutcome(JSON.parse(text));
-    return { outcome, digest: createHash('sha256').update(text).digest('hex').slice(0, 16) };
-  } catch {
-    return null;
-  }
-}
-
-function readSmall(path: Buffer): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const { size } = fstatSync(fd);
-    if (!fstatSync(fd).isFile() || size > maxOutcomeBytes) throw new Error('no record');
-    return readFileSync(fd, 'utf8').slice(0, maxOutcomeBytes);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Only forward: what people did to the file meanwhile stays. */

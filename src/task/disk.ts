@@ -8,7 +8,6 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
-  readSync,
   renameSync,
   rmSync,
   type Stats,
@@ -18,6 +17,7 @@ import {
 import { Anchor, within } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { isErrno } from '../lib/file.ts';
+import { readUpTo } from '../lib/read-up-to.ts';
 import { renameExchange, SysError } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
 import { maxTaskFileBytes, taskFileNamePattern, taskFolders } from '../model/task.ts';
@@ -94,13 +94,6 @@ function openEntry(folder: Anchor, name: string, shown: string): number {
     }
     throw error;
   }
-}
-
-function readUpTo(fd: number, most: number): Buffer {
-  const buffer = Buffer.alloc(most);
-  let bytes = 0;
-  for (let more = -1; more !== 0 && bytes < most; bytes += more) more = readSync(fd, buffer, bytes, most - bytes, null);
-  return Buffer.from(buffer.subarray(0, bytes));
 }
 
 /**
