@@ -27,11 +27,12 @@ function nameOf(field: string, entry: CommandEntry): string | undefined {
   return undefined;
 }
 
-/** The closest first: `names` is NAME, `taskFilePath` is TASK-FILE, `hostAddress` is --address. */
+/** The closest first: `names` is NAME, `branchName` is BRANCH before it is NAME, `hostAddress` is --address. */
 const likeness: readonly ((word: string, name: string) => boolean)[] = [
   (word, name) => word === name,
   (word, name) => word === `${name}s`,
-  (word, name) => word.startsWith(`${name}-`) || word.endsWith(`-${name}`),
+  (word, name) => word.startsWith(`${name}-`),
+  (word, name) => word.endsWith(`-${name}`),
 ];
 
 function typedNames({ options = [], args = '' }: CommandEntry): string[] {

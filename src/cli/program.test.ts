@@ -145,6 +145,14 @@ describe('said', () => {
     expect(said.stderr).toBe('');
   });
 
+  test.each(['swarm', 'task', 'policy', 'swarm run', 'swarm add', 'task mark'])(
+    'help %s fits 80 columns',
+    async (name) => {
+      await parsed('help', ...name.split(' '));
+      expect(said.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
   test('a group alone is not enough: its help, and the cure', async () => {
     const fault = await refused('user');
     expect(fault.toJSON()).toMatchObject({ message: 'carrel user needs one of add, ls, rm', hint: 'carrel help user' });

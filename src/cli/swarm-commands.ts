@@ -76,7 +76,10 @@ const taskCommands: readonly CommandEntry[] = [
     area,
     summary: 'change the status of a story: in_progress, completed, failed or skipped',
     args: '<FILE> <STORY> <STATUS>',
-    options: [{ flags: '--notes <TEXT>', summary: 'what to remember with it' }],
+    options: [
+      { flags: '--notes <TEXT>', summary: 'what to remember with it' },
+      { flags: '--force', summary: 'although stories it depends on are neither completed nor skipped' },
+    ],
     completes: 'files',
     load: () => import('./command/task-mark.ts'),
   },
@@ -168,7 +171,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm add',
     area,
     summary: 'for scripts: note a container that the script looks after',
-    args: '<CONTAINER-ID> <CONTAINER-NAME> <TASK-FILE> <BRANCH>',
+    args: '<ID> <NAME> <TASK-FILE> <BRANCH>',
     options: [project],
     load: () => import('./command/swarm-add.ts'),
   },
@@ -176,7 +179,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm update',
     area,
     summary: 'for scripts: note how such a container stands',
-    args: '<CONTAINER-NAME>',
+    args: '<NAME>',
     options: [
       {
         flags: '--status <STATUS>',
@@ -194,7 +197,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm remove',
     area,
     summary: 'for scripts: forget a container',
-    args: '<CONTAINER-NAME>',
+    args: '<NAME>',
     options: [project],
     load: () => import('./command/swarm-remove.ts'),
   },

@@ -63,6 +63,16 @@ describe('a swarm', () => {
     ]);
   });
 
+  test('has a bar in which what failed does not look done', () => {
+    const failed = container('a', { status: 'failed', storyProgress: { ...noProgress, total: 3, failed: 3 } });
+    const mixed = container('b', { storyProgress: { ...noProgress, total: 4, completed: 2, failed: 1, pending: 1 } });
+    const [, first, second] = swarmTable(view(failed, mixed), piped);
+    expect([first, second]).toEqual([
+      expect.stringContaining('×××××××××××× 0/3 (3 failed)'),
+      expect.stringContaining('██████×××░░░ 2/4 (1 failed)'),
+    ]);
+  });
+
   test('has notes about what went wrong on the way, told once and not without end', () => {
     const bad = container('a', { status: 'failed', errors: ['AGENT_CRASH: no', 'the line\nended'] });
     const good = container('b', { status: 'completed', commits, errors: ['the task file was not changed'] });

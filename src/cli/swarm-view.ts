@@ -45,13 +45,13 @@ export function fittingTable(view: SwarmView, out: Output): string[] {
   return [...table, `and ${rest.length} more, ${completed} of them completed`];
 }
 
-/** What is done, and in another colour what failed. */
+/** What is done, and what failed: by another sign, so that what failed does not look done where there are no colours. */
 function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmContainerView, out: Output): string {
   const columns = (count: number) => (total === 0 ? 0 : Math.round((count * barColumns) / total));
   const done = columns(completed + skipped);
   const bad = Math.min(barColumns - done, columns(failed));
   const rest = '░'.repeat(barColumns - done - bad);
-  return `${out.paint('green', '█'.repeat(done))}${out.paint('red', '█'.repeat(bad))}${rest}`;
+  return `${out.paint('green', '█'.repeat(done))}${out.paint('red', '×'.repeat(bad))}${rest}`;
 }
 
 /** Why it ended, where its commits are, or what it is at. */
