@@ -1,0 +1,58 @@
+/** `./setup --link` as an ordinary user, in a folder without sources, so that nothing is installed or built. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, lstatSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+
+let account: RootlessAccount;
+let carrel: Installation;
+let checkout: string;
+let link: string;
+
+beforeAll(() => {
+  account = createRootlessAccount();
+  carrel = new Installation(account);
+  checkout = carrel.folder('checkout');
+  link = join(carrel.home, '.local/bin/carrel');
+  copyFileSync('setup', join(checkout, 'setup'));
+  symlinkSync(resolve('bin'), join(checkout, 'bin'));
+});
+afterAll(() => {
+  carrel.forget();
+  account.dispose();
+});
+
+function ran(argv: readonly string[], path = process.env.PATH!) {
+  const [file, ...args] = account.wrap(argv);
+  const env = { HOME: carrel.home, PATH: path };
+  return spawnSync(file!, args, { env, encoding: 'utf8' });
+}
+
+const setup = (...args: string[]) => ran([join(checkout, 'setup'), ...args]);
+
+it('makes a link in ~/.local/bin by which carrel is found, and says what the PATH lacks', () => {
+  const { status, stdout, stderr } = setup('--link');
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toContain(`link: ${link} → ${join(checkout, 'bin/carrel')}\n`);
+  expect(stdout).toContain('is not on your PATH yet');
+  const path = `${join(carrel.home, '.local/bin')}:${process.env.PATH}`;
+  expect(ran(['carrel', '--version'], path)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\./) });
+  expect(ran([join(checkout, 'setup'), '--link'], path).stdout).toContain(`link: ${link} is there\nsetup: ready`);
+});
+
+it('replaces a link to another checkout and says which, but no file', () => {
+  rmSync(link);
+  symlinkSync('/elsewhere/bin/carrel', link);
+  expect(setup('--link').stdout).toContain('(it pointed to /elsewhere/bin/carrel)');
+  expect(readlinkSync(link)).toBe(join(checkout, 'bin/carrel'));
+  rmSync(link);
+  writeFileSync(link, 'mine');
+  expect(setup('--link')).toMatchObject({ status: 6, stderr: expect.stringContaining('is not a link') });
+  expect(lstatSync(link).isFile()).toBe(true);
+});
+
+it('refuses an argument it does not know', () => {
+  expect(setup('--lnik')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ./setup [--link]') });
+});
