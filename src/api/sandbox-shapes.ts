@@ -62,6 +62,8 @@ export const sandboxRequest = z.strictObject({
   command: command.optional(),
   env: env.optional(),
   limits: limits.partial().optional(),
+  /** Refuse limits that cannot be enforced; left out, these are advisory. */
+  strict: z.boolean().optional(),
   rootfs: z.string().min(1).max(4096).optional(),
   secrets: z.array(secretName).max(100).optional(),
   /** Names of credentials: what they stand for is added outside. */

@@ -80,7 +80,8 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--memory <SIZE>', summary: 'memory it may use (default 4g)' },
   { flags: '--swap <SIZE>', summary: 'memory and swap together (default 8g, or twice --memory)' },
   { flags: '--pids <N>', summary: 'processes and threads it may have (default 512)' },
-  { flags: '--disk <SIZE>', summary: 'disk it may fill, where the filesystem can enforce it (default 8g)' },
+  { flags: '--disk <SIZE>', summary: 'disk it may fill (default 8g)' },
+  { flags: '--strict', summary: 'refuse limits that cannot be enforced here, instead of saying so' },
   env,
   {
     flags: '--secret <NAME>',

@@ -25,6 +25,7 @@ export interface SandboxOptions {
   readonly swap?: string;
   readonly pids?: string;
   readonly disk?: string;
+  readonly strict?: boolean;
   readonly env?: readonly string[];
   readonly secret?: readonly string[];
   readonly credential?: readonly string[];
@@ -58,6 +59,7 @@ export function sandboxRequest(
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     limits: askedLimits(options),
+    ...(options.strict ? { strict: true } : {}),
     ...(image === undefined ? {} : { image }),
     ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),

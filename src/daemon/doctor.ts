@@ -92,7 +92,7 @@ async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxVi
   const wishes: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
   for (const limits of wishes) {
     try {
-      return await sandboxes.create({ ...trialRequest, name, limits });
+      return await sandboxes.create({ ...trialRequest, name, limits, strict: true });
     } catch (error) {
       if (!isFault(error, 'unsupported')) throw error;
     }

@@ -45,6 +45,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     env: request.env ?? {},
     limits: resolveLimits(limits as Partial<Limits>, config.limits),
     demanded: Object.keys(limits) as (keyof Limits)[],
+    strict: request.strict ?? false,
     image: parts.image?.name ?? null,
     imageId: parts.image?.id ?? null,
     imagePath: parts.image?.path ?? null,

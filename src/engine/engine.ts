@@ -52,6 +52,7 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly limits: Limits;
+  /** Limits that have to be enforced: where one cannot be, the start is refused. All others may be advisory. */
   readonly demanded: readonly (keyof Limits)[];
   /** Limits that what it is mounted on enforces already. */
   readonly held: readonly (keyof Limits)[];

@@ -4,7 +4,7 @@
  */
 import type { ProcessRef } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
-import type { Limits } from '../model/limits.ts';
+import { type Limits, optionsOf } from '../model/limits.ts';
 import type { Console, Engine, ExecSpec, Exit, Handle, Launch, LogOptions, Made, Observed, Started } from './engine.ts';
 import { exitOf, type Programs } from './fake/process.ts';
 import { programs } from './fake/program.ts';
@@ -92,11 +92,9 @@ class World {
     throw new Fault('unsupported', `${chosen} is not installed`, { hint: `Use ${this.#runtimes.join(' or ')}.` });
   }
 
-  /** Disk is announced as advisory and never refused. */
   #checkLimits({ demanded }: Launch): void {
-    const refused = demanded.filter((key) => this.advisory.includes(key) && key !== 'diskBytes');
-    if (refused.length > 0)
-      throw new Fault('unsupported', `cannot enforce the limits asked for: ${refused.join(', ')}`);
+    const refused = demanded.filter((key) => this.advisory.includes(key));
+    if (refused.length > 0) throw new Fault('unsupported', `cannot enforce ${optionsOf(refused)}`);
   }
 }
 

@@ -95,7 +95,7 @@ export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places
       : await prepareRoot(spec.rootfs, places),
     command: commandOf(spec),
     limits: spec.limits,
-    demanded: spec.demanded,
+    demanded: spec.strict ? spec.demanded : [],
     stdin: spec.stdin,
   };
 }

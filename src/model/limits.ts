@@ -10,6 +10,20 @@ export interface Limits {
   readonly diskBytes: number;
 }
 
+/** What a user calls each limit. */
+export const limitOptions: { readonly [key in keyof Limits]: string } = {
+  cpus: '--cpus',
+  memoryBytes: '--memory',
+  swapBytes: '--swap',
+  pids: '--pids',
+  diskBytes: '--disk',
+};
+
+/** `--cpus, --memory` */
+export function optionsOf(limits: readonly (keyof Limits)[]): string {
+  return limits.map((key) => limitOptions[key]).join(', ');
+}
+
 const GiB = 1024 ** 3;
 const MiB = 1024 ** 2;
 

@@ -59,8 +59,10 @@ export interface SandboxSpec {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Limits;
-  /** The limits the user named: those must be enforced, or the start is refused. */
+  /** The limits the user named. */
   readonly demanded: readonly (keyof Limits)[];
+  /** A limit the user named that cannot be enforced refuses the start; otherwise it is advisory. */
+  readonly strict?: boolean;
   /** Volumes it has besides its home. */
   readonly volumes?: readonly VolumeMount[];
   /** Names of secrets it is given. */

@@ -115,13 +115,13 @@ describe('on the unified hierarchy', () => {
     expect(groups(id)).toEqual([]);
   });
 
-  it('enforces what there are controllers for, and refuses the rest when asked for', async () => {
+  it('enforces what there are controllers for, and refuses the rest with --strict', async () => {
     const controllers = readFileSync(join(unified, 'cgroup.controllers'), 'utf8').trim().split(' ');
     await carrel.ok('create', '--name', 'b');
     const { limits } = await carrel.json<View>('show', 'b');
     expect(limits.advisory.includes('memoryBytes')).toBe(!controllers.includes('memory'));
     expect(limits.advisory).not.toContain('pids');
-    const asked = await carrel.run(['run', '--rm', '--memory', '64m', '--', 'true']);
+    const asked = await carrel.run(['run', '--rm', '--strict', '--memory', '64m', '--', 'true']);
     expect(asked.exitCode).toBe(controllers.includes('memory') ? 0 : 3);
   });
 

@@ -76,10 +76,11 @@ function refusals(ground: () => Ground): void {
   it.each([
     ['--memory', '64m'],
     ['--cpus', '0.5'],
-  ])('refuses %s, which cannot be enforced', async (option, value) => {
+  ])('refuses %s, which cannot be enforced, with --strict', async (option, value) => {
     const { carrel } = ground();
-    const { exitCode, stderr } = await carrel.run(['create', '--name', 'refused', option, value, '--', 'true']);
-    expect(stderr).toContain('cannot enforce');
+    const asked = ['--strict', option, value, '--', 'true'];
+    const { exitCode, stderr } = await carrel.run(['create', '--name', 'refused', ...asked]);
+    expect(stderr).toContain(`cannot enforce ${option}`);
     expect(exitCode).toBe(3);
   });
 }

@@ -25,10 +25,24 @@ describe('rootless', () => {
     expect(stdout).toMatch(/^1000\n\s+0\s+1\s+4096\n$/);
   });
 
-  it('refuses a limit that it cannot enforce, and makes nothing', async () => {
-    const { exitCode, stderr } = await carrel.run(['run', '--memory', '64m', '--', 'true']);
-    expect(stderr).toContain('cannot enforce');
+  it('walks the first steps of the README, and says once which limits it cannot enforce', async () => {
+    const first = await carrel.run(['run', '--', 'sh', '-c', 'id; exit 3']);
+    expect(first).toMatchObject({ exitCode: 3, stdout: 'uid=1000(agent) gid=1000(agent) groups=1000(agent)\n' });
+    const desk = await carrel.run(['create', '--name', 'desk', '--memory', '512m', '--cpus', '1']);
+    expect(desk).toMatchObject({ exitCode: 0, stdout: 'desk\n' });
+    expect(desk.stderr).toMatch(/^carrel: --cpus, --memory cannot be enforced here: [^\n]*\n$/);
+    expect(await carrel.ok('exec', 'desk', '--', 'sh', '-c', 'echo kept > ~/note; ls -A ~')).toBe('note\n');
+    expect(await carrel.ok('ls')).toMatch(/^desk +running/m);
+    await carrel.ok('rm', '--force', 'desk');
+  });
+
+  it('refuses a limit that it cannot enforce with --strict, and makes nothing', async () => {
+    const asked = ['--strict', '--memory', '64m', '--disk', '32m', '--pids', '64'];
+    const { exitCode, stderr } = await carrel.run(['run', '--name', 'none', ...asked, '--', 'true']);
+    expect(stderr).toContain('cannot enforce --memory, --disk\n');
     expect(exitCode).toBe(3);
+    expect((await carrel.list()).map(({ name }) => name)).not.toContain('none');
+    await carrel.ok('run', '--rm', '--strict', '--pids', '64', '--', 'true');
   });
 
   it('works on a folder of the person who runs it', async () => {

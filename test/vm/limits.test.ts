@@ -122,8 +122,8 @@ describe('an ordinary user whose systemd ends with their sessions', () => {
     writeFileSync(lingering, '');
   });
 
-  it('is refused what cannot be held, and told the cure', async () => {
-    const { exitCode, stderr } = await carrel.run(['run', '--rm', '--memory', '64m', '--', 'true']);
+  it('is refused what cannot be enforced with --strict, and told the cure', async () => {
+    const { exitCode, stderr } = await carrel.run(['run', '--rm', '--strict', '--memory', '64m', '--', 'true']);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
     const { stdout } = await carrel.run(['--json', 'doctor']);
     const row = (JSON.parse(stdout) as Row[]).find(({ name }) => name === 'cgroups');

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Limits } from '../../model/limits.ts';
+import { type Limits, optionsOf } from '../../model/limits.ts';
 import { runtimeNames } from '../../model/sandbox.ts';
 import type { Launch } from '../engine.ts';
 import { logName } from '../local/log-file.ts';
@@ -119,16 +119,13 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
   });
 }
 
-/**
- * Limits that are not enforced; refused when one of them was asked for. Disk is announced and not refused, as on the embedded
- * engine, but where it is held by a disk image that this engine does not see.
- */
+/** Limits that are not enforced; refused when demanded, and when held by a disk image that this engine does not see. */
 function advisoryLimits({ enforced }: Facts, { limits, held, demanded }: Launch, shows: boolean): (keyof Limits)[] {
   const all = Object.keys(limits) as (keyof Limits)[];
   const advisory = all.filter((key) => !enforced.includes(key) && !(shows && held.includes(key)));
-  const refused = demanded.filter((key) => advisory.includes(key) && (key !== 'diskBytes' || held.includes(key)));
+  const refused = advisory.filter((key) => demanded.includes(key) || held.includes(key));
   if (refused.length === 0) return advisory;
-  throw new Fault('unsupported', `this Docker Engine cannot enforce the limits asked for: ${refused.join(', ')}`, {
-    hint: 'Leave them out, or use the embedded engine: --engine local.',
+  throw new Fault('unsupported', `this Docker Engine cannot enforce ${optionsOf(refused)}`, {
+    hint: 'Leave out --strict or these limits, or use the embedded engine: --engine local.',
   });
 }

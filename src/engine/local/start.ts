@@ -6,7 +6,7 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { readIfThere } from '../../lib/file.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Limits } from '../../model/limits.ts';
+import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
 import { type Context, type LaunchNote, noteName, requireInit, runtimeArgs } from './context.ts';
 import { letGo } from './crun.ts';
@@ -123,14 +123,14 @@ function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts'>):
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 
-/** Limits we cannot hold a sandbox to; refused when somebody asked for one of them. Disk is announced, never refused. */
+/** Limits that cannot be enforced here; those that are demanded are refused. */
 function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
   const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
     (key) => !context.cgroups.enforced.includes(key) && !launch.held.includes(key),
   );
-  const refused = launch.demanded.filter((key) => advisory.includes(key) && key !== 'diskBytes');
+  const refused = launch.demanded.filter((key) => advisory.includes(key));
   if (refused.length === 0) return advisory;
-  throw new Fault('unsupported', `this machine cannot enforce the limits asked for: ${refused.join(', ')}`, {
-    hint: 'Delegate a control group to this account (carrel doctor says how), or leave the limits out.',
+  throw new Fault('unsupported', `this machine cannot enforce ${optionsOf(refused)}`, {
+    hint: 'carrel doctor says what it takes; without --strict the sandbox runs all the same.',
   });
 }
