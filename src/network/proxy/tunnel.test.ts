@@ -99,6 +99,48 @@ describe('TLS in a tunnel', () => {
   });
 });
 
+describe('text on a port that is neither 80 nor 443', () => {
+  const evil = 'GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n';
+
+  it.each([
+    ['a method of 70 characters', `${'A'.repeat(70)} / HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
+    ['a relative target', `GET relative HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
+    ['an authority as target', `GET evil.test:80 HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
+    ['other white space', `GET\v/\vHTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
+  ])('that is no request with the name of the host is cut: %s', async (_, text) => {
+    const quiet = await Upstream.open(() => {});
+    proxy.allow(`good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
+    const socket = await proxy.tunnel(`good.test:${quiet.port}`);
+    // Byte by byte at first, so that no single look sees the whole line.
+    for (const part of [text.slice(0, 30), text.slice(30, 60), text.slice(60)]) socket.write(part);
+    socket.resume();
+    await once(socket, 'close');
+    expect(quiet.received).toEqual([]);
+    quiet.close();
+  });
+
+  it('passes as it is where its first line is no request', async () => {
+    const echo = await Upstream.open((socket) => void socket.on('data', () => socket.end('+PONG\r\n')));
+    proxy.allow(`good.test:${echo.port}`, `127.0.0.1:${echo.port}`);
+    const socket = await proxy.tunnel(`good.test:${echo.port}`);
+    socket.write('PI');
+    socket.write('NG\r\n');
+    expect(String((await once(socket, 'data'))[0])).toBe('+PONG\r\n');
+    echo.close();
+  });
+
+  it('whose first line does not end is cut in time', async () => {
+    const quiet = await Upstream.open(() => {});
+    proxy.close();
+    proxy = await TestProxy.open({ allow: [`127.0.0.1:${quiet.port}`], limits: { connectMs: 200 } });
+    const socket = await proxy.tunnel(`127.0.0.1:${quiet.port}`);
+    socket.write('PING');
+    await once(socket, 'close');
+    expect(quiet.received).toEqual([]);
+    quiet.close();
+  });
+});
+
 describe('what comes first', () => {
   it.each([
     ['\x16\x03\x01', 'tls'],
@@ -114,13 +156,26 @@ describe('what comes first', () => {
     ['GET ', 'more'],
     ['GET h', 'more'],
     ['GET http:/', 'more'],
-    [`GET ${' '.repeat(100)}`, 'http'],
+    [`GET ${' '.repeat(100)}`, 'more'],
+    [`GET ${' '.repeat(8192)}`, 'http'],
     ['SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n', 'other'],
     ['*1\r\n$4\r\nPING\r\n', 'other'],
     ['PING\r\n', 'other'],
     ['NICK somebody\r\n', 'other'],
     ['\x00\x00\x00\x08\x04\xd2\x16\x2f', 'other'],
-    ['a'.repeat(100), 'other'],
+    ['NICK somebody HTTP/1.1\r\n', 'http'],
+    ['GET relative HTTP/1.1\r\n', 'http'],
+    ['GET evil.test:80 HTTP/1.1\r\n', 'http'],
+    ['GET\v/ HTTP/1.1\r\n', 'http'],
+    ['GET\rrelative\rHTTP/1.1\r\n', 'http'],
+    [`${'A'.repeat(70)} relative HTTP/1.1\r\n`, 'http'],
+    [`${'A'.repeat(70)} / HTTP/1.1`, 'http'],
+    ['a'.repeat(100), 'more'],
+    ['a relative target, and no line end yet', 'more'],
+    [`${'a'.repeat(100)}\r\n`, 'other'],
+    ['get key\r\n', 'other'],
+    ['{"id":1,"method":"x"}\n', 'other'],
+    ['A'.repeat(8192), 'http'],
   ])('%j', (text, kind) => {
     expect(kindOf(Buffer.from(text, 'latin1'))).toBe(kind);
   });

@@ -1,7 +1,8 @@
 /**
  * A tunnel to what was asked for by name or address. What comes through is looked at as far as it says whom it is for:
  * TLS has to name the same host, plain HTTP is read request by request. On port 443 there is TLS and nothing else, on
- * port 80 plain HTTP; elsewhere a protocol that is neither passes as it is.
+ * port 80 plain HTTP; elsewhere a protocol that is neither passes as it is. Text whose first line could be a request is held
+ * until that line is whole: whatever a server could read as HTTP goes through the strict parser, or is cut.
  */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
@@ -100,39 +101,49 @@ function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: st
   upstream.destroy();
 }
 
-/** By the first bytes of whoever speaks first. Null: nobody does. */
+/** By the first bytes of the side that speaks first. Null: neither side does. */
 async function whatComes(client: Socket, upstream: Socket, port: number, timeoutMs: number): Promise<Kind | null> {
   const enough = new AbortController();
-  const fromClient = firstBytes(client, (bytes) => kindOf(bytes) !== 'more', enough.signal).then(kindNow);
-  const late = port === tlsPort ? setTimeout(() => enough.abort(), timeoutMs) : undefined;
-  // Elsewhere the server may be the one who begins, and is waited for as long as its client waits.
-  const fromServer = late ? [] : [firstBytes(upstream, () => true, enough.signal).then((bytes) => bytes && 'other')];
+  let late: NodeJS.Timeout | undefined;
+  const inTime = () => {
+    late ??= setTimeout(() => enough.abort(), timeoutMs);
+  };
+  if (port === tlsPort) inTime();
+  const isKnown = (bytes: Buffer) => {
+    // The server may be the one that begins, and is waited for. A client that has begun is not.
+    inTime();
+    return kindOf(bytes) !== 'more';
+  };
+  const fromClient = firstBytes(client, isKnown, enough.signal).then((bytes) => bytes && kindOf(bytes));
+  const speaksFirst = port === tlsPort ? [] : [firstBytes(upstream, () => true, enough.signal).then(kindOfServer)];
   try {
-    return (await Promise.race([fromClient, ...fromServer])) as Kind | null;
+    return (await Promise.race([fromClient, ...speaksFirst])) as Kind | null;
   } finally {
     clearTimeout(late);
     enough.abort();
   }
 }
 
-function kindNow(bytes: Buffer | null): Kind | null {
-  if (bytes === null) return null;
-  const kind = kindOf(bytes);
-  return kind === 'more' ? 'other' : kind;
+/** A server that speaks HTTP before it has a whole request: what the client goes on to send is read as HTTP. */
+function kindOfServer(bytes: Buffer | null): Kind | null {
+  return bytes && (bytes.subarray(0, 5).toString('latin1') === 'HTTP/' ? 'http' : 'other');
 }
 
-/** Enough to tell. */
-const looked = 64;
-const longestMethod = 24;
+/** Text that is longer and has no line end is cut. A target in its usual form is recognised long before. */
+const maxLineBytes = 8 * 1024;
+/** A request line as tolerant servers read it. The strict parser then decides about it. */
+const request = /^\s|^connect\s|^[!-~]+[ \t\v\f\r]+(?:\/|\*|[a-z]+:\/\/)|\shttp\//i;
+/** Words of a request line, as far as they have come. */
+const requestBegun = /^[!-~][!-~\x80-\xff \t\v\f\r]*$/;
 
+/** What a client speaks. Text is undecided until its first line is whole. */
 export function kindOf(bytes: Buffer): Kind | 'more' {
   if (bytes[0] === handshakeRecord) return 'tls';
-  const text = bytes.subarray(0, looked).toString('latin1');
-  // What stands before a request is skipped by some servers.
-  if (/^\s|^connect[ \t]|^[!-~]+[ \t]+(?:\/|\*|[a-z]+:\/\/)/i.test(text)) return 'http';
-  if (/^[!-~]+$/.test(text)) return text.length < longestMethod ? 'more' : 'other';
-  if (!/^[!-~]+[ \t]+[a-z]*:?\/?$/i.test(text)) return 'other';
-  return bytes.length < looked ? 'more' : 'http';
+  const end = bytes.indexOf('\n');
+  const line = bytes.subarray(0, end < 0 ? maxLineBytes : end).toString('latin1');
+  if (request.test(line)) return 'http';
+  if (end >= 0 || !requestBegun.test(line)) return 'other';
+  return line.length < maxLineBytes ? 'more' : 'http';
 }
 
 interface TlsTunnel {
