@@ -37,15 +37,17 @@ export class CredentialSupply {
     if (given.length === 0) return [];
     const [issuer, first] = [this.#issuer(sandbox), insidePorts.credential];
     let further = first + maxCredentials;
-    return given.flatMap(({ name, secret, services }, at) =>
-      services.map((service, index) => ({
+    return given.flatMap(({ name, secret, services }, at) => {
+      const value = this.#parts.secrets.read(sandbox.spec.user, secret);
+      return services.map((service, index) => ({
         ...{ name, host: service.host, port: service.port, header: service.header, drops: service.drops ?? [] },
-        value: headerValue(service, secret, this.#parts.secrets.read(sandbox.spec.user, secret)),
+        value: headerValue(service, secret, value),
+        secret: Buffer.from(value).toString('latin1'),
         insidePort: index === 0 ? first + at : further++,
         issuer,
         roots: this.#parts.roots,
-      })),
-    );
+      }));
+    });
   }
 
   /** HOST:PORT of each, without any value. */

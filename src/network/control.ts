@@ -5,7 +5,7 @@ import type { FaultBody } from '../model/fault.ts';
 import type { Attachment } from './network.ts';
 
 /** A proxy of another version is ended and replaced. */
-export const controlVersion = 1;
+export const controlVersion = 2;
 
 export type Order =
   | { readonly verb: 'hello'; readonly version: number }

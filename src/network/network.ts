@@ -72,6 +72,8 @@ export interface Target {
 
 /** What a sandbox may use and never sees: its host alone gets the header, over verified TLS. Held in memory only. */
 export interface Credential extends Target {
+  /** The key alone: an answer whose head contains it is not passed on. */
+  readonly secret: string;
   /** The port of 127.0.0.1 inside that stands for the host: the base URL. */
   readonly insidePort: number;
   /** Who signs for the host inside, so that connections to it by its own name can be opened up to add the header. */

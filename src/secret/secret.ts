@@ -21,6 +21,7 @@
  */
 import { join } from 'node:path';
 import { Anchor, within } from '../lib/anchor.ts';
+import { maxNewlineBytes, occurs } from '../lib/occurrence.ts';
 import { Fault } from '../model/fault.ts';
 import type { Mount } from '../model/mount.ts';
 import {
@@ -30,7 +31,6 @@ import {
   type SecretInfo,
   secretNamePattern,
 } from '../model/secret.ts';
-import { maxNewlineBytes, occurs } from './occurrence.ts';
 import {
   dropFile,
   dropUnfinished,

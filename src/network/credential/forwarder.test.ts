@@ -28,6 +28,18 @@ describe('a response', () => {
     expect([response.headers.getSetCookie(), response.headers.get('x-y')]).toEqual([['a=1', 'b=2'], 'z']);
   });
 
+  it.each([
+    ['as it is', 'the-real-one'],
+    ['after other words', 'Bearer the-real-one; more'],
+    ['in base64', Buffer.from('user:the-real-one').toString('base64')],
+    ['percent-encoded', 'https://x.org/?key=the%2Dreal-one'],
+  ])('whose head contains the key is not passed on: %s', async (_, value) => {
+    to.answer = (_, response) => void response.writeHead(200, { 'x-echo': value }).end('body');
+    const response = await fetch(to.url);
+    expect([response.status, response.headers.get('x-echo')]).toEqual([502, null]);
+    expect(await response.text()).toContain('sent the key back in the head of its answer');
+  });
+
   it('that points elsewhere is for the client to follow', async () => {
     to.answer = (_, response) => void response.writeHead(307, { location: 'https://other.org/x' }).end();
     const response = await fetch(to.url, { redirect: 'manual' });

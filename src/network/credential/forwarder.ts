@@ -12,7 +12,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
 import type { Call, Forwarder } from '../network.ts';
-import { responseHeaders } from './headers.ts';
+import { echoIn, responseHeaders } from './headers.ts';
 import { Interception } from './interception.ts';
 import { outgoing } from './outgoing.ts';
 import { refuse, refuseOn } from './refusal.ts';
@@ -84,8 +84,9 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   response.sendDate = false;
   const upstream = httpRequest({ ...order, agent, setHost: false, maxHeaderSize: maxHeaderBytes });
   upstream.once('response', (answer) => {
-    if (!begin(response, answer)) {
-      upstream.destroy(new Fault('unavailable', `${call.target.host} answered with what is no HTTP`));
+    const fault = echoIn(call, answer) ?? begin(call, response, answer);
+    if (fault) {
+      upstream.destroy(fault);
       return;
     }
     pipeline(answer, call.counted('received'), response, () => {
@@ -107,13 +108,17 @@ function forward({ call, agent }: Line, request: IncomingMessage, response: Serv
   request.pipe(call.counted('sent')).pipe(upstream);
 }
 
-/** At once, before there is a body. False: Node does not write what it read. */
-function begin(response: ServerResponse, { statusCode, statusMessage, rawHeaders }: IncomingMessage): boolean {
+/** At once, before there is a body. A Fault where Node does not write what it read. */
+function begin(
+  { target }: Call,
+  response: ServerResponse,
+  { statusCode, statusMessage, rawHeaders }: IncomingMessage,
+): Fault | null {
   try {
     response.writeHead(statusCode!, statusMessage, responseHeaders(rawHeaders));
     response.flushHeaders();
-    return true;
-  } catch {
-    return false;
+    return null;
+  } catch (error) {
+    return new Fault('unavailable', `${target.host} answered with what is no HTTP`, { cause: error });
   }
 }

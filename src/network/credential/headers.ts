@@ -1,5 +1,9 @@
 /** What of the headers of a message is passed on to the host of a credential, and back. */
+import type { IncomingMessage } from 'node:http';
+import { occurs } from '../../lib/occurrence.ts';
+import { Fault } from '../../model/fault.ts';
 import { type Headers, hopByHop, namedByConnection, pairs } from '../headers.ts';
+import type { Call } from '../network.ts';
 
 /** Servers that hand headers on as variables do not tell these apart. */
 function alike(name: string): string {
@@ -18,6 +22,14 @@ export function requestHeaders(received: Headers, { host, header, value, drops }
   const left = new Set([...droppedFrom(received), ...[header, ...drops].map(alike)]);
   const passed = pairs(received).filter(([name]) => !left.has(alike(name)));
   return ['host', host, ...passed.flat(), header, value];
+}
+
+/** A server that echoes what it was sent would bring the key inside. */
+export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }: IncomingMessage): Fault | null {
+  if (credential === null) return null;
+  const secret = Buffer.from(credential.secret, 'latin1');
+  if (![statusMessage, ...rawHeaders].some((text) => occurs(secret, text))) return null;
+  return new Fault('denied', `${credential.host} sent the key back in the head of its answer, which is not passed on`);
 }
 
 /** How a body is framed is said for each connection anew. */

@@ -81,6 +81,8 @@ describe('a request', () => {
       'with a chunk size that is none',
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x4\r\nping\r\n0\r\n\r\n',
     ],
+    ['that would be echoed', 'TRACE / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['with a method of file servers', 'PROPFIND / HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['for another host', 'GET https://other.org/ HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['for another host by its authority', 'GET other.org/ HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['for a tunnel', 'CONNECT other.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'],

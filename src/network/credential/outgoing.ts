@@ -11,10 +11,16 @@ export interface Outgoing {
   readonly headers: string[];
 }
 
+/** What APIs use. TRACE would have a server send the key back, and others are not known to be harmless. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 /** A Fault where it is not for us to pass on. */
-export function outgoing({ target, asked }: Call, request: IncomingMessage): Outgoing | Fault {
+export function outgoing({ target, credential, asked }: Call, request: IncomingMessage): Outgoing | Fault {
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
+  if (credential !== null && !methods.has(method)) {
+    return new Fault('invalid', `${method} is not sent with a credential, only ${[...methods].join(', ')}`);
+  }
   if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'a request names a path here and nothing else');
   if (asked !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);

@@ -40,6 +40,19 @@ describe('a WebSocket', () => {
     expect(await to.raw(handshake)).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n[\s\S]*\r\n\r\nno$/);
   });
 
+  it.each(['101 Switching Protocols', '403 the-real-one'])(
+    'is refused where the head of %s has the key',
+    async (status) => {
+      to.service.server.on('upgrade', (_: IncomingMessage, socket: Socket) => {
+        const head = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Echo: the-real-one', 'Content-Length: 0'];
+        socket.write(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n`);
+      });
+      const answer = await to.raw(handshake);
+      expect(answer).toMatch(/^HTTP\/1\.1 502 Refused\r\n/);
+      expect(answer).not.toContain('the-real-one');
+    },
+  );
+
   it('ends on both sides', async () => {
     const closed = new Promise((resolve) => {
       to.service.server.on('upgrade', (_: IncomingMessage, socket: Socket) => {

@@ -4,7 +4,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { asFault, Fault } from '../../model/fault.ts';
 import { headText } from '../headers.ts';
 import type { Call } from '../network.ts';
-import { responseHeaders } from './headers.ts';
+import { echoIn, responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
 import { refuseOn } from './refusal.ts';
 import { openUpstream } from './upstream.ts';
@@ -38,12 +38,17 @@ function shakeHands(call: Call, stream: Duplex, order: Outgoing, { socket, head 
   });
   socket.once('close', () => stream.destroy());
   upstream.on('error', (error) => refuseOn(socket, 502, asFault(error)));
+  const isPassed = (answer: IncomingMessage, more: readonly string[]): boolean => {
+    const echo = echoIn(call, answer);
+    if (echo) refuseOn(socket, 502, echo);
+    else socket.write(headOf(answer, more));
+    return echo === null;
+  };
   upstream.once('response', (answer) => {
-    socket.write(headOf(answer, ['connection', 'close']));
-    pipeline(answer, socket, () => {});
+    if (isPassed(answer, ['connection', 'close'])) pipeline(answer, socket, () => {});
   });
   upstream.once('upgrade', (answer, opened, first) => {
-    socket.write(headOf(answer, ['connection', 'Upgrade', 'upgrade', 'websocket']));
+    if (!isPassed(answer, ['connection', 'Upgrade', 'upgrade', 'websocket'])) return;
     socket.write(first);
     opened.write(head);
     pipeline(socket, call.counted('sent'), opened, call.counted('received'), socket, () => {});
