@@ -2,7 +2,8 @@
  * The framed stream that `attach`, `exec` and `logs` speak: one byte of type, four of length (big endian), the payload.
  *
  *   client → server   request (JSON, first, exec only) · stdin (empty: end of input) · resize {rows, columns} · signal {name}
- *   server → client   stdout · stderr · exit {exitCode, signal, outOfMemory} or fault {code, message, …}, always last
+ *   server → client   stdout · stderr · exit {exitCode, signal, outOfMemory, refused?} or fault {code, message, …}, always last
+ *                     `refused`, of attach: hosts that no rule allowed
  *   a build          progress (JSON, any number) · result (JSON) or fault, always last
  *
  * Back pressure is the socket's own: a writer waits for `drain`.

@@ -11,7 +11,7 @@ import { Fault } from '../model/fault.ts';
 import { parseEndpoint } from '../model/host.ts';
 import { defaultLimits, type Limits, resolveLimits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
-import { canonicalRule, defaultNetworkLimits, maxRules, type NetworkLimits } from '../model/network.ts';
+import { defaultNetworkLimits, maxRules, type NetworkLimits, usableRule } from '../model/network.ts';
 import { runtimeNames } from '../model/sandbox.ts';
 import { type DeclaredService, identityKinds, serviceNamePattern, servicePorts } from '../model/service.ts';
 import { Misfit } from '../model/shape.ts';
@@ -206,8 +206,9 @@ function readAuthority(path: string, file: string): string {
 
 function networkOf(given: z.output<typeof schema>['network']): Config['network'] {
   const { connections, rate, total, connectSeconds, idleSeconds } = given?.limits ?? {};
+  const allow = given?.allow ?? [];
   return {
-    allow: (given?.allow ?? []).map(canonicalRule),
+    allow: allow.map((rule) => usableRule(rule, allow)),
     limits: {
       connections: connections ?? defaultNetworkLimits.connections,
       bytesPerSecond: rate === undefined ? defaultNetworkLimits.bytesPerSecond : bytes(rate, 'network.limits.rate'),

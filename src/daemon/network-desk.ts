@@ -12,6 +12,7 @@ import {
   type NetworkSpec,
   noNetwork,
   type PortForward,
+  type Refusal,
 } from '../model/network.ts';
 import { type Sandbox, withSpec } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -42,6 +43,13 @@ const anyPortTries = 5;
 /** Those below are for programs that everybody trusts. */
 const firstOpenPort = 1024;
 
+/** Told at the end of a run. */
+const maxRefused = 5;
+
+function isForRules(refusal: Refusal | null): boolean {
+  return refusal === 'not_allowed' || refusal === 'port_not_allowed';
+}
+
 export class NetworkDesk {
   readonly #actor: Actor;
   readonly #parts: NetworkDeskParts;
@@ -58,7 +66,7 @@ export class NetworkDesk {
     const unknown = denied.find((rule) => !network.allow.includes(rule));
     if (unknown !== undefined) throw noRule(name, unknown, network);
     const kept = network.allow.filter((rule) => !denied.includes(rule));
-    const rules = [...new Set([...kept, ...checkedRules(allow, this.#actor.isOwner)])];
+    const rules = [...new Set([...kept, ...checkedRules(allow, this.#actor.isOwner, kept)])];
     if (rules.length > maxRules) throw new Fault('invalid', `${name} would have more than ${maxRules} rules`);
     await this.#write(row, { ...network, allow: rules });
     return { allow: rules, ports: [...network.ports] };
@@ -97,6 +105,18 @@ export class NetworkDesk {
       if (!(error instanceof Refused)) throw error;
       return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
     }
+  }
+
+  /** Hosts that a rule would have opened, in the order in which its present start asked for them, each once. */
+  async refusedBy({ id, spec, status }: Sandbox): Promise<string[]> {
+    if ((spec.network ?? noNetwork).allow.length === 0) return [];
+    const places = new Set<string>();
+    const options = { follow: false, tail: null, signal: new AbortController().signal };
+    for await (const line of readRecord(this.#parts.networks.folder(id), options)) {
+      if (places.size >= maxRefused) break;
+      if ('refusal' in line && isForRules(line.refusal) && line.at >= (status.startedAt ?? '')) places.add(line.asked);
+    }
+    return [...places];
   }
 
   async log(name: string, options: ReadOptions): Promise<AsyncGenerator<RecordLine>> {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { fleetSchema } from '../fleet/schema.ts';
 import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
-import { canonicalRule, maxRules, ruleClass } from '../model/network.ts';
+import { maxRules, ruleClass, usableRule } from '../model/network.ts';
 import { checkYaml } from './yaml-file.ts';
 
 export interface PolicyParts {
@@ -32,8 +32,9 @@ export function effectiveRules(asked: 'none' | readonly string[] | undefined, pa
   return ofProject === undefined ? [...parts.defaults] : checkedRules(ofProject, false);
 }
 
-export function checkedRules(rules: readonly string[], isOwner: boolean): string[] {
-  const canonical = [...new Set(rules.map(canonicalRule))];
+/** `others`: rules that are there already. */
+export function checkedRules(rules: readonly string[], isOwner: boolean, others: readonly string[] = []): string[] {
+  const canonical = [...new Set(rules.map((rule) => usableRule(rule, [...rules, ...others])))];
   const near = isOwner ? undefined : canonical.find((rule) => ruleClass(rule) !== null);
   if (near !== undefined) {
     throw new Fault(

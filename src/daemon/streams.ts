@@ -22,6 +22,7 @@ import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
 import type { Served } from './handlers.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import type { Scope } from './scope.ts';
 import { validated, visitOf } from './server.ts';
 
 /** Of a sandbox whose end nobody saw. */
@@ -64,7 +65,7 @@ async function serve(
   if (target === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
   const begun = beginAct(served, target.route, { actor, name: target.name }, peer);
   try {
-    await open(target, { socket, head, begun }, served, served.scopes.of(actor).sandboxes);
+    await open(target, { socket, head, begun }, served, served.scopes.of(actor));
   } catch (error) {
     endWith(begun, error);
     throw error;
@@ -77,7 +78,8 @@ interface Door {
   readonly begun: Begun;
 }
 
-async function open({ route, name }: Target, door: Door, served: Served, sandboxes: Sandboxes): Promise<void> {
+async function open({ route, name }: Target, door: Door, served: Served, scope: Scope): Promise<void> {
+  const { sandboxes } = scope;
   const { socket, head, begun } = door;
   const row = await sandboxes.current(name);
   if (hasEnded(row.value.status) && route === 'execSandbox') {
@@ -95,7 +97,7 @@ async function open({ route, name }: Target, door: Door, served: Served, sandbox
     const console = await served.engine.attach(row.id, row.value.status.handle);
     begun.end('ok');
     accept();
-    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(sandboxes, row.value, signal));
+    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(scope, row.value, signal));
   } finally {
     await release();
   }
@@ -287,8 +289,9 @@ function input(console: Console, payload: Buffer): boolean {
 }
 
 /** How the sandbox ended; a detached console says nothing about that, so the record is asked. */
-async function exitOf(sandboxes: Sandboxes, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
+async function exitOf({ sandboxes, network }: Scope, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
   const view = await sandboxes.ended(sandbox, signal);
   const unknown = view.state === 'completed' ? 0 : unknownExit;
-  return { exitCode: view.exitCode ?? unknown, signal: view.signal, outOfMemory: view.reason === 'oom' };
+  const refused = await network.refusedBy(sandbox);
+  return { exitCode: view.exitCode ?? unknown, signal: view.signal, outOfMemory: view.reason === 'oom', refused };
 }

@@ -5,7 +5,7 @@ import { checkCredentialName } from '../model/credential.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
-import { canonicalRule } from '../model/network.ts';
+import { usableRule } from '../model/network.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
 import type { Declaration, DeclaredProject, DeclaredSandbox, Place, Problem } from './fleet.ts';
@@ -134,7 +134,8 @@ function networkOf(entry: SandboxContent, defaults: FleetContent, place: Place, 
   const own = entry.network !== undefined;
   const asked = entry.network ?? defaults.network ?? null;
   if (asked === null || asked === 'none') return asked;
-  return [...new Set(checked(asked, [...(own ? place : []), 'network'], canonicalRule, found))];
+  const usable = (rule: string) => usableRule(rule, asked);
+  return [...new Set(checked(asked, [...(own ? place : []), 'network'], usable, found))];
 }
 
 /** Each as it was read; what cannot be is a problem at its place. */

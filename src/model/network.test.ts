@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseEndpoint, parseHost } from './host.ts';
-import { canonicalRule, NetworkPolicy, ruleClass } from './network.ts';
+import { canonicalRule, NetworkPolicy, ruleClass, usableRule } from './network.ts';
 
 function decide(rules: readonly string[], asked: string) {
   return new NetworkPolicy(rules).decide(parseEndpoint(asked));
@@ -180,5 +180,30 @@ describe('by address', () => {
     expect(decideAddress([], '::1', 80)).toMatchObject({
       reason: '[::1] is a loopback address, which has to be named exactly: [::1]:80',
     });
+  });
+});
+
+describe('a rule that would have no effect is refused', () => {
+  test.each([
+    ['127.0.0.1:3000', [], 'would be the sandbox itself'],
+    ['127.9.9.9', [], 'would be the sandbox itself'],
+    ['[::1]:3000', [], 'would be the sandbox itself'],
+    ['127.0.0.1:3000', ['a.example:3001'], 'would be the sandbox itself'],
+    ['127.0.0.1:3000', ['10.0.0.1:3000'], 'would be the sandbox itself'],
+    ['LocalHost:80', ['a.example'], 'would be the sandbox itself'],
+    ['db.localhost', ['a.example'], 'would be the sandbox itself'],
+    ['all', [], 'all is not a host'],
+    ['host:80', [], 'host is not a host'],
+  ])('%s beside %j', (rule, others, why) => {
+    expect(() => usableRule(rule, [rule, ...others])).toThrow(why);
+  });
+
+  test.each([
+    ['127.0.0.1:3000', ['a.example:3000']],
+    ['127.0.0.1', ['*.a.example']],
+    ['10.0.0.1:5432', []],
+    ['all.example', []],
+  ])('and %s beside %j is not', (rule, others) => {
+    expect(usableRule(rule, [rule, ...others])).toBe(rule);
   });
 });

@@ -86,6 +86,49 @@ export function canonicalRule(text: string): string {
   return parseRule(text).text;
 }
 
+/** Words that other programs have for a whole network. None of them is a host. */
+const networkWords = new Set(['all', 'any', 'bridge', 'default', 'host', 'internet', 'none', 'open']);
+
+/**
+ * A rule in its one spelling, refused where it would have no effect: inside, loopback is the sandbox itself, and clients
+ * do not ask a proxy for it. A loopback address counts only behind a name: `all` has a rule for a name at that port.
+ */
+export function usableRule(text: string, all: readonly string[]): string {
+  const rule = parseRule(text);
+  const { host } = rule;
+  if (host.kind === 'name' && networkWords.has(host.text)) throw noNetworkWord(host.text);
+  if (host.kind === 'name' && /(?:^|\.)localhost$/.test(host.text)) throw isInside(rule);
+  if (ruleClass(text) !== 'loopback') return rule.text;
+  const ports = rule.port === null ? webPorts : [rule.port];
+  const hasName = all.some((other) => ports.some((port) => namesHost(other, port)));
+  if (!hasName) throw isInside(rule);
+  return rule.text;
+}
+
+function namesHost(text: string, port: number): boolean {
+  try {
+    const rule = parseRule(text);
+    return rule.host.kind !== 'address' && opens(rule, port);
+  } catch {
+    // Refused where its own turn comes, ignoring.
+    return false;
+  }
+}
+
+function noNetworkWord(word: string): Fault {
+  const hint =
+    word === 'none'
+      ? 'none stands alone.'
+      : 'Name each host: HOST or HOST:PORT, or *.HOST for the hosts one label below.';
+  return new Fault('invalid', `${word} is not a host`, { hint });
+}
+
+function isInside({ text }: Rule): Fault {
+  return new Fault('invalid', `${text} would be the sandbox itself: inside, loopback is its own`, {
+    hint: 'For a server on this machine declare it under `services:` in config.yaml and give it with --service NAME.',
+  });
+}
+
 /** The class of the address that a rule names, where that is not a public one. */
 export function ruleClass(text: string): AddressClass | null {
   const { host } = parseRule(text);

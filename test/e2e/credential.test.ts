@@ -15,6 +15,8 @@ import { killProxy, proxyPid } from '../harness/proxy.ts';
 
 const values = [`key-${randomBytes(20).toString('hex')}`, `key-${randomBytes(20).toString('hex')}`] as const;
 const authority = new TestAuthority('127.0.0.1');
+/** Rules that open a port of this machine: a loopback address counts behind a name only. */
+const near = (port: number) => `near.test:${port},127.0.0.1:${port}`;
 const claude = resolve('node_modules/@anthropic-ai/claude-code');
 
 let carrel: Installation;
@@ -38,7 +40,7 @@ beforeAll(async () => {
   writeFileSync(join(carrel.home, 'config.yaml'), `authorities: [${join(carrel.home, 'ca.pem')}]\n`);
   await keep(values[0]);
   await add('api', ['--preset', 'anthropic', '--host', `127.0.0.1:${service.port}`]);
-  const network = ['--network', `127.0.0.1:${other.port}`];
+  const network = ['--network', near(other.port)];
   await carrel.ok('create', '--name', 'box', '--credential', 'api', ...network);
 });
 afterAll(async () => {
@@ -153,7 +155,7 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
   });
 
   it('another sandbox does not trust it, nor reach it', async () => {
-    await carrel.ok('create', '--name', 'bare', '--network', `127.0.0.1:${service.port}`);
+    await carrel.ok('create', '--name', 'bare', '--network', near(service.port));
     const ask = (more: string) =>
       carrel.run(['exec', 'bare', '--', 'sh', '-c', `${proxied} ${more} https://127.0.0.1:${service.port}/`]);
     expect(await ask('')).toMatchObject({ exitCode: 60 });
@@ -175,7 +177,7 @@ describe('a registry', () => {
     writeFileSync(join(named.home, 'config.yaml'), `authorities: [${certificate}]\n`);
     await named.run(['secret', 'set', 'KEY'], { input: values[0] });
     await named.ok('credential', 'add', 'npm', '--preset', 'npm', '--host', web.place, '--secret', 'KEY');
-    await named.ok('create', '--name', 'box', '--credential', 'npm', '--network', `127.0.0.1:${web.port}`);
+    await named.ok('create', '--name', 'box', '--credential', 'npm', '--network', near(web.port));
     const view = ['npm', 'view', '--fetch-retries=0', '--registry', `https://${web.place}/`, packageName, 'version'];
     expect(await named.ok('exec', 'box', '--', ...view)).toBe('1.0.0\n');
     expect(web.authorizations).toContain(`Bearer ${values[0]}`);

@@ -208,6 +208,12 @@ describe('rules', () => {
     ['a.example:99999', 'is not a port'],
     ['127.1', 'odd spelling'],
     ['', 'is not a host name'],
+    ['127.0.0.1:8080', 'would be the sandbox itself'],
+    ['[::1]:8080,a.example', 'would be the sandbox itself'],
+    ['localhost', 'would be the sandbox itself'],
+    ['api.localhost:8080', '--service NAME'],
+    ['all', 'all is not a host'],
+    ['a.example,none', 'none stands alone'],
   ])('that are none are refused: %j', async (rule, why) => {
     const { exitCode, stderr } = await carrel.run(['create', '--network', rule]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)]);

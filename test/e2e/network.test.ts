@@ -87,6 +87,19 @@ describe.each(ways)('a network, %s', (way: Way) => {
     });
   });
 
+  it('says at the end of a run what was refused, and the command that would allow it', async () => {
+    const ask = 'for host in evil.test other.test:8443 evil.test; do curl -s "https://$host"; done; true';
+    const run = (...options: string[]) =>
+      carrel().run(['run', ...options, '--network', web.rules, '--', 'sh', '-c', ask]);
+    const { exitCode, stderr } = await run('--name', 'refused');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'carrel: no rule of refused allows evil.test:443, other.test:8443\n  cure: carrel net allow refused evil.test:443 other.test:8443\n',
+    ]);
+    expect((await run('--rm')).stderr).toContain('  cure: --network evil.test:443,other.test:8443\n');
+    await carrel().ok('rm', 'refused');
+  });
+
   it('is used by node and npm', async () => {
     const url = `https://${web.place}`;
     const install = `mkdir -p /tmp/app && cd /tmp/app && echo '{}' > package.json && npm install --silent --no-audit --registry "$1" ${packageName} && ls node_modules`;
@@ -417,7 +430,7 @@ describe('a sandbox that has used up what it may send and receive', () => {
   it('is told so, also by explain, and stays so over a start', async () => {
     const carrel = new Installation();
     carrel.write('home/config.yaml', 'network: {limits: {total: 2k}}\n');
-    await carrel.ok('create', '--name', box, '--network', `127.0.0.1:${web.port}`);
+    await carrel.ok('create', '--name', box, '--network', web.rules);
     const url = `https://127.0.0.1:${web.port}/`;
     const ask = () =>
       carrel.run(['exec', box, '--', 'sh', '-c', 'curl -sSk --noproxy "" -x "$HTTPS_PROXY" "$1"', 'sh', url]);

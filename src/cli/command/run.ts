@@ -8,6 +8,7 @@ import { counted } from '../output/count.ts';
 import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
+import { tellRefused } from '../refused.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { catchSignals } from '../signals.ts';
 import { hasInput, sendInput } from '../stream/input.ts';
@@ -35,6 +36,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     brake.engage(view.name);
     tellFallback(context.out, body, view);
     const exit = await join(client, context.out, view.name, input);
+    tellRefused(context.out, view.name, exit.refused, options.rm);
     if (options.rm) await tellKept(client, context.out, view);
     else await tellChanges(client, context.out, view);
     return brake.pressed ? interruptedExit : exit.exitCode;

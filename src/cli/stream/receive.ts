@@ -11,6 +11,8 @@ export interface Exit {
   readonly exitCode: number;
   readonly signal: string | null;
   readonly outOfMemory: boolean;
+  /** HOST:PORT of what it asked for and no rule allowed. */
+  readonly refused?: readonly string[];
 }
 
 export interface Sinks {
