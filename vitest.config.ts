@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { isRealRoot } from './test/harness/machine.ts';
+import { openRun } from './test/harness/run.ts';
 import { ownNamespace } from './test/own-namespace.ts';
+
+openRun();
 
 /** What makes accounts of its own, or attacks from both sides, has to be root of the machine. */
 const needRoot = [
@@ -56,6 +59,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/*.test.ts'],
+          globalSetup: ['test/leftovers.ts'],
           sequence: { groupOrder: 0 },
           // What tries many inputs takes two seconds, and on a busy machine more than the five of vitest.
           testTimeout: 30_000,

@@ -1,18 +1,16 @@
 /**
- * Tests on the real machine must leave it as they found it. Before the run this notes what is there; after it, whatever
- * of ours is new fails the run: processes, mounts, cgroups, folders in /tmp and /dev/shm.
- *
- * The comparison is of the whole machine, so a second run beside this one shows up as leftovers here.
+ * A run must leave nothing of its own on the machine: no process, mount or control group, no folder in its temporary
+ * folder or in /dev/shm. What is left fails the run with a list, and its folder stays to be looked at.
  */
-import { readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
-import { basename } from 'node:path';
+import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { currentRun } from './harness/run.ts';
+import { leftovers, type Machine, type Run, type SeenProcess } from './leftover.ts';
 
 /** Less than vitest gives a teardown. */
 const settleMs = 20_000;
 /** Podman never removes the group that it keeps its containers' groups in. */
 const podmanGroup = 'libpod_parent';
-const ours = new Set(['conmon', 'crun', 'runc', 'runsc', 'sysbox-runc', 'catatonit', 'tini', 'carrel']);
 
 /** Vitest sets up each project by itself; the first one checks for all. */
 const shared = globalThis as { carrelLeftovers?: true };
@@ -20,94 +18,70 @@ const shared = globalThis as { carrelLeftovers?: true };
 export default function setup(): (() => Promise<void>) | undefined {
   if (shared.carrelLeftovers) return undefined;
   shared.carrelLeftovers = true;
-  const before = new Set(everything());
-  return () => check(before);
+  return check;
 }
 
 /** What ends by itself gets a moment to do so. */
-async function check(before: ReadonlySet<string>): Promise<void> {
+async function check(): Promise<void> {
+  const run = currentRun();
   const deadline = Date.now() + settleMs;
-  let left = fresh(before);
+  let left = leftNow(run);
   while (left.length > 0 && Date.now() < deadline) {
-    for (const group of left.filter((thing) => thing.endsWith(podmanGroup))) removeEmpty(group.slice('cgroup '.length));
-    await sleep(50);
-    left = fresh(before);
+    await sleep(100);
+    left = leftNow(run);
   }
-  if (left.length === 0) return;
+  for (const group of cgroups((name) => name === podmanGroup)) removeEmpty(group);
+  if (left.length === 0) return rmSync(run.folder, { recursive: true, force: true });
   // Vitest prints an error of a teardown but exits 0.
   process.exitCode = 1;
   throw new Error(`the run left behind:\n  ${left.join('\n  ')}`);
 }
 
-function fresh(before: ReadonlySet<string>): string[] {
-  return everything().filter((thing) => !before.has(thing));
+function leftNow(run: Run): string[] {
+  return leftovers(run, look(run), process.pid);
 }
 
-function everything(): string[] {
-  return [...processes(), ...mounts(), ...cgroups(), ...folders()];
+function look(run: Run): Machine {
+  return {
+    processes: processes(),
+    mounts: lines('/proc/1/mountinfo'),
+    groups: cgroups((name) => name.startsWith('carrel-')),
+    folders: [...folders(run.folder), ...folders('/dev/shm')],
+  };
 }
 
-function processes(): string[] {
+function processes(): SeenProcess[] {
   return list('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      const argv = read(`/proc/${pid}/cmdline`).split('\0').slice(0, -1);
-      if (argv.length === 0 || !isOurs(pid, argv)) return [];
-      return [`process ${pid}, started at ${startTime(pid)}: ${JSON.stringify(argv.join(' ')).slice(0, 300)}`];
-    });
-}
-
-/** By its name, by the cgroup it is in, or because it lives in a pid namespace of its own. */
-function isOurs(pid: string, argv: readonly string[]): boolean {
-  const names = argv.slice(0, 2).map((word) => basename(word));
-  const daemon = argv.some((word) => /\/(dist|src)\/(daemon|network\/proxy)\//.test(word));
-  return daemon || names.some((name) => ours.has(name)) || inCarrelCgroup(pid) || inOtherPidNamespace(pid);
-}
-
-function inCarrelCgroup(pid: string): boolean {
-  return read(`/proc/${pid}/cgroup`).includes('/carrel');
-}
-
-function inOtherPidNamespace(pid: string): boolean {
-  const namespace = link(`/proc/${pid}/ns/pid`);
-  return namespace !== '' && namespace !== link('/proc/self/ns/pid');
-}
-
-/** Field 22 of `stat`, in clock ticks since boot: tells a process from a later one with the same pid. */
-function startTime(pid: string): string {
-  const stat = read(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '?';
-}
-
-/** Of the host: tests have a mount namespace of their own. */
-function mounts(): string[] {
-  return read('/proc/1/mountinfo')
-    .split('\n')
-    .filter((line) => line.includes('carrel'))
-    .map((line) => `mount ${line.split(' ').slice(3, 5).join(' on ')}`);
+    .map((pid) => ({
+      pid: Number(pid),
+      parent: Number(/^PPid:\t(\d+)$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0),
+      argv: read(`/proc/${pid}/cmdline`).split('\0').slice(0, -1),
+      environment: read(`/proc/${pid}/environ`),
+      groups: read(`/proc/${pid}/cgroup`),
+      mounts: lines(`/proc/${pid}/mountinfo`),
+    }));
 }
 
 /** One hierarchy on cgroup v2, a folder per controller on v1 and hybrid. */
-function cgroups(): string[] {
+function cgroups(isWanted: (name: string) => boolean): string[] {
   const root = '/sys/fs/cgroup';
   return [root, ...list(root).map((name) => `${root}/${name}`)].flatMap((parent) =>
     list(parent)
-      .filter((name) => name.includes('carrel') || name === podmanGroup)
-      .map((name) => `cgroup ${parent}/${name}`),
+      .filter(isWanted)
+      .map((name) => `${parent}/${name}`),
   );
 }
 
-/** One that somebody uses stays. */
+/** One that is in use stays. */
 function removeEmpty(group: string): void {
   for (const path of [`${group}/conmon`, group]) attempt(() => rmdirSync(path), undefined);
 }
 
-function folders(): string[] {
-  return ['/tmp', '/dev/shm'].flatMap((parent) =>
-    list(parent)
-      .filter((name) => name.startsWith('carrel-'))
-      .map((name) => `folder ${parent}/${name}`),
-  );
+function folders(parent: string): string[] {
+  return list(parent)
+    .filter((name) => name.startsWith('carrel-'))
+    .map((name) => `${parent}/${name}`);
 }
 
 /** What vanishes while it is looked at, and what is not a folder, is empty. */
@@ -119,8 +93,8 @@ function read(path: string): string {
   return attempt(() => readFileSync(path, 'utf8'), '');
 }
 
-function link(path: string): string {
-  return attempt(() => readlinkSync(path), '');
+function lines(path: string): string[] {
+  return read(path).split('\n').filter(Boolean);
 }
 
 function attempt<T>(look: () => T, otherwise: T): T {

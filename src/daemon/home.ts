@@ -59,7 +59,7 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
     engine: join(home, 'engine'),
     images: join(home, 'images'),
     tools: join(home, 'tools'),
-    installation: createHash('sha256').update(home).digest('hex').slice(0, 12),
+    installation: installationOf(home),
     sandbox: (id) => join(sandboxes, id),
     state: (id) => join(sandboxes, id, 'state'),
     userHome: (user) => join(home, 'volumes', volumeName(volumePrefix(), 'home', user)),
@@ -73,6 +73,11 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
     overlays: canOverlay(home, rootless),
     rootless,
   };
+}
+
+/** Names what an installation has outside of its home: control groups, containers, secrets in memory. */
+export function installationOf(home: string): string {
+  return createHash('sha256').update(home).digest('hex').slice(0, 12);
 }
 
 function makePrivate(home: string): void {

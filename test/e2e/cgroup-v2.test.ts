@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+import { markedName } from '../harness/run.ts';
 
 /** The unified hierarchy, mounted for this file: on a hybrid machine an engine of this run may have covered its usual place. */
 const unified = mkdtempSync(join(tmpdir(), 'carrel-groups-'));
@@ -36,7 +37,7 @@ const wrapUnified = (argv: readonly string[]) => [
 ];
 
 describe('a group that was delegated to an ordinary user', () => {
-  const group = join(unified, `carrel-delegated-${process.pid}`);
+  const group = join(unified, markedName('delegated'));
   let account: RootlessAccount;
   let carrel: Installation;
 
@@ -45,7 +46,7 @@ describe('a group that was delegated to an ordinary user', () => {
     mkdirSync(group);
     for (const name of ['', 'cgroup.procs', 'cgroup.threads', 'cgroup.subtree_control'])
       account.prepareHome(join(group, name));
-    const inside = ['test/fixtures/in-group', `/sys/fs/cgroup/carrel-delegated-${process.pid}`];
+    const inside = ['test/fixtures/in-group', `/sys/fs/cgroup/${markedName('delegated')}`];
     carrel = new Installation({ ...account, wrap: (argv) => wrapUnified([...inside, ...account.wrap(argv)]) });
   });
   afterAll(async () => {

@@ -1,5 +1,4 @@
 /** An engine over a dockerd of the test's own, with a folder that its sandboxes share with the test. */
-import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import type { EngineSetup } from '../conformance/engine/setup.ts';
 import { shellCommands } from '../conformance/engine/shell-commands.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { type Dockerd, image } from './dockerd.ts';
+import { installationId } from './run.ts';
 
 const shared = '/shared';
 
@@ -22,7 +22,7 @@ export interface DockerSetup extends EngineSetup {
 export async function dockerSetup({ socketPath }: Pick<Dockerd, 'socketPath'>): Promise<DockerSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'carrel-engine-'));
   await mkdir(join(folder, 'shared'));
-  const installation = randomBytes(4).toString('hex');
+  const installation = installationId();
   const reopen = async () => openDockerEngine({ folder: join(folder, 'engine'), installation, socketPath });
   return {
     folder,

@@ -25,6 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isErrno } from '../../src/lib/file.ts';
 import { processRef, signalProcess } from '../../src/lib/process.ts';
 import { run } from '../../src/lib/run.ts';
+import { markedName } from './run.ts';
 
 export const image = 'carrel-test';
 
@@ -97,7 +98,13 @@ export class Dockerd {
       'dockerd',
       ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
       ...['--host', `unix://${this.socketPath}`, '--bridge=none', '--iptables=false', '--ip6tables=false'],
-      ...['--ip-forward=false', '--ip-masq=false', '--cgroup-parent', `/${basename(folder)}`, ...this.#extra],
+      ...[
+        '--ip-forward=false',
+        '--ip-masq=false',
+        '--cgroup-parent',
+        `/${markedName(basename(folder))}`,
+        ...this.#extra,
+      ],
     ];
   }
 
@@ -158,7 +165,7 @@ export class Dockerd {
     // Of one that was killed: its containerd and what that kept.
     await endAll(() => processesOf(this.folder));
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
-    for (const path of groupsNamed(basename(this.folder))) await removeGroup(path);
+    for (const path of groupsNamed(markedName(basename(this.folder)))) await removeGroup(path);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -18,9 +18,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/routes.ts';
+import { installationOf } from '../../src/daemon/home.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
+import { noteInstallation, runEnv } from './run.ts';
 import { daemonsOf } from './traces.ts';
 
 export type { SandboxView };
@@ -61,6 +63,7 @@ export class Installation {
     this.#account = account;
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
+    noteInstallation(installationOf(this.home));
     if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
 
@@ -105,7 +108,7 @@ export class Installation {
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd,
-      env: { PATH: process.env.PATH, HOME: this.home, CARREL_HOME: this.home, ...env },
+      env: { PATH: process.env.PATH, HOME: this.home, CARREL_HOME: this.home, ...runEnv(), ...env },
     });
   }
 

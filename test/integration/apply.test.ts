@@ -30,6 +30,7 @@ import {
   planOf,
 } from '../fixtures/apply-bench.ts';
 import { file, folder, hardLink, harvest, link, plant, type Tree } from '../fixtures/tree.ts';
+import { markedName } from '../harness/run.ts';
 
 function faultOf(work: () => unknown): unknown {
   try {
@@ -116,7 +117,7 @@ describe('an apply', () => {
     });
 
     it('was another one before, and is that again after an undo, also where what was replaced is kept elsewhere', () => {
-      const elsewhere = mkdtempSync('/dev/shm/carrel-apply-test-');
+      const elsewhere = mkdtempSync(`/dev/shm/${markedName('apply-')}`);
       try {
         const old = { a: hardLink('a', file('old')), b: hardLink('a', file('old')) };
         const here = bench(old, old, { a: one, b: one }, elsewhere);

@@ -1,6 +1,5 @@
 /** What crun is spared: everything is as if it had done it itself. */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -21,6 +20,7 @@ import { letGo } from '../../src/engine/local/crun.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { isRealRoot } from '../harness/machine.ts';
+import { installationId } from '../harness/run.ts';
 
 let folder: string;
 let engine: Engine;
@@ -28,7 +28,7 @@ const ids: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-crun-'));
-  engine = openLocalEngine({ folder, installation: randomBytes(4).toString('hex') });
+  engine = openLocalEngine({ folder, installation: installationId() });
 });
 
 afterEach(async () => {

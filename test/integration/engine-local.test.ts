@@ -1,5 +1,4 @@
 /** The local engine keeps the contract, with each runtime that is installed. In CI that is crun and runc. */
-import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { defaultLimits } from '../../src/model/limits.ts';
 import { type Commands, type EngineSetup, floodLine } from '../conformance/engine/setup.ts';
 import { engineConformance, mountConformance } from '../conformance/engine.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
+import { installationId } from '../harness/run.ts';
 
 const shared = '/shared';
 
@@ -21,7 +21,7 @@ for (const runtime of runtimes) {
 async function setup(runtime: string): Promise<EngineSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'carrel-engine-'));
   await mkdir(join(folder, 'shared'));
-  const installation = randomBytes(4).toString('hex');
+  const installation = installationId();
   const reopen = async () => openLocalEngine({ folder: join(folder, 'engine'), installation });
   return {
     engine: await reopen(),

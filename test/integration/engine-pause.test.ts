@@ -12,6 +12,7 @@ import { defaultLimits } from '../../src/model/limits.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
+import { installationId } from '../harness/run.ts';
 
 let folder: string;
 let engine: Engine;
@@ -19,7 +20,7 @@ let id: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-pause-'));
-  engine = openLocalEngine({ folder, installation: randomBytes(4).toString('hex') });
+  engine = openLocalEngine({ folder, installation: installationId() });
   id = randomBytes(8).toString('hex');
 });
 

@@ -1,6 +1,5 @@
 /** Processes beside a sandbox that are slower than everybody thought. */
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +13,13 @@ import { findProgram } from '../../src/engine/local/runtime.ts';
 import { run } from '../../src/lib/run.ts';
 import { processesNaming } from '../fixtures/attacks/ground.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
+import { installationId } from '../harness/run.ts';
 
 let folder: string;
 let engine: Engine;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-keeper-'));
-  engine = openLocalEngine({ folder, installation: randomBytes(4).toString('hex') });
+  engine = openLocalEngine({ folder, installation: installationId() });
 });
 afterEach(async () => {
   for (const id of await engine.list()) await engine.remove(id, null);

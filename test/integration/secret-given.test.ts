@@ -1,5 +1,4 @@
 /** What sandboxes are given, before any has it: folders in memory, what others planted there, what a crash left. */
-import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -17,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asFault, type FaultCode } from '../../src/model/fault.ts';
 import { Given } from '../../src/secret/given.ts';
+import { installationId } from '../harness/run.ts';
 
 const one = '00000000000000a1';
 const two = '00000000000000b2';
@@ -26,7 +26,7 @@ let all: string;
 let given: Given;
 
 beforeEach(() => {
-  installation = randomBytes(4).toString('hex');
+  installation = installationId();
   all = `/dev/shm/carrel-${installation}`;
   given = new Given(installation);
 });

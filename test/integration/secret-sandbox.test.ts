@@ -12,6 +12,7 @@ import type { Mount } from '../../src/model/mount.ts';
 import { Given } from '../../src/secret/given.ts';
 import { secretsMount } from '../../src/secret/secret.ts';
 import { Heard } from '../conformance/engine/wait.ts';
+import { installationId } from '../harness/run.ts';
 
 const one = '00000000000000a1';
 const two = '00000000000000b2';
@@ -21,7 +22,7 @@ let all: string;
 let given: Given;
 
 beforeEach(() => {
-  installation = randomBytes(4).toString('hex');
+  installation = installationId();
   all = `/dev/shm/carrel-${installation}`;
   given = new Given(installation);
 });

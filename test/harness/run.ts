@@ -1,0 +1,64 @@
+/**
+ * The run that a test belongs to. It has an id and a temporary folder named after it; what tests put into places that the
+ * whole machine shares (control groups, /dev/shm) carries the id or is noted here, so that a run is judged by its own
+ * leftovers. Without a run, as in a benchmark, the id is `norun` and the folder that of the system.
+ */
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Run } from '../leftover.ts';
+
+const variable = 'CARREL_TEST_RUN';
+
+/** For this process and all that it starts. A short path: that of a socket has at most 107 bytes. */
+export function openRun(): void {
+  if (process.env[variable] !== undefined) return;
+  const id = randomBytes(3).toString('hex');
+  const folder = join(tmpdir(), `carrel-${id}`);
+  mkdirSync(folder);
+  // Other accounts put folders of theirs there, as they do in /tmp.
+  chmodSync(folder, 0o1777);
+  process.env[variable] = id;
+  process.env.TMPDIR = folder;
+}
+
+/** What lets a program started with a clean environment be recognised, and find the run's folder. */
+export function runEnv(): Readonly<Record<string, string>> {
+  return process.env[variable] === undefined ? {} : { [variable]: runId(), TMPDIR: tmpdir() };
+}
+
+function runId(): string {
+  return process.env[variable] ?? 'norun';
+}
+
+/** For what is not in the folder of the run: control groups, folders in /dev/shm. */
+export function markedName(name: string): string {
+  return `carrel-${runId()}-${name}`;
+}
+
+/** The id of an installation that has no home. */
+export function installationId(): string {
+  return `${runId()}${randomBytes(4).toString('hex')}`;
+}
+
+/** One whose home is in the run's folder: its id comes from the path and does not name the run. */
+export function noteInstallation(installation: string): void {
+  if (process.env[variable] !== undefined) appendFileSync(noteFile(), `${installation}\n`);
+}
+
+function noteFile(): string {
+  return join(tmpdir(), 'installations');
+}
+
+export function currentRun(): Run {
+  return { id: runId(), folder: tmpdir(), installations: notedInstallations() };
+}
+
+function notedInstallations(): string[] {
+  try {
+    return readFileSync(noteFile(), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+}
