@@ -40,6 +40,8 @@ interface Message {
 
 /** How often a question is put again. */
 const maxAgain = 2;
+/** How often a daemon that is gone before the request could be sent is started. */
+const maxStarts = 3;
 
 export class Client {
   readonly #place: Place;
@@ -110,12 +112,13 @@ export class Client {
   }
 
   async #dial(): Promise<Socket> {
-    try {
-      return await dial(this.#place);
-    } catch (error) {
-      if (!this.#start || !isFault(error, 'unavailable')) throw error;
-      await this.#start();
-      return dial(this.#place);
+    for (let starts = 0; ; starts += 1) {
+      try {
+        return await dial(this.#place);
+      } catch (error) {
+        if (!this.#start || !isFault(error, 'unavailable') || starts === maxStarts) throw error;
+        await this.#start();
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Brings a daemon up in the background and waits until it answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorName } from 'node:util';
@@ -23,6 +24,13 @@ const pollShare = 1 / 16;
 const takenExit = 6;
 /** How long the other one may take to answer before we try again: it may be on its way out. */
 const takenMs = 500;
+/** How many daemons may be killed while they start before the command gives up. */
+const maxKilled = 5;
+/** How long the last words of a daemon that has exited may take to arrive. */
+const wordsMs = 500;
+const maxWordsBytes = 64 * 1024;
+/** The descriptor of daemon.log in a daemon that starts: its stderr is ours until it answers. */
+const logDescriptor = 3;
 /** How a daemon begins the line that says why it refuses to start. */
 export const faultMark = 'carrel-fault: ';
 
@@ -37,7 +45,11 @@ export function daemonArgv(home: string, scope: readonly string[]): [string, ...
 export async function startDaemon(home: string): Promise<void> {
   makeHome(home);
   const deadline = Date.now() + waitMs;
-  while (!(await tryStart(home, deadline))) {
+  for (let killed = 0; ; ) {
+    const ended = await tryStart(home, deadline);
+    if (ended === 'answers') return;
+    if (ended === 'killed') killed += 1;
+    if (killed === maxKilled) throw killedFault(home);
     if (Date.now() >= deadline) {
       throw new Fault('timeout', `the daemon did not answer within ${waitMs / 1000} s`, {
         hint: `See ${join(home, 'daemon.log')}.`,
@@ -96,18 +108,28 @@ function noNamespaces(said: string, isRoot: boolean): Fault {
   });
 }
 
-async function tryStart(home: string, deadline: number, scope = scopeArgs()): Promise<boolean> {
+/** How one start ended: some daemon answers, this one was killed, or another one holds the home and does not answer. */
+type Ended = 'answers' | 'killed' | 'taken';
+
+async function tryStart(home: string, deadline: number, scope = scopeArgs()): Promise<Ended> {
   const log = openLog(home);
-  const before = fstatSync(log).size;
-  const words = () => readFrom(log, before);
   try {
-    return await answers(home, launch(home, log, scope), deadline, words);
+    return await outcome(home, launch(home, log, scope), deadline);
   } catch (error) {
-    if (scope.length === 0 || !isScopeRefused(words())) throw error;
+    if (scope.length === 0 || !(error instanceof ScopeRefused)) throw error;
     return await tryStart(home, deadline, []);
   } finally {
     closeSync(log);
   }
+}
+
+/** systemd-run could not begin; a daemon without a scope may. */
+class ScopeRefused extends Error {}
+
+function killedFault(home: string): Fault {
+  return new Fault('unavailable', `the daemon was killed ${maxKilled} times while it started`, {
+    hint: `Try again. Something ends it: see ${join(home, 'daemon.log')}, and dmesg for a machine without memory.`,
+  });
 }
 
 /** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
@@ -116,35 +138,62 @@ export function daemonEnv(home: string): NodeJS.ProcessEnv {
   return { ...env, ...scopeEnv(), CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
 
-function launch(home: string, log: number, scope: readonly string[]): ChildProcess {
+interface Starting {
+  readonly child: ChildProcess;
+  /** What this daemon and the programs that start it wrote so far; of much, the end. */
+  words(): string;
+}
+
+/** Its stderr is a pipe of ours, so that its reasons are not mixed with those of others that start at the same time. */
+function launch(home: string, log: number, scope: readonly string[]): Starting {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
-    stdio: ['ignore', log, log],
-    env: daemonEnv(home),
+    stdio: ['ignore', log, 'pipe', log],
+    env: { ...daemonEnv(home), CARREL_LOG_FD: String(logDescriptor) },
   });
   // The exit code tells enough; without a listener the error would end us.
   child.on('error', () => {});
   child.unref();
-  return child;
+  let held = Buffer.alloc(0);
+  child.stderr?.on('data', (chunk: Buffer) => {
+    held = Buffer.concat([held, chunk]).subarray(-maxWordsBytes);
+  });
+  child.stderr?.on('error', () => {});
+  return { child, words: () => held.toString('utf8') };
 }
 
-async function answers(home: string, child: ChildProcess, deadline: number, log: () => string): Promise<boolean> {
+async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {
+  const { child } = starting;
   const began = Date.now();
   let givesUp = deadline;
   let taken = false;
-  while (Date.now() < givesUp) {
-    if (await isAnswering(home)) return true;
-    if (!taken && hasExited(child)) {
-      if (child.pid === undefined) throw spawnFault(child.spawnfile, notSpawned(child.exitCode));
-      if (child.exitCode !== takenExit) throw lastWords(log(), child.signalCode ?? `exit code ${child.exitCode}`);
-      taken = true;
-      givesUp = Math.min(deadline, Date.now() + takenMs);
+  try {
+    while (Date.now() < givesUp) {
+      if (await isAnswering(home)) return 'answers';
+      if (!taken && hasExited(child)) {
+        if (child.signalCode !== null) return 'killed';
+        if (child.exitCode !== takenExit) throw await reason(starting);
+        taken = true;
+        givesUp = Math.min(deadline, Date.now() + takenMs);
+      }
+      await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
     }
-    await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
+    return 'taken';
+  } finally {
+    child.stderr?.destroy();
   }
-  return false;
+}
+
+/** Why a daemon that has exited did not start. */
+async function reason({ child, words }: Starting): Promise<Error> {
+  if (child.pid === undefined) return spawnFault(child.spawnfile, notSpawned(child.exitCode));
+  const { stderr } = child;
+  // A process that it started may hold the pipe for longer.
+  if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
+  if (isScopeRefused(words())) return new ScopeRefused();
+  return lastWords(words(), `exit code ${child.exitCode}`);
 }
 
 /** Node keeps the number of the error for an exit code. */
@@ -158,20 +207,13 @@ function hasExited(child: ChildProcess): boolean {
 }
 
 function openLog(home: string): number {
-  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   try {
     rotateIfFull(join(home, 'daemon.log'));
-    return openSync(join(home, 'daemon.log'), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    return openSync(join(home, 'daemon.log'), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   } catch (error) {
     throw unwritable(error, home);
   }
-}
-
-function readFrom(log: number, start: number): string {
-  const size = Math.min(fstatSync(log).size - start, 64 * 1024);
-  if (size <= 0) return '';
-  const bytes = Buffer.alloc(size);
-  return bytes.toString('utf8', 0, readSync(log, bytes, 0, size, fstatSync(log).size - size));
 }
 
 function noSpace(what: string, cause?: unknown): Fault {

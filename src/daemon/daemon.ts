@@ -148,7 +148,7 @@ async function finish(work: Work): Promise<void> {
 }
 
 async function stopAll({ scopes, users, own }: Whole): Promise<string[]> {
-  const running = (await own.sandboxes.list(true)).filter(({ state }) => state === 'running');
+  const running = (await own.sandboxes.list(true)).filter(({ state }) => state === 'running' || state === 'pending');
   const stopOne = ({ user, name }: SandboxView) => scopes.of(users.actorOf(user)).sandboxes.stop(name);
   return (await Promise.all(running.map(stopOne))).map(({ name }) => name);
 }

@@ -1,26 +1,45 @@
-/** Entry of the daemon process. CARREL_HOME says whose; `lib/namespace.ts` says how it is to be started. */
+/**
+ * Entry of the daemon process. CARREL_HOME says whose; `lib/namespace.ts` says how it is to be started. Until it answers, its
+ * stderr is that of the command that started it; from then on it is daemon.log, whose descriptor is in CARREL_LOG_FD.
+ */
+import { writeSync } from 'node:fs';
 import { isInUserNamespace } from '../lib/id-map.ts';
+import { replaceDescriptor } from '../lib/sys.ts';
 import { asFault, consequences } from '../model/fault.ts';
 import { startDaemon } from './daemon.ts';
 
 const home = process.env.CARREL_HOME;
+const log = process.env.CARREL_LOG_FD === undefined ? null : Number(process.env.CARREL_LOG_FD);
+delete process.env.CARREL_LOG_FD;
+const stderr = 2;
+
+function write(text: string, ...to: readonly (number | null)[]): void {
+  for (const fd of to) {
+    try {
+      if (fd !== null) writeSync(fd, text);
+    } catch {
+      // The command that started us has gone, or the disk is full, ignoring: nobody is left to tell.
+    }
+  }
+}
 
 // Sandboxes depend on nobody, but people do on this process: what one request forgot must not end all others.
 process.on('unhandledRejection', (reason) => {
-  process.stderr.write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`);
+  write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`, stderr);
 });
 
 try {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
   // Root in a user namespace has only the ids that were lent to it.
   const daemon = await startDaemon(home, isInUserNamespace());
+  if (log !== null) replaceDescriptor(log, stderr);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
   await daemon.closed;
   process.exit(0);
 } catch (error) {
   const fault = asFault(error);
-  process.stderr.write(`carrel-fault: ${JSON.stringify(fault)}\n`);
+  write(`carrel-fault: ${JSON.stringify(fault)}\n`, stderr, log);
   if (fault.code === 'internal')
-    process.stderr.write(`${fault.cause instanceof Error ? fault.cause.stack : fault.stack}\n`);
+    write(`${fault.cause instanceof Error ? fault.cause.stack : fault.stack}\n`, stderr, log);
   process.exit(consequences[fault.code].exit);
 }

@@ -1,0 +1,75 @@
+/** How daemons start and end: killed at any moment, several at once, older than the command, with changed settings. */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Installation, isRunning } from '../harness/installation.ts';
+
+let carrel: Installation;
+beforeAll(() => {
+  carrel = new Installation();
+});
+afterAll(() => carrel.dispose());
+
+describe('daemons that are killed while they start', () => {
+  let path: string;
+  const log = () => join(carrel.home, 'daemon.log');
+
+  /** Instead of unshare: the first ones write what another daemon might write meanwhile, and are killed. */
+  function killing(count: number): { PATH: string } {
+    const bin = join(path, String(count));
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'left'), String(count));
+    const other = JSON.stringify({ code: 'conflict', message: 'a daemon is running already' });
+    const script = [
+      '#!/bin/sh',
+      `left=$(cat ${bin}/left)`,
+      `echo $((left-1)) > ${bin}/left`,
+      `[ "$left" -gt 0 ] || exec /usr/bin/unshare "$@"`,
+      `echo 'carrel-fault: ${other}' >> ${log()}`,
+      'kill -9 $$',
+    ];
+    writeFileSync(join(bin, 'unshare'), `${script.join('\n')}\n`);
+    chmodSync(join(bin, 'unshare'), 0o755);
+    return { PATH: `${bin}:${process.env.PATH}` };
+  }
+
+  beforeAll(() => {
+    path = carrel.folder('path');
+  });
+  afterEach(() => carrel.run(['down']));
+
+  it('are started again, and the command succeeds', async () => {
+    const { exitCode, stderr, stdout } = await carrel.run(['--json', 'ls'], { env: killing(2) });
+    expect([exitCode, stderr, stdout]).toEqual([0, '', '[]\n']);
+  });
+
+  it('too often end the command with 75, and with a reason that is not that of another daemon', async () => {
+    const { exitCode, stderr } = await carrel.run(['ls'], { env: killing(1000) });
+    expect(stderr).toContain('killed 5 times while it started');
+    expect(exitCode).toBe(75);
+  });
+
+  it('write their reason to daemon.log and to the command that started them', async () => {
+    writeFileSync(join(carrel.home, 'config.yaml'), 'limits: {memroy: 1g}\n');
+    const { exitCode, stderr } = await carrel.run(['ls']);
+    writeFileSync(join(carrel.home, 'config.yaml'), '');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('config.yaml:1:')]);
+    expect(readFileSync(log(), 'utf8')).toMatch(/^carrel-fault: \{"code":"invalid".*memroy/m);
+  });
+});
+
+describe('down --all after the daemon was killed', () => {
+  it('starts one, stops the sandboxes and says which', async () => {
+    await carrel.ok('create', '--name', 'left', '--', 'sh', '-c', 'echo $$; exec sleep infinity');
+    await carrel.killDaemon();
+    const { exitCode, stdout } = await carrel.run(['down', '--all']);
+    expect([exitCode, stdout]).toEqual([0, 'stopped left\nthe daemon has ended\n']);
+    expect(isRunning(carrel.daemonPid)).toBe(false);
+    expect(await carrel.ok('down', '--all')).toBe('the daemon is not running\n');
+    expect(await carrel.show('left')).toMatchObject({ state: 'stopped' });
+  });
+
+  it('starts none for a home without anything', async () => {
+    expect(await carrel.ok('--home', carrel.folder('empty'), 'down', '--all')).toBe('the daemon is not running\n');
+  });
+});
