@@ -6,6 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
+import { findSocket } from '../engine/docker/socket.ts';
 import type { Engine } from '../engine/engine.ts';
 import { shieldCrun } from '../engine/local/crun.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
@@ -19,6 +20,7 @@ import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { setScratch } from '../workspace/scratch.ts';
 import { type Config, readConfig } from './config.ts';
+import { dropGroups } from './groups.ts';
 import { type Home, lockHome, openHome } from './home.ts';
 import { Threads } from './threads.ts';
 
@@ -32,6 +34,7 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const holdsHome = lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
   const config = readConfig(home.config);
+  dropGroups(rootless, config.dockerSocket ?? engineSocket());
   const store = openSqliteStore(home.database, config);
   const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
   shieldCrun();
@@ -59,6 +62,15 @@ function openDocker({ home, installation }: Home, { dockerSocket, log }: Config)
   const folder = join(home, 'engine-docker');
   const open = () => openDockerEngine({ folder, installation, log, ...socket });
   return lazyEngine('docker', open, () => existsSync(folder));
+}
+
+/** Null where none can be named; whoever uses one learns why. */
+function engineSocket(): string | null {
+  try {
+    return findSocket(process.env);
+  } catch {
+    return null;
+  }
 }
 
 /** A log that cannot be written, on a full disk say, is no reason to stop. */

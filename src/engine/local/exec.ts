@@ -19,7 +19,7 @@ import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
-import { type KeeperWord, keeperArgs, keeperWords } from './keeper.ts';
+import { type KeeperWord, keeperArgs, keeperWords, withoutGroups } from './keeper.ts';
 import { oomScoreAdj, processSpec } from './spec.ts';
 
 export interface ExecTools {
@@ -56,7 +56,7 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
   ];
   const { inner, stdin, stdout, stderr } = openPipes();
   const env = { PATH: process.env.PATH };
-  const child = asEndedFirst(() => spawn(tools.runtimePath, args, { stdio: inner, env }));
+  const child = asEndedFirst(() => spawn(tools.runtimePath, args, { stdio: inner, env, ...withoutGroups() }));
   for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
   // What the process does not read is lost with it, ignoring.
@@ -156,6 +156,7 @@ async function execWithTerminal(
   const child = spawn(tools.keeperPath, [...keeperArgs(options), ...extra], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, TMPDIR: folder, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4', _OCI_ATTACHPIPE: '5' },
+    ...withoutGroups(),
   });
   const [sync, start, ready] = child.stdio.slice(3) as [Readable, Writable, Readable];
   start.on('error', () => {});

@@ -37,6 +37,7 @@ export function callKeeper(options: KeeperOptions): Keeper {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
     cwd: options.bundle,
+    ...withoutGroups(),
   });
   const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
   const first = keeperWords(child, sync).next();
@@ -53,6 +54,11 @@ export function callKeeper(options: KeeperOptions): Keeper {
     },
     dismiss: () => void child.kill('SIGKILL'),
   };
+}
+
+/** Node drops supplementary groups for a child whose ids are named, be they the same as ours. */
+export function withoutGroups(): { readonly uid: number; readonly gid: number } {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
 export function keeperArgs(options: KeeperOptions): string[] {
