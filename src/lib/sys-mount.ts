@@ -79,6 +79,19 @@ function attach(tree: number, target: string): void {
   checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
 }
 
+/** A copy of what is mounted at `source` and below, mounted nowhere. To be closed. */
+export function copyTree(source: string): number {
+  const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+  return checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
+}
+
+/** Mounts such a copy on an open folder, whatever its path is by now. */
+export function attachTree(tree: number, folderFd: number): void {
+  const [MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH] = [4, 0x40];
+  const flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+  checked('move_mount', c.moveMount(numbers.moveMount, tree, '', folderFd, '', flags));
+}
+
 /** struct mount_attr: what to set, what to clear, propagation, the user namespace. */
 function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
   const [RDONLY, NOSUID, NODEV, IDMAP] = [1n, 2n, 4n, 0x00100000n];
@@ -90,8 +103,7 @@ function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
 
 /** Copies what is mounted at `source` and below to `target` in the mount namespace of another process. */
 export function bindTreeInto(pid: number, source: string, target: string): void {
-  const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
-  const tree = checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
+  const tree = copyTree(source);
   try {
     inMountNamespaceOf(pid, () => attach(tree, target));
   } finally {
@@ -108,7 +120,7 @@ const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
 
 /** Whatever happens, this thread is back when it returns; nothing else runs on it meanwhile. */
-function inMountNamespaceOf<T>(pid: number, work: () => T): T {
+export function inMountNamespaceOf<T>(pid: number, work: () => T): T {
   const there = openSync(`/proc/${pid}/ns/mnt`, 'r');
   const [here, root, folder] = ['/proc/thread-self/ns/mnt', '/', '.'].map((path) => openSync(path, 'r')) as Three;
   try {

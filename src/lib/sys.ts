@@ -28,6 +28,7 @@ const c = {
   utimensat: libc('int utimensat(int folder, const void *name, const void *times, int flags)'),
   statx: libc('int statx(int folder, const void *name, int flags, uint32_t mask, void *result)'),
   openat: libc('int openat(int folder, const void *name, int flags)'),
+  mkdirat: libc('int mkdirat(int folder, const void *name, uint32_t mode)'),
   fgetxattr: libc('long fgetxattr(int fd, const char *name, _Out_ void *value, size_t size)'),
   lgetxattr: libc('long lgetxattr(const void *path, const char *name, _Out_ void *value, size_t size)'),
   lsetxattr: libc('int lsetxattr(const void *path, const char *name, const void *value, size_t size, int flags)'),
@@ -301,4 +302,11 @@ export function statAt({ folderFd, name }: Place, into: Buffer): boolean {
 export function openAt({ folderFd, name }: Place, flags: number): number {
   const O_CLOEXEC = 0o2000000;
   return checked('openat', c.openat(folderFd, terminated(name), flags | O_CLOEXEC));
+}
+
+/** A folder of that name in an open one; that there is something already, a link say, is no error. */
+export function makeFolderAt({ folderFd, name }: Place, mode: number): void {
+  if (c.mkdirat(folderFd, terminated(name), mode) === 0) return;
+  const found = errno();
+  if (found !== os.errno.EEXIST) throw new SysError('mkdirat', found);
 }

@@ -8,6 +8,7 @@ import { endings } from './engine/end.ts';
 import { executions } from './engine/exec.ts';
 import { lifeCycle } from './engine/life-cycle.ts';
 import { logging } from './engine/logs.ts';
+import { nestedMounts } from './engine/nested.ts';
 import { networks } from './engine/network.ts';
 import { observation } from './engine/observe.ts';
 import { ownedFolders } from './engine/own.ts';
@@ -36,6 +37,7 @@ export function mountConformance(name: string, setup: () => Promise<EngineSetup>
   const it = caseWith(setup);
   describe(`${name} mounts what it is told to`, () => {
     ownedFolders(it);
+    nestedMounts(it);
   });
 }
 

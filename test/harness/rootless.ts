@@ -14,12 +14,12 @@ export interface RootlessAccount extends Account {
   dispose(): void;
 }
 
-/** `lent`: how many ids /etc/subuid lends it. */
-export function createRootlessAccount(lent = 65_536): RootlessAccount {
+/** `lent`: how many ids /etc/subuid lends it; `groups`: numbers of those it has besides its own. */
+export function createRootlessAccount(lent = 65_536, groups: readonly number[] = []): RootlessAccount {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-account-'));
   const files = accountFiles(folder, lent);
   const script = join(folder, 'enter');
-  writeFileSync(script, enterScript(files), { mode: 0o755 });
+  writeFileSync(script, enterScript(files, groups), { mode: 0o755 });
   execFileSync('chmod', ['755', folder]);
   return {
     wrap: (argv) => ['unshare', '--mount', '--propagation', 'private', '--', script, ...argv],
@@ -46,8 +46,9 @@ function accountFiles(folder: string, lent: number): [string, string][] {
 }
 
 /** A fixed script of ours, run by its path: binds the account's files, drops every privilege. */
-function enterScript(files: [string, string][]): string {
+function enterScript(files: [string, string][], groups: readonly number[]): string {
   const binds = files.map(([from, to]) => `[ -e ${to} ] || : > ${to}\nmount --bind ${from} ${to}`);
-  const drop = `exec setpriv --reuid=${rootlessUid} --regid=${rootlessUid} --clear-groups -- "$@"`;
+  const option = groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups';
+  const drop = `exec setpriv --reuid=${rootlessUid} --regid=${rootlessUid} ${option} -- "$@"`;
   return ['#!/bin/sh', 'set -e', ...binds, drop, ''].join('\n');
 }

@@ -9,9 +9,11 @@ import type { MountSettings } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import { accountFiles } from '../accounts.ts';
+import { outerMounts } from '../local/nested.ts';
 import type { Identity, Owned } from './identity.ts';
 import type { NamedVolume } from './named-volume.ts';
 import { giveTo, type IdMaps, isEmpty, ownerOf, type Sources } from './source.ts';
+import type { Layered } from './stage.ts';
 import type { View } from './view.ts';
 
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
@@ -27,8 +29,8 @@ export interface MountPlan {
   readonly sealed: boolean;
   /** By the number of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
-  /** Overlays are mounted at their sources already. */
-  readonly layered: boolean;
+  /** Which overlays are mounted at their sources already. */
+  readonly layered: Layered;
   /** Whoever reads the layers can see names under `user.` only. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
@@ -54,9 +56,10 @@ export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
 
 export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan: MountPlan): DockerMounts {
   const tmpfs = mounts.filter((mount): mount is TmpfsMount => mount.kind === 'tmpfs');
+  const outer = outerMounts(mounts);
   const others = mounts.flatMap((mount, index) => {
-    if (mount.kind === 'tmpfs') return [];
-    if (mount.kind === 'overlay' && !plan.layered) return overlay(mount, index, identity, plan);
+    if (mount.kind === 'tmpfs' || outer[index] !== null) return [];
+    if (mount.kind === 'overlay' && !plan.layered(index)) return overlay(mount, index, identity, plan);
     const named = plan.named.get(index);
     const readonly = mount.kind === 'bind' && mount.readonly;
     if (named) return { ...named, Target: mount.target, ReadOnly: readonly };

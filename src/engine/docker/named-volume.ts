@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import type { MountSettings } from 'dockerode';
 import type { Mount } from '../../model/mount.ts';
+import { isOuter, outerMounts } from '../local/nested.ts';
 import { type Connection, hasActiveMounts, statusOf } from './connection.ts';
 import type { Owner } from './identity.ts';
 import { labels } from './naming.ts';
@@ -21,13 +22,18 @@ export interface NamingInput {
   readonly view: View;
 }
 
-/** Of those mounts that are volumes of agent's own; what belongs to others has to be shown as agent's, under no name. */
+/**
+ * Of those mounts that are volumes of agent's own; what belongs to others has to be shown as agent's, under no name. So is
+ * what is inside of another one, or has another one inside.
+ */
 export async function nameVolumes(
   mounts: readonly Mount[],
   input: NamingInput,
 ): Promise<ReadonlyMap<number, NamedVolume>> {
   const named = new Map<number, NamedVolume>();
+  const outer = outerMounts(mounts);
   for (const [index, mount] of mounts.entries()) {
+    if (outer[index] !== null || isOuter(outer, index)) continue;
     if (mount.kind !== 'bind' || mount.volume === undefined || statSync(mount.source).uid !== input.agent.uid) continue;
     const volume = await nameVolume(mount.volume, input.view(mount.source), input);
     if (volume) named.set(index, volume);

@@ -11,6 +11,7 @@ import { listenerOf } from '../../lib/sys.ts';
 import { bindTreeInto, detachMount, detachMountFrom } from '../../lib/sys-mount.ts';
 import type { Mount } from '../../model/mount.ts';
 import { readIdSpace } from '../local/ids.ts';
+import { innerMounts, nestMounts, outerMounts, withTrees } from '../local/nested.ts';
 import { type Ids, shiftBetween } from '../local/owner-namespace.ts';
 import { bindSource, overlaySource } from '../local/source.ts';
 import { openStage, setStage } from '../local/stage.ts';
@@ -19,6 +20,9 @@ import type { Sources } from './source.ts';
 
 /** The engines themselves, and who listens for them until they are needed. */
 const engines = ['dockerd', 'podman', 'systemd'];
+
+/** By the number of the mount. */
+export type Layered = (index: number) => boolean;
 
 export class Stage {
   readonly #socketPath: string;
@@ -39,13 +43,14 @@ export class Stage {
   }
 
   /** `layered`: overlays are mounted here already, rather than by the engine from their layers. */
-  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: boolean): Promise<Sources> {
+  async show(id: string, mounts: readonly Mount[], agent: Ids, layered: Layered): Promise<Sources> {
     openStage();
     const target = this.#place(id);
     this.hide(id);
     const { folder, release } = setStage(`docker-${id}`);
     try {
-      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered);
+      for (const [index, mount] of mounts.entries()) await putOn(folder, index, mount, agent, layered(index));
+      nestOn(folder, mounts, agent);
       mkdirSync(target, { mode: 0o711 });
       if (!this.#inEngine((engine) => bindTreeInto(engine, folder, target))) throw noEngine(this.#socketPath);
     } finally {
@@ -114,4 +119,11 @@ async function putOn(folder: string, index: number, mount: Mount, agent: Ids, la
   const bound = { kind: 'bind', target } as const;
   await bindSource({ ...bound, source: lower, readonly: true, mapOwner }, join(folder, nameOf(index)), owners);
   await bindSource({ ...bound, source: mount.folder, readonly: false }, join(folder, changesOf(index)), owners);
+}
+
+/** The engine takes an outer mount with all that is in it. */
+function nestOn(folder: string, mounts: readonly Mount[], agent: Ids): void {
+  const outer = outerMounts(mounts);
+  const root = (index: number) => join(folder, nameOf(index));
+  withTrees(innerMounts(outer), root, (tree) => nestMounts({ mounts, outer, root, tree, agent }));
 }

@@ -8,6 +8,7 @@ import { type Limits, optionsOf } from '../../model/limits.ts';
 import { runtimeNames } from '../../model/sandbox.ts';
 import type { Launch } from '../engine.ts';
 import { logName } from '../local/log-file.ts';
+import { isOuter, outerMounts, refuseNested } from '../local/nested.ts';
 import { statusOf } from './connection.ts';
 import type { Context } from './context.ts';
 import type { Facts } from './facts.ts';
@@ -37,12 +38,15 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const who = { slot: launch.slot, facts: shiftedFacts(runtime, facts, launch), self: context.self };
   const start = randomBytes(4).toString('hex');
   if (isPodman && !shows) throw needsRoot();
+  if (!shows) refuseNested(all);
+  const outer = outerMounts(all);
+  const layered = (index: number) => isPodman || isOuter(outer, index);
   const view = shows ? same : await context.view(root.image);
   const identity = shows ? ownIdentity(who) : identityFor(ownedFolders(launch.mounts, maps), who);
   const agent = identity.outside;
   const mounts = prepareMounts(all, identity, {
-    sources: shows ? await context.stage.show(launch.id, all, agent, isPodman) : plainSources(all, agent, maps, view),
-    layered: isPodman,
+    sources: shows ? await context.stage.show(launch.id, all, agent, layered) : plainSources(all, agent, maps, view),
+    layered,
     named: isPodman ? new Map() : await nameVolumes(all, { connection, installation, agent, view }),
     sealed: shows && runtime === sysbox,
     folder: context.run(launch.id),

@@ -1,5 +1,14 @@
 /** What the parts of this engine share: facts of the installation and the machine, found once at the start. */
-import { chmodSync, copyFileSync, existsSync, renameSync, type Stats, statSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  renameSync,
+  type Stats,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
@@ -84,6 +93,8 @@ export interface LaunchNote {
   readonly advisory: readonly (keyof Limits)[];
   readonly env: Readonly<Record<string, string>>;
   readonly maxProcesses: number | null;
+  /** Something is mounted after the runtime has made it. */
+  readonly nests?: boolean;
 }
 
 export const noteName = 'launch.json';
@@ -96,4 +107,16 @@ export function readNote(context: Context, id: string): LaunchNote | null {
     // Cut short by a power cut, before anything was launched.
     return null;
   }
+}
+
+const nestedName = 'nested';
+
+/** All that the runtime was not told of is mounted. */
+export function noteNested(context: Context, id: string): void {
+  writeFileSync(join(context.layout.run(id), nestedName), '', { mode: 0o600 });
+}
+
+/** A daemon may have died between the runtime's mounts and ours: then the sandbox lacks some. */
+export function lacksMounts(context: Context, id: string): boolean {
+  return readNote(context, id)?.nests === true && !existsSync(join(context.layout.run(id), nestedName));
 }

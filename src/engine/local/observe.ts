@@ -8,7 +8,7 @@ import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import type { Exit, Observed, Started } from '../engine.ts';
 import { exitFrom } from '../exit.ts';
-import { type Context, readNote, runtimeArgs } from './context.ts';
+import { type Context, lacksMounts, readNote, runtimeArgs } from './context.ts';
 import { type LocalHandle, readHandle } from './handle.ts';
 import { isPaused } from './pause.ts';
 import { allProcesses, argsOf, fieldsOf, parentOf } from './stopped.ts';
@@ -53,7 +53,10 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   const handle = currentHandle(context, id);
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
   // A keeper that finds nobody to tell ends, and what it made can only be made anew.
-  if (state.status === 'created') return handle && (await hasTold(handle)) ? { kind: 'created' } : { kind: 'absent' };
+  if (state.status === 'created') {
+    const isWhole = handle !== null && !lacksMounts(context, id) && (await hasTold(handle));
+    return { kind: isWhole ? 'created' : 'absent' };
+  }
   return handle && isAlive(handle.init) ? alive(context, id, handle) : afterInit(context, id, handle);
 }
 

@@ -7,12 +7,13 @@
 import { closeSync, existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
-import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
+import { bindMount, detachMount, inMountNamespaceOf, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Root } from '../engine.ts';
 import { hiddenHierarchy } from './cgroup.ts';
 import { type Identity, readIdSpace } from './ids.ts';
+import { innerMounts, nestMounts, outerMounts, withTrees } from './nested.ts';
 import { fillSkeleton, hostProgramMounts } from './root.ts';
 import { bindSource, type Owners, openSource, overlaySource } from './source.ts';
 import type { SpecMount } from './spec.ts';
@@ -36,7 +37,10 @@ const stageFolder = stageFolders.find((folder) => existsSync(folder)) ?? stageFo
 
 export interface Staged {
   readonly rootPath: string;
+  /** What the runtime is to mount. */
   readonly mounts: readonly SpecMount[];
+  /** Puts the rest into the namespace of a sandbox that was made and has not begun; null where there is none. */
+  readonly nest: ((pid: number) => void) | null;
   /** Out of our mount table. The sandbox, if it was created, keeps what it got. */
   release(): void;
 }
@@ -126,12 +130,22 @@ export async function stage(input: StageInput): Promise<Staged> {
   const { folder, release } = setStage(input.id);
   try {
     const mounts = input.root.kind === 'host' ? [...hostProgramMounts(), ...input.mounts] : input.mounts;
-    const rootPath = makeRoot(folder, input, mounts);
+    const outer = outerMounts(mounts);
+    const isTop = (_: unknown, index: number) => outer[index] === null;
+    const rootPath = makeRoot(folder, input, mounts.filter(isTop));
     const specMounts: SpecMount[] = [];
     const agent = { uid: input.identity.agentId, gid: input.identity.agentId };
     const staging = { ...input, agent };
     for (const [index, one] of mounts.entries()) specMounts.push(await stageMount(folder, index, one, staging));
-    return { rootPath, mounts: specMounts, release };
+    const inner = innerMounts(outer);
+    const root = (index: number) => mounts[index]!.target;
+    const nest = (pid: number) =>
+      withTrees(
+        inner,
+        (index) => join(folder, String(index)),
+        (tree) => inMountNamespaceOf(pid, () => nestMounts({ mounts, outer, root, tree, agent })),
+      );
+    return { rootPath, mounts: specMounts.filter(isTop), nest: inner.length === 0 ? null : nest, release };
   } catch (error) {
     release();
     throw error;

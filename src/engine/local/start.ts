@@ -8,12 +8,13 @@ import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
-import { type Context, type LaunchNote, noteName, requireInit, runtimeArgs } from './context.ts';
+import { type Context, type LaunchNote, noteName, noteNested, requireInit, runtimeArgs } from './context.ts';
 import { letGo } from './crun.ts';
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
 import { callKeeper, type Keeper, runtimeFault } from './keeper.ts';
 import type { Layout } from './layout.ts';
 import { logName } from './log-file.ts';
+import { innerMounts, outerMounts } from './nested.ts';
 import { shiftBetween } from './owner-namespace.ts';
 import { chooseRuntime, type Runtime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
@@ -43,6 +44,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
       advisory,
       env: launch.env,
       maxProcesses: maxProcesses(launch.limits, context.cgroups.byGroup),
+      nests: innerMounts(outerMounts(launch.mounts)).length > 0,
     };
     putInBundle(bundle, noteName, note);
     crashPoint('start:noted');
@@ -76,12 +78,26 @@ async function createWith(context: Context, launch: Launch, runtime: Runtime, ke
     });
     putInBundle(layout.run(launch.id), 'config.json', spec);
     crashPoint('start:staged');
-    await keeper.create();
+    const pid = await keeper.create();
+    crashPoint('start:made');
+    if (staged.nest !== null) {
+      refuseForeignKernel(runtime.name);
+      staged.nest(pid);
+      noteNested(context, launch.id);
+    }
     if (isCrun) filter.learn(join(layout.state('crun'), launch.id));
     context.logs.add(layout.run(launch.id));
   } finally {
     staged.release();
   }
+}
+
+/** Its mounts are not those of its first process. */
+function refuseForeignKernel(runtime: string): void {
+  if (runtime !== 'runsc') return;
+  throw new Fault('unsupported', 'under runsc nothing can be mounted inside of what agents can write', {
+    hint: 'Choose a place of its own for the volume, such as /data/memory-bank, or use --runtime crun.',
+  });
 }
 
 /** Whole or not at all: a keeper whose daemon died takes what it finds. */

@@ -1,0 +1,139 @@
+/**
+ * Mounts at places inside of other mounts. An agent can write the outer one, so whatever leads to the place may be a link by
+ * the next start, and runtimes follow links. So no runtime is told of such a mount: it is put there by us, in the sandbox
+ * before its command begins, or on the stage of an engine that takes the outer one with all that is in it. The place is
+ * found name by name from an open folder, without following a link. What is in the way is left as it is, and the start is
+ * refused.
+ */
+import { closeSync, constants, openSync } from 'node:fs';
+import { relative } from 'node:path';
+import { O_PATH } from '../../lib/anchor.ts';
+import { makeFolderAt, openAt, type Place, SysError } from '../../lib/sys.ts';
+import { asFileUser } from '../../lib/sys-ids.ts';
+import { attachTree, copyTree } from '../../lib/sys-mount.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Mount } from '../../model/mount.ts';
+import type { Ids } from './owner-namespace.ts';
+
+/** By the number of each mount that of the innermost one it is in; null where it is in none, or in one that is empty. */
+export type Outer = readonly (number | null)[];
+
+export function outerMounts(mounts: readonly Mount[]): Outer {
+  return mounts.map((mount) => {
+    const around = mounts.filter((other) => mount.target.startsWith(`${other.target}/`));
+    const innermost = around.sort((one, other) => other.target.length - one.target.length)[0];
+    if (innermost === undefined || innermost.kind === 'tmpfs') return null;
+    if (mount.kind === 'tmpfs') throw new Fault('unsupported', `no tmpfs can be mounted at ${mount.target}`);
+    return mounts.indexOf(innermost);
+  });
+}
+
+/** Whether something is mounted inside of it. */
+export function isOuter(outer: Outer, index: number): boolean {
+  return outer.includes(index);
+}
+
+export interface Nesting {
+  readonly mounts: readonly Mount[];
+  readonly outer: Outer;
+  /** Where those that are in no other one are. Nobody but us can write the way to it. */
+  readonly root: (index: number) => string;
+  /** What to attach, by its number. */
+  readonly tree: (index: number) => number;
+  readonly agent: Ids;
+}
+
+/** Outermost first. */
+export function nestMounts({ mounts, outer, root, tree, agent }: Nesting): void {
+  const depth = (index: number) => mounts[index]!.target.split('/').length;
+  for (const index of innerMounts(outer).sort((one, other) => depth(one) - depth(other))) {
+    const { target } = mounts[index]!;
+    const top = topOf(outer, index);
+    const path = relative(mounts[top]!.target, target);
+    withPlace(root(top), path, { target, agent }, (fd) => attachTree(tree(index), fd));
+  }
+}
+
+export function innerMounts(outer: Outer): number[] {
+  return outer.flatMap((parent, index) => (parent === null ? [] : [index]));
+}
+
+function topOf(outer: Outer, index: number): number {
+  const parent = outer[index] ?? null;
+  return parent === null ? index : topOf(outer, parent);
+}
+
+/** Copies of what is mounted at these places, closed when `work` is done. */
+export function withTrees<T>(
+  indexes: readonly number[],
+  place: (index: number) => string,
+  work: (tree: (index: number) => number) => T,
+): T {
+  const trees = new Map<number, number>();
+  try {
+    for (const index of indexes) trees.set(index, copyTree(place(index)));
+    return work((index) => trees.get(index)!);
+  } finally {
+    for (const fd of trees.values()) closeSync(fd);
+  }
+}
+
+interface Wanted {
+  readonly target: string;
+  readonly agent: Ids;
+}
+
+function withPlace(root: string, path: string, wanted: Wanted, use: (fd: number) => void): void {
+  let fd = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    for (const name of path.split('/')) {
+      const next = enter({ folderFd: fd, name: Buffer.from(name) }, wanted);
+      closeSync(fd);
+      fd = next;
+    }
+    use(fd);
+  } catch (error) {
+    throw error instanceof SysError ? cannotMount(wanted.target, error) : error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What is missing is made as agent would make it. */
+function enter(place: Place, { agent }: Wanted): number {
+  const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  try {
+    return openAt(place, flags);
+  } catch (error) {
+    if (!(error instanceof SysError) || error.code !== 'ENOENT') throw error;
+    asFileUser(agent, () => makeFolderAt(place, 0o755));
+    return openAt(place, flags);
+  }
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOTDIR: 'a link or a file is in its place, or on the way to it',
+  EACCES: 'agent may not make that folder',
+  EROFS: 'what it is in is read-only and has no such folder',
+  ENOENT: 'its place was taken away meanwhile',
+};
+
+function cannotMount(target: string, cause: SysError): Fault {
+  return new Fault('denied', `cannot mount ${target}: ${reasons[cause.code] ?? cause.message}`, {
+    cause,
+    hint: 'Go back to a snapshot from before (carrel restore), or create it anew with the volume elsewhere, at /data/NAME say.',
+  });
+}
+
+/** For engines that open places by path themselves. */
+export function refuseNested(mounts: readonly Mount[]): void {
+  const inner = outerMounts(mounts).findIndex((one) => one !== null);
+  if (inner < 0) return;
+  throw new Fault(
+    'unsupported',
+    `${mounts[inner]!.target} is inside of what agents can write, and cannot be mounted safely`,
+    {
+      hint: 'Choose a place of its own, such as /data/memory-bank; or use the embedded engine: --engine local.',
+    },
+  );
+}

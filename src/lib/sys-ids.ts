@@ -1,0 +1,27 @@
+/** The system calls about ids of this thread, as those in sys.ts. */
+import { libc } from './libc.ts';
+
+const c = {
+  setfsuid: libc('int setfsuid(uint32_t uid)'),
+  setfsgid: libc('int setfsgid(uint32_t gid)'),
+};
+
+/** No id: changes nothing, and the answer is the present one. */
+const none = 0xffff_ffff;
+
+/**
+ * Does something with files as another user would, without root's powers over them. For synchronous work only: it
+ * counts for this thread, until it returns.
+ */
+export function asFileUser<T>({ uid, gid }: { readonly uid: number; readonly gid: number }, work: () => T): T {
+  const before = { uid: c.setfsuid(none) as number, gid: c.setfsgid(none) as number };
+  c.setfsgid(gid);
+  c.setfsuid(uid);
+  try {
+    if (c.setfsuid(none) !== uid || c.setfsgid(none) !== gid) throw new Error(`cannot use files as uid ${uid}`);
+    return work();
+  } finally {
+    c.setfsuid(before.uid);
+    c.setfsgid(before.gid);
+  }
+}
