@@ -150,11 +150,11 @@ describe('the owner between a crash and recovery', () => {
     expect(harvest(one.project)).toEqual({ ...base, a: file('a and more') });
   });
 
-  it('is not held up by a crash while taking back', () => {
+  it.each(['put-back', 'taken-back'])('is not held up by a crash while taking back (at %s)', (point) => {
     const one = bench(base, base, theirs);
     expect(crashes('apply', one, 'step:3')).toBe(true);
     writeFileSync(join(one.project, 'c'), 'mine');
-    expect(crashes('recover', one, 'taken-back')).toBe(true);
+    expect(crashes('recover', one, point)).toBe(true);
     expect(recover(one.journal).outcome).toBe('rolled-back');
     expect(harvest(one.project)).toEqual({ ...base, c: file('mine') });
     expect([isClean(one.project), existsSync(one.journal)]).toEqual([true, false]);

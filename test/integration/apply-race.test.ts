@@ -1,10 +1,22 @@
 /** The owner is at work in the very moment of a rename, after everything was looked at. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Place } from '../../src/lib/sys.ts';
+import type { Fault } from '../../src/model/fault.ts';
 import { commitApply } from '../../src/workspace/apply/commit.ts';
-import { bench, isClean, planOf } from '../fixtures/apply-bench.ts';
+import { type Bench, bench, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 
 /** Called once, before the rename of that name. */
@@ -22,10 +34,67 @@ vi.mock('../../src/lib/sys.ts', async (original) => {
   return { ...real, renameExchange: after(real.renameExchange), renameNoReplace: after(real.renameNoReplace) };
 });
 
+type Act = (project: string) => unknown;
+
+describe('while a refused apply is taken back, the owner', () => {
+  const base: Tree = { a: file('a'), f: file('base') };
+  const theirs: Tree = { a: file('A'), f: file('theirs'), new: file('n') };
+  const acts: Record<string, [string, Act, Tree]> = {
+    edits: ['a', (at) => appendFileSync(join(at, 'a'), ' and mine'), { a: file('A and mine') }],
+    replaces: ['a', (at) => renameSync(join(at, 'mine'), join(at, 'a')), { a: file('mine') }],
+    'edits what is new': ['new', (at) => appendFileSync(join(at, 'new'), ' and mine'), { new: file('n and mine') }],
+  };
+
+  /** The apply is refused at its last step, and the owner acts in the moment of the rename that takes one back. */
+  function refused(one: Bench, name: string, act: () => unknown, first = (): unknown => null): Fault {
+    const plan = planOf(one);
+    const back = () => Object.assign(moment, { name, act });
+    Object.assign(moment, {
+      name: 'z-last',
+      act: () => [first(), writeFileSync(join(one.project, 'z-last'), 'taken'), back()],
+    });
+    let fault: unknown;
+    try {
+      commitApply(plan, one.project, one.journal, {});
+    } catch (error) {
+      fault = error;
+    }
+    expect(moment.name).toBe('');
+    return fault as Fault;
+  }
+
+  it.each(Object.keys(acts))('%s: what the owner wrote stays, and what was there is kept', (key) => {
+    const [name, act, result] = acts[key]!;
+    const one = bench(base, base, { ...theirs, 'z-last': file('l') });
+    writeFileSync(join(one.project, 'mine'), 'mine', { mode: 0o644 });
+    const fault = refused(one, name, () => act(one.project));
+    expect(fault.message).toMatch(/not all of it could be taken back/);
+    expect(fault.data).toEqual({ left: [name] });
+    const { mine: _, 'z-last': __, ...now } = harvest(one.project);
+    expect(now).toEqual({ ...base, ...result });
+    const kept = readdirSync(join(one.journal, 'old')).map((slot) =>
+      readFileSync(join(one.journal, 'old', slot), 'utf8'),
+    );
+    expect(kept).toEqual(name === 'a' ? ['a'] : []);
+    expect(isClean(one.project)).toBe(true);
+  });
+
+  it('writes to an open file that was taken back already: that stays', () => {
+    const one = bench(base, base, { ...theirs, 'z-last': file('l') });
+    let open = -1;
+    const reopen = () => {
+      open = openSync(join(one.project, 'new'), 'a');
+    };
+    const fault = refused(one, 'a', () => writeSync(open, ' and mine'), reopen);
+    closeSync(open);
+    expect(fault.data).toEqual({ left: ['new'] });
+    expect(readFileSync(join(one.project, 'new'), 'utf8')).toBe('n and mine');
+  });
+});
+
 const base: Tree = { a: file('a'), f: file('base'), gone: file('g'), other: file('other') };
 const theirs: Tree = { a: file('A'), f: file('theirs'), new: file('n'), other: file('other') };
 
-type Act = (project: string) => unknown;
 it.each<[string, string, Act, Tree]>([
   ['replaces a file', 'f', (at) => renameSync(join(at, 'other'), join(at, 'f')), { f: file('other') }],
   ['edits a file', 'f', (at) => writeFileSync(join(at, 'f'), 'mine'), { f: file('mine') }],

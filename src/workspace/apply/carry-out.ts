@@ -46,6 +46,9 @@ export class CarryOut {
   takeBack(): BytePath[] {
     this.folders.forget();
     const left = this.steps.toReversed().filter((step) => !this.undoOne(step));
+    crashPoint('apply:put-back');
+    // Whoever had one of them open may have written to it since.
+    left.push(...this.steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.isBack(step)));
     syncFilesystem(this.staging.fd);
     return left.map(({ path }) => path).sort();
   }
@@ -91,6 +94,10 @@ export class CarryOut {
     if (step.do === 'swap') return this.swapping(step).do();
     const spot = this.folders.spot(step.path);
     return step.do === 'rmdir' ? removeFolder(step, spot) : spot !== null && changeMode(step, spot, step.from, step.to);
+  }
+
+  private isBack(swap: Swap): boolean {
+    return this.swapping(swap).isBack();
   }
 
   private undoOne(step: JournalStep): boolean {

@@ -68,8 +68,28 @@ export class Swapping {
     const now = lookAt(this.target);
     if (put === null) return now === null && moved(this.displaced()!, this.target);
     if (old === null && now === null) return true;
+    // A crash came after it was put back, and before anybody saw that what came out is the owner's.
+    if (old !== null && isUntouched(now, old)) return this.giveBack();
     if (!isUntouched(now, put)) return false;
-    return put.type === 'folder' ? this.undoFolder(this.target) : this.putBack(this.target);
+    if (put.type === 'folder') return this.undoFolder(this.target);
+    return this.putBack(this.target) && this.isBack();
+  }
+
+  /** After `undo`: what came out is what was put there, and nobody has written to it. False: the owner has it again. */
+  isBack(): boolean {
+    const { put } = this.swap;
+    const now = lookAt(this.slot);
+    if (put === null || put.type === 'folder' || now === null || isUntouched(now, put)) return true;
+    return this.giveBack();
+  }
+
+  /** What came out is not ours: it goes to where it was, and what it replaced comes out again. Always false. */
+  private giveBack(): false {
+    const { target, slot } = this;
+    if (target === null || exchange(slot, target)) return false;
+    if (this.swap.old !== null) moved(target, this.aside);
+    moved(slot, target);
+    return false;
   }
 
   private takeOut(target: Spot): boolean {
