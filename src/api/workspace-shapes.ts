@@ -31,7 +31,7 @@ export const changeView = z.strictObject({
   oldSha256: z.string().optional(),
   newSha256: z.string().optional(),
   gates: z.array(z.enum(gateKinds)),
-  /** False: the project changed it too, at about the same time, so what it was changed from is not known. */
+  /** False: the project changed it too, before the agent's change was recorded, so what the agent changed is not known. */
   baseKnown: z.boolean(),
   /** Another path that is one file with this one. */
   hardLink: z.string().optional(),

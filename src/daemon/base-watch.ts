@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { workspacePlace } from '../launch/workspace.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
 import { isErrno } from '../lib/file.ts';
@@ -25,6 +26,8 @@ export interface BaseWatchParts {
 }
 
 const pauseMs = 3000;
+/** A command does not wait longer for a look at what was there before it. */
+const patienceMs = 50;
 /** Looking takes at most this share of the time. */
 const share = 0.02;
 
@@ -64,6 +67,14 @@ export class BaseWatch {
     await locks
       .run(sandbox.id, () => this.#keep(sandbox.id, place))
       .catch((error: unknown) => report(sandbox.id, asFault(error)));
+  }
+
+  /** Where it takes too long it goes on meanwhile: what could not be told in time is a conflict at worst. */
+  async keepSoon(sandbox: Sandbox): Promise<void> {
+    const patience = new AbortController();
+    const enough = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => {});
+    await Promise.race([this.keep(sandbox), enough]);
+    patience.abort();
   }
 
   async #keep(id: string, place: WorkspacePlace): Promise<void> {

@@ -93,6 +93,7 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     home: home.home,
     startedAtMs: Date.now(),
     ...{ rootless, store, audit, engine, users, scopes, work, engines, shutdown },
+    commandBegins: (sandbox) => watch.keepSoon(sandbox),
     commandEnded: (sandbox) => watch.keep(sandbox),
     output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
     doctor: createDoctor(local, {

@@ -35,6 +35,8 @@ export interface Served {
   readonly work: Work;
   /** What a sandbox wrote, earlier starts included. */
   output(id: string, options: LogOptions): AsyncIterable<LogLine>;
+  /** Notes what the project has before a command can change anything; never waits long. */
+  commandBegins(sandbox: Sandbox): Promise<void>;
   /** Looks after a sandbox that may have changed something just now. */
   commandEnded(sandbox: Sandbox): Promise<void>;
   readonly doctor: Doctor;

@@ -74,6 +74,8 @@ export function sandboxData(parts: DataParts): SandboxData & {
         if (hasIndex(place)) await parts.threads.run('foldIndex', place);
         else foldIndex(place);
       });
+      // What the owner did until now came before anything that the agent is about to do.
+      if (existsSync(join(place.folder, 'upper'))) await parts.watch.keep(sandbox);
       if (place.kind === 'copy') await parts.threads.run('copyTree', place.base, join(place.folder, 'tree'));
       return held;
     },

@@ -237,6 +237,7 @@ async function serveExec(
   try {
     const request = validated(execRequest, decodeJson(await peer.first()), 'request');
     sandboxes.checkCommand(request.env ?? {}, request.command);
+    await served.commandBegins(sandbox);
     const process = await served.engine.exec(
       sandbox.id,
       sandbox.status.handle,

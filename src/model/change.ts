@@ -27,8 +27,8 @@ export type Content =
       readonly lengthBytes: number;
       readonly sha256: string;
     }
-  /** Nowhere any more: too large to keep, and the project has moved on. */
-  | { readonly at: 'lost' };
+  /** Nowhere any more: too large to keep, and the project has moved on. Its hash, where that was kept. */
+  | { readonly at: 'lost'; readonly sha256?: string };
 
 export interface Change {
   /** Relative to the workspace, no leading slash, no `.` or `..`. */
@@ -47,6 +47,8 @@ export interface Change {
    * `before` is only what the project has now, so nothing may be merged against it.
    */
   readonly baseKnown: boolean;
+  /** Of what is gone with its folder, where the base is not known: it may have come later, so it is never deleted. */
+  readonly perhapsUnseen?: true;
 }
 
 /** What could later run something on the host, by the way it would. */

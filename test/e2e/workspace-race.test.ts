@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ApplyView } from '../../src/api/routes.ts';
+import type { ApplyView, ChangesView } from '../../src/api/routes.ts';
 import { Installation, isRunning, type Outcome, until } from '../harness/installation.ts';
 import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts';
 
@@ -105,6 +105,41 @@ describe('an agent that keeps git waiting', () => {
     await waiting;
     await carrel.ok('ls');
     await until(() => visits().length === 0, 'the visit to be removed');
+  });
+});
+
+describe('an owner who goes on while an agent works', () => {
+  it('keeps what is put where the agent deleted something: it is no conflict, and --theirs does not delete it', async () => {
+    for (const path of ['made-again/x', 'gone/x']) project.put(path, 'x\n');
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(carrel, 'box', 'touch f; rm -rf made-again; mkdir made-again; echo n > made-again/f; rm -r gone');
+    for (const path of ['f/in', 'made-again/new', 'gone/y']) project.put(path, 'owner\n');
+    const { changes } = await carrel.json<ChangesView>('diff', 'box');
+    expect(changes.map(({ status, path, baseKnown }) => `${status} ${path} ${baseKnown}`)).toEqual([
+      'A f true',
+      'D gone true',
+      'D gone/x true',
+      'A made-again/f true',
+      'D made-again/x true',
+    ]);
+    expect((await apply(carrel, '--theirs', 'box')).blocked).toBe('conflict');
+    expect(outcomes(await apply(carrel, '--ours', 'box'))).toEqual([
+      'ours f',
+      'same gone',
+      'take gone/x',
+      'take made-again/f',
+      'take made-again/x',
+    ]);
+    for (const path of ['f/in', 'made-again/new', 'gone/y']) expect(project.read(path)).toBe('owner\n');
+  });
+
+  it('before a command begins has changed what that command sees, however it then replaces it', async () => {
+    await carrel.ok('create', '--name', 'box', project.path);
+    await agent(carrel, 'box', 'echo n > n');
+    project.put('a', 'owner\n');
+    await agent(carrel, 'box', 'sed s/owner/both/ a > t; mv t a');
+    expect(outcomes(await apply(carrel, 'box'))).toEqual(['take a', 'take n']);
+    expect(project.read('a')).toBe('both\n');
   });
 });
 

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/model/change.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { commitApply, readJournal, undoApply } from '../../src/workspace/apply/commit.ts';
 import { planApply } from '../../src/workspace/apply/plan-apply.ts';
@@ -241,6 +242,32 @@ describe('a conflict', () => {
       expect(apply(one, { ...open, resolution })).toEqual({ f: outcome, d: outcome, bin: outcome, free: 'take' });
       expect(harvest(one.project)).toEqual({ ...ours, free: file('2') });
     }
+  });
+
+  it.each(['ours', 'leave'] as const)(
+    'with the new name of a renamed file keeps the file under its old one: %s',
+    (resolution) => {
+      const [a, other] = [file('the content'), file('an other')];
+      const one = bench({ a, free: file('1') }, { a, b: other, free: file('1') }, { b: a, free: file('2') });
+      const outcome = resolution === 'ours' ? 'ours' : 'left';
+      expect(apply(one, { ...open, resolution })).toEqual({ a: outcome, b: outcome, free: 'take' });
+      expect(harvest(one.project)).toEqual({ a, b: other, free: file('2') });
+    },
+  );
+
+  it('about what the agent may never have seen deletes nothing, whatever is asked', () => {
+    const seen: Tree = { d: folder(), 'd/seen': file('s') };
+    const one = bench(seen, { ...seen, 'd/new': file('n') }, {});
+    const now = { type: 'file', mode: 0o644, sizeBytes: 1, target: null } as const;
+    const unsure: Change = {
+      ...{ path: 'd/new', before: now, after: null, hardLink: null, afterContent: null },
+      beforeContent: { at: 'tree', root: one.project },
+      ...{ baseKnown: false, perhapsUnseen: true },
+    };
+    const asked = { ...one, changes: [...one.changes, unsure] };
+    expect(outcomesOf(planOf(asked))['d/new']).toBe('conflict');
+    expect(apply(asked, { ...open, resolution: 'theirs' })).toEqual({ d: 'same', 'd/seen': 'take', 'd/new': 'left' });
+    expect(harvest(one.project)).toEqual({ d: folder(), 'd/new': file('n') });
   });
 
   it('is written into the file where there can be markers, and stays one where not', () => {

@@ -1,11 +1,12 @@
 /** Decides every change of one sandbox and plans what is taken. */
-import type { BytePath } from '../../model/byte-path.ts';
+import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
 import { noGround } from './gate-ground.ts';
 import { type Judged, judge } from './gated.ts';
 import type { Ours, Standing } from './ours.ts';
 import type { ApplyOptions } from './plan-apply.ts';
+import { Renames } from './renames.ts';
 import { type Decision, decide, mergeModes } from './three-way.ts';
 import { Versions } from './versions.ts';
 
@@ -40,14 +41,31 @@ export class PlanSource {
     );
   }
 
-  /** Whether a folder can go is known once everything in it is decided. */
+  /**
+   * Whether a folder can go is known once everything in it is decided, and whether a file can, once it is known whether the
+   * project takes it under the name that the agent gave it.
+   */
   decide(changes: readonly Change[]): PlannedPath[] {
     const decided = new Map<Change, PlannedPath>();
     const folders = changes.filter((change) => this.givesUpFolder(change));
     const given = new Set(folders);
-    for (const change of changes) if (!given.has(change)) decided.set(change, this.decideOne(change));
+    const others = changes.filter((change) => !given.has(change));
+    for (const change of others.filter(({ after }) => after !== null)) decided.set(change, this.decideOne(change));
+    const renames = new Renames(this.at.reader, decided);
+    for (const change of others.filter(({ after }) => after === null))
+      decided.set(change, this.decideDeletion(change, renames));
     for (const change of folders.reverse()) decided.set(change, this.decideOne(change));
     return changes.map((change) => decided.get(change)!);
+  }
+
+  /** Without the other half of a rename its content would be nowhere. */
+  private decideDeletion(change: Change, renames: Renames): PlannedPath {
+    const kept = renames.keeps(change);
+    if (kept === null) return this.decideOne(change);
+    const versions = new Versions(change, this.at.ours, this.at.reader, this.at.project);
+    const reason = `the agent renamed it to ${toText(kept.path)}, which is not taken`;
+    const clash = { reason, with: null, theirs: false, markers: null };
+    return this.result(versions, kept.outcome, conflictOf(versions, clash));
   }
 
   private givesUpFolder({ path, after }: Change): boolean {
@@ -77,7 +95,8 @@ export class PlanSource {
     if (decision.verdict === 'same' && this.isToBeLinked(versions)) return this.take(versions, 'take', null);
     if (decision.verdict !== 'conflict') return this.result(versions, decision.verdict);
     const markers = decision.markers ? () => this.withMarkers(versions) : null;
-    return this.settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs: true, markers });
+    const theirs = versions.change.perhapsUnseen !== true;
+    return this.settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs, markers });
   }
 
   /** The project has the content at both paths, or will, but as two files. */
@@ -145,6 +164,7 @@ export class PlanSource {
     if (resolution === 'ours') return this.result(versions, 'ours', conflict);
     if (resolution === 'leave') return this.result(versions, 'left', conflict);
     if (resolution === 'theirs' && clash.theirs) return this.take(versions, 'theirs', conflict);
+    if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.result(versions, 'left', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
     if (marked) return this.carry(versions, marked, 'markers', conflict);
     const { gates } = this.judge(versions, this.theirs(versions));

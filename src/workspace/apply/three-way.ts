@@ -39,9 +39,14 @@ const same: Decision = { verdict: 'same' };
 export function decide(sides: Sides, contents: Sameness): Decision {
   const { base, theirs, ours, baseKnown } = sides;
   if (isSpecial(theirs) || isSpecial(ours)) return { verdict: 'left' };
+  if (theirs === null && base === null) return same;
   if (isFolder(ours) && isFolder(theirs)) return baseKnown ? folderMode(base, theirs!, ours!) : same;
   if (isEqual(ours, theirs, () => contents.oursIsTheirs())) return same;
   if (!baseKnown) return conflict(unknownBase);
+  // A folder is what is in it: where it was, or is, one, nothing of its own was there.
+  if (!isFolder(theirs) && !isFolder(ours) && isFolder(base)) return decide({ ...sides, base: null }, contents);
+  if (isFolder(ours) && theirs === null && !isFolder(base)) return same;
+  if (isFolder(theirs) && ours === null && !isFolder(base)) return take;
   if (isFolder(base) && isFolder(ours) && theirs === null) return take;
   if (isEqual(ours, base, () => contents.oursIsBase())) return take;
   // Only its permissions were changed, and it is gone.
@@ -51,7 +56,8 @@ export function decide(sides: Sides, contents: Sameness): Decision {
   return conflict(reasonOf(sides));
 }
 
-const unknownBase = 'the project changed it at about the same time, so what it was changed from is no longer known';
+const unknownBase =
+  "the project changed it before the agent's change was recorded, so what the agent changed it from is not known";
 
 function conflict(reason: string, markers = false): Decision {
   return { verdict: 'conflict', reason, markers };

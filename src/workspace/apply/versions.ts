@@ -29,7 +29,9 @@ export class Versions implements Sameness {
   oursIsBase(): boolean {
     // One file, and its size is still that of the base.
     if (this.isBaseInProject() && this.ours?.from === null) return true;
-    return this.same(this.ours?.source ?? null, this.base());
+    const [ours, lost] = [this.ours?.source ?? null, this.change.beforeContent];
+    if (lost?.at === 'lost' && lost.sha256 && ours) return this.reader.hash(ours) === lost.sha256;
+    return this.same(ours, this.base());
   }
 
   oursIsTheirs(): boolean {

@@ -151,12 +151,17 @@ describe('the base log', () => {
 
     it('is rewritten, and says the same', () => {
       fill();
+      write((writer) => {
+        for (const name of ['b', 'forgotten']) writer.hides(name);
+        writer.forget('forgotten');
+        writer.looked(19n);
+      });
       const before = readBaseLog(place);
       expect(compactBaseLog(before)).toBe(true);
       const after = readBaseLog(place);
       expect(after.wholeBytes).toBeLessThan(400_000);
       expect(statSync(path).size).toBe(after.wholeBytes);
-      expect([after.lookedNs, after.records.size]).toEqual([19n, 2]);
+      expect([after.lookedNs, after.records.size, [...after.hiding]]).toEqual([19n, 2, ['b']]);
       expect(after.records.get('b')).toMatchObject({
         origin: 'applied',
         hardLink: 'a',

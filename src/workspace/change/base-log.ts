@@ -66,12 +66,19 @@ interface Voided {
   readonly voidedApply: string;
 }
 
-type Line = Header | Looked | Voided;
+/** The agent's own entry hid what the base has below this path, and everything that was there then has a record. */
+interface Hiding {
+  readonly hides: BytePath;
+}
+
+type Line = Header | Looked | Voided | Hiding;
 
 export interface BaseLog {
   readonly file: string;
   readonly records: ReadonlyMap<BytePath, BaseRecord>;
   readonly lookedNs: bigint | null;
+  /** Paths below which the base was hidden at some look: what has no record there came later, and the agent never saw it. */
+  readonly hiding: ReadonlySet<BytePath>;
   /** Up to here it was written whole. */
   readonly wholeBytes: number;
   /** Where the note of the last look begins, if nothing follows it. */
@@ -100,9 +107,10 @@ export function readBaseLog(place: WorkspacePlace): BaseLog {
   const file = logFile(place);
   const records = new Map<BytePath, BaseRecord>();
   const fd = openIfThere(file);
-  if (fd === null) return { file, records, lookedNs: null, wholeBytes: 0, lookAt: null };
+  const hiding = new Set<BytePath>();
+  if (fd === null) return { file, records, hiding, lookedNs: null, wholeBytes: 0, lookAt: null };
   try {
-    return { file, records, ...readRecords(fd, records) };
+    return { file, records, hiding, ...readRecords(fd, records, hiding) };
   } finally {
     closeSync(fd);
   }
@@ -117,7 +125,9 @@ function openIfThere(file: string): number | null {
   }
 }
 
-function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseLog, 'file' | 'records'> {
+type Extent = Pick<BaseLog, 'lookedNs' | 'wholeBytes' | 'lookAt'>;
+
+function readRecords(fd: number, records: Map<BytePath, BaseRecord>, hiding: Set<BytePath>): Extent {
   const reader = new Lines(fd);
   let [lookedNs, lookAt]: [bigint | null, number | null] = [null, null];
   for (let wholeBytes = 0; ; wholeBytes = reader.position) {
@@ -132,6 +142,11 @@ function readRecords(fd: number, records: Map<BytePath, BaseRecord>): Omit<BaseL
       takeBack(records, header.voidedApply);
       continue;
     }
+    if ('hides' in header) {
+      hiding.add(header.hides);
+      continue;
+    }
+    if (header.origin === 'none') hiding.delete(header.path);
     const offset = reader.position;
     if (header.lengthBytes !== null && !reader.skip(header.lengthBytes)) return { lookedNs, wholeBytes, lookAt };
     keep(records, header, offset);
@@ -168,7 +183,7 @@ function parse(line: string | null): Line | null {
   try {
     const header = JSON.parse(line) as Line;
     if ('lookedNs' in header) return /^\d+$/.test(header.lookedNs) ? header : null;
-    if ('voidedApply' in header) return header;
+    if ('voidedApply' in header || 'hides' in header) return header;
     return isHeader(header) ? header : null;
   } catch {
     return null;
@@ -239,6 +254,7 @@ export class BaseLogWriter {
   private pieces: Buffer[] = [];
   private pendingBytes = 0;
   private wrote = false;
+  private isOnlyLooked = false;
   private readonly lookAt: number | null;
 
   constructor(log: BaseLog) {
@@ -268,17 +284,24 @@ export class BaseLogWriter {
     this.push(Buffer.from(`${JSON.stringify({ voidedApply: apply } satisfies Voided)}\n`));
   }
 
+  hides(path: BytePath): void {
+    this.push(Buffer.from(`${JSON.stringify({ hides: path } satisfies Hiding)}\n`));
+  }
+
   /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */
   looked(lookedNs: bigint): void {
     const isNews = this.wrote || this.pieces.length > 0;
     if (!isNews && this.lookAt !== null) ftruncateSync(this.fd, this.lookAt);
+    this.flush();
+    // Where a power cut takes the note alone, less is known, and nothing wrong.
+    this.isOnlyLooked = !this.wrote;
     this.push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
   }
 
   close(): void {
     try {
       this.flush();
-      if (this.wrote) fdatasyncSync(this.fd);
+      if (this.wrote && !this.isOnlyLooked) fdatasyncSync(this.fd);
     } finally {
       closeSync(this.fd);
     }

@@ -13,6 +13,7 @@ import {
   openBelow,
   openContent,
   openRegular,
+  type Part,
   readChunk,
   readContent,
   sameBytes,
@@ -38,11 +39,13 @@ import { isHiddenInGit } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
 import { indexFolder } from './index-layer.ts';
-import { type Clock, clockOf, type Ground, isProven, tickNs, walkOverlay } from './overlay.ts';
+import { type Clock, clockOf, type Ground, hidesBase, isProven, tickNs, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 /** Larger files are known by their identity in the project only. */
 const keptBytes = 4 * 1024 * 1024;
+/** How much of what went with whole folders one look reads, to know it again should the owner write it anew. */
+const hashedBytes = 32 * 1024 * 1024;
 
 export function keepBases(place: WorkspacePlace): void {
   if (place.kind !== 'overlay' || !place.live) return;
@@ -51,14 +54,45 @@ export function keepBases(place: WorkspacePlace): void {
     const clock = clockOf(place, log);
     const limit = pathLimit();
     for (const path of log.records.keys()) limit(path);
+    const hiding = new Hiding(place, log);
+    let budget = hashedBytes;
     const complete = walkOverlay(place, log, (spot, ground) => {
       const kept = keptOf(place, log, clock, spot, ground);
+      hiding.see(spot, ground, kept);
       if (kept === null) return;
       limit(spot.path);
-      writer.record(spot.path, kept);
+      const isHashed = wantsHash(kept) && kept.entry!.sizeBytes <= budget;
+      if (isHashed) budget -= kept.entry!.sizeBytes;
+      writer.record(spot.path, isHashed ? { ...kept, sha256: hashIn(spot) } : kept);
     });
-    if (complete) writer.looked(beganNs);
+    if (!complete) return;
+    for (const path of hiding.paths) writer.hides(path);
+    writer.looked(beganNs);
   });
+}
+
+/** Which paths hide what the base has below them. That is worth noting only where everything below them has a record. */
+class Hiding {
+  private readonly place: WorkspacePlace;
+  private readonly log: BaseLog;
+  private readonly found: BytePath[] = [];
+  private moving = false;
+
+  constructor(place: WorkspacePlace, log: BaseLog) {
+    this.place = place;
+    this.log = log;
+  }
+
+  get paths(): readonly BytePath[] {
+    return this.moving ? [] : this.found;
+  }
+
+  see(spot: Spot, { hidden }: Ground, kept: Kept | null): void {
+    if (spot.beforeIn === null || hidden || isHiddenInGit(this.place, spot)) return;
+    const { records, hiding } = this.log;
+    if (kept === null && !records.has(spot.path)) this.moving = true;
+    else if (!hiding.has(spot.path) && hidesBase(this.place, spot)) this.found.push(spot.path);
+  }
 }
 
 function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: BaseLog) => void): void {
@@ -81,9 +115,15 @@ function keptOf(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, g
   if (spot.beforeIn === null || isHiddenInGit(place, spot)) return null;
   const record = log.records.get(spot.path);
   if (record !== undefined && record.origin !== 'unknown') return completed(record, spot);
-  const proven = record === undefined && isProven(place, clock, spot, ground);
+  if (record === undefined && ground.hidden && !isPutBack(place, spot)) return spot.after === null ? null : absent;
+  const proven = record === undefined && !ground.hidden && isProven(place, clock, spot, ground);
   if (!proven && !isTheSameNow(place, spot)) return record === undefined ? unknown : null;
   return spot.before === null ? absent : fromProject(spot);
+}
+
+/** It is as the base has it, though its folder is hidden: a discard has brought it back. */
+function isPutBack(place: WorkspacePlace, spot: Spot): boolean {
+  return spot.after !== null && spot.before !== null && isTheSameNow(place, spot);
 }
 
 /** The project has the agent's version already, whatever was there before. */
@@ -118,11 +158,27 @@ function wantsContent({ after, whiteout }: Spot, entry: Entry): boolean {
   return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
 }
 
-function readWhole({ before, beforeIn, name }: Spot): Buffer | null {
-  return using(openRegular(beforeIn!, name), (part) => {
-    if (!isSame(identityOf(before!), identityOf(fstatSync(part.fd, { bigint: true })))) return null;
+function wantsHash({ origin, entry, content }: Kept): boolean {
+  return origin === 'project' && entry?.type === 'file' && content === null && entry.sizeBytes <= keptBytes;
+}
+
+function hashIn(spot: Spot): string | null {
+  return reading(spot, (part) => hashOf(part).sha256);
+}
+
+function readWhole(spot: Spot): Buffer | null {
+  return reading(spot, (part) => {
     const bytes = Buffer.alloc(part.lengthBytes);
     return readChunk(part, 0, bytes) === bytes.length ? bytes : null;
+  });
+}
+
+/** Null: it is not, or no longer, what was seen. */
+function reading<T>({ before, beforeIn, name }: Spot, read: (part: Part) => T | null): T | null {
+  const isIt = ({ fd }: Part) => isSame(identityOf(before!), identityOf(fstatSync(fd, { bigint: true })));
+  return using(openRegular(beforeIn!, name), (part) => {
+    const found = isIt(part) ? read(part) : null;
+    return isIt(part) ? found : null;
   });
 }
 
@@ -185,10 +241,11 @@ export function voidApply(place: WorkspacePlace, apply: string): void {
   });
 }
 
-/** A file that went and came back is the same file, though the kernel notes that its name changed. */
+/** A file that went and came back is the same file, or a copy with its times, from another filesystem. */
 function sameAgain(place: WorkspacePlace, path: BytePath, identity: Identity): Identity | null {
   const now = projectIdentity(place, path);
-  return now && !isSame(identity, now) && isSame({ ...identity, ctimeNs: now.ctimeNs }, now) ? now : null;
+  const { sizeBytes, mtimeNs } = identity;
+  return now && !isSame(identity, now) && isSame({ ...now, sizeBytes, mtimeNs }, now) ? now : null;
 }
 
 function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer | null {

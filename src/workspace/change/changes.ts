@@ -17,13 +17,13 @@ import { pathLimit } from './path-limit.ts';
 export function listChanges(place: WorkspacePlace): Changes {
   const log = readBaseLog(place);
   const list = new ChangeList(place, log);
-  if (place.kind === 'copy') walkCopy(place, (spot) => list.visit(spot, () => !place.live));
+  if (place.kind === 'copy') walkCopy(place, (spot) => list.visit(spot, () => !place.live, false));
   else {
     const clock = clockOf(place, log);
     walkOverlay(place, log, (spot, ground) =>
-      list.visit(spot, () => !place.live || isProven(place, clock, spot, ground)),
+      list.visit(spot, () => !place.live || isProven(place, clock, spot, ground), ground.hidden),
     );
-    walkIndex(place, (spot) => list.visit(spot, () => !place.live || isProvenInIndex(clock, spot)));
+    walkIndex(place, (spot) => list.visit(spot, () => !place.live || isProvenInIndex(clock, spot), false));
   }
   return list.finish();
 }
@@ -46,7 +46,8 @@ class ChangeList {
     this.applied = new Set(appliedPaths(log));
   }
 
-  visit(spot: Spot, isKnown: () => boolean): void {
+  /** `hidden`: what has no record was never there for the agent. */
+  visit(spot: Spot, isKnown: () => boolean, hidden: boolean): void {
     this.applied.delete(spot.path);
     if (isHiddenInGit(this.place, spot)) {
       if (this.seemsChanged(spot)) this.hiddenInGit += 1;
@@ -54,12 +55,12 @@ class ChangeList {
     }
     const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
     if (spot.after !== null && after === null) return;
-    const base = this.baseOf(spot, isKnown);
+    const base = this.baseOf(spot, isKnown, hidden);
     if (base === undefined) return;
     const listed = !isEqual(this.place, spot, after, base);
     const record = this.log.records.get(spot.path);
     this.links.add({ spot, after, base, record, content: this.contentOf(spot), listed });
-    if (listed) this.push(spot.path, base, after, this.contentOf(spot));
+    if (listed) this.push(spot.path, base, after, this.contentOf(spot), isWithFolder(spot) && !base.known);
   }
 
   finish(): Changes {
@@ -71,12 +72,13 @@ class ChangeList {
     return { changes, hiddenInGit: this.hiddenInGit };
   }
 
-  private baseOf(spot: Spot, isKnown: () => boolean): Base | undefined {
+  private baseOf(spot: Spot, isKnown: () => boolean, hidden: boolean): Base | undefined {
     const record =
       this.log.records.get(spot.path) ?? (spot.afterName === undefined ? undefined : this.ofOriginal(spot));
     const counts =
       record !== undefined && record.origin !== 'unknown' && (this.place.live || record.origin === 'applied');
     if (counts) return baseInLog(this.place, this.log, spot.path, record);
+    if (record === undefined && hidden) return { entry: null, content: null, known: true, sha256: null };
     return baseInTree(this.place, spot, record === undefined && isKnown());
   }
 
@@ -99,8 +101,9 @@ class ChangeList {
     this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null, { at: 'lost' });
   }
 
-  private push(path: BytePath, base: Base, after: Entry | null, content: Content): void {
-    this.changes.push(this.changeOf(path, base, after, content));
+  private push(path: BytePath, base: Base, after: Entry | null, content: Content, unsure = false): void {
+    const change = this.changeOf(path, base, after, content);
+    this.changes.push(unsure ? { ...change, perhapsUnseen: true } : change);
   }
 
   private changeOf(path: BytePath, base: Base, after: Entry | null, content: Content): Change {
@@ -123,6 +126,11 @@ class ChangeList {
     if (!after.isFile()) return !after.isDirectory();
     return this.place.kind === 'overlay' || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
   }
+}
+
+/** It is gone because a folder above it is. */
+function isWithFolder({ after, whiteout }: Spot): boolean {
+  return after === null && whiteout === null;
 }
 
 /** Where the agent's own version of a path is. */

@@ -64,6 +64,7 @@ function writeAgain(log: BaseLog, file: string): void {
   const fd = openSync(log.file, 'r');
   try {
     for (const [path, record] of log.records) for (const one of historyOf(record)) rewrite(writer, path, one, log, fd);
+    for (const path of log.hiding) writer.hides(path);
     if (log.lookedNs !== null) writer.looked(log.lookedNs);
   } finally {
     closeSync(fd);

@@ -29,13 +29,14 @@ export function baseInTree(place: WorkspacePlace, { before, beforeIn, name }: Sp
 export function baseInLog(place: WorkspacePlace, log: BaseLog, path: BytePath, record: BaseRecord): Base {
   const { entry, sha256 } = record;
   if (entry?.type !== 'file') return { entry, content: null, known: true, sha256 };
-  const content = contentInLog(log.file, record) ?? contentInProject(place, path, record.identity);
+  const content = contentInLog(log.file, record) ?? contentInProject(place, path, record);
   return { entry, content, known: true, sha256 };
 }
 
-function contentInProject(place: WorkspacePlace, path: BytePath, identity: Identity | null): Content {
+function contentInProject(place: WorkspacePlace, path: BytePath, { identity, sha256 }: BaseRecord): Content {
   const now = identity && projectIdentity(place, path);
-  return identity && now && isSame(identity, now) ? { at: 'tree', root: place.project } : { at: 'lost' };
+  if (identity && now && isSame(identity, now)) return { at: 'tree', root: place.project };
+  return sha256 === null ? { at: 'lost' } : { at: 'lost', sha256 };
 }
 
 export function projectIdentity({ project }: WorkspacePlace, path: BytePath): Identity | null {

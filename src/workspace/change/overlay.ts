@@ -21,6 +21,10 @@ export interface Ground {
   readonly steady: boolean;
   /** Of the innermost folder that the base has: nothing came or went in it since. */
   readonly ctimeNs: bigint;
+  /** The agent changed nothing in it before then. */
+  readonly enteredNs: bigint;
+  /** A look has seen that the base's folder is hidden: what has no record came since, and the agent never saw it. */
+  readonly hidden: boolean;
 }
 
 /** Clocks of files are behind by up to one tick. */
@@ -28,7 +32,8 @@ export const tickNs = 10_000_000n;
 
 /** False: something moved while it was walked, and may have been left out. */
 export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): boolean {
-  const ground = () => ({ steady: true, ctimeNs: lstatSync(place.base, { bigint: true }).ctimeNs });
+  const { ctimeNs } = lstatSync(place.base, { bigint: true });
+  const ground = () => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false });
   return walk(join(place.folder, 'upper'), place.base, ground, stepsOf(place, log, visit));
 }
 
@@ -75,28 +80,31 @@ export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
   return { lookedNs: original ? birthtimeNs - tickNs : 0n, original };
 }
 
-function groundInside(place: WorkspacePlace, log: BaseLog, { lookedNs }: Clock, spot: Spot, around: Ground): Ground {
-  const { before } = spot;
+function groundInside(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, around: Ground): Ground {
+  const { before, after } = spot;
   if (!before?.isDirectory()) return around;
   const kept = log.records.get(spot.path)?.identity ?? null;
-  const same =
-    before.ctimeNs < lookedNs ||
-    (kept !== null && kept.ino === `${before.ino}` && kept.dev === `${before.dev}`) ||
-    isCopyOf(place, spot);
-  return { steady: around.steady && same, ctimeNs: before.ctimeNs };
+  const isKept = kept !== null && kept.ino === `${before.ino}` && kept.dev === `${before.dev}`;
+  const isCopied = isCopyOf(place, spot);
+  return {
+    steady: around.steady && (before.ctimeNs < clock.lookedNs || isKept || isCopied),
+    ctimeNs: before.ctimeNs,
+    enteredNs: isCopied && clock.original ? after!.birthtimeNs : around.enteredNs,
+    hidden: around.hidden || log.hiding.has(spot.path),
+  };
 }
 
 /**
  * Whether what the base has at this path now is what it had when the agent first changed the path. The time at which an
  * agent's file was made proves that only for one that the kernel copied from this very inode: any other may have
- * replaced an earlier one of the agent's own.
+ * replaced an earlier one of the agent's own. A folder is copied when the first thing in it is changed.
  */
 export function isProven(place: WorkspacePlace, { lookedNs, original }: Clock, spot: Spot, ground: Ground): boolean {
   const { after, before } = spot;
   if (before === null) {
     return after === null || !isCopy(place, spot) || (ground.steady && ground.ctimeNs < lookedNs);
   }
-  if (ground.steady && before.ctimeNs < lookedNs) return true;
+  if (ground.steady && (before.ctimeNs < lookedNs || before.ctimeNs < ground.enteredNs)) return true;
   return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
 }
 
@@ -108,6 +116,12 @@ export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }
 /** The kernel copied it from the base, be it from this path or from one it was renamed from. */
 function isCopy({ marks }: WorkspacePlace, { afterIn, name }: Spot): boolean {
   return afterIn !== null && readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`) !== null;
+}
+
+/** The agent's own entry hides what the base has, or may get, below this path. */
+export function hidesBase(place: WorkspacePlace, { after, whiteout, afterIn, name }: Spot): boolean {
+  if (whiteout !== null || after === null) return whiteout !== null;
+  return !after.isDirectory() || isOpaqueMark(place, afterIn!.at(toBytes(name)));
 }
 
 /** The kernel copied it from exactly what the base has at this path now. */

@@ -50,7 +50,8 @@ export class Reader {
     return copied;
   }
 
-  hash(source: Elsewhere): string | null {
+  hash(source: Source): string | null {
+    if (source.from === 'bytes') return createHash('sha256').update(source.bytes).digest('hex');
     return using(this.open(source), hashOf)?.sha256 ?? null;
   }
 

@@ -174,7 +174,74 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
       });
     });
 
+    describe('what the owner puts where the agent hides the base, after a look', () => {
+      it('a file in a folder that the agent deleted is no change', () => {
+        rmSync(agent('folder'), { recursive: true });
+        keepBases(place);
+        writeFileSync(project('folder/new'), 'owner');
+        mkdirSync(project('folder/inner'));
+        writeFileSync(project('folder/inner/new'), 'owner');
+        keepBases(place);
+        expect(list().map(({ path, baseKnown }) => [path, baseKnown])).toEqual([
+          ['folder', true],
+          ['folder/file', true],
+          ['folder/other', true],
+        ]);
+      });
+
+      it('a file in a folder that the agent deleted and made again is no change', () => {
+        rmSync(agent('folder'), { recursive: true });
+        mkdirSync(agent('folder'));
+        writeFileSync(agent('folder/mine'), 'agent');
+        keepBases(place);
+        writeFileSync(project('folder/new'), 'owner');
+        expect(list().map(({ path }) => path)).toEqual(['folder/file', 'folder/mine', 'folder/other']);
+      });
+
+      it('a folder in the place of a file that the agent added, and what is in it, is no deletion', () => {
+        writeFileSync(agent('added'), 'agent');
+        keepBases(place);
+        mkdirSync(project('added'));
+        writeFileSync(project('added/in'), 'owner');
+        expect(list()).toMatchObject([{ path: 'added', before: null, after: { type: 'file' }, baseKnown: true }]);
+      });
+
+      it('a file that the agent then adds as well was added by both', () => {
+        rmSync(agent('folder'), { recursive: true });
+        keepBases(place);
+        writeFileSync(project('folder/new'), 'owner');
+        mkdirSync(agent('folder'));
+        writeFileSync(agent('folder/new'), 'agent');
+        for (const look of [() => {}, () => keepBases(place)]) {
+          look();
+          expect(only('folder/new')).toMatchObject({ before: null, baseKnown: true });
+        }
+      });
+
+      it('what the owner wrote anew, and is as it was, is still the base', () => {
+        rmSync(agent('folder'), { recursive: true });
+        keepBases(place);
+        replace(project('folder/file'), 'first folder/file');
+        const { beforeContent } = only('folder/file');
+        expect(beforeContent).toMatchObject({ at: 'lost', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+      });
+    });
+
     describe('with no look between them', () => {
+      it('the owner adds a file to a folder that the agent deleted: it may never have been seen', () => {
+        rmSync(agent('folder'), { recursive: true });
+        writeFileSync(project('folder/new'), 'owner');
+        expect(only('folder/new')).toMatchObject({ after: null, baseKnown: false, perhapsUnseen: true });
+        expect(only('folder')).not.toHaveProperty('perhapsUnseen');
+      });
+
+      it('the owner before the agent, who then replaces a file in the folder: proven by the copy of the folder', () => {
+        writeFileSync(project('folder/file'), 'owner');
+        tick();
+        replace(agent('folder/file'), 'agent');
+        expect(base('folder/file')).toEqual({ known: place.marks === 'trusted', content: 'owner' });
+      });
+
       it('the owner before the agent, who changes in place: proven by the copy', () => {
         writeFileSync(project('file'), 'owner');
         tick();

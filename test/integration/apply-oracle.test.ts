@@ -1,0 +1,207 @@
+/**
+ * Random work of an owner and an agent on one project, in a working copy that the kernel mounts, against what git makes of
+ * the same three trees. Where git merges, the apply has to give the very same tree; where git has a conflict, it has to
+ * refuse. It differs on purpose in this only:
+ * - Empty folders count: a file of one side and an empty folder of the other are a conflict.
+ * - Renames are not followed by either, but `--ours` keeps both ends of a rename or neither.
+ * - Where nobody looked between the agent and the owner, it may refuse, and never guesses.
+ *
+ * CARREL_MERGE_CASES says how many, CARREL_MERGE_SEED which is the first.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { gateKinds, type Resolution } from '../../src/model/change.ts';
+import { commitApply, undoApply } from '../../src/workspace/apply/commit.ts';
+import type { Plan } from '../../src/workspace/apply/plan.ts';
+import { planApply } from '../../src/workspace/apply/plan-apply.ts';
+import { keepBases } from '../../src/workspace/change/bases.ts';
+import { listChanges } from '../../src/workspace/change/changes.ts';
+import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { waitForTicks } from '../conformance/workspace/live.ts';
+import { entriesOf, GitOracle } from '../fixtures/git-oracle.ts';
+import { chooseEdit, growTree, type Random, randomFrom } from '../fixtures/random-edits.ts';
+import { harvest, type Tree } from '../fixtures/tree.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+const cases = Number(process.env.CARREL_MERGE_CASES ?? 60);
+const firstSeed = Number(process.env.CARREL_MERGE_SEED ?? 1);
+const marks = isRealRoot ? 'trusted' : 'user';
+
+let root: string;
+let oracle: GitOracle;
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'carrel-oracle-'));
+  // In memory: every apply waits for its disk several times.
+  mount('carrel-test', root, 'tmpfs', 0, 'size=512m,mode=755');
+  oracle = new GitOracle(join(root, 'git'));
+});
+afterAll(() => {
+  detachMount(root);
+  rmSync(root, { recursive: true });
+});
+
+/** A project, its working copy, and plain copies of what the agent began with and has. */
+class Ground {
+  readonly said: string[] = [];
+  private readonly folder: string;
+  readonly project: string;
+  readonly base: string;
+  readonly theirs: string;
+  readonly journal: string;
+  readonly place: WorkspacePlace;
+  private readonly inside: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    [this.project, this.base, this.theirs, this.journal, this.inside] = [
+      'project',
+      'base',
+      'theirs',
+      'journal',
+      'inside',
+    ].map((name) => join(folder, name)) as [string, string, string, string, string];
+    this.place = { kind: 'overlay', project: this.project, base: this.project, live: true, marks, folder };
+    for (const name of ['upper', 'work', 'inside', 'project']) mkdirSync(join(folder, name), { recursive: true });
+  }
+
+  tick(): void {
+    waitForTicks(join(this.folder, 'clock'));
+  }
+
+  look(): void {
+    this.tick();
+    keepBases(this.place);
+  }
+
+  owner(random: Random, edits: number): void {
+    for (let n = 0; n < edits; n += 1) {
+      const edit = chooseEdit(random, this.project);
+      if (edit === null) continue;
+      this.said.push(`owner: ${edit.says}`);
+      edit.do(this.project);
+    }
+  }
+
+  mount(): void {
+    const own = marks === 'user' ? 'userxattr' : 'index=on,metacopy=off,redirect_dir=off';
+    const layers = `lowerdir=${this.project},upperdir=${this.folder}/upper,workdir=${this.folder}/work`;
+    mount('carrel-test', this.inside, 'overlay', 0, `${layers},${own}`);
+  }
+
+  agent(random: Random, edits: number): void {
+    for (let n = 0; n < edits; n += 1) {
+      const edit = chooseEdit(random, this.theirs);
+      if (edit === null) continue;
+      this.said.push(`agent: ${edit.says}`);
+      edit.do(this.inside);
+      edit.do(this.theirs);
+    }
+  }
+
+  dispose(): void {
+    detachMount(this.inside);
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+function copyOf(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+}
+
+/** Whether somebody looked between the agent and the owner. */
+function play(ground: Ground, random: Random, looked: boolean): void {
+  growTree(random, ground.project);
+  ground.look();
+  ground.mount();
+  ground.owner(random, random(3));
+  ground.look();
+  for (const copy of [ground.base, ground.theirs]) copyOf(ground.project, copy);
+  ground.agent(random, 1 + random(4));
+  if (looked) ground.look();
+  else ground.said.push('nobody looks');
+  ground.owner(random, 1 + random(4));
+}
+
+function planOf({ place, project }: Ground, resolution: Resolution | null): Plan {
+  keepBases(place);
+  const { changes } = listChanges(place);
+  return planApply([{ sandbox: 'ada', changes }], project, { resolution, allow: [...gateKinds] });
+}
+
+const conflictsOf = (plan: Plan) => plan.paths.filter(({ conflict }) => conflict !== null);
+const reasonsOf = (plan: Plan) => conflictsOf(plan).map(({ path, conflict }) => `${path}: ${conflict!.reason}`);
+
+interface Trees {
+  readonly base: Tree;
+  readonly ours: Tree;
+  readonly theirs: Tree;
+}
+
+/** Git knows of no empty folders. */
+function isAboutEmptyFolder({ base, ours, theirs }: Trees, plan: Plan): boolean {
+  const isEmptyFolder = (tree: Tree, path: string) =>
+    tree[path]?.type === 'folder' &&
+    !Object.keys(tree).some((other) => other.startsWith(`${path}/`) && tree[other]!.type !== 'folder');
+  return conflictsOf(plan).every(({ path }) => [base, ours, theirs].some((tree) => isEmptyFolder(tree, path)));
+}
+
+/** Written by the agent and deleted by the owner, with no look between them: it looks like a new file, and nothing is lost. */
+function isTakenAgain({ base, ours, theirs }: Trees, path: string): boolean {
+  return base[path] !== undefined && ours[path] === undefined && theirs[path] !== undefined;
+}
+
+/** What the agent never saw stays; what is decided otherwise is told; all of it can be taken back. */
+function checkResolved(ground: Ground, resolution: Resolution, { base, ours, theirs }: Trees): void {
+  const plan = planOf(ground, resolution);
+  if (plan.blocked) return;
+  commitApply(plan, ground.project, ground.journal, {});
+  const now = harvest(ground.project);
+  for (const path of Object.keys(ours))
+    if (base[path] === undefined && theirs[path] === undefined)
+      expect([path, now[path]], `${resolution} keeps what the agent never saw`).toEqual([path, ours[path]]);
+  if (plan.steps.length > 0) undoApply(ground.journal);
+  rmSync(ground.journal, { recursive: true, force: true });
+  expect(harvest(ground.project)).toEqual(ours);
+}
+
+const tally = { merged: 0, refused: 0, 'refused without need': 0 };
+
+function check(ground: Ground, looked: boolean, resolution: Resolution): void {
+  const trees = { base: harvest(ground.base), ours: harvest(ground.project), theirs: harvest(ground.theirs) };
+  const { conflicts, entries } = oracle.merge(trees.base, trees.ours, trees.theirs);
+  const plan = planOf(ground, null);
+  if (!plan.blocked) {
+    if (!looked && conflicts.every((path) => isTakenAgain(trees, path))) return;
+    expect(conflicts, 'git has a conflict').toEqual([]);
+    commitApply(plan, ground.project, ground.journal, {});
+    expect([...entriesOf(harvest(ground.project))].sort()).toEqual([...entries].sort());
+    tally.merged += 1;
+    return;
+  }
+  checkResolved(ground, resolution, trees);
+  tally.refused += 1;
+  if (conflicts.length > 0 || isAboutEmptyFolder(trees, plan)) return;
+  tally['refused without need'] += 1;
+  if (looked) throw new Error(`refused: ${reasonsOf(plan).join('; ')}`);
+}
+
+describe('an apply does what git merge does', () => {
+  afterAll(() => console.log(`${cases} cases from ${firstSeed}: ${JSON.stringify(tally)}`));
+
+  it.each(Array.from({ length: cases }, (_, n) => firstSeed + n))('seed %i', (seed) => {
+    const ground = new Ground(mkdtempSync(join(root, 'case-')));
+    const random = randomFrom(seed);
+    const looked = seed % 4 !== 0;
+    try {
+      play(ground, random, looked);
+      check(ground, looked, (['ours', 'theirs', 'leave'] as const)[seed % 3]!);
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${ground.said.join(', ')}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      ground.dispose();
+    }
+  });
+});
