@@ -31,6 +31,8 @@ export const changeView = z.strictObject({
   oldSha256: z.string().optional(),
   newSha256: z.string().optional(),
   gates: z.array(z.enum(gateKinds)),
+  /** What changed, in one line, where that is more than the gates say. */
+  note: z.string().nullable(),
   /** False: the project changed it too, before the agent's change was recorded, so what the agent changed is not known. */
   baseKnown: z.boolean(),
   /** Another path that is one file with this one. */
@@ -55,6 +57,8 @@ export const plannedView = z.strictObject({
   /** It is taken as another name of the file at that path. */
   hardLink: z.string().nullable(),
   gates: z.array(z.enum(gateKinds)),
+  /** What changed, in one line, where that is more than the gates say. */
+  note: z.string().nullable(),
   conflict: z
     .strictObject({
       reason: z.string(),

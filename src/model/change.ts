@@ -61,6 +61,7 @@ export const gateKinds = [
   'agent',
   'ci',
   'scripts',
+  'dependencies',
   'executable',
   'symlink',
 ] as const;
@@ -101,6 +102,8 @@ export interface PlannedPath {
   /** It is taken as another name of the file at that path; null: it is not. */
   readonly hardLink: BytePath | null;
   readonly gates: readonly GateKind[];
+  /** What changed, in one line, where that is more than the gates say. */
+  readonly note: string | null;
   /** For conflicts, whatever became of them. */
   readonly conflict: Conflict | null;
 }

@@ -1,11 +1,10 @@
 /** A whole review, from a working copy to what is shown of it. Slow for many changes, so it is done in a thread. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
-import type { Change, GateKind } from '../model/change.ts';
+import type { Change } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
-import { gatesOf } from './apply/gate.ts';
+import { type Verdict, verdictOf } from './apply/gate.ts';
 import { type GateGround, withGround } from './apply/gate-ground.ts';
-import { maxGateBytes } from './apply/gated.ts';
 import { listChanges } from './change/changes.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
@@ -22,32 +21,35 @@ export interface ReviewInput {
 }
 
 export interface Reviewed {
-  readonly changes: readonly (ChangeSummary & { readonly gates: readonly GateKind[] })[];
+  readonly changes: readonly (ChangeSummary & Verdict)[];
   readonly hiddenInGit: number;
 }
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const { changes, hiddenInGit } = wanted(input);
-  const gates = withGround(
+  const verdicts = withGround(
     input.place.project,
-    (ground) => new Map(changes.map((change) => [change.path, gatesOfChange(change, ground)])),
+    changes,
+    (ground) => new Map(changes.map((change) => [change.path, verdictOn(change, ground)])),
   );
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
-  return { changes: summaries.map((one) => ({ ...one, gates: gates.get(exactPath(one)) ?? [] })), hiddenInGit };
+  return { changes: summaries.map((one) => ({ ...one, ...(verdicts.get(exactPath(one)) ?? unjudged) })), hiddenInGit };
 }
 
 function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
   return pathBase64 === undefined ? fromText(path) : fromBytes(Buffer.from(pathBase64, 'base64'));
 }
 
-function gatesOfChange(change: Change, ground: GateGround): GateKind[] {
+const unjudged: Verdict = { gates: [], note: null };
+
+function verdictOn(change: Change, ground: GateGround): Verdict {
   const { path, beforeContent, afterContent } = change;
   const content = {
-    before: () => beforeContent && readContent(beforeContent, path, maxGateBytes),
-    after: () => afterContent && readContent(afterContent, path, maxGateBytes),
+    before: (maxBytes: number) => beforeContent && readContent(beforeContent, path, maxBytes),
+    after: (maxBytes: number) => afterContent && readContent(afterContent, path, maxBytes),
   };
-  return gatesOf(change, content, ground);
+  return verdictOf(change, content, ground);
 }
 
 /** Writes the unified diff to a file. */

@@ -41,7 +41,8 @@ const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 
 export function takeOver({ sources, project, options, journal }: TakeOver): TakenOver {
   if (journal !== null) for (const { place } of sources) keepBases(place);
   const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
-  const plan = withGround(project, (ground) => planApply(listed, project, { ...options, ground }));
+  const all = listed.flatMap(({ changes }) => changes);
+  const plan = withGround(project, all, (ground) => planApply(listed, project, { ...options, ground }));
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
   const settled = listed.map(({ place, sandbox, changes }) => ({

@@ -50,7 +50,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
-  const plan = withGround(project, (ground) =>
+  const plan = withGround(project, changes, (ground) =>
     planApply(carried, tree, { ...options, ground, cannotHold: isInsideGit }),
   );
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));

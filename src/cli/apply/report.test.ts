@@ -11,7 +11,17 @@ const file = (sizeBytes: number, mode = 0o644) => ({ type: 'file', mode, sizeByt
 const clash = { reason: 'both changed the same lines', base: file(10), ours: file(11), theirs: file(12), with: null };
 
 function planned(path: string, outcome: PlannedView['outcome'], rest: Partial<PlannedView> = {}): PlannedView {
-  return { path, sandbox: 'a', change: 'modified', outcome, hardLink: null, gates: [], conflict: null, ...rest };
+  return {
+    path,
+    sandbox: 'a',
+    change: 'modified',
+    outcome,
+    hardLink: null,
+    gates: [],
+    note: null,
+    conflict: null,
+    ...rest,
+  };
 }
 
 function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {

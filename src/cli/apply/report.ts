@@ -60,8 +60,12 @@ export function group(title: string, paths: readonly PlannedView[], several: boo
   );
   return [
     `${out.paint('bold', title)} (${paths.length})`,
-    ...paths.flatMap((path, index) => [`  ${rows[index]}`, ...conflictLines(path)]),
+    ...paths.flatMap((path, index) => [`  ${rows[index]}`, ...noteLines(path), ...conflictLines(path)]),
   ];
+}
+
+function noteLines({ note }: PlannedView): string[] {
+  return note === null ? [] : [`      ${plain(note)}`];
 }
 
 function conflictLines({ conflict, sandbox }: PlannedView): string[] {

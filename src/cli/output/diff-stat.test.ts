@@ -8,7 +8,7 @@ const out = new Output(false, { write: () => {} });
 const file = { oldType: 'file', newType: 'file', oldMode: 0o644, newMode: 0o644, oldSize: 12, newSize: 34 } as const;
 
 function change(path: string, rest: Partial<ChangeView> = {}): ChangeView {
-  return { path, status: 'M', ...file, insertions: 1, deletions: 0, gates: [], baseKnown: true, ...rest };
+  return { path, status: 'M', ...file, insertions: 1, deletions: 0, gates: [], note: null, baseKnown: true, ...rest };
 }
 
 function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 0): string[] {

@@ -3,7 +3,7 @@ import type { ChangesView, ChangeView } from '../../api/routes.ts';
 import { counted } from './count.ts';
 import type { Output } from './output.ts';
 import { pathText } from './path-text.ts';
-import { cutStart, width } from './text.ts';
+import { cutStart, plain, width } from './text.ts';
 
 const elsewhereGraph = 40;
 const leastName = 12;
@@ -33,7 +33,12 @@ interface Room {
 export function diffStat({ changes, hiddenInGit }: ChangesView, out: Output, columns: number | null): string[] {
   const rows = changes.map(rowOf);
   const room = roomFor(rows, columns);
-  return [...rows.map((row) => line(row, room, out)), totals(changes), ...hidden(hiddenInGit)];
+  const lines = rows.flatMap((row, index) => [line(row, room, out), ...noteLines(changes[index]!)]);
+  return [...lines, totals(changes), ...hidden(hiddenInGit)];
+}
+
+function noteLines({ note }: ChangeView): string[] {
+  return note === null ? [] : [`    ${plain(note)}`];
 }
 
 /** Like `git diff --name-status`. */

@@ -1,5 +1,7 @@
 /** The few files whose content decides whether they can run something. Null: the file is not there. */
 
+import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.ts';
+
 type Bytes = Uint8Array | null;
 
 const scriptKeys = [
@@ -13,7 +15,12 @@ const scriptKeys = [
   'pre-push',
   'gitHooks',
   'packageManager',
+  'devEngines',
+  'volta',
   'pnpm',
+  'trustedDependencies',
+  'patchedDependencies',
+  'dependenciesMeta',
 ];
 const dependencyKeys = [
   'dependencies',
@@ -22,6 +29,9 @@ const dependencyKeys = [
   'peerDependencies',
   'overrides',
   'resolutions',
+  'catalog',
+  'catalogs',
+  'workspaces',
 ];
 
 /** Of package.json. One that cannot be read as the package managers do counts as different. */
@@ -33,14 +43,17 @@ export function scriptsDiffer(before: Bytes, after: Bytes): boolean {
   }
 }
 
+/** Every member of a name counts: of two, some programs take the first and others the last. */
 function scriptsOf(bytes: Bytes): string {
-  if (bytes === null) return scriptsOf(Buffer.from('{}'));
-  const parsed: unknown = JSON.parse(text(bytes));
-  if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
-  const keys = parsed as Record<string, unknown>;
+  const parsed = parseMembers(bytes === null ? '{}' : text(bytes));
+  if (!isObject(parsed)) throw new Error('not an object');
   return JSON.stringify([
-    ...scriptKeys.map((key) => keys[key] ?? null),
-    ...dependencyKeys.map((key) => fromElsewhere(keys[key])),
+    ...scriptKeys.map((key) => valuesOf(parsed, key)),
+    ...dependencyKeys.map((key) =>
+      valuesOf(parsed, key)
+        .map(fromElsewhere)
+        .filter((found) => found !== null),
+    ),
   ]);
 }
 
@@ -48,12 +61,30 @@ function scriptsOf(bytes: Bytes): string {
 const fromRegistry = /^(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|workspace:[^:/]*|catalog:[^:/]*|[^:/]*)$/;
 
 /** Dependencies that are fetched from where they say, and may run something when they are installed; at any depth. */
-function fromElsewhere(value: unknown): unknown {
+function fromElsewhere(value: JsonTree): unknown {
   if (typeof value === 'string') return fromRegistry.test(value) ? null : value;
-  if (typeof value !== 'object' || value === null) return null;
-  const found = Object.entries(value).map(([name, inner]) => [name, fromElsewhere(inner)] as const);
+  if (!isObject(value)) return null;
+  const found = value.members.map(([name, inner]) => [name, fromElsewhere(inner)] as const);
   const kept = found.filter(([, inner]) => inner !== null);
   return kept.length === 0 ? null : kept;
+}
+
+/** Of go.mod: which toolchain and tools run, and what stands in for a module. */
+export function modulesDiffer(before: Bytes, after: Bytes): boolean {
+  return moduleLines(before) !== moduleLines(after);
+}
+
+function moduleLines(bytes: Bytes): string {
+  const lines = bytes === null ? [] : text(bytes).split(/\r?\n/);
+  let inTools = false;
+  return lines
+    .filter((line) => {
+      if (/^\s*\)/.test(line)) inTools = false;
+      const counts = inTools || /=>|^\s*(?:toolchain|tool|use)\b/.test(line);
+      if (/^\s*(?:tool|use)\s*\(/.test(line)) inTools = true;
+      return counts;
+    })
+    .join('\n');
 }
 
 const driver = /(?:^|\s)(?:filter|diff|merge)=(?!(?:set|unset|text|binary|union|ours)(?:\s|$))\S/;

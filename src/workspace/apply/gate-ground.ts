@@ -1,24 +1,30 @@
 /** What of the project, besides a change itself, decides whether the change could run something. */
 import { spawnSync } from 'node:child_process';
-import { lstatSync, realpathSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
-import { type BytePath, fromText, toText } from '../../model/byte-path.ts';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, relative, resolve } from 'node:path';
+import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
+import type { Change } from '../../model/change.ts';
 import { plainEnv } from '../git/git.ts';
 import { Folders } from '../tree/folders.ts';
 import { entryAt, look, unlessGone } from '../tree/tree.ts';
+import { LinkNames, type Names } from './link-names.ts';
+import { projectLinks } from './project-links.ts';
 
 export interface GateGround {
-  /** Folders of the project where git looks for hooks, because it was told to. */
-  readonly hooks: readonly BytePath[];
+  /** All plain names by which the project reaches a plain one, itself first. */
+  namesOf(plain: string): Names;
   /** Where the link at a path leads; null: there is none. */
   linkAt(path: BytePath): BytePath | null;
 }
 
-export const noGround: GateGround = { hooks: [], linkAt: () => null };
+export const noGround: GateGround = { namesOf: (plain) => ({ names: [plain], whole: true }), linkAt: () => null };
 
-/** A project that is gone has none. */
-export function withGround<T>(project: string, work: (ground: GateGround) => T): T {
-  const folders = unlessGone(() => new Folders(project));
+type Changed = Pick<Change, 'path' | 'after'>;
+
+/** Of a project, before these changes. One that is gone has none. */
+export function withGround<T>(project: string, changes: readonly Changed[], work: (ground: GateGround) => T): T {
+  const folders = changes.length === 0 ? null : unlessGone(() => new Folders(project));
   if (folders === null) return work(noGround);
   const linkAt = (path: BytePath) => {
     const spot = folders.spot(path);
@@ -26,13 +32,45 @@ export function withGround<T>(project: string, work: (ground: GateGround) => T):
     return spot && stat?.isSymbolicLink() ? (entryAt(spot.folder, spot.name, stat)?.target ?? null) : null;
   };
   try {
-    return work({ hooks: hookFolders(project), linkAt });
+    const names = namesIn(project, folders, changes);
+    return work({ namesOf: (plain) => names.namesOf(plain), linkAt });
   } finally {
     folders.close();
   }
 }
 
-/** Of the repository that the project is, or is in. Reading its settings runs nothing. */
+function namesIn(project: string, folders: Folders, changes: readonly Changed[]): LinkNames {
+  const root = realpathSync(project);
+  const added = changes.flatMap(({ path, after }) =>
+    after?.type === 'link' && after.target !== null ? [[path, after.target] as const] : [],
+  );
+  return new LinkNames({
+    ...projectLinks(folders),
+    root: fromText(root),
+    added: new Map(added),
+    changed: new Set(changes.map(({ path }) => path)),
+    hooks: hookFolders(root),
+    outside,
+  });
+}
+
+const maxAbove = 64;
+
+/** What does not exist is where its nearest folder that does is. */
+function outside(path: BytePath): BytePath | null {
+  let [at, rest] = [path, ''];
+  for (let above = 0; above < maxAbove && at !== '/'; above += 1) {
+    try {
+      return `${realpathSync.native(toBytes(at), 'latin1')}${rest}`;
+    } catch {
+      rest = `/${at.slice(at.lastIndexOf('/') + 1)}${rest}`;
+      at = dirname(at);
+    }
+  }
+  return null;
+}
+
+/** Of the repository that the project is, or is in, and of its owner. Reading settings runs nothing. */
 function hookFolders(project: string): BytePath[] {
   const paths = ask(project, ['config', '--includes', '--type=path', '--null', '--get-all', 'core.hooksPath']).split(
     '\0',
@@ -40,20 +78,27 @@ function hookFolders(project: string): BytePath[] {
   const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd();
   return paths
     .filter((path) => path !== '')
-    .map((path) => relative(realpathSync(project), resolve(top === '' ? project : top, path)))
-    .filter((path) => !path.startsWith('..') && !path.startsWith('/'))
+    .map((path) => relative(project, resolve(top === '' ? project : top, path)))
     .map(fromText);
 }
 
-/** As the owner of the project, whose repository it is. */
+/** As the owner of the project, whose repository it is, and with the owner's settings: they may name a folder of hooks. */
 function ask(project: string, args: readonly string[]): string {
   const { uid, gid } = lstatSync(project);
+  const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...env } = plainEnv;
   const { status, stdout } = spawnSync('git', args, {
     cwd: project,
-    env: plainEnv,
+    env: { ...env, HOME: homeOf(uid) },
     encoding: 'latin1',
     timeout: 10_000,
     ...(process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {}),
   });
   return status === 0 ? toText(stdout) : '';
+}
+
+function homeOf(uid: number): string {
+  if (uid === process.getuid?.()) return homedir();
+  const accounts = unlessGone(() => readFileSync('/etc/passwd', 'utf8')) ?? '';
+  const account = accounts.split('\n').find((line) => line.split(':')[2] === String(uid));
+  return account?.split(':')[5] ?? '/';
 }

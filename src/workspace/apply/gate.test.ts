@@ -1,155 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { fromText } from '../../model/byte-path.ts';
 import type { Entry, GateKind } from '../../model/change.ts';
-import { gatesOf } from './gate.ts';
+import { gatesOf, verdictOf } from './gate.ts';
 import type { GateGround } from './gate-ground.ts';
+import { LinkNames } from './link-names.ts';
 
 const plain: Entry = { type: 'file', mode: 0o644, sizeBytes: 1, target: null };
 const program: Entry = { ...plain, mode: 0o755 };
-const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
 const link = (target: string): Entry => ({ type: 'link', mode: 0, sizeBytes: 0, target: fromText(target) });
 
 function gates(path: string, before: Entry | null, after: Entry | null, old = '', now = ''): GateKind[] {
   const content = { before: () => Buffer.from(old), after: () => Buffer.from(now) };
   return gatesOf({ path: fromText(path), before, after }, content);
 }
-
-const byName: Record<string, readonly string[]> = {
-  'git-hooks': [
-    '.git/hooks/pre-commit',
-    'sub/.git/hooks/x/y',
-    '.githooks/a',
-    '.husky/pre-push',
-    '.git/modules/m/hooks/x',
-    '.huskyrc.json',
-    'lefthook.yml',
-    'lefthook-local.yaml',
-    '.lefthook/pre-commit/x',
-    '.lefthook.toml',
-    '.overcommit.yml',
-    '.lintstagedrc',
-    'a/.lintstagedrc.mjs',
-    'lint-staged.config.js',
-  ],
-  'git-config': [
-    '.git/config',
-    '.git/config.worktree',
-    '.git',
-    'sub/.git',
-    '.gitmodules',
-    '.git/modules/m/config',
-    '.hg/hgrc',
-    '.lfsconfig',
-    '.gitconfig',
-  ],
-  env: [
-    '.envrc',
-    'a/.envrc',
-    '.env',
-    '.env.local',
-    '.tool-versions',
-    '.mise.toml',
-    'mise.toml',
-    '.direnv/x',
-    '.autoenv.zsh',
-  ],
-  editor: [
-    '.vscode/tasks.json',
-    '.idea/a/b',
-    '.exrc',
-    '.nvimrc',
-    '.vimrc',
-    '.dir-locals.el',
-    'x.code-workspace',
-    '.zed/s',
-    '.helix/languages.toml',
-    'x.sublime-project',
-    '.gdbinit',
-    'a/.lldbinit',
-  ],
-  agent: [
-    '.claude/settings.json',
-    'CLAUDE.md',
-    'a/AGENTS.md',
-    '.mcp.json',
-    '.cursorrules',
-    '.aider.conf.yml',
-    'carrel.yaml',
-    '.carrel/Dockerfile.sandbox',
-    '.kiro/hooks/x',
-    '.github/instructions/a.md',
-    '.github/prompts/a.md',
-    '.github/chatmodes/a.md',
-  ],
-  ci: ['.github/workflows/x.yml', '.gitlab-ci.yml', 'Jenkinsfile', '.circleci/config.yml', '.woodpecker.yml'],
-  scripts: [
-    '.npmrc',
-    '.yarnrc.yml',
-    '.yarn/releases/yarn.cjs',
-    'binding.gyp',
-    'setup.py',
-    'crates/a/build.rs',
-    '.cargo/config',
-    'a/.cargo/config.toml',
-    '.mvn/extensions.xml',
-    '.bazelrc',
-    'pnpm-workspace.yaml',
-    'flake.nix',
-    'shell.nix',
-    'a/default.nix',
-    '.aimi/Dockerfile.sandbox',
-    '.aimi/Dockerfile.sandbox.dockerignore',
-    'docker-compose.yml',
-    'a/compose.override.yaml',
-  ],
-};
-
-describe('paths that can run something', () => {
-  const cases = Object.entries(byName).flatMap(([kind, paths]) => paths.map((path) => [kind, path] as const));
-  it.each(cases)('%s: %s', (kind, path) => {
-    expect(gates(path, null, plain)).toContain(kind);
-    expect(gates(path, plain, { ...plain, sizeBytes: 2 })).toContain(kind);
-    expect(gates(path, plain, null)).toContain(kind);
-    expect(gates(path, plain, link('somewhere'))).toContain(kind);
-  });
-
-  it.each([
-    '.GIT/hooks/x',
-    '.git /hooks/x',
-    '.git./hooks/x',
-    'GIT~1/hooks/x',
-    '.g\u200cit/hooks/x',
-    '.git\ufeff/hooks/x',
-    '.git::$INDEX_ALLOCATION/hooks/x',
-    '.git\\hooks\\x',
-    '.giT/Hook\u017f/x',
-  ])('%j is what a careless filesystem takes for a hook', (path) => {
-    expect(gates(path, null, plain)).toContain('git-hooks');
-  });
-
-  it.each([
-    'src/a.ts',
-    'git/hooks/x',
-    'my.git.md',
-    '.gitignore',
-    '.env.example',
-    'docs/agents.txt',
-    'vscode/x',
-    'x.npmrc',
-    '.hg/store/data',
-    'cargo/config.toml',
-    'lib/default.nixos',
-    'my-lefthook.yml',
-    'decompose.yml',
-    '.github/ISSUE_TEMPLATE/a.md',
-  ])('%s is nothing of the kind', (path) => expect(gates(path, null, plain)).toEqual([]));
-
-  it('folders run nothing themselves', () => {
-    expect(gates('.vscode', null, folder)).toEqual([]);
-    expect(gates('.husky', folder, null)).toEqual([]);
-    expect(gates('.vscode', folder, link('x'))).toEqual(['editor']);
-  });
-});
 
 describe('what content decides', () => {
   const scripts = '{"scripts":{"test":"x"},"version":"1"}';
@@ -160,6 +23,19 @@ describe('what content decides', () => {
     ['hooks', scripts, '{"scripts":{"test":"x"},"simple-git-hooks":{}}', ['scripts']],
     ['a package manager', scripts, '{"scripts":{"test":"x"},"packageManager":"pnpm@9"}', ['scripts']],
     ['whose builds run', scripts, '{"scripts":{"test":"x"},"pnpm":{"onlyBuiltDependencies":["x"]}}', ['scripts']],
+    ['builds that bun runs', scripts, '{"scripts":{"test":"x"},"trustedDependencies":["x"]}', ['scripts']],
+    ['scripts twice, the first another', scripts, '{"scripts":{"test":"y"},"scripts":{"test":"x"}}', ['scripts']],
+    ['scripts twice, the last another', scripts, '{"scripts":{"test":"x"},"scripts":{"test":"y"}}', ['scripts']],
+    ['a script twice', scripts, '{"scripts":{"test":"y","test":"x"}}', ['scripts']],
+    ['scripts in another spelling', scripts, '{"scripts":{"test":"x"},"scr\\u0069pts":{"test":"y"}}', ['scripts']],
+    [
+      'dependencies twice',
+      scripts,
+      '{"scripts":{"test":"x"},"dependencies":{"a":"./a"},"dependencies":{}}',
+      ['scripts'],
+    ],
+    ['a comment', scripts, '{"scripts":{"test":"x"} /* , */}', ['scripts']],
+    ['nesting without end', scripts, `{"a":${'['.repeat(1e5)}`, ['scripts']],
     ['no JSON', scripts, '{', ['scripts']],
     ['no object', scripts, '3', ['scripts']],
   ])('package.json: %s', (_, old, now, expected) => {
@@ -196,6 +72,20 @@ describe('what content decides', () => {
     expect(gates('package.json', plain, null, scripts)).toEqual(['scripts']);
     const nothing = { before: () => null, after: () => null };
     expect(gatesOf({ path: 'package.json', before: plain, after: plain }, nothing)).toEqual(['scripts']);
+  });
+
+  it('a name that is there twice and stays so is nothing new', () => {
+    const twice = '{"scripts":{"test":"y"},"scripts":{"test":"x"},"version":"1"}';
+    expect(gates('package.json', plain, plain, twice, twice.replace('"1"', '"2"'))).toEqual([]);
+  });
+
+  it.each([
+    ['a requirement', 'require a v1\n', 'require a v2\n', []],
+    ['a toolchain', '', 'toolchain go1.99\n', ['dependencies']],
+    ['a replaced module', '', 'replace a => ../b\n', ['dependencies']],
+    ['a tool', '', 'tool (\n\ta/b\n)\n', ['dependencies']],
+  ])('go.mod: %s', (_, old, now, expected) => {
+    expect(gates('go.mod', plain, plain, old, now)).toEqual(expected);
   });
 
   it.each([
@@ -243,10 +133,18 @@ describe('what the entry decides', () => {
 });
 
 describe('what the project itself has', () => {
-  const ground = (links: Record<string, string>, hooks: string[] = []): GateGround => ({
-    hooks,
-    linkAt: (path) => links[path] ?? null,
-  });
+  const ground = (links: Record<string, string>, hooks: string[] = []): GateGround => {
+    const names = new LinkNames({
+      root: '/home/me/project',
+      links: new Map(Object.entries(links)),
+      added: new Map(),
+      changed: new Set(),
+      hooks,
+      outside: () => null,
+      whole: true,
+    });
+    return { namesOf: (plain) => names.namesOf(plain), linkAt: (path) => links[path] ?? null };
+  };
   const led = (path: string, target: string, links: Record<string, string>) =>
     gatesOf({ path, before: null, after: link(target) }, { before: () => null, after: () => null }, ground(links));
 
@@ -269,6 +167,19 @@ describe('what the project itself has', () => {
     expect(led('l', 'vendored/lib', links)).toEqual([]);
   });
 
+  it.each([
+    ['tools/vs/tasks.json', 'editor', { '.vscode': 'tools/vs' }],
+    ['tools/hooks/pre-commit', 'git-hooks', { '.husky': 'tools/hooks' }],
+    ['docs/rules.md', 'agent', { 'CLAUDE.md': 'docs/rules.md' }],
+    ['ci/x.yml', 'ci', { '.github': 'meta', 'meta/workflows': '../ci' }],
+    ['tools/pre-commit', 'git-hooks', { '.git/hooks/pre-commit': '../../tools/pre-commit' }],
+  ])('reaches %s by a name that is %s', (path, kind, links) => {
+    const judged = (now: Entry | null) =>
+      gatesOf({ path, before: plain, after: now }, { before: () => null, after: () => null }, ground(links));
+    expect([judged(plain), judged(null)]).toEqual([[kind], [kind]]);
+    expect(gates(path, plain, plain)).toEqual([]);
+  });
+
   it('makes hooks of files that cannot run yet', () => {
     const judged = (path: string) =>
       gatesOf(
@@ -278,5 +189,19 @@ describe('what the project itself has', () => {
       );
     expect([judged('tools/hooks/pre-commit'), judged('tools/hooks/lib/x')]).toEqual([['git-hooks'], ['git-hooks']]);
     expect(judged('tools/hooked')).toEqual([]);
+  });
+});
+
+describe('what changed in a lockfile is said in one line', () => {
+  it('and with the gate', () => {
+    const lock = (from: string) =>
+      JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', resolved: `https://${from}/a.tgz` } } });
+    const [old, now] = [Buffer.from(lock('registry.npmjs.org')), Buffer.from(lock('evil.example'))];
+    const change = { path: 'package-lock.json', before: plain, after: plain };
+    expect(verdictOf(change, { before: () => old, after: () => now })).toEqual({
+      gates: ['dependencies'],
+      note: 'changed a 1.0.0 with other content; from a new place evil.example',
+    });
+    expect(verdictOf(change, { before: () => old, after: () => null }).note).toContain('not known');
   });
 });

@@ -1,17 +1,12 @@
 /** The gates on one path. What a gate let through by its content is that content, whatever the agent writes meanwhile. */
 import { createHash } from 'node:crypto';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { GateKind } from '../../model/change.ts';
 import type { Reader } from '../tree/reader.ts';
-import { gatesOf } from './gate.ts';
+import { type Verdict, verdictOf } from './gate.ts';
 import type { GateGround } from './gate-ground.ts';
 import type { Standing } from './ours.ts';
 
-/** Larger files are gated without a look inside. */
-export const maxGateBytes = 1024 * 1024;
-
-export interface Judged {
-  readonly gates: GateKind[];
+export interface Judged extends Verdict {
   /** To be put instead of what was asked about. */
   readonly after: Standing | null;
 }
@@ -24,19 +19,21 @@ export function judge(
   ground: GateGround,
 ): Judged {
   let read: Uint8Array | null = null;
-  const bytesOf = (standing: Standing | null) => standing?.source && reader.read(standing.source, maxGateBytes);
-  const gates = gatesOf(
+  const bytesOf = (standing: Standing | null, maxBytes: number) =>
+    (standing?.source && reader.read(standing.source, maxBytes)) ?? null;
+  const verdict = verdictOf(
     { path, before: before?.entry ?? null, after: after?.entry ?? null },
     {
-      before: () => bytesOf(before) ?? null,
-      after: () => {
-        read = bytesOf(after) ?? null;
+      before: (maxBytes) => bytesOf(before, maxBytes),
+      // Once: what is judged is what is taken.
+      after: (maxBytes) => {
+        read ??= bytesOf(after, maxBytes);
         return read;
       },
     },
     ground,
   );
-  return { gates, after: after && pinned(after, read) };
+  return { ...verdict, after: after && pinned(after, read) };
 }
 
 /** By a hash, which is small however many files there are: content that is another when it is taken is refused then. */

@@ -167,20 +167,20 @@ export class PlanSource {
     if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.result(versions, 'left', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
     if (marked) return this.carry(versions, marked, 'markers', conflict);
-    const { gates } = this.judge(versions, this.theirs(versions));
-    return { ...this.result(versions, 'conflict', conflict), gates };
+    const { gates, note } = this.judge(versions, this.theirs(versions));
+    return { ...this.result(versions, 'conflict', conflict), gates, note };
   }
 
   /** Plans it, if every gate on the way is open. */
   private carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.at.options;
-    const { gates, after } = this.judge(versions, result);
+    const { gates, note, after } = this.judge(versions, result);
     if (gates.some((gate) => !allow.includes(gate)))
-      return { ...this.result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates };
+      return { ...this.result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates, note };
     if (after) this.makeFolders(path);
     this.at.ours.plan(path, after);
-    return { ...this.result(versions, outcome, conflict), gates };
+    return { ...this.result(versions, outcome, conflict), gates, note };
   }
 
   private judge({ change, ours }: Versions, result: Standing | null): Judged {
@@ -220,7 +220,8 @@ export class PlanSource {
 
   private result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
     const { path } = versions.change;
-    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, hardLink: null, gates: [], conflict };
+    const verdict = { gates: [], note: null };
+    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, hardLink: null, ...verdict, conflict };
   }
 }
 

@@ -138,7 +138,7 @@ function entryOf(type: EntryType, stat: Stat): Entry {
   return { type, mode: Number(stat.mode & 0o777n), sizeBytes, target: null };
 }
 
-function readLink(folder: Anchor, name: BytePath): BytePath | null {
+export function readLink(folder: Anchor, name: BytePath): BytePath | null {
   try {
     return readlinkSync(folder.at(toBytes(name)), 'latin1');
   } catch (error) {

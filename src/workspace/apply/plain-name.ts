@@ -1,0 +1,16 @@
+import { type BytePath, toText } from '../../model/byte-path.ts';
+
+/** As a filesystem that takes different names for one would see it. */
+export function plainName(path: BytePath): string {
+  return toText(path).split(/[/\\]/).map(plainPart).join('/');
+}
+
+function plainPart(part: string): string {
+  const plain = part
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .replace(/:.*$/, '')
+    .replace(/[. ]+$/, '');
+  return /^git~\d$/.test(plain) ? '.git' : plain;
+}
