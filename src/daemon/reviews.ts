@@ -8,6 +8,9 @@ import type { Reviewed } from '../workspace/review-job.ts';
 import { makeScratch } from './home.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
+/** So many lines are said about changes that are gated. */
+const maxMarked = 20;
+
 export interface PatchOrder {
   readonly paths: readonly string[];
   readonly message: string | undefined;
@@ -34,14 +37,18 @@ export class Reviews {
     yield* this.#written((scratch, file) => this.#parts.threads.run('writeDiff', { ...input, scratch }, file));
   }
 
-  /** What a patch cannot carry is said through `warn`. */
+  /** What a patch cannot carry, and what `apply` would ask about, is said through `warn`. */
   async *patch(name: string, order: PatchOrder, warn: (text: string) => void): AsyncGenerator<Buffer> {
     const { place } = await openWorkspace(this.#parts, name);
     const input = { place, paths: bytePaths(order.paths) };
     const head = patchHead(name, order.message, this.#parts.now());
     yield* this.#written(async (scratch, file) => {
-      const leftOut = await this.#parts.threads.run('writePatch', { ...input, scratch }, head, file);
+      const { leftOut, gated } = await this.#parts.threads.run('writePatch', { ...input, scratch }, head, file);
       for (const path of leftOut) warn(`not in the patch: ${toText(path)}`);
+      for (const { path, gates, note } of gated.slice(0, maxMarked))
+        warn(`could run something: ${toText(path)} [${gates.join(', ')}]${note === null ? '' : `: ${note}`}`);
+      if (gated.length > maxMarked)
+        warn(`could run something: ${gated.length - maxMarked} more, which the patch names`);
     });
   }
 

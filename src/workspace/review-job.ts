@@ -6,6 +6,7 @@ import { Fault } from '../model/fault.ts';
 import { type Verdict, verdictOf } from './apply/gate.ts';
 import { type GateGround, withGround } from './apply/gate-ground.ts';
 import { listChanges } from './change/changes.ts';
+import { quoteName } from './git/git.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
 import { type ChangeSummary, summary, unifiedDiff } from './git/review.ts';
@@ -60,16 +61,36 @@ export async function writeDiff(input: ReviewInput, file: string): Promise<void>
   await writeAll(file, unifiedDiff(store, hiddenInGit));
 }
 
-/** Writes the mail for `git am`; returns the paths that it cannot carry. */
-export async function writePatch(input: ReviewInput, head: PatchHead, file: string): Promise<readonly BytePath[]> {
+export interface WrittenPatch {
+  /** Paths that it cannot carry. */
+  readonly leftOut: readonly BytePath[];
+  /** Paths that could run something where it is applied, for nothing is gated there. */
+  readonly gated: readonly (Verdict & { readonly path: BytePath })[];
+}
+
+/** Writes the mail for `git am`. */
+export async function writePatch(input: ReviewInput, head: PatchHead, file: string): Promise<WrittenPatch> {
   const { changes } = wanted(input);
   if (changes.length === 0) {
     await writeAll(file, []);
-    return [];
+    return { leftOut: [], gated: [] };
   }
-  const patch = await makePatch(changes, input.scratch, head);
-  await writeAll(file, patch.mail);
-  return patch.leftOut;
+  const verdicts = withGround(input.place.project, changes, (ground) =>
+    changes.map((change) => ({ path: change.path, ...verdictOn(change, ground) })),
+  );
+  const { mail, leftOut } = await makePatch(changes, input.scratch, head, marksOf(verdicts.filter(isGated)));
+  await writeAll(file, mail);
+  const absent = new Set(leftOut);
+  return { leftOut, gated: verdicts.filter((one) => isGated(one) && !absent.has(one.path)) };
+}
+
+function isGated({ gates }: Verdict): boolean {
+  return gates.length > 0;
+}
+
+function marksOf(gated: readonly (Verdict & { readonly path: BytePath })[]): string[] {
+  if (gated.length === 0) return [];
+  return ['Could run something here:', ...gated.map(({ path, gates }) => `  ${quoteName(path)} [${gates.join(', ')}]`)];
 }
 
 function wanted({ place, paths }: ReviewInput): Changes {

@@ -24,8 +24,16 @@ export interface Patch {
   readonly leftOut: readonly BytePath[];
 }
 
-/** Works in an empty folder of the caller's, which has to stay until the mail is read. */
-export async function makePatch(changes: readonly Change[], folder: string, head: PatchHead): Promise<Patch> {
+/**
+ * Works in an empty folder of the caller's, which has to stay until the mail is read. Marks are lines for people, which
+ * `git am` leaves out.
+ */
+export async function makePatch(
+  changes: readonly Change[],
+  folder: string,
+  head: PatchHead,
+  marks: readonly string[] = [],
+): Promise<Patch> {
   if (headerText(head.subject) === '') throw new Fault('invalid', 'a patch needs a subject');
   const held = changes.filter(({ path }) => !isInsideGit(path));
   const store = await openStore({ changes: held, folder, whole: true });
@@ -33,7 +41,7 @@ export async function makePatch(changes: readonly Change[], folder: string, head
   const carried = new Set(entries.flatMap(({ path, from }) => (from === null ? [path] : [path, from])));
   const implied = foldersAbove(carried);
   return {
-    mail: mail(head, sections, store.hasCrLf),
+    mail: mail(head, marks, sections, store.hasCrLf),
     leftOut: changes.filter((change) => !isCarried(change, carried, implied)).map(({ path }) => path),
   };
 }
@@ -46,21 +54,31 @@ function isCarried({ path, before, after }: Change, carried: ReadonlySet<BytePat
 }
 
 /** Readers strip a CR at the end of a line, unless it is encoded. */
-async function* mail(head: PatchHead, sections: AsyncIterable<Buffer[]>, encoded: boolean): AsyncGenerator<Buffer> {
+async function* mail(
+  head: PatchHead,
+  marks: readonly string[],
+  sections: AsyncIterable<Buffer[]>,
+  encoded: boolean,
+): AsyncGenerator<Buffer> {
   const written = encoded ? quotedPrintable : (bytes: Buffer) => bytes;
   let begun = false;
   for await (const batch of sections) {
-    if (!begun) yield* beginning(head, encoded, written);
+    if (!begun) yield* beginning(head, marks, encoded, written);
     begun = true;
     yield written(Buffer.concat(batch));
   }
   if (begun) yield written(Buffer.from('-- \ncarrel\n\n'));
 }
 
-function* beginning(head: PatchHead, encoded: boolean, written: (bytes: Buffer) => Buffer): Generator<Buffer> {
+function* beginning(
+  head: PatchHead,
+  marks: readonly string[],
+  encoded: boolean,
+  written: (bytes: Buffer) => Buffer,
+): Generator<Buffer> {
   yield Buffer.from(headers(head, encoded));
   const body = bodyText(head.body ?? '');
-  yield written(Buffer.from(`${body === '' ? '' : `${body}\n`}---\n\n`));
+  yield written(Buffer.from(`${body === '' ? '' : `${body}\n`}---\n${marks.map((mark) => `${mark}\n`).join('')}\n`));
 }
 
 function headers({ subject, author, date }: PatchHead, encoded: boolean): string {
