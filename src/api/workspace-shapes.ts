@@ -76,6 +76,10 @@ export const applyRequest = z.strictObject({
   paths: paths.optional(),
   resolution: z.enum(resolutions).optional(),
   allow: z.array(z.enum(gateKinds)).max(gateKinds.length).optional(),
+  /** From now on, of this user, for this project: what `allow` says. */
+  always: z.boolean().optional(),
+  /** No longer always: nothing is applied, and the answer is as with `dryRun`. */
+  ask: z.array(z.enum(gateKinds)).min(1).max(gateKinds.length).optional(),
   dryRun: z.boolean().optional(),
   /** Commit onto this branch instead of changing the project's files. */
   branch: z.string().min(1).max(255).optional(),
@@ -96,6 +100,8 @@ export const applyView = z.strictObject({
   /** Why an agent's commits could not be fetched. */
   warnings: z.array(z.string()),
   branch: z.strictObject({ name: z.string(), commit: z.string() }).nullable(),
+  /** Kinds that this user always allows for this project. */
+  always: z.array(z.enum(gateKinds)),
 });
 
 export const undoView = z.strictObject({

@@ -16,6 +16,13 @@ const applyOptions: readonly OptionEntry[] = [
     choices: [...gateKinds, 'all'],
     repeat: true,
   },
+  { flags: '--always', summary: 'with --allow: from now on, for this project, without being asked' },
+  {
+    flags: '--ask <KIND>',
+    summary: 'end what --always began, and take nothing; may be repeated',
+    choices: [...gateKinds, 'all'],
+    repeat: true,
+  },
 ];
 
 export const workspaceCommands: readonly CommandEntry[] = [

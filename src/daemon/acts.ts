@@ -133,9 +133,10 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listChanges: null,
   diffSandbox: null,
   patchSandbox: null,
-  apply: ({ body: { names, dryRun, branch, message, author } }) => {
+  apply: ({ body: { names, dryRun, branch, message, author, allow, always, ask } }) => {
+    if (ask !== undefined) return { verb: 'project.ask', names, detail: { kinds: ask } };
     const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
-    return dryRun ? null : { verb: 'sandbox.apply', names, words };
+    return dryRun ? null : { verb: 'sandbox.apply', names, words, detail: given({ allow, always }) };
   },
   undoApply: named('sandbox.undo'),
   discardChanges: named('sandbox.discard'),

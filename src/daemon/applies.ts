@@ -8,12 +8,14 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { removeTree } from '../lib/file.ts';
 import type { Apply } from '../model/apply.ts';
 import { toText } from '../model/byte-path.ts';
+import type { GateKind } from '../model/change.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import type { Row } from '../store/store.ts';
 import type { ApplyOptions } from '../workspace/apply/plan-apply.ts';
 import { listSnapshots, snapshotState } from '../workspace/snapshot/snapshot-list.ts';
 import type { Source, TakenOver } from '../workspace/take-over.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
+import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';
 import { makeScratch } from './home.ts';
@@ -43,9 +45,11 @@ export class Applies {
     this.#parts = parts;
   }
 
-  async apply(request: ApplyRequest): Promise<ApplyView> {
-    const opened = await this.#open(request.names);
+  async apply(asked: ApplyRequest): Promise<ApplyView> {
+    const opened = await this.#open(asked.names);
     const project = opened[0]!.place.project;
+    const always = this.#always(project, asked);
+    const request = { ...asked, allow: [...(asked.allow ?? []), ...always], dryRun: isDry(asked) };
     const { taken, apply, branch } = await this.#parts.locks.run(`project:${project}`, async () => {
       await this.#finishEarlier(project);
       const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
@@ -54,7 +58,17 @@ export class Applies {
     // Git inside may take its time, and nobody else who works on the project has to wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
     const { paths, hiddenInGit } = taken;
-    return { apply, branch, blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit, ...fetched };
+    const planned = { blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit };
+    return { apply, branch, always: [...always], ...planned, ...fetched };
+  }
+
+  /** What is allowed without being said again; a change of that comes first. */
+  #always(project: string, { allow = [], always, ask, dryRun }: ApplyRequest): readonly GateKind[] {
+    const { store, sandboxes, now } = this.#parts;
+    const parts = { store, owner: sandboxes.owner, now };
+    if (ask !== undefined) askAgain(parts, project, ask);
+    else if (always && !dryRun) allowAlways(parts, project, allow);
+    return alwaysAllowed(parts, project);
   }
 
   async #open(names: readonly string[]): Promise<Opened[]> {
@@ -290,6 +304,10 @@ const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [
 
 function sourcesOf(opened: readonly Opened[]): Source[] {
   return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
+}
+
+function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
+  return dryRun || ask !== undefined;
 }
 
 function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {

@@ -14,6 +14,7 @@
  * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
+import type { Allowance } from '../model/allowance.ts';
 import type { Apply } from '../model/apply.ts';
 import type { Credential } from '../model/credential.ts';
 import type { Event, NewEvent } from '../model/event.ts';
@@ -28,6 +29,7 @@ export interface Kinds {
   sandbox: Sandbox;
   user: User;
   apply: Apply;
+  allowance: Allowance;
   volume: Volume;
   image: Image;
   swarm: Swarm;

@@ -127,3 +127,47 @@ it('a lockfile that fetches from elsewhere is gated, and a line says what change
   await carrel.ok('apply', 'locked', '--allow', 'scripts,dependencies');
   await carrel.ok('rm', '--force', 'locked');
 });
+
+it('a kind that is always allowed for a project is kept in the home, listed, logged and revocable', async () => {
+  const project = await sandbox('always', { file: '' });
+  const program = (name: string) => `printf '#!/bin/sh\\n' > ${name}; chmod +x ${name}`;
+  await agent(carrel, 'always', `${program('one')}; mkdir .vscode; echo '{}' > .vscode/tasks.json`);
+  const before = project.names();
+  expect((await carrel.run(['apply', 'always', '--always'])).exitCode).toBe(2);
+  expect((await apply(carrel, 'always', '--allow', 'executable', '--always', '--dry-run')).always).toEqual([]);
+  const first = await apply(carrel, 'always', '--allow', 'executable', '--always');
+  expect([first.exitCode, first.always]).toEqual([4, ['executable']]);
+  expect(project.names()).toEqual(before);
+  await carrel.ok('apply', 'always', '--allow', 'editor');
+  await agent(carrel, 'always', program('two'));
+  const { exitCode, stderr } = await carrel.run(['apply', 'always']);
+  expect([exitCode, project.read('two')]).toEqual([0, '#!/bin/sh\n']);
+  expect(stderr).toContain(
+    'always allowed in this project: executable (carrel apply always --ask executable ends that)',
+  );
+  await carrel.ok('fork', 'always', 'other');
+  await agent(carrel, 'always', program('three'));
+  const merged = await carrel.run(['merge', 'always', 'other', '--ask', 'executable']);
+  expect([merged.exitCode, merged.stderr.includes('nothing would be changed')]).toEqual([4, true]);
+  expect(project.names()).not.toContain('three');
+  expect((await apply(carrel, 'always')).exitCode).toBe(4);
+  const audited = await carrel.ok('audit');
+  expect(audited).toMatch(/sandbox\.apply.*always=true/);
+  expect(audited).toMatch(/project\.ask.*executable/);
+  await carrel.ok('rm', '--force', 'always', 'other');
+});
+
+it('a patch says which of its changes could run something, and is still taken', async () => {
+  const project = await sandbox('patched', { 'a b': 'x\n' });
+  project.git('init', '-q');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'first');
+  await agent(carrel, 'patched', `echo y >> 'a b'; echo x > .envrc; printf 'x' > "run\nme"; chmod +x "run\nme"`);
+  const { stdout, stderr } = await carrel.run(['patch', 'patched']);
+  expect(stdout).toContain('---\nCould run something here:\n  .envrc [env]\n  "run\\nme" [executable]\n\ndiff --git');
+  expect(stderr).toContain('could run something: .envrc [env]');
+  project.feed(stdout, 'am', '-q');
+  expect(project.git('log', '-1', '--format=%b')).toBe('');
+  expect(project.read('.envrc')).toBe('x\n');
+  await carrel.ok('rm', '--force', 'patched');
+});

@@ -13,11 +13,17 @@ export function conclude(context: Context, verb: Verb, request: ApplyRequest, vi
   const { out } = context;
   if (context.json) out.document(view);
   for (const warning of view.warnings) out.warn(warning);
+  if (view.always.length > 0) out.say(standing(verb, request, view));
   if (view.blocked !== null) return out.fail(obstacle(verb, request, view));
   if (context.json) return 0;
   if (!hasEffect(view)) out.say(nothing(request, view));
   else out.print(...sentences(request, view));
   return 0;
+}
+
+function standing(verb: Verb, { names }: ApplyRequest, { always }: ApplyView): string {
+  const command = commandLine(['carrel', verb, ...names, '--ask', always.join(',')]);
+  return `always allowed in this project: ${always.join(', ')} (${command} ends that)`;
 }
 
 /** Conflicts and gates, with the commands that get past them. */
@@ -28,9 +34,9 @@ export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fa
     ...(conflicts === 0 ? [] : [counted(conflicts, 'conflict')]),
     ...(gated.length === 0 ? [] : [`${counted(gated.length, 'change')} that nobody allowed`]),
   ];
-  const kinds = [...new Set(gated.flatMap(({ gates }) => gates))];
+  const kinds = [...new Set(gated.flatMap(({ gates }) => gates))].filter((kind) => !view.always.includes(kind));
   const allow = [...new Set([...(request.allow ?? []), ...kinds])];
-  const outcome = request.dryRun ? 'nothing would be changed' : 'nothing was changed';
+  const outcome = isDry(request) ? 'nothing would be changed' : 'nothing was changed';
   return new Fault(view.blocked === 'conflict' ? 'conflict' : 'denied', `${outcome}: ${reasons.join(', ')}`, {
     hint: again(verb, { ...request, allow }, conflicts > 0),
   });
@@ -50,6 +56,7 @@ function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
   const options = [
     ...(resolution === undefined || undecided ? [] : [`--${resolution}`]),
     ...(allow.length === 0 ? [] : ['--allow', allow.join(',')]),
+    ...(request.always ? ['--always'] : []),
     ...(branch === undefined ? [] : ['--branch', branch]),
     ...(message === undefined ? [] : ['-m', message]),
   ];
@@ -67,7 +74,7 @@ function sentences(request: ApplyRequest, view: ApplyView): string[] {
   const changed = select(view, 'take', 'merge', 'theirs', 'markers');
   const marked = select(view, 'markers').length;
   const from = request.names.map(plain).join(', ');
-  const took = `${request.dryRun ? 'would take' : 'took'} ${counted(changed.length, 'change')} of ${from}`;
+  const took = `${isDry(request) ? 'would take' : 'took'} ${counted(changed.length, 'change')} of ${from}`;
   const { branch } = view;
   return [
     took + (branch === null ? '' : ` as commit ${plain(branch.commit.slice(0, 12))} on branch ${plain(branch.name)}`),
@@ -82,6 +89,10 @@ function nothing({ names, paths }: ApplyRequest, view: ApplyView): string {
   if (view.paths.length > 0) return `there is nothing to take from ${names.join(', ')}`;
   const where = paths === undefined ? '' : ' there';
   return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no changes${where}`;
+}
+
+function isDry({ dryRun, ask }: ApplyRequest): boolean {
+  return dryRun === true || ask !== undefined;
 }
 
 /** Whether anything was, or would be, taken. */

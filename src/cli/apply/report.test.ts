@@ -25,7 +25,17 @@ function planned(path: string, outcome: PlannedView['outcome'], rest: Partial<Pl
 }
 
 function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
-  return { apply: null, blocked: null, paths, hiddenInGit: 0, commits: [], warnings: [], branch: null, ...rest };
+  return {
+    apply: null,
+    blocked: null,
+    paths,
+    hiddenInGit: 0,
+    commits: [],
+    warnings: [],
+    always: [],
+    branch: null,
+    ...rest,
+  };
 }
 
 function concluded(verb: 'apply' | 'merge', request: Parameters<typeof conclude>[2], found: ApplyView, json = false) {
@@ -224,4 +234,15 @@ test('the forecast tells who touched what', () => {
     '      both changed the same lines (with a)',
     '      base file 10 B, a file 11 B, b file 12 B',
   ]);
+});
+
+test('what is always allowed is listed, with the command that ends it', () => {
+  const { stderr } = concluded('merge', { names: ['a', 'b'] }, view([], { always: ['ci', 'executable'] }));
+  expect(stderr).toMatch(
+    'always allowed in this project: ci, executable (carrel merge a b --ask ci,executable ends that)\n',
+  );
+  const paths = [planned('x', 'gated', { gates: ['ci', 'env'] })];
+  const request = { names: ['a'], allow: ['editor' as const], always: true };
+  const again = concluded('apply', request, view(paths, { blocked: 'gated', always: ['ci'] }));
+  expect(again.stderr).toContain('carrel apply a --allow editor,env --always\n');
 });

@@ -7,29 +7,43 @@ import { printable } from '../../model/name.ts';
 export type ApplyOptions = { readonly [way in Resolution]?: boolean } & {
   readonly dryRun?: boolean;
   readonly allow?: readonly string[];
+  readonly always?: boolean;
+  readonly ask?: readonly string[];
 };
 
 export function applyRequest(names: readonly string[], paths: readonly string[], options: ApplyOptions): ApplyRequest {
   const resolution = chosen(options);
+  checkAlways(options);
   return {
     names: [...names],
     ...(paths.length === 0 ? {} : { paths: [...paths] }),
     ...(resolution === undefined ? {} : { resolution }),
-    ...(options.allow === undefined ? {} : { allow: parseAllow(options.allow) }),
+    ...(options.allow === undefined ? {} : { allow: parseKinds('--allow', options.allow) }),
+    ...(options.always ? { always: true } : {}),
+    ...(options.ask === undefined ? {} : { ask: parseKinds('--ask', options.ask) }),
     ...(options.dryRun ? { dryRun: true } : {}),
   };
 }
 
 /** Kinds of gates, one by one or with commas between; `all` is every one. */
-export function parseAllow(texts: readonly string[]): GateKind[] {
+export function parseKinds(option: string, texts: readonly string[]): GateKind[] {
   const words = texts.flatMap((text) => text.split(','));
   const odd = words.find((word) => word !== 'all' && !isKind(word));
   if (odd !== undefined) {
-    throw new Fault('invalid', `--allow: ${printable(odd)} is nothing that can be allowed`, {
+    throw new Fault('invalid', `${option}: ${printable(odd)} is nothing that can be allowed`, {
       hint: `Choose from: ${gateKinds.join(', ')}, all.`,
     });
   }
   return gateKinds.filter((kind) => words.includes(kind) || words.includes('all'));
+}
+
+function checkAlways({ allow, always, ask }: ApplyOptions): void {
+  if (always && allow === undefined)
+    throw new Fault('invalid', '--always is about what --allow names, and nothing is named', {
+      hint: 'Add --allow KIND.',
+    });
+  if (ask !== undefined && (always || allow !== undefined))
+    throw new Fault('invalid', '--ask and --allow exclude each other', { hint: 'Give one of them.' });
 }
 
 function isKind(word: string): word is GateKind {

@@ -15,7 +15,8 @@ export default async function merge(context: Context, { args, options }: Invocat
   const ask = (dryRun: boolean) => client.call('apply', { body: { ...body, dryRun } });
   const ahead = await during(out, `comparing ${args.length} sandboxes`, ask(true));
   if (!json) out.print(...forecast(ahead, out));
-  if (options.dryRun || ahead.blocked !== null) return conclude(context, 'merge', body, ahead);
+  if (options.dryRun || options.ask !== undefined || ahead.blocked !== null)
+    return conclude(context, 'merge', body, ahead);
   const view = await during(out, `merging ${args.length} sandboxes`, ask(false));
   // Somebody may have changed something since the forecast; only then are the files worth telling again.
   if (!json) out.print(...(view.blocked === null ? commits(view) : report(view, out)));

@@ -10,7 +10,7 @@ const maxNamed = 3;
 
 /** `name` is that of the file, in small letters. Null for the side where it is not there. */
 export function dependencyNote(name: string, before: Bytes, after: Bytes): string {
-  return shortened(sentence(name, before, after), maxNoteCharacters);
+  return shortened(sentence(name, before, after).replace(/\s+/g, ' '), maxNoteCharacters);
 }
 
 function sentence(name: string, before: Bytes, after: Bytes): string {
