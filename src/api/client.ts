@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { broken, dial, type Place } from './dial.ts';
-import { actAsHeader, paths } from './paths.ts';
+import { actAsHeader, noticeHeader, paths } from './paths.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
@@ -28,6 +28,8 @@ export interface Visitor {
   readonly token?: string | undefined;
   /** The user that the owner acts as. */
   readonly actAs?: string | undefined;
+  /** Called with what the daemon wants its owner to know besides the answer. */
+  readonly heed?: (notice: string) => void;
 }
 
 interface Message {
@@ -47,10 +49,12 @@ export class Client {
   readonly #place: Place;
   readonly #start: (() => Promise<void>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #heed: Visitor['heed'];
 
-  constructor(place: Place, start?: () => Promise<void>, { token, actAs }: Visitor = {}) {
+  constructor(place: Place, start?: () => Promise<void>, { token, actAs, heed }: Visitor = {}) {
     this.#place = place;
     this.#start = start;
+    this.#heed = heed;
     this.#headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(actAs === undefined ? {} : { [actAsHeader]: actAs }),
@@ -91,6 +95,8 @@ export class Client {
   async #answer<K extends RouteName>(route: K, input: Input<K>): Promise<IncomingMessage> {
     const message = this.#compose(route, input);
     const response = await this.#ask(message);
+    const notice = response.headers[noticeHeader];
+    if (typeof notice === 'string') this.#heed?.(decodeURIComponent(notice));
     if ((response.statusCode ?? 500) < 400) return response;
     throw refusal(response, await readText(response));
   }

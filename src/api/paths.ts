@@ -6,6 +6,8 @@ export interface Path {
 
 /** Names the user that the owner of an installation acts as. */
 export const actAsHeader = 'carrel-user';
+/** Of an answer: what the owner has to know besides, URI-encoded. */
+export const noticeHeader = 'carrel-notice';
 
 const at = '/v1/sandboxes/{name}';
 

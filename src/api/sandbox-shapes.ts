@@ -163,6 +163,8 @@ export const statusView = z.strictObject({
   rootless: z.boolean(),
   sandboxes: z.record(z.string(), z.int()),
   lastSeq: z.int(),
+  /** For the owner: why config.yaml as it is now is not used, and which of its settings wait for the next start. */
+  settings: z.strictObject({ refused: z.string().nullable(), waiting: z.array(z.string()) }),
 });
 
 export const engineView = z.strictObject({

@@ -21,5 +21,9 @@ export function connectRunning(context: Context): Client {
 }
 
 function visitor({ socket, user, out }: Context) {
-  return { token: tokenFor(socket, (text) => out.warn(text)), actAs: user ?? undefined };
+  return {
+    token: tokenFor(socket, (text) => out.warn(text)),
+    actAs: user ?? undefined,
+    heed: (text: string) => out.warn(text),
+  };
 }

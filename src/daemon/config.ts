@@ -18,7 +18,7 @@ import { Misfit } from '../model/shape.ts';
 import { formatSize, parseSize } from '../model/size.ts';
 import { checkVolumePrefix, defaultVolumePrefix } from '../model/volume.ts';
 import { defaultMaxEvents } from '../store/store.ts';
-import { checkYaml } from './yaml-file.ts';
+import { type CheckedYaml, openYaml } from './yaml-file.ts';
 
 const size = z.union([z.string(), z.int().positive()]);
 
@@ -124,58 +124,74 @@ export interface Config {
   readonly network: { readonly allow: readonly string[]; readonly limits: NetworkLimits };
 }
 
+type Given = z.output<typeof schema>;
+
+/** Whatever is wrong is refused with the file and the line. */
 export function readConfig(path: string): Config {
-  const text = readIfThere(path);
-  const given = checkYaml(path, text ?? '', schema);
-  const { cpus, memory, swap, pids, disk } = given.limits ?? {};
-  const limits = {
-    ...(cpus === undefined ? {} : { cpus }),
-    ...(memory === undefined ? {} : { memoryBytes: bytes(memory, 'limits.memory') }),
-    ...(swap === undefined ? {} : { swapBytes: bytes(swap, 'limits.swap') }),
-    ...(pids === undefined ? {} : { pids }),
-    ...(disk === undefined ? {} : { diskBytes: bytes(disk, 'limits.disk') }),
-  };
+  const { content: given, at } = openYaml(path, readIfThere(path) ?? '', schema);
   return {
     runtime: given.runtime ?? null,
-    limits: resolveLimits(limits, defaultLimits),
-    log: rotationOf(given.logs, 'logs'),
-    audit: rotationOf(given.audit, 'audit'),
+    limits: limitsOf(given.limits, at),
+    log: at('logs.size', () => rotationOf(given.logs, 'logs')),
+    audit: at('audit.size', () => rotationOf(given.audit, 'audit')),
     maxEvents: given.events?.keep ?? defaultMaxEvents,
     sharedSocket: given.share?.socket ?? null,
-    volumePrefix: checkVolumePrefix(given.volumes?.prefix ?? defaultVolumePrefix),
+    volumePrefix: at('volumes.prefix', () => checkVolumePrefix(given.volumes?.prefix ?? defaultVolumePrefix)),
     dockerSocket: given.docker?.socket ?? null,
     parentImage: given.docker?.parent ?? null,
     images: given.images ?? [],
-    authorities: (given.authorities ?? []).map((file) => readAuthority(path, file)),
-    services: servicesOf(path, given.services ?? {}),
-    agents: agentsOf(path, given.agents ?? {}),
+    authorities: at('authorities', () => (given.authorities ?? []).map(readAuthority)),
+    services: servicesOf(given.services ?? {}, at),
+    agents: agentsOf(given.agents ?? {}, at),
     swarm: given.swarm,
-    network: networkOf(given.network),
+    network: networkOf(given.network, at),
   };
 }
 
-function agentsOf(path: string, given: Readonly<Record<string, unknown>>): Config['agents'] {
+type At = CheckedYaml<unknown>['at'];
+
+function limitsOf(given: Given['limits'], at: At): Limits {
+  const { cpus, memory, swap, pids, disk } = given ?? {};
+  const size = (value: string | number, name: string) => at(`limits.${name}`, () => bytes(value, `limits.${name}`));
+  const limits = {
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(memory === undefined ? {} : { memoryBytes: size(memory, 'memory') }),
+    ...(swap === undefined ? {} : { swapBytes: size(swap, 'swap') }),
+    ...(pids === undefined ? {} : { pids }),
+    ...(disk === undefined ? {} : { diskBytes: size(disk, 'disk') }),
+  };
+  return at('limits', () => resolveLimits(limits, defaultLimits));
+}
+
+function agentsOf(given: Readonly<Record<string, unknown>>, at: At): Config['agents'] {
+  const spec = (name: string, content: unknown) => at(`agents.${name}`, () => knownAgent(name, content));
+  return Object.fromEntries(Object.entries(given).map(([name, content]) => [name, spec(name, content)]));
+}
+
+function knownAgent(name: string, content: unknown): AgentSpec {
   try {
-    return Object.fromEntries(Object.entries(given).map(([name, spec]) => [name, agentSpec(spec, ['agents', name])]));
+    return agentSpec(content, ['agents', name]);
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
-    throw new Fault('invalid', `${path}: ${error.message}`, { hint: 'Mend the file or remove it.' });
+    throw new Fault('invalid', error.message, { cause: error });
   }
 }
 
 function servicesOf(
-  path: string,
   given: Readonly<Record<string, Omit<DeclaredService, 'name'>>>,
+  at: At,
 ): readonly DeclaredService[] {
   const services = Object.entries(given).map(([name, service]) => ({ name, ...service }));
-  for (const { name, port, to } of services) {
-    const wrong = (what: string, hint: string) => new Fault('invalid', `${path}: services.${name}.${what}`, { hint });
-    const other = services.find((one) => one.name !== name && one.port === port);
-    if (other) throw wrong(`port: ${other.name} has port ${port} already`, 'Name another one.');
-    if (!isNear(to))
-      throw wrong(`to: ${printable(to)} is no such place`, 'The path of a unix socket, or 127.0.0.1:PORT.');
-  }
+  for (const service of services) at(`services.${service.name}`, () => checkService(service, services));
   return services;
+}
+
+function checkService({ name, port, to }: DeclaredService, services: readonly DeclaredService[]): void {
+  const wrong = (what: string, hint: string) => new Fault('invalid', `services.${name}.${what}`, { hint });
+  const other = services.find((one) => one.name !== name && one.port === port);
+  if (other) throw wrong(`port: ${other.name} has port ${port} already`, 'Name another one.');
+  if (!isNear(to))
+    throw wrong(`to: ${printable(to)} is no such place`, 'The path of a unix socket, or 127.0.0.1:PORT.');
 }
 
 /** On this machine, where nobody listens to what is said about callers. */
@@ -191,31 +207,35 @@ function isNear(to: string): boolean {
   }
 }
 
-function readAuthority(path: string, file: string): string {
+function readAuthority(file: string): string {
   try {
     const text = readFileSync(file, 'utf8');
     new X509Certificate(text);
     return text;
   } catch (error) {
-    throw new Fault('invalid', `${path}: authorities: ${file} has no certificate: ${(error as Error).message}`, {
+    throw new Fault('invalid', `authorities: ${file} has no certificate: ${(error as Error).message}`, {
       hint: 'Name a file with certificates in PEM.',
       cause: error,
     });
   }
 }
 
-function networkOf(given: z.output<typeof schema>['network']): Config['network'] {
-  const { connections, rate, total, connectSeconds, idleSeconds } = given?.limits ?? {};
+function networkOf(given: Given['network'], at: At): Config['network'] {
   const allow = given?.allow ?? [];
   return {
-    allow: allow.map((rule) => usableRule(rule, allow)),
-    limits: {
-      connections: connections ?? defaultNetworkLimits.connections,
-      bytesPerSecond: rate === undefined ? defaultNetworkLimits.bytesPerSecond : bytes(rate, 'network.limits.rate'),
-      totalBytes: total === undefined ? defaultNetworkLimits.totalBytes : bytes(total, 'network.limits.total'),
-      connectMs: connectSeconds === undefined ? defaultNetworkLimits.connectMs : connectSeconds * 1000,
-      idleMs: idleSeconds === undefined ? defaultNetworkLimits.idleMs : idleSeconds * 1000,
-    },
+    allow: allow.map((rule, index) => at(`network.allow.${index}`, () => usableRule(rule, allow))),
+    limits: at('network.limits', () => networkLimitsOf(given?.limits)),
+  };
+}
+
+function networkLimitsOf(given: NonNullable<Given['network']>['limits']): NetworkLimits {
+  const { connections, rate, total, connectSeconds, idleSeconds } = given ?? {};
+  return {
+    connections: connections ?? defaultNetworkLimits.connections,
+    bytesPerSecond: rate === undefined ? defaultNetworkLimits.bytesPerSecond : bytes(rate, 'network.limits.rate'),
+    totalBytes: total === undefined ? defaultNetworkLimits.totalBytes : bytes(total, 'network.limits.total'),
+    connectMs: connectSeconds === undefined ? defaultNetworkLimits.connectMs : connectSeconds * 1000,
+    idleMs: idleSeconds === undefined ? defaultNetworkLimits.idleMs : idleSeconds * 1000,
   };
 }
 

@@ -86,13 +86,14 @@ function mayRun(sandbox: Sandbox | undefined): boolean {
 }
 
 async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void> {
-  const { home, config, rootless, store, audit, local, engine, users, scopes, own, work, watch, servers } = whole;
+  const { home, config, settings, rootless, store, audit, local, engine, users, scopes, own, work, watch, servers } =
+    whole;
   const engines = new EngineDesk({ local, dockerSocket: config.dockerSocket, store });
   const served: Served = {
     version: packageVersion(),
     home: home.home,
     startedAtMs: Date.now(),
-    ...{ rootless, store, audit, engine, users, scopes, work, engines, shutdown },
+    ...{ rootless, settings, store, audit, engine, users, scopes, work, engines, shutdown },
     commandBegins: (sandbox) => watch.keepSoon(sandbox),
     commandEnded: (sandbox) => watch.keep(sandbox),
     output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
@@ -107,8 +108,10 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
 }
 
 /** Whoever asks meanwhile has what they ask about looked at first. */
-function begin({ loop, networks, watch, swarms }: Whole): void {
+function begin({ loop, networks, watch, swarms, settings, report }: Whole): void {
   void loop.start().then(() => networks.start());
+  // Sandboxes that run lose services and authorities that are not declared any more.
+  settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
   swarms.orchestrator.recover();
 }

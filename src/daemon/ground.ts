@@ -19,9 +19,10 @@ import { type Fault, isFault } from '../model/fault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { setScratch } from '../workspace/scratch.ts';
-import { type Config, readConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { dropGroups } from './groups.ts';
 import { type Home, lockHome, openHome } from './home.ts';
+import { Settings } from './settings.ts';
 import { Threads } from './threads.ts';
 
 export type Ground = ReturnType<typeof openGround>;
@@ -33,7 +34,8 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const home = openHome(homeFolder, rootless, () => config.volumePrefix);
   const holdsHome = lockHome(home.home);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
-  const config = readConfig(home.config);
+  const settings = new Settings(home.config);
+  const { config } = settings;
   dropGroups(rootless, config.dockerSocket ?? engineSocket());
   const store = openSqliteStore(home.database, config);
   const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
@@ -50,7 +52,7 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const threads = new Threads({ scratch: home.scratch, installation: home.installation });
   setScratch(home.scratch, home.installation);
   return {
-    ...{ home, holdsHome, rootless, config, log, store, local, docker, owner, audit, threads, now },
+    ...{ home, holdsHome, rootless, settings, config, log, store, local, docker, owner, audit, threads, now },
     /** One thing at a time happens to the state of a sandbox. */
     locks: new Exclusive(),
     report: (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile')),

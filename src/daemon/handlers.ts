@@ -18,6 +18,7 @@ import { eventsAfter, followEvents } from './event-feed.ts';
 import { networkStream } from './network-stream.ts';
 import { gathered } from './output.ts';
 import { requireOwner, type Scope, type Scopes } from './scope.ts';
+import type { Settings } from './settings.ts';
 import type { Users } from './users.ts';
 import type { Work } from './work.ts';
 
@@ -29,6 +30,7 @@ export interface Served {
   readonly store: Store;
   readonly audit: Audit;
   readonly engine: Engine;
+  readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'waiting' | 'notice'>;
   readonly users: Users;
   readonly scopes: Scopes;
   /** What must not be broken off. */
@@ -66,10 +68,14 @@ export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<A
 export function handlers(served: Served): Handlers {
   const { store, users, work } = served;
   const uptimeSeconds = () => Math.round((Date.now() - served.startedAtMs) / 1000);
+  const settingsOf = ({ isOwner }: Actor) => {
+    const refused = isOwner ? served.settings.refusal() : null;
+    return { refused, waiting: isOwner ? [...served.settings.waiting] : [] };
+  };
   return {
     health: async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
     openapi: async () => openapi(served.version),
-    status: async ({ scope }) => ({
+    status: async ({ actor, scope }) => ({
       version: served.version,
       pid: process.pid,
       home: served.home,
@@ -77,6 +83,7 @@ export function handlers(served: Served): Handlers {
       rootless: served.rootless,
       sandboxes: countBy((await scope.sandboxes.list()).map((view) => view.state)),
       lastSeq: store.lastSeq(),
+      settings: settingsOf(actor),
     }),
     doctor: async ({ actor }) => {
       requireOwner(actor);

@@ -14,7 +14,7 @@ import { prepareTools, toolsName } from '../launch/tools.ts';
 import { type Image, withTag } from '../model/image.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
-import { type Config, readConfig } from './config.ts';
+import type { Config } from './config.ts';
 import type { Home } from './home.ts';
 import { requireOwner } from './scope.ts';
 
@@ -117,7 +117,7 @@ export function isNeeded(store: Store): (id: string) => boolean {
   return (id) => store.list('sandbox').some(({ value }) => value.spec.imageId === id);
 }
 
-/** Made of what this installation says; what the owner writes about images counts from then on. */
+/** Made of what this installation says. */
 export function openImages(
   home: Home,
   config: Config,
@@ -129,14 +129,16 @@ export function openImages(
   const images = new Images({
     engine,
     records,
-    parent: () => readConfig(home.config).parentImage ?? defaultParent,
+    parent: () => config.parentImage ?? defaultParent,
     host: () => hostParent(),
     tools: () => toolsOf(home),
     installation: home.installation,
-    limits: config.limits,
+    get limits() {
+      return config.limits;
+    },
     isNeeded: isNeeded(store),
     now,
   });
-  const allowed = new AllowList({ engine, records, list: () => readConfig(home.config).images, now });
+  const allowed = new AllowList({ engine, records, list: () => config.images, now });
   return { images, allowed, records, engine };
 }

@@ -69,7 +69,7 @@ function serviceGrants(names: readonly string[], declared: Config['services']): 
     const found = declared.find((one) => one.name === name);
     if (found) return { name, port: found.port };
     throw new Fault('not_found', `no service ${name} is declared`, {
-      hint: 'The owner of the installation declares it under `services` in config.yaml, and begins anew: carrel down, carrel up.',
+      hint: 'The owner of the installation declares it under `services` in config.yaml.',
     });
   });
 }

@@ -60,7 +60,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const { engine, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = { store, engine, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
-  const { limits, volumePrefix } = config;
+  const { volumePrefix } = config;
   return {
     ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images },
     reviews: new Reviews(parts),
@@ -69,7 +69,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     network: new NetworkDesk(actor, {
       ...{ store, sandboxes, networks, now },
       credentialHosts: (box) => shared.supply.hostsOf(box),
-      limits: config.network.limits,
+      get limits() {
+        return config.network.limits;
+      },
     }),
     ...shared.swarms.of(parts, {
       hasSecret: (name) => secretDesk.list().some((secret) => secret.name === name),
@@ -80,7 +82,10 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
           .map(({ name }) => name),
     }),
     fleets: new FleetDesk(actor, {
-      ...{ sandboxes, volumes, limits, volumePrefix },
+      ...{ sandboxes, volumes, volumePrefix },
+      get limits() {
+        return config.limits;
+      },
       secrets: secretDesk,
       unapplied: data.unapplied,
     }),

@@ -7,13 +7,14 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
-import { actAsHeader, paths } from '../api/paths.ts';
+import { actAsHeader, noticeHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import type { Peer } from '../audit/audit.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
 import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
+import { routesWithSettings } from './settings.ts';
 import { serveUpgrades } from './streams.ts';
 
 const maxBodyBytes = 8 * 1024 * 1024;
@@ -26,10 +27,13 @@ export function createApp(served: Served, ownersDoor = true): Hono {
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
       const peer = peerOfSocket(incoming(context));
       const request = await check(route, context, served, { peer, ownersDoor });
+      if (routesWithSettings.has(name as HandledRoute)) refreshFor(served, request.actor);
       const answer = await audited(served, name as HandledRoute, request, peer, (begun) =>
         (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
       );
-      return answer instanceof Response ? answer : context.json(answer);
+      if (answer instanceof Response) return answer;
+      const notice = request.actor.isOwner ? served.settings.notice() : null;
+      return context.json(answer, 200, notice === null ? {} : { [noticeHeader]: encodeURIComponent(notice) });
     });
   }
   app.notFound((context) =>
@@ -37,6 +41,12 @@ export function createApp(served: Served, ownersDoor = true): Hono {
   );
   app.onError((error, context) => refuse(context, asFault(error)));
   return app;
+}
+
+/** A mistake in the settings is the owner's to correct: others go on with those from before. */
+function refreshFor({ settings }: Served, { isOwner }: Actor): void {
+  if (isOwner) settings.refresh();
+  else settings.refusal();
 }
 
 async function check(

@@ -41,7 +41,9 @@ export class Swarms {
     this.orchestrator = new Orchestrator({
       records: swarmRecords(store),
       deskOf,
-      limits: { taskMs: config.swarm.taskSeconds * 1000, silenceMs: config.swarm.silenceSeconds * 1000 },
+      get limits() {
+        return { taskMs: config.swarm.taskSeconds * 1000, silenceMs: config.swarm.silenceSeconds * 1000 };
+      },
       everyMs,
       fetchMs,
       awayMs,

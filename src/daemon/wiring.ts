@@ -32,7 +32,12 @@ export async function openParts(ground: Ground) {
   const secrets = new Secrets(home.home, userHash);
   const given = new Given(home.installation);
   const volumes = await openVolumes(ground);
-  const supply = new CredentialSupply({ home, store, secrets, roots: config.authorities });
+  const supply = new CredentialSupply({
+    ...{ home, store, secrets },
+    get roots() {
+      return config.authorities;
+    },
+  });
   const proxy = new ProxyProcess({
     home: home.home,
     report: (id, fault) => (isFault(fault, 'conflict') ? networks.failed(id, fault) : report(id, fault)),
@@ -41,7 +46,9 @@ export async function openParts(ground: Ground) {
     store,
     engine,
     network: proxy,
-    limits: config.network.limits,
+    get limits() {
+      return config.network.limits;
+    },
     folder: home.sandbox,
     credentials: (sandbox) => supply.keysOf(sandbox),
     services: ({ spec }) => grantedOf(spec.services ?? [], config.services),

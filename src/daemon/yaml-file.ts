@@ -1,12 +1,35 @@
 /** Settings in YAML, checked against a schema. What is wrong is named with the file, its line and the path of the field. */
 import type { z } from 'zod';
-import { readYaml } from '../lib/yaml.ts';
-import { Fault } from '../model/fault.ts';
+import { readYaml, type YamlDocument } from '../lib/yaml.ts';
+import { Fault, isFault } from '../model/fault.ts';
 
 const hint = 'Mend the file or remove it.';
 
 export function checkYaml<S extends z.ZodType>(path: string, text: string, schema: S): z.output<S> {
-  const { content, locate } = readYaml(text, path);
+  return openYaml(path, text, schema).content;
+}
+
+export interface CheckedYaml<T> {
+  readonly content: T;
+  /** Runs a further check of a field; its refusal gets the file and the line. */
+  at<R>(field: string, check: () => R): R;
+}
+
+export function openYaml<S extends z.ZodType>(path: string, text: string, schema: S): CheckedYaml<z.output<S>> {
+  const document = readYaml(text, path);
+  const at = <R>(field: string, check: () => R): R => {
+    try {
+      return check();
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      const place = document.locate(field.split('.')).text;
+      throw new Fault('invalid', `${place}: ${error.message}`, { hint: error.hint ?? hint, cause: error });
+    }
+  };
+  return { content: conforming(document, schema), at };
+}
+
+function conforming<S extends z.ZodType>({ content, locate }: YamlDocument, schema: S): z.output<S> {
   const result = schema.safeParse(content ?? {});
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;

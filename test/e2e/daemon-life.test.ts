@@ -73,3 +73,44 @@ describe('down --all after the daemon was killed', () => {
     expect(await carrel.ok('--home', carrel.folder('empty'), 'down', '--all')).toBe('the daemon is not running\n');
   });
 });
+
+describe('a config.yaml that is changed while the daemon runs', () => {
+  const write = (text: string) => writeFileSync(join(carrel.home, 'config.yaml'), text);
+  const service = 'services: {echo: {port: 17010, to: /nowhere.sock}}\n';
+  const create = (name: string) => carrel.run(['create', '--name', name, '--service', 'echo', '--', 'true']);
+  afterAll(() => write(''));
+
+  it('is used by the next command', async () => {
+    await carrel.ok('up', '-d');
+    const pid = carrel.daemonPid;
+    expect(await create('early')).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('`services` in config.yaml'),
+    });
+    write(service);
+    expect(await create('served')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(carrel.daemonPid).toBe(pid);
+  });
+
+  it('with a mistake is refused with file, line and hint, and sandboxes can still be stopped and removed', async () => {
+    write(`${service}memory: 1g\n`);
+    const { exitCode, stderr } = await create('wrong');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${join(carrel.home, 'config.yaml')}:2:1`)]);
+    expect(stderr).toContain('uses the settings it read before');
+    expect(await carrel.ok('status')).toContain('those read before are used');
+    await carrel.ok('rm', '--force', 'served');
+  });
+
+  it('says which settings wait for the next start', async () => {
+    write(`${service}share: {socket: ${join(carrel.home, 'shared.sock')}}\n`);
+    expect((await create('again')).stderr).toContain('share.socket in config.yaml: used when the daemon starts again');
+    expect(await carrel.ok('status')).toContain('share.socket: used from the next start');
+    expect((await carrel.run(['user', 'add', 'bob'])).stderr).toContain('is opened after: carrel down');
+    await carrel.ok('down');
+    expect((await carrel.run(['status'])).stdout).toBe('not running\n');
+    expect(JSON.parse((await carrel.run(['--json', 'user', 'add', 'eve'])).stdout)).toMatchObject({
+      socket: join(carrel.home, 'shared.sock'),
+    });
+    await carrel.ok('down');
+  });
+});

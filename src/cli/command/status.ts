@@ -1,3 +1,4 @@
+import type { AnswerOf } from '../../api/routes.ts';
 import { isFault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { connectRunning } from '../daemon.ts';
@@ -23,8 +24,17 @@ export default async function status(context: Context): Promise<void> {
       ['rootless', found.rootless ? 'yes' : 'no'],
       ['sandboxes', held.join(', ') || 'none'],
       ['last event', String(found.lastSeq)],
+      ...settingsRows(found.settings),
     ]),
   );
+}
+
+/** What of config.yaml is not in use. */
+function settingsRows({ refused, waiting }: AnswerOf<'status'>['settings']): string[][] {
+  return [
+    ...(refused === null ? [] : [['settings', `those read before are used: ${plain(refused)}`]]),
+    ...(waiting.length === 0 ? [] : [['settings', `${waiting.join(', ')}: used from the next start, carrel down`]]),
+  ];
 }
 
 async function ask(context: Context) {
