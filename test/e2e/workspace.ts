@@ -1,4 +1,7 @@
-/** A working copy of a project: what an agent does stays apart until it is taken over. Rootless and on docker, the same holds. */
+/**
+ * A working copy of a project: what an agent does stays apart until it is taken over. As root, rootless and on docker the
+ * same holds; each has a file of its own, with one installation for all of its cases and a project for each.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   chownSync,
@@ -13,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ApplyView, ChangesView, SnapshotView } from '../../src/api/routes.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
@@ -24,20 +27,26 @@ const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
 const numbers = (from: number, to: number) =>
   lines(...Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`));
 
-describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s', (who) => {
+export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
   let account: RootlessAccount | null;
   let dockerd: Dockerd | null;
   let carrel: Installation;
   let project: string;
+  let count = 0;
 
   beforeAll(async () => {
     dockerd = who === 'docker' ? await Dockerd.open() : null;
-  });
-  afterAll(() => dockerd?.dispose());
-  beforeEach(() => {
     account = who === 'rootless' && isRealRoot ? createRootlessAccount() : null;
     carrel = new Installation(account, dockerd);
-    project = carrel.folder('project');
+  });
+  afterAll(async () => {
+    await carrel.dispose();
+    account?.dispose();
+    await dockerd?.dispose();
+  });
+  beforeEach(() => {
+    count += 1;
+    project = carrel.folder(`project-${count}`);
     if (who === 'docker') chownSync(project, 12_345, 12_345);
     put('a.txt', numbers(1, 20));
     put('keep.txt', 'kept\n');
@@ -45,10 +54,7 @@ describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s
     put('src/main.ts', 'export {};\n');
     put('src/deep/x', 'x\n');
   });
-  afterEach(async () => {
-    await carrel.dispose();
-    account?.dispose();
-  });
+  afterEach(() => carrel.clear());
 
   /** What the owner does in the project. */
   function put(path: string, content: string): void {
@@ -132,6 +138,7 @@ describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s
     const change = 'cat ~/shared; rm ~/shared; echo mine > ~/shared; cat ~/shared';
     expect((await agent('three', change)).stdout).toBe('of the user\nmine\n');
     expect(readFileSync(shared, 'utf8')).toBe('of the user\n');
+    rmSync(shared);
   });
 
   it('takes changes over, says so, and takes them back', async () => {
@@ -390,7 +397,7 @@ describe.each(isRealRoot ? ['root', 'rootless', 'docker'] : ['rootless'])('as %s
     expect((await carrel.run(['create', '--mode', 'bind', '--base', 'frozen', project])).exitCode).toBe(2);
     expect((await carrel.run(['create', '--mode', 'clone', project])).exitCode).toBe(2);
   });
-});
+}
 
 /** Every path with its type, mode, owner and content. */
 function snapshotOf(folder: string): string {

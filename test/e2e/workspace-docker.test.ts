@@ -1,0 +1,4 @@
+import { describe } from 'vitest';
+import { workingCopies } from './workspace.ts';
+
+describe('a working copy, docker', () => workingCopies('docker'));
