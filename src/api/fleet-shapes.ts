@@ -11,6 +11,16 @@ export const fleetRequest = z.strictObject({
   content: z.unknown().refine((value) => JSON.stringify(value ?? null).length <= maxContent, 'too large for a fleet'),
 });
 
+export const trustRequest = fleetRequest.extend({ dryRun: z.boolean().optional() });
+
+export const trustView = z.strictObject({
+  file: z.string(),
+  /** What it gives to sandboxes beyond their own. */
+  grants: z.array(z.string()),
+  /** Those that were not trusted before. */
+  added: z.array(z.string()),
+});
+
 /** What would be lost with a sandbox; null: nothing. */
 const unapplied = z.enum(['changes', 'commits']).nullable();
 
@@ -39,6 +49,8 @@ export const fleetStep = z.discriminatedUnion('act', [
 export const fleetPlan = z.strictObject({
   fleet: z.string(),
   steps: z.array(fleetStep),
+  /** What the file gives and was not trusted yet. */
+  untrusted: z.array(z.string()),
   /** Sandboxes that are as declared. */
   same: z.array(z.string()),
   /** Of those, the ones whose command has ended well. */

@@ -44,6 +44,7 @@ export const paths = {
   skipStory: { method: 'POST', path: '/v1/tasks/skip' },
   resetStories: { method: 'POST', path: '/v1/tasks/reset' },
   composeFleet: { method: 'POST', path: '/v1/fleet/compose' },
+  trustFile: { method: 'POST', path: '/v1/trust' },
   planFleet: { method: 'POST', path: '/v1/fleet/plan' },
   listImages: { method: 'GET', path: '/v1/images' },
   buildImage: { method: 'POST', path: '/v1/images/build' },

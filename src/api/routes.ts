@@ -117,6 +117,12 @@ export const routes = {
     body: fleet.fleetRequest,
     answer: fleet.composedFleet,
   },
+  trustFile: {
+    ...paths.trustFile,
+    summary: 'From now on a carrel.yaml may give sandboxes what it gives as it is; with dryRun only what that is',
+    body: fleet.trustRequest,
+    answer: fleet.trustView,
+  },
   planFleet: {
     ...paths.planFleet,
     summary: 'What would have to be done so that the machine is as a carrel.yaml declares; nothing is done',
@@ -272,6 +278,7 @@ export type MigrateView = z.output<typeof volume.migrateView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
 export type CredentialView = z.output<typeof credential.credentialView>;
 export type ComposedFleet = z.output<typeof fleet.composedFleet>;
+export type TrustView = z.output<typeof fleet.trustView>;
 export type FleetPlan = z.output<typeof fleet.fleetPlan>;
 export type FleetStep = z.output<typeof fleet.fleetStep>;
 export type EngineView = z.output<typeof shape.engineView>;

@@ -118,4 +118,12 @@ export const workspaceCommands: readonly CommandEntry[] = [
     completes: 'sandbox',
     load: () => import('./command/fork.ts'),
   },
+  {
+    name: 'trust',
+    area,
+    summary: 'let the carrel.yaml in this folder, or in DIR, give sandboxes what it gives as it is',
+    args: '[DIR]',
+    completes: 'files',
+    load: () => import('./command/trust.ts'),
+  },
 ];

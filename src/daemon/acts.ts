@@ -78,6 +78,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   resetStories: ({ body: { file } }) => ({ verb: 'task.reset', names: [], detail: { file } }),
   composeFleet: null,
   planFleet: null,
+  trustFile: ({ body: { file, dryRun } }) => (dryRun ? null : { verb: 'file.trust', names: [], detail: { file } }),
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
   runSwarm: ({ body: { project, agent, author, sandbox = {} } }) => ({

@@ -47,6 +47,7 @@ function desk(
     sandboxes,
     volumes,
     secrets,
+    trusts: { show: () => ({ added: [] }) },
     limits: defaultLimits,
     volumePrefix: 'carrel',
     unapplied: async () => lost,

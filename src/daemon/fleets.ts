@@ -15,6 +15,7 @@ import { isVolumeType } from '../model/volume.ts';
 import { isInside } from './host-path.ts';
 import { boundFolder, type Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
+import type { TrustDesk } from './trusts.ts';
 import type { Unapplied } from './unapplied.ts';
 import type { VolumeDesk } from './volumes.ts';
 
@@ -22,6 +23,7 @@ export interface FleetParts {
   readonly sandboxes: Sandboxes;
   readonly volumes: VolumeDesk;
   readonly secrets: SecretDesk;
+  readonly trusts: Pick<TrustDesk, 'show'>;
   /** For what a declaration leaves out. */
   readonly limits: Limits;
   readonly volumePrefix: string;
@@ -55,6 +57,7 @@ export class FleetDesk {
     return {
       fleet: declared.name,
       steps: await Promise.all(steps.map((step) => this.#told(step))),
+      untrusted: this.#parts.trusts.show(fleet).added,
       same: [...same],
       completed: [...completed],
     };

@@ -126,6 +126,8 @@ export function handlers(served: Served): Handlers {
     skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
     resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
     composeFleet: async ({ scope, body }) => scope.fleets.compose(body),
+    trustFile: async ({ scope, body: { dryRun, ...file } }) =>
+      dryRun ? scope.trusts.show(file) : scope.trusts.trust(file),
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
     buildImage: async ({ scope, body, context, begun }) => progressFrames(scope.images.order(body), context, begun),

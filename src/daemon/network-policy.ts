@@ -1,12 +1,8 @@
 /** From what was asked for to the rules that are recorded. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
-import type { z } from 'zod';
-import { fleetSchema } from '../fleet/schema.ts';
-import { isErrno } from '../lib/file.ts';
+import { networkGrants } from '../fleet/grants.ts';
 import { Fault } from '../model/fault.ts';
 import { maxRules, ruleClass, usableRule } from '../model/network.ts';
-import { checkYaml } from './yaml-file.ts';
+import { readProjectFile } from './project-file.ts';
 
 export interface PolicyParts {
   /** What sandboxes get for which nobody says anything else. */
@@ -14,22 +10,24 @@ export interface PolicyParts {
   readonly isOwner: boolean;
   /** The project, where its own file has a say: null where an agent can write it. */
   readonly project: string | null;
+  /** Refuses grants of a file that were not trusted. */
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
 }
-
-const projectFile = 'carrel.yaml';
-const maxFileBytes = 64 * 1024;
-
-/** Of a fleet or not, only what it says about the network counts here. */
-const projectSchema = fleetSchema.partial({ name: true });
 
 /** Whoever speaks last is the command line; before it the project, before that the owner's defaults. */
 export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
   if (asked === 'none') return [];
   if (asked !== undefined) return checkedRules(asked, parts.isOwner);
-  const ofProject = parts.project === null ? undefined : readProjectFile(join(parts.project, projectFile))?.network;
+  const file = parts.project === null ? null : readProjectFile(parts.project);
+  const ofProject = file?.content.network;
+  if (file === null || ofProject === undefined) return [...parts.defaults];
   if (ofProject === 'none') return [];
-  // What comes with a project may come from anybody.
-  return ofProject === undefined ? [...parts.defaults] : checkedRules(ofProject, false);
+  // What comes with a project may come from anybody: it is used as far as its user trusted it, and opens nothing near.
+  const rules = checkedRules(ofProject, false);
+  const usual = new Set(parts.defaults);
+  const widening = rules.filter((rule) => !usual.has(rule));
+  parts.requireTrust(file.path, networkGrants(widening));
+  return rules;
 }
 
 /** `others`: rules that are there already. */
@@ -47,32 +45,4 @@ export function checkedRules(rules: readonly string[], isOwner: boolean, others:
   }
   if (canonical.length > maxRules) throw new Fault('invalid', `more than ${maxRules} rules`);
   return canonical;
-}
-
-/** Null: there is none. No link is followed. */
-function readProjectFile(path: string): z.output<typeof projectSchema> | null {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  try {
-    const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      return checkYaml(path, readBounded(fd, path), projectSchema);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    if (isErrno(error, 'ELOOP')) throw new Fault('invalid', `${path} is a link`, { hint: 'Make it a plain file.' });
-    if (!isErrno(error, 'EACCES')) throw error;
-    const hint = 'Make it readable, or say what may be reached: --network';
-    throw new Fault('denied', `${path} may not be read`, { hint, cause: error });
-  }
-}
-
-function readBounded(fd: number, path: string): string {
-  const stat = fstatSync(fd);
-  if (!stat.isFile() || stat.size > maxFileBytes) {
-    throw new Fault('invalid', `${path} is no plain file of at most ${maxFileBytes / 1024} KiB`);
-  }
-  const bytes = Buffer.alloc(maxFileBytes);
-  return bytes.toString('utf8', 0, readSync(fd, bytes, 0, maxFileBytes, 0));
 }

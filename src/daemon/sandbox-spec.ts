@@ -16,6 +16,7 @@ import { effectiveRules } from './network-policy.ts';
 
 export interface SpecParts {
   readonly config: Config;
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
@@ -79,7 +80,10 @@ function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceS
   const { config, account } = parts;
   const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
   const isOwner = account === 'any';
-  return effectiveRules(asked, { defaults: config.network.allow, isOwner, project: isWritable ? null : project });
+  return effectiveRules(asked, {
+    ...{ defaults: config.network.allow, isOwner, project: isWritable ? null : project },
+    requireTrust: parts.requireTrust,
+  });
 }
 
 type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;

@@ -48,6 +48,8 @@ export interface SandboxParts {
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
+  /** Refuses grants of a project's file that were not trusted. */
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: Told) => void;
   /** Why the network of one is not as it should be. */
@@ -138,7 +140,8 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
-    const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants } = this.#parts;
+    const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants, requireTrust } =
+      this.#parts;
     const spec = composeSpec(request, {
       image,
       config,
@@ -149,6 +152,7 @@ export class Sandboxes {
       overlayRefusal,
       volumeMounts,
       credentialGrants,
+      requireTrust,
     });
     this.#parts.checkSpec({ ...spec, name: request.name });
     return spec;

@@ -16,6 +16,7 @@ import { type Scope, Scopes } from './scope.ts';
 import { SecretDesk } from './secrets.ts';
 import { Snapshots } from './snapshots.ts';
 import { Swarms } from './swarm-wiring.ts';
+import { TrustDesk } from './trusts.ts';
 import { VolumeDesk } from './volumes.ts';
 import type { Parts } from './wiring.ts';
 
@@ -51,18 +52,19 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   });
   const credentials = new CredentialDesk(actor, { store, secrets, now });
   const volumes = volumesOf(actor, shared);
+  const trusts = new TrustDesk(actor.name, { store, now });
   const images = new ImageDesk(actor, {
     ...shared.images,
     projectFolder: (path) => sandboxes.project(path),
     refuseText: (where, text) => secretDesk.refuseText(where, text),
   });
-  const sandboxes = sandboxesOf(actor, shared, { secrets: secretDesk, credentials, volumes, images });
+  const sandboxes = sandboxesOf(actor, shared, { secrets: secretDesk, credentials, volumes, images, trusts });
   const { engine, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = { store, engine, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
   const { volumePrefix } = config;
   return {
-    ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images },
+    ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images, trusts },
     reviews: new Reviews(parts),
     applies: new Applies(parts),
     snapshots: new Snapshots(parts),
@@ -82,7 +84,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
           .map(({ name }) => name),
     }),
     fleets: new FleetDesk(actor, {
-      ...{ sandboxes, volumes, volumePrefix },
+      ...{ sandboxes, volumes, volumePrefix, trusts },
       get limits() {
         return config.limits;
       },
@@ -99,9 +101,13 @@ function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: S
   });
 }
 
-type Desks = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images'>;
+type Desks = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
 
-function sandboxesOf(actor: Actor, shared: Shared, { secrets, credentials, volumes, images }: Desks): Sandboxes {
+function sandboxesOf(
+  actor: Actor,
+  shared: Shared,
+  { secrets, credentials, volumes, images, trusts }: Desks,
+): Sandboxes {
   const { home, config, store, engine, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
   return new Sandboxes({
     ...{ store, engine, reconciler, now, steadyMs, config, images },
@@ -115,6 +121,7 @@ function sandboxesOf(actor: Actor, shared: Shared, { secrets, credentials, volum
     unapplied: data.unapplied,
     volumeMounts: (asked) => volumes.mounts(asked),
     credentialGrants: (names) => credentials.grants(names),
+    requireTrust: (file, grants) => trusts.require(file, grants),
     checkSpec: (spec) => secrets.refuseIn(spec),
     networkTrouble: (id) => networks.trouble(id),
     wake: (id) => void loop.wake(id),

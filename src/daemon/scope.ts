@@ -12,6 +12,7 @@ import type { SecretDesk } from './secrets.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { SwarmDesk } from './swarms.ts';
 import type { TaskDesk } from './tasks.ts';
+import type { TrustDesk } from './trusts.ts';
 import type { VolumeDesk } from './volumes.ts';
 
 export interface Scope {
@@ -26,6 +27,7 @@ export interface Scope {
   readonly network: NetworkDesk;
   readonly tasks: TaskDesk;
   readonly swarms: SwarmDesk;
+  readonly trusts: TrustDesk;
   readonly fleets: FleetDesk;
   readonly images: ImageDesk;
 }

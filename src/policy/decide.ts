@@ -4,7 +4,7 @@ import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
 import { ask, type Surroundings, type Verdict } from './policy.ts';
-import { misfitOf, type Rule } from './rule.ts';
+import { isPlainPath, misfitOf, type Rule } from './rule.ts';
 
 /** A shell string. */
 export function decideText(text: string, owner: readonly OwnerRule[], around: Surroundings): Verdict {
@@ -44,7 +44,7 @@ function ownerMatches(rule: OwnerRule, argv: readonly string[], around: Surround
   const args = rest.filter((word) => !flags.has(word));
   if (args.some((word) => word.startsWith('-'))) return false;
   if (rule.args === 'any') return true;
-  if (rule.args === 'paths') return args.every((word) => misfitOf('path', word, around) === null);
+  if (rule.args === 'paths') return args.every((word) => isPlainPath(word, around));
   return args.length === 0;
 }
 
@@ -81,6 +81,7 @@ function flawOf(rule: Rule, words: readonly string[], around: Surroundings): str
     if (misfit !== null) return `the value of ${flag.name} ${misfit}`;
     at += flag.taken;
   }
+  if (rule.needs !== undefined && !head.includes(rule.needs)) return `without ${rule.needs} it is asked about`;
   return argumentsFlaw(rule, args, around) ?? commandFlaw(rule, tail);
 }
 

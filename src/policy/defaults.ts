@@ -35,14 +35,14 @@ const looking: readonly Rule[] = [
 ];
 
 const sandboxes: readonly Rule[] = [
-  { words: ['create'], more: ['path'], flags: surroundings, command: 'adapter' },
+  { words: ['create'], more: ['project'], flags: surroundings, command: 'adapter' },
   { words: ['exec'], args: ['sandbox'], flags: { '-i': null, '--interactive': null }, command: 'adapter' },
   { words: ['start'], args: ['sandbox'], rest: 'sandbox' },
   { words: ['stop'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
   { words: ['rm'], args: ['sandbox'], rest: 'sandbox' },
   { words: ['snapshot'], args: ['sandbox'], more: ['word'] },
   { words: ['fork'], args: ['sandbox'], rest: 'sandbox' },
-  { words: ['image', 'build'], more: ['path'], flags: { '--offline': null } },
+  { words: ['image', 'build'], more: ['path'], flags: { '--offline': null }, needs: '--offline' },
 ];
 
 const tasks: readonly Rule[] = [

@@ -16,6 +16,8 @@ beforeAll(() => {
   mkdirSync(join(cwd, '.carrel/tasks'), { recursive: true });
   mkdirSync(join(cwd, 'sub'));
   writeFileSync(join(cwd, file), '{}');
+  mkdirSync(join(cwd, 'declared'));
+  writeFileSync(join(cwd, 'declared/carrel.yaml'), 'network: [collector.example]\n');
   symlinkSync('/etc', join(cwd, 'etc'));
   symlinkSync(cwd, join(root, 'link'));
 });
@@ -63,8 +65,8 @@ describe('allowed is', () => {
       ...[
         'carrel swarm export',
         'carrel swarm cleanup',
-        'carrel image build .',
-        'carrel image build sub/new',
+        'carrel image build --offline .',
+        'carrel image build sub/new --offline',
         'carrel image ls',
       ],
     ].map((text) => [text]),
@@ -75,8 +77,8 @@ describe('allowed is', () => {
   test('a path that names the folder as it was given', () => {
     const through = join(root, 'link');
     const around = { cwd: through, programs: [] };
-    expect(decide(['carrel', 'image', 'build', join(through, 'sub')], [], around).decision).toBe('allow');
-    expect(decide(['carrel', 'image', 'build', join(cwd, 'sub')], [], around).decision).toBe('allow');
+    expect(decide(['carrel', 'task', 'list', join(through, 'sub')], [], around).decision).toBe('allow');
+    expect(decide(['carrel', 'task', 'list', join(cwd, 'sub')], [], around).decision).toBe('allow');
   });
 });
 
@@ -109,6 +111,10 @@ describe('asked about is', () => {
         'carrel create --image x',
         'carrel create -- ls',
         'carrel create ..',
+        'carrel create declared',
+        'carrel image build .',
+        'carrel trust',
+        'carrel trust .',
       ],
       ...['carrel exec box', 'carrel exec box -- sh', 'carrel exec -it box -- /opt/carrel/bin/carrel-adapter'],
       ...[

@@ -1,5 +1,7 @@
 /** Rules as data: which words a command begins with, and what may follow. Nothing else is allowed by it. */
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { sandboxNamePattern } from '../model/name.ts';
 import { engineNames } from '../model/sandbox.ts';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
@@ -14,6 +16,7 @@ export type Kind =
   | 'containerId'
   | 'branch'
   | 'path'
+  | 'project'
   | 'paths'
   | 'story'
   | 'storyStatus'
@@ -36,6 +39,8 @@ export interface Rule {
   readonly rest?: Kind;
   /** Flags by name; null: it takes no value. */
   readonly flags?: Readonly<Record<string, Kind | null>>;
+  /** A flag that has to be there. */
+  readonly needs?: string;
   /** What may follow after `--`; left out: nothing may. */
   readonly command?: 'adapter';
 }
@@ -44,7 +49,7 @@ function oneOf(words: readonly string[]): RegExp {
   return new RegExp(`^(${words.join('|')})$`);
 }
 
-const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths'>]: RegExp } = {
+const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths' | 'project'>]: RegExp } = {
   sandbox: sandboxNamePattern,
   container: containerNamePattern,
   containerId: containerIdPattern,
@@ -64,9 +69,16 @@ const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths'>]: RegExp } =
 
 /** Null: it is such a thing. Else what is wrong. */
 export function misfitOf(kind: Kind, text: string, { cwd }: Surroundings): string | null {
+  if (kind === 'project' && isInsidePath(text, cwd) && existsSync(resolve(cwd, text, 'carrel.yaml'))) {
+    return 'has a carrel.yaml, which may give the sandbox more';
+  }
+  if (kind === 'project') return misfitOf('path', text, { cwd, programs: [] });
+  if (kind !== 'path' && kind !== 'paths') return patterns[kind].test(text) ? null : `is no ${kind}`;
   const values = kind === 'paths' ? text.split(',') : [text];
-  const fits = (one: string) =>
-    kind === 'path' || kind === 'paths' ? isInsidePath(one, cwd) : patterns[kind].test(one);
-  if (values.every(fits)) return null;
-  return kind === 'path' || kind === 'paths' ? 'does not stay inside the working folder' : `is no ${kind}`;
+  return values.every((one) => isInsidePath(one, cwd)) ? null : 'does not stay inside the working folder';
+}
+
+/** A path that no program takes for anything else: not for a URL, `host:path`, or the name of a package or repository. */
+export function isPlainPath(text: string, { cwd }: Surroundings): boolean {
+  return /^\.{0,1}\/|^\.$/.test(text) && !text.includes(':') && isInsidePath(text, cwd);
 }

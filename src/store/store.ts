@@ -21,6 +21,7 @@ import type { Event, NewEvent } from '../model/event.ts';
 import type { Image } from '../model/image.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Swarm, SwarmContainer } from '../model/swarm.ts';
+import type { Trust } from '../model/trust.ts';
 import type { User } from '../model/user.ts';
 import type { Volume } from '../model/volume.ts';
 
@@ -35,6 +36,7 @@ export interface Kinds {
   swarm: Swarm;
   container: SwarmContainer;
   credential: Credential;
+  trust: Trust;
 }
 
 export type Kind = keyof Kinds;

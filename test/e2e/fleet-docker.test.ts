@@ -46,6 +46,7 @@ describe('the owner', () => {
   it('brings it up, changes it, and takes it down to what is declared', async () => {
     await carrel.run(['secret', 'set', 'KEY'], { input: 'value' });
     put(`${app('pids: 99')}  other: {command: [sleep, "600"]}\n`);
+    await here('trust');
     const { exitCode, stdout } = await here('up');
     expect([exitCode, stdout]).toEqual([0, 'made volume session\ncreated app\ncreated other\n']);
     const read = await carrel.ok('exec', 'app', '--', 'sh', '-c', 'cat file /run/secrets/KEY; touch /s/x; id -un');
@@ -133,6 +134,7 @@ describe('somebody with a token', () => {
     const without = await bob(['up']);
     expect([without.exitCode, without.stderr]).toEqual([5, expect.stringContaining('the secret KEY is not set')]);
     await bob(['secret', 'set', 'KEY'], 'of bob');
+    await bob(['trust']);
     const { exitCode, stdout } = await bob(['up']);
     expect([exitCode, stdout]).toEqual([0, 'made volume session\ncreated here\ncreated there\n']);
     for (const name of ['here', 'there']) {

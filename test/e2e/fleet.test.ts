@@ -97,6 +97,7 @@ it('may be declared in the project itself, whose `network` is also for those tha
     join(project, 'carrel.yaml'),
     `${readFileSync(join(project, 'carrel.yaml'), 'utf8')}network: [example.org]\n`,
   );
+  await carrel.ok('trust', project);
   const { exitCode, stdout, stderr } = await carrel.run(['up'], { cwd: project });
   expect([exitCode, stdout, stderr]).toEqual([0, 'created single\n', expect.any(String)]);
   expect((await carrel.show('single')).network.allow).toEqual(['example.org']);
@@ -104,6 +105,7 @@ it('may be declared in the project itself, whose `network` is also for those tha
   put(
     'name: single\nsandboxes: {single: {project: x, network: [example.org, example.com]}}\nprojects: {x: ../single}\n',
   );
+  await here('trust');
   expect((await here('up')).stdout).toBe('changed single\n');
   expect(await carrel.show('single')).toMatchObject({ id, network: { allow: ['example.org', 'example.com'] } });
   await carrel.ok('create', '--name', 'beside', project);

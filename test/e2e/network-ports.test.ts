@@ -164,6 +164,7 @@ describe('rules', () => {
     await carrel.ok('create', '--name', 'none', '--network', 'none');
     await carrel.ok('create', '--name', 'asked', '--network', 'One.example, *.two.example:8443,one.example');
     writeFileSync(join(project, 'carrel.yaml'), 'network: [api.example]\n');
+    await carrel.ok('trust', project);
     await carrel.ok('create', '--name', 'from-project', project);
     await carrel.ok('create', '--name', 'over-project', '--network', 'other.example', project);
     expect(await allowed('plain')).toEqual(['default.example']);

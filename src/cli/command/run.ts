@@ -13,6 +13,7 @@ import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { catchSignals } from '../signals.ts';
 import { hasInput, sendInput } from '../stream/input.ts';
 import { closeSinks, type Exit, ownSinks, receive } from '../stream/receive.ts';
+import { withTrust } from '../trust.ts';
 import create from './create.ts';
 
 const interruptedExit = 130;
@@ -32,7 +33,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   const brake = new Brake(client, context.out);
   const release = catchSignals(() => brake.press());
   try {
-    const view = await client.call('createSandbox', { body });
+    const view = await withTrust(context, client, () => client.call('createSandbox', { body }));
     brake.engage(view.name);
     tellFallback(context.out, body, view);
     const exit = await join(client, context.out, view.name, input);

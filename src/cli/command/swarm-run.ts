@@ -8,6 +8,7 @@ import { absolute } from '../paths.ts';
 import { requireGh } from '../pull-request.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { concludeSwarm, projectOf } from '../swarm.ts';
+import { withTrust } from '../trust.ts';
 
 interface Options extends SandboxOptions {
   readonly project?: string;
@@ -36,7 +37,7 @@ export default async function swarmRun(context: Context, { options }: Invocation
     ...(agent === undefined ? {} : { agent }),
     sandbox: { ...sandbox, ...(image === null ? {} : { image }) },
   };
-  const begun = await client.call('runSwarm', { body });
+  const begun = await withTrust(context, client, () => client.call('runSwarm', { body }));
   return concludeSwarm(context, client, begun, options);
 }
 

@@ -17,12 +17,15 @@ export interface FleetFile {
   readonly text: string;
 }
 
+/** Accounts that the file may belong to; null: any. */
+type Owners = readonly number[] | null;
+
 /** Null: none was named, and there is none here. */
-export function openFleetFile(named: string | undefined, trusted = trustedIds()): FleetFile | null {
+export function openFleetFile(named: string | undefined, owners: Owners = trustedIds()): FleetFile | null {
   const shown = named ?? fleetFileName;
   try {
     const path = absolute(shown, '--file');
-    return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown, trusted) };
+    return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown, owners) };
   } catch (error) {
     if (named === undefined && isErrno(error, 'ENOENT')) return null;
     throw unreadable(error, shown);
@@ -37,12 +40,13 @@ export function requireFleetFile(named: string | undefined): FleetFile {
 }
 
 /** What is checked is what is read: one descriptor, which follows no link at its end and waits for nobody. */
-function readOwn(path: string, shown: string, trusted: readonly number[]): string {
+function readOwn(path: string, shown: string, owners: Owners): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
-    refuseStranger(stat, shown, trusted);
+    if (!stat.isFile()) throw new Fault('invalid', `${shown} is not a file`);
+    if (owners !== null) refuseStranger(stat, shown, owners);
     if (stat.size > maxBytes) throw new Fault('invalid', `${shown} is larger than ${maxBytes} bytes`);
     const bytes = Buffer.alloc(maxBytes + 1);
     const length = readSync(fd, bytes, 0, bytes.length, 0);
@@ -54,7 +58,6 @@ function readOwn(path: string, shown: string, trusted: readonly number[]): strin
 
 /** In a folder that others can write, a file may be anybody's. */
 function refuseStranger(stat: Stats, shown: string, trusted: readonly number[]): void {
-  if (!stat.isFile()) throw new Fault('invalid', `${shown} is not a file`);
   if (!trusted.includes(stat.uid)) {
     throw new Fault('denied', `${shown} belongs to somebody else (uid ${stat.uid})`, {
       hint: 'Look at it, and make it yours with chown, or name a file of your own with --file.',

@@ -1,4 +1,5 @@
 /** Brings the machine to what a carrel.yaml declares. */
+import type { Client } from '../../api/client.ts';
 import type { FleetPlan, FleetStep } from '../../api/routes.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
@@ -6,6 +7,7 @@ import { connect } from '../daemon.ts';
 import { during } from '../output/progress.ts';
 import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
+import { askTrust } from '../trust.ts';
 import { act, type Hands } from './act.ts';
 import type { FleetFile } from './file.ts';
 import { Fleet } from './fleet.ts';
@@ -31,10 +33,27 @@ export async function bringUp(context: Context, file: FleetFile, options: FleetO
     else out.print(...forecast(plan));
     return 0;
   }
+  await requireTrust(context, client, file, plan.untrusted);
   refuseLoss(plan.steps);
   await agree(context, plan, options.yes === true);
   await takeAll(context, fleet, plan, { client, out });
   return 0;
+}
+
+/** What the file gives beyond what was trusted is asked about first. */
+async function requireTrust(
+  { out }: Context,
+  client: Client,
+  file: FleetFile,
+  untrusted: readonly string[],
+): Promise<void> {
+  if (untrusted.length === 0) return;
+  if (canAsk(out)) return askTrust(out, client, file);
+  const lines = untrusted.map((grant) => `+ ${grant}`);
+  throw new Fault('denied', `${file.shown} gives sandboxes what was not trusted yet:\n${lines.join('\n')}`, {
+    hint: `Look at it, then: carrel trust ${file.shown}`,
+    data: { trust: { file: file.path, added: untrusted } },
+  });
 }
 
 /** What was done is told however it ends. */

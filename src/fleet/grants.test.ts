@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { grantsOf } from './grants.ts';
+
+describe('grants of a carrel.yaml', () => {
+  test('name everything that a sandbox gets beyond its own', () => {
+    const content = {
+      network: ['Registry.npmjs.org'],
+      projects: { app: 'app', other: '../other', far: '/srv/far' },
+      secrets: ['KEY'],
+      sandboxes: {
+        one: { project: 'app', mode: 'bind' as const, secrets: ['KEY'], volumes: ['memory-bank:/data:ro'] },
+        two: { network: ['a.example:8443'], credentials: ['claude'], services: ['notes'] },
+        three: null,
+      },
+    };
+    expect(grantsOf(content, '/home/ann/all')).toEqual([
+      'network registry.npmjs.org',
+      'folder /home/ann/other',
+      'folder /srv/far',
+      'one: secret KEY',
+      'one: volume memory-bank:/data:ro',
+      'one: writes /home/ann/all/app',
+      'two: network a.example:8443',
+      'two: credential claude',
+      'two: service notes',
+    ]);
+  });
+
+  test('are none where sandboxes keep to themselves', () => {
+    const content = {
+      network: 'none' as const,
+      projects: { here: '.', app: 'app' },
+      sandboxes: { one: { project: 'app', command: ['npm', 'test'], env: { A: 'b' }, limits: { cpus: 1 } } },
+    };
+    expect(grantsOf(content, '/home/ann/all')).toEqual([]);
+  });
+
+  test('keep a rule that cannot be read as it is', () => {
+    expect(grantsOf({ network: ['https://a.example'] }, '/x')).toEqual(['network https://a.example']);
+  });
+});
