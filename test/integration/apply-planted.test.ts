@@ -145,6 +145,7 @@ it('what was replaced, for a link to a secret, where it has to be copied to be k
 });
 
 function isInOld(journal: string, to: string): boolean {
+  if (to === `${journal}/old`) return true;
   const folder = /^\/proc\/self\/fd\/\d+(?=\/)/.exec(to)?.[0];
   return to.startsWith(`${journal}/old/`) || (folder !== undefined && statSync(folder).ino === inoOf(`${journal}/old`));
 }

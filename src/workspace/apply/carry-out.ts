@@ -31,10 +31,10 @@ export class CarryOut {
     this.staging = staging;
   }
 
-  /** Throws `conflict` where the project is no longer what the journal expects. */
-  do(): void {
+  /** Throws `conflict` where the project is no longer what the journal expects. `fresh`: nothing of it was done before. */
+  do(fresh = false): void {
     this.steps.forEach((step, n) => {
-      if (!this.doOne(step)) throw changedMeanwhile([step.path]);
+      if (!this.doOne(step, fresh)) throw changedMeanwhile([step.path]);
       crashPoint(`apply:step:${n}`);
     });
     const wrong = this.swaps().filter((swap) => !this.swapping(swap).isRight());
@@ -51,6 +51,13 @@ export class CarryOut {
     left.push(...this.steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.isBack(step)));
     syncFilesystem(this.staging.fd);
     return left.map(({ path }) => path).sort();
+  }
+
+  /** False: the staging folder is not exactly what the project gave up. */
+  holdsOldAlone(): boolean {
+    const given = new Set(this.swaps().map(({ slot }) => `${slot}`));
+    const names = this.staging.list();
+    return names.length === given.size && names.every((name) => given.has(name));
   }
 
   /** Moves what the project gave up out of it. */
@@ -90,8 +97,8 @@ export class CarryOut {
     return new Swapping(swap, this.folders.spot(swap.path), this.staging);
   }
 
-  private doOne(step: JournalStep): boolean {
-    if (step.do === 'swap') return this.swapping(step).do();
+  private doOne(step: JournalStep, fresh: boolean): boolean {
+    if (step.do === 'swap') return this.swapping(step).do(fresh);
     const spot = this.folders.spot(step.path);
     return step.do === 'rmdir' ? removeFolder(step, spot) : spot !== null && changeMode(step, spot, step.from, step.to);
   }

@@ -25,7 +25,7 @@ export function commitSteps(steps: readonly Step[], project: string, folder: str
   const staging = `.carrel-apply-${randomBytes(6).toString('hex')}`;
   const journal: Journal = { version: 1, state: 'staging', project, staging, meta, steps: [], left: [] };
   const ready = orRollBack(folder, journal, () => stage(folder, journal, steps));
-  orRollBack(folder, ready, () => finish(folder, ready));
+  orRollBack(folder, ready, () => finish(folder, ready, true));
   cleanUp(ready);
 }
 

@@ -1,21 +1,26 @@
 /** Brings what a journal describes to its end: forwards, or back to where it began. */
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { within } from '../../lib/anchor.ts';
+import { Anchor, within } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { isErrno } from '../../lib/file.ts';
+import { syncFilesystem } from '../../lib/sys.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { CarryOut } from './carry-out.ts';
 import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
-import { openStaging, removeStaging } from './staging.ts';
+import { isStaged, openStaging, removeStaging } from './staging.ts';
 
-/** Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. */
-export function finish(folder: string, journal: Journal): void {
+/**
+ * Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. `fresh`: nothing
+ * of it was done before.
+ */
+export function finish(folder: string, journal: Journal, fresh = false): void {
   committing(folder, journal, (commit) => {
     commit.fetchOld();
-    commit.do();
+    commit.do(fresh);
     crashPoint('apply:steps-done');
-    commit.keepOld();
+    if (!commit.holdsOldAlone() || !keptWhole(folder, journal)) commit.keepOld();
   });
   crashPoint('apply:old-kept');
   writeJournal(folder, { ...journal, state: 'done' });
@@ -63,7 +68,28 @@ function takeBack(folder: string, journal: Journal): BytePath[] {
   });
 }
 
+/** What the project gave up is all that is left in the staging folder: that becomes `old`. False on another filesystem. */
+function keptWhole(folder: string, { project, staging }: Journal): boolean {
+  try {
+    within(Anchor.reach(project), (root) => renameSync(root.at(staging), join(folder, 'old')));
+  } catch (error) {
+    if (isErrno(error, 'EXDEV') || isErrno(error, 'ENOTEMPTY') || isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+  within(Anchor.reach(folder), ({ fd }) => syncFilesystem(fd));
+  return true;
+}
+
+/** A crash came after `keptWhole`. */
+function fetchWhole(folder: string, { project, staging }: Journal): void {
+  const old = join(folder, 'old');
+  if (!existsSync(project) || readdirSync(old).length === 0) return;
+  within(Anchor.reach(project), (root) => renameSync(old, root.at(staging)));
+  mkdirSync(old, { mode: 0o700 });
+}
+
 function committing<T>(folder: string, journal: Journal, work: (commit: CarryOut) => T): T {
+  if (!isStaged(journal)) fetchWhole(folder, journal);
   const opened = openStaging(journal);
   if (opened === null)
     throw new Fault('unavailable', `${journal.project} is not there, or lacks ${journal.staging}`, {

@@ -1,5 +1,5 @@
 /** Prepares everything that an apply puts into the project, in a folder on the project's own filesystem. */
-import { closeSync, constants, linkSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, linkSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
@@ -102,7 +102,7 @@ export class Stage {
           hint: 'Try again.',
         });
       give(fd, old ?? this.owner);
-      setMode(fd, make.mode & 0o777);
+      fchmodSync(fd, make.mode & 0o777);
       return { put: stampOf(statsOf(fd), null), hash: sha256 };
     } finally {
       closeSync(fd);

@@ -29,6 +29,12 @@ export function openStaging({ project, staging }: Where): Anchor | null {
   return unlessGone(() => within(Anchor.reach(project), (root) => root.enter(staging)));
 }
 
+export function isStaged(where: Where): boolean {
+  const folder = openStaging(where);
+  folder?.close();
+  return folder !== null;
+}
+
 /** With files, links and empty folders in it. What somebody has put into one of those stays, and the folder with it. */
 export function removeStaging(where: Where): void {
   const folder = openStaging(where);

@@ -1,5 +1,6 @@
 /** What stood at a path at one moment, closely enough to tell whether it is still that, unchanged. Plain data. */
-import { type BigIntStats, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
+import type { Stat } from '../../lib/stat.ts';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry, EntryType } from '../../model/change.ts';
 import { pathOf, type Spot } from '../tree/folders.ts';
@@ -20,7 +21,7 @@ export interface Stamp {
   readonly target: BytePath | null;
 }
 
-export function stampOf(stats: BigIntStats, spot: Spot | null): Stamp {
+export function stampOf(stats: Stat, spot: Spot | null): Stamp {
   const type = typeOf(stats);
   return {
     ino: `${stats.ino}`,
@@ -39,12 +40,12 @@ export function entryOf({ type, mode, sizeBytes, target }: Stamp): Entry {
 }
 
 /** The very same thing, whatever was done to it. */
-export function isIt(stats: BigIntStats | null, stamp: Stamp): boolean {
+export function isIt(stats: Stat | null, stamp: Stamp): boolean {
   return stats !== null && `${stats.ino}` === stamp.ino && typeOf(stats) === stamp.type;
 }
 
 /** The very same thing, and nobody wrote to it. A folder's times and size are those of its entries and do not count. */
-export function isUntouched(stats: BigIntStats | null, stamp: Stamp): boolean {
+export function isUntouched(stats: Stat | null, stamp: Stamp): boolean {
   if (!isIt(stats, stamp) || stats === null) return false;
   if (stamp.type === 'link') return true;
   if (Number(stats.mode & 0o7777n) !== stamp.mode) return false;

@@ -47,11 +47,11 @@ export class Swapping {
     return old === null || [this.slot, this.aside].some((spot) => isUntouched(lookAt(spot), old));
   }
 
-  /** False: what is there is not what was expected. */
-  do(): boolean {
+  /** False: what is there is not what was expected. `fresh`: it cannot have been done before. */
+  do(fresh = false): boolean {
     const { old, put } = this.swap;
     const { target } = this;
-    if (this.isDone()) return true;
+    if (!fresh && this.isDone()) return true;
     if (target === null) return false;
     const now = lookAt(target);
     if (old && isUntouched(now, old)) return this.takeOut(target);

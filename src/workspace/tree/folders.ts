@@ -2,8 +2,8 @@
  * The folders below one root, each opened once, component by component, and never through a link. A folder stays the one
  * it was when opened; `forget` makes the next look start again from the root.
  */
-import { type BigIntStats, lstatSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
+import { type Stat, statIn } from '../../lib/stat.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import { enter } from './tree.ts';
 
@@ -40,7 +40,7 @@ export class Folders {
     return folder && { folder, name: nameOf(path) };
   }
 
-  look(path: BytePath): BigIntStats | null {
+  look(path: BytePath): Stat | null {
     const spot = this.spot(path);
     return spot && lookAt(spot);
   }
@@ -61,8 +61,8 @@ export class Folders {
   }
 }
 
-export function lookAt(spot: Spot): BigIntStats | null {
-  return lstatSync(pathOf(spot), { bigint: true, throwIfNoEntry: false }) ?? null;
+export function lookAt({ folder, name }: Spot): Stat | null {
+  return statIn({ folderFd: folder.fd, name: toBytes(name) });
 }
 
 /** Good in this process only. Text where that is enough, which Node takes faster. */

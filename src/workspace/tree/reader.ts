@@ -59,6 +59,9 @@ export class Reader {
   same(one: Source, other: Source): boolean {
     if (one.from === 'bytes') return this.sameAs(one.bytes, other);
     if (other.from === 'bytes') return this.sameAs(other.bytes, one);
+    // Read once, by a descriptor that stays open.
+    if (other.content.at === 'log') return this.sameAs(this.kept(other.content), one);
+    if (one.content.at === 'log') return this.sameAs(this.kept(one.content), other);
     return using(this.open(one), (a) => using(this.open(other), (b) => sameBytes(a, b))) ?? false;
   }
 
