@@ -7,13 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorName } from 'node:util';
 import { Client } from '../api/client.ts';
 import { accountName } from '../lib/account.ts';
-import { namespaceArgs } from '../lib/namespace.ts';
 import { dist } from '../lib/package.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
 import { spawnFault } from '../lib/run.ts';
 import { consequences, Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
-import { livingKeeper } from './keeper.ts';
+import { daemonNamespaces } from './way-in.ts';
 
 /** Long, for slow machines: one that ends is noticed at once. */
 const waitMs = 60_000;
@@ -37,9 +36,7 @@ export const faultMark = 'carrel-fault: ';
 /** The daemon's program, in the namespaces it wants to live in. `scope`: what puts it into a control group of its own. */
 export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
   const main = join(dist, 'daemon/main.js');
-  const uid = process.getuid?.() ?? 0;
-  const argv = [...scope, ...namespaceArgs(uid, uid === 0 ? null : livingKeeper(home)), process.execPath, main];
-  return argv as [string, ...string[]];
+  return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
 }
 
 export async function startDaemon(home: string): Promise<void> {

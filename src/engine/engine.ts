@@ -74,11 +74,17 @@ export interface Exit {
   readonly outOfMemory: boolean;
 }
 
+/**
+ * What a sandbox goes on without. `keeper lost`: the process that kept its output and would have told its exit code was
+ * killed; both are lost from then on, and its command may have been ended by writing to nobody.
+ */
+export type Trouble = 'keeper lost';
+
 export type Observed =
   | { readonly kind: 'absent' }
   /** Set up, but its command has not started. */
   | { readonly kind: 'created' }
-  | { readonly kind: 'running'; readonly started: Started }
+  | { readonly kind: 'running'; readonly started: Started; readonly trouble?: Trouble }
   | { readonly kind: 'paused' }
   | { readonly kind: 'exited'; readonly exit: Exit };
 

@@ -53,6 +53,13 @@ describe('the table of reconciliation', () => {
     expect(plan(sandbox(running), paused)).toMatchObject({ action: 'conclude', state: 'stopped', reason: 'paused' });
   });
 
+  it('running, its keeper lost: noted once, and noted again when there is one', () => {
+    const lost: Observed = { ...alive, trouble: 'keeper lost' };
+    expect(plan(sandbox(running), lost)).toEqual({ action: 'note', trouble: 'keeper lost' });
+    expect(plan(sandbox({ ...running, reason: 'keeper lost' }), lost)).toBeNull();
+    expect(plan(sandbox({ ...running, reason: 'keeper lost' }), alive)).toEqual({ action: 'note', trouble: null });
+  });
+
   it('pending, running: running', () => {
     expect(plan(sandbox({ state: 'pending' }), alive)).toMatchObject({ action: 'adopt' });
   });

@@ -4,7 +4,7 @@
  * One step at a time; after each step everything is read again. The order of steps is what makes crashes harmless: the
  * record is written before the engine acts, and forgotten only after the engine has nothing left.
  */
-import type { Exit, Observed, Started } from '../engine/engine.ts';
+import type { Exit, Observed, Started, Trouble } from '../engine/engine.ts';
 import { hasEnded, type Sandbox, type SandboxState, type SandboxStatus } from '../model/sandbox.ts';
 
 export type Step =
@@ -13,6 +13,8 @@ export type Step =
   | { readonly action: 'start' }
   | { readonly action: 'adopt'; readonly started: Started }
   | { readonly action: 'stop' }
+  /** It runs, but not as it should, or does so again. */
+  | { readonly action: 'note'; readonly trouble: Trouble | null }
   | {
       readonly action: 'conclude';
       readonly state: SandboxState;
@@ -26,6 +28,8 @@ export type Step =
 
 export type Action = Step['action'];
 
+type Running = Extract<Observed, { kind: 'running' }>;
+
 /** `held`: a client is still reading, so an ended sandbox does not remove itself yet. */
 export function plan(sandbox: Sandbox, observed: Observed, held = false): Step | null {
   const { spec, status } = sandbox;
@@ -33,8 +37,14 @@ export function plan(sandbox: Sandbox, observed: Observed, held = false): Step |
   if (observed.kind === 'exited') return concludeExit(sandbox, observed.exit);
   if (spec.desired !== 'running') return planStop(observed);
   if (observed.kind === 'paused') return conclude('stopped', 'paused', null);
-  if (observed.kind === 'running') return wasLaunched(status) ? null : { action: 'adopt', started: observed.started };
+  if (observed.kind === 'running') return planRunning(status, observed);
   return wasLaunched(status) ? conclude('failed', 'lost', null) : { action: 'start' };
+}
+
+function planRunning(status: SandboxStatus, { started, ...observed }: Running): Step | null {
+  if (!wasLaunched(status)) return { action: 'adopt', started };
+  const trouble = observed.trouble ?? null;
+  return status.reason === trouble ? null : { action: 'note', trouble };
 }
 
 function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): Step | null {

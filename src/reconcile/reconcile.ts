@@ -4,7 +4,7 @@
  * off anywhere and go on from there.
  */
 import { createHash } from 'node:crypto';
-import type { Engine, Exit, Launch, LogLine, Observed, Started } from '../engine/engine.ts';
+import type { Engine, Exit, Launch, LogLine, Observed, Started, Trouble } from '../engine/engine.ts';
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -51,7 +51,7 @@ export interface SandboxData {
 const maxTurns = 50;
 
 /** Steps that only write down what is so. */
-const records: readonly Action[] = ['adopt', 'conclude'];
+const records: readonly Action[] = ['adopt', 'note', 'conclude'];
 
 export class Reconciler {
   readonly #parts: ReconcileParts;
@@ -181,6 +181,7 @@ export class Reconciler {
       renew: (row) => this.#renew(row),
       start: (row) => this.#start(row),
       adopt: async (row, { started }) => this.#recordStart(row, started),
+      note: async (row, { trouble }) => this.#note(row, trouble),
       stop: ({ id, value }) => this.#parts.engine.stop(id, value.status.handle, value.spec.graceMs),
       conclude: (row, { state, reason, exit }) => this.#conclude(row, { state, reason }, exit),
       clear: (row) => this.#clear(row),
@@ -276,6 +277,11 @@ export class Reconciler {
       startedAt: this.#parts.now(),
     };
     this.#save(row, status, 'sandbox.started');
+  }
+
+  #note(row: SandboxRow, trouble: Trouble | null): void {
+    const type = trouble === null ? 'sandbox.recovered' : `sandbox.${trouble.replace(' ', '_')}`;
+    this.#save(row, { ...row.value.status, reason: trouble }, type);
   }
 
   #recordEnd(row: SandboxRow, end: Partial<SandboxStatus> & Pick<SandboxStatus, 'state'>, exit: Exit | null): void {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { Project } from '../harness/project.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+import { processesMentioning } from '../harness/traces.ts';
 
 describe('rootless', () => {
   let account: RootlessAccount;
@@ -73,5 +74,26 @@ describe('rootless', () => {
     await carrel.ok('start', 'box');
     await carrel.killDaemon();
     await carrel.ok('rm', '--force', 'box');
+  });
+
+  it('reaches what an earlier daemon started when its keepers are gone, too', async () => {
+    await carrel.ok('create', '--name', 'alone', '--network', 'example.com', '--', 'sleep', 'infinity');
+    await carrel.ok('create', '--name', 'other');
+    const keepers = processesMentioning(carrel.home, 'conmon');
+    expect(keepers).toHaveLength(2);
+    for (const pid of keepers) process.kill(pid, 'SIGKILL');
+    await carrel.killDaemon();
+    expect((await carrel.list()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
+      ['alone', 'running', 'keeper lost'],
+      ['other', 'running', 'keeper lost'],
+    ]);
+    expect(await carrel.ok('exec', 'alone', '--', 'echo', 'still here')).toBe('still here\n');
+    await carrel.ok('run', '--rm', '--network', 'example.com', '--', 'true');
+    await carrel.ok('stop', '--grace', '0', 'alone');
+    await carrel.ok('rm', '--force', 'alone');
+    await carrel.ok('down', '--all');
+    expect(processesMentioning(carrel.home, 'conmon')).toEqual([]);
+    expect((await carrel.show('other')).state).toBe('stopped');
+    await carrel.ok('rm', 'other');
   });
 });

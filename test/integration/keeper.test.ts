@@ -103,3 +103,17 @@ it('whoever waits for commands inside has gone with the sandbox', async () => {
   await engine.remove(launch.id, handle);
   expect(processesNaming(launch.id)).toEqual([]);
 });
+
+it('a keeper that was killed is noticed; stop waits for the processes alone, and the grace time is theirs', async () => {
+  const command = ['sh', '-c', 'trap "sleep 0.2; exit 0" TERM; while :; do sleep 0.05; done'];
+  const launch = sampleLaunch({ command, env: { PATH: '/usr/bin:/bin' } });
+  const { handle } = await engine.start(launch);
+  const [keeper] = processesNaming(launch.id);
+  process.kill(Number(keeper), 'SIGKILL');
+  await expect.poll(() => engine.inspect(launch.id, handle)).toMatchObject({ kind: 'running', trouble: 'keeper lost' });
+  await expect(engine.attach(launch.id, handle)).rejects.toMatchObject({ code: 'conflict' });
+  const before = Date.now();
+  await engine.stop(launch.id, handle, 8000);
+  expect(Date.now() - before).toBeLessThan(5000);
+  expect(await engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
+});

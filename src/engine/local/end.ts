@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { removeTree } from '../../lib/file.ts';
+import { isErrno, removeTree } from '../../lib/file.ts';
 import { isAlive, type ProcessRef, processRef, signalProcess } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
@@ -22,11 +22,24 @@ export async function stopProcesses(
   graceMs: number,
   exited: (withinMs: number) => Promise<boolean>,
 ): Promise<void> {
-  if (graceMs > 0 && signalProcess(handle.init, 'SIGTERM') && (await exited(graceMs))) return;
-  signalProcess(handle.init, 'SIGKILL');
+  if (graceMs > 0 && signalled(handle.init, 'SIGTERM') && (await exited(graceMs))) return;
+  signalled(handle.init, 'SIGKILL');
   if (!(await exited(killWaitMs)) && isAlive(handle.init)) {
     throw new Fault('timeout', 'the sandbox did not end on SIGKILL', {
       hint: 'A process may hang in the kernel; try again.',
+    });
+  }
+}
+
+/** An ordinary user's daemon has no power over what was made in a user namespace that it could not join. */
+function signalled(init: ProcessRef, signal: NodeJS.Signals): boolean {
+  try {
+    return signalProcess(init, signal);
+  } catch (error) {
+    if (!isErrno(error, 'EPERM')) throw error;
+    throw new Fault('denied', 'the sandbox was made in a user namespace that nothing leads into any more', {
+      cause: error,
+      hint: `End it as root: kill -9 ${init.pid}`,
     });
   }
 }

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
-import type { ProcessRef } from '../../lib/process.ts';
+import { isAlive, type ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 import { idPattern } from '../../model/name.ts';
 import type {
@@ -175,17 +175,24 @@ class LocalEngine implements LocalEngineView {
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     await runtimeGone((current as LocalHandle).init.pid);
-    await stopProcesses(current as LocalHandle, graceMs, (withinMs) => this.#exitedWithin(id, withinMs));
+    await stopProcesses(current as LocalHandle, graceMs, (withinMs) =>
+      this.#exitedWithin(id, current as LocalHandle, withinMs),
+    );
     await freeEnded(this.#context, id);
   }
 
-  #exitedWithin(id: string, withinMs: number): Promise<boolean> {
+  /** By the word of the keeper; where that is gone, by a look at the first process. */
+  #exitedWithin(id: string, { init, keeper }: LocalHandle, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (ended: boolean) => {
         clearTimeout(timer);
+        clearInterval(looking);
         forget();
         resolve(ended);
       };
+      const looking = setInterval(() => {
+        if (!isAlive(keeper) && !isAlive(init)) settle(true);
+      }, goneMs);
       const forget = this.onChange((changed) => {
         if (changed === id && readExit(this.#context, id)) settle(true);
       });
@@ -223,6 +230,7 @@ class LocalEngine implements LocalEngineView {
     if (held) return held;
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw sandboxNotRunning();
+    if (found.trouble === 'keeper lost') throw keeperLost();
     return attachConsole(this.#context.layout.run(id));
   }
 
@@ -255,11 +263,20 @@ class LocalEngine implements LocalEngineView {
   }
 }
 
+/** How often it is looked whether something is gone that nobody tells of. */
+const goneMs = 20;
+
 async function* none(): AsyncGenerator<LogLine> {}
 
 /** One with a kernel of its own has a loopback of its own, which nobody out here can listen on. */
 function sharesKernelNetwork(runtime: string): boolean {
   return runtime !== 'runsc';
+}
+
+function keeperLost(): Fault {
+  return new Fault('conflict', 'the keeper of the sandbox was killed, and the streams of its command are gone', {
+    hint: 'carrel exec still works; stop and start it for a new keeper.',
+  });
 }
 
 function noNetwork(runtime: string): Fault {

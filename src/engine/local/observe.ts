@@ -22,7 +22,12 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
 }
 
 function alive(context: Context, id: string, handle: LocalHandle): Observed {
-  return isPaused(context, id, handle.init) ? { kind: 'paused' } : { kind: 'running', started: startedOf(handle) };
+  if (isPaused(context, id, handle.init)) return { kind: 'paused' };
+  const running = { kind: 'running', started: startedOf(handle) } as const;
+  if (isAlive(handle.keeper)) return running;
+  // One that has recorded the end just now is on its way out, too.
+  const exit = readExit(context, id);
+  return exit ? { kind: 'exited', exit } : { ...running, trouble: 'keeper lost' };
 }
 
 export function startedOf(handle: LocalHandle): Started {

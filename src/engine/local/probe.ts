@@ -13,6 +13,7 @@ import type { Context } from './context.ts';
 import { cgroupRow, otherGroupsRow } from './probe-cgroup.ts';
 import { diskRows } from './probe-disk.ts';
 import { idProgramsRow, idRangeRow } from './probe-ids.ts';
+import { keepersRow, livingSandboxes } from './probe-keepers.ts';
 import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './probe-kernel.ts';
 import { initRow, keeperRow, type Program, runtimeRows, toolRow, unshareRow } from './probe-program.ts';
 import { refusalIn } from './probe-row.ts';
@@ -37,6 +38,7 @@ export async function probe(context: Context): Promise<readonly ProbeRow[]> {
     ...idRows(context),
     ...programs,
     cgroupsRow(context),
+    keepersRow(livingSandboxes(context)),
     ...trials,
     ...diskRows(disk),
     ...tools,

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { keepersRow, type Living } from './probe-keepers.ts';
+
+const kept: Living = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
+
+it('says which sandboxes have lost their keeper, and which cannot be reached', () => {
+  expect(keepersRow([])).toMatchObject({ level: 'ok' });
+  expect(keepersRow([kept])).toMatchObject({ level: 'ok', detail: '1 running, each with a keeper' });
+  const alone = { ...kept, id: 'bb', hasKeeper: false };
+  expect(keepersRow([kept, alone])).toMatchObject({ level: 'warning', detail: expect.stringMatching(/of bb was/) });
+  const row = keepersRow([kept, { ...alone, pid: 8, isReachable: false }]);
+  expect(row).toMatchObject({ level: 'failure', cure: expect.stringContaining('kill -9 8.') });
+});

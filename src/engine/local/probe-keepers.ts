@@ -1,0 +1,54 @@
+/** The row about sandboxes that live, and those who keep them. */
+import { readdirSync } from 'node:fs';
+import { isErrno } from '../../lib/file.ts';
+import { isAlive } from '../../lib/process.ts';
+import type { ProbeRow } from '../engine.ts';
+import type { Context } from './context.ts';
+import { currentHandle } from './observe.ts';
+import { failure, ok, warning } from './probe-row.ts';
+
+/** A sandbox whose first process lives. */
+export interface Living {
+  readonly id: string;
+  readonly pid: number;
+  readonly hasKeeper: boolean;
+  /** We may signal it. */
+  readonly isReachable: boolean;
+}
+
+const name = 'keepers';
+
+export function keepersRow(living: readonly Living[]): ProbeRow {
+  const lost = living.filter(({ isReachable }) => !isReachable);
+  if (lost.length > 0) {
+    const pids = lost.map(({ pid }) => pid).join(' ');
+    const detail = `${idsOf(lost)} cannot be reached: made in a user namespace that nothing leads into`;
+    return failure(name, detail, `End what runs there, as root: kill -9 ${pids}. Then: carrel rm --force NAME`);
+  }
+  const alone = living.filter(({ hasKeeper }) => !hasKeeper);
+  if (alone.length === 0) return ok(name, `${living.length} running, each with a keeper`);
+  const detail = `the keeper of ${idsOf(alone)} was killed: output and exit code are lost from then on`;
+  return warning(name, detail, 'For a new one: carrel stop NAME; carrel start NAME');
+}
+
+function idsOf(living: readonly Living[]): string {
+  return living.map(({ id }) => id).join(', ');
+}
+
+export function livingSandboxes(context: Context): Living[] {
+  return readdirSync(context.layout.runs).flatMap((id) => {
+    const handle = currentHandle(context, id);
+    if (handle === null || !isAlive(handle.init)) return [];
+    const { pid } = handle.init;
+    return [{ id, pid, hasKeeper: isAlive(handle.keeper), isReachable: isReachable(pid) }];
+  });
+}
+
+function isReachable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isErrno(error, 'EPERM');
+  }
+}
