@@ -13,20 +13,28 @@ import type { Peer } from '../audit/audit.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
+import { Connections, limitsFor } from './connections.ts';
 import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
 import { routesWithSettings } from './settings.ts';
 import { serveUpgrades } from './streams.ts';
 
+export type Admitted = (socket: Socket) => void;
+
 const maxBodyBytes = 8 * 1024 * 1024;
 export const socketName = 'carrel.sock';
 
-export function createApp(served: Served, ownersDoor = true): Hono {
+/** `authenticated` hears of the connections whose requests were admitted. */
+export function createApp(served: Served, ownersDoor = true, authenticated: Admitted = () => {}): Hono {
   const app = new Hono();
   for (const [name, handle] of Object.entries(handlers(served))) {
     const route: Route = routes[name as HandledRoute];
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
-      const peer = peerOfSocket(incoming(context));
-      const request = await check(route, context, served, { peer, ownersDoor });
+      const socket = incoming(context);
+      const peer = peerOfSocket(socket);
+      const request = await check(route, context, served, {
+        ...{ peer, ownersDoor },
+        admitted: () => socket && authenticated(socket),
+      });
       if (routesWithSettings.has(name as HandledRoute)) refreshFor(served, request.actor);
       const answer = await audited(served, name as HandledRoute, request, peer, (begun) =>
         (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
@@ -53,10 +61,11 @@ async function check(
   route: Route,
   context: HonoContext,
   served: Served,
-  visit: { readonly peer: Peer | null; readonly ownersDoor: boolean },
+  visit: { readonly peer: Peer | null; readonly ownersDoor: boolean; readonly admitted: () => void },
 ): Promise<Omit<Checked<HandledRoute>, 'begun'>> {
   const { peer, ownersDoor } = visit;
   const actor = isOpen(route) ? stranger : admit(served, visitOf(context.req.raw.headers, ownersDoor), peer);
+  if (!isOpen(route)) visit.admitted();
   return {
     actor,
     scope: served.scopes.of(actor),
@@ -128,16 +137,19 @@ function prepareSocket(path: string): void {
 }
 
 /** Without a path at the door that only the owner can open. */
-export async function listen(served: Served, shared?: string): Promise<http.Server> {
+export async function listen(served: Served, shared?: string, limits = limitsFor()): Promise<http.Server> {
   const own = join(served.home, socketName);
   if (shared === own) throw new Fault('invalid', `share.socket: ${own} is the owner's alone`);
   const [path, ownersDoor] = [shared ?? own, shared === undefined];
   prepareSocket(path);
-  const app = createApp(served, ownersDoor);
+  const connections = ownersDoor ? null : new Connections(limits, (socket) => peerOfSocket(socket)?.uid ?? null);
+  const authenticated = (socket: Socket) => connections?.authenticated(socket);
+  const app = createApp(served, ownersDoor, authenticated);
   const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.requestTimeout = 0;
   server.timeout = 0;
-  serveUpgrades(server, served, ownersDoor);
+  serveUpgrades(server, served, ownersDoor, authenticated);
+  connections?.guard(server);
   const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -23,7 +23,7 @@ import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
 import type { Served } from './handlers.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { Scope } from './scope.ts';
-import { validated, visitOf } from './server.ts';
+import { type Admitted, validated, visitOf } from './server.ts';
 
 /** Of a sandbox whose end nobody saw. */
 const unknownExit = 255;
@@ -44,10 +44,16 @@ const signalFrame = z.strictObject({
   ]),
 });
 
-export function serveUpgrades(server: http.Server, served: Served, ownersDoor = true): void {
+export function serveUpgrades(
+  server: http.Server,
+  served: Served,
+  ownersDoor = true,
+  authenticated: Admitted = () => {},
+): void {
+  const door = { ownersDoor, authenticated };
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    void serve(request, socket, head, served, ownersDoor).catch((error: unknown) => refuse(socket, asFault(error)));
+    void serve(request, socket, head, served, door).catch((error: unknown) => refuse(socket, asFault(error)));
   });
 }
 
@@ -56,12 +62,13 @@ async function serve(
   socket: Duplex,
   head: Buffer,
   served: Served,
-  ownersDoor: boolean,
+  { ownersDoor, authenticated }: { readonly ownersDoor: boolean; readonly authenticated: Admitted },
 ): Promise<void> {
   const target = matchRoute(request);
   const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
   const peer = peerOfSocket(request.socket);
   const actor = admit(served, visitOf(headers, ownersDoor), peer);
+  authenticated(request.socket);
   if (target === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
   const begun = beginAct(served, target.route, { actor, name: target.name }, peer);
   try {
