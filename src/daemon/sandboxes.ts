@@ -300,6 +300,14 @@ export class Sandboxes {
     }
   }
 
+  /** Of a command that was brought into a sandbox and failed for want of memory. The sandbox goes on. */
+  noteMemoryKill(id: string, program: string): void {
+    const row = this.#parts.store.get('sandbox', id);
+    if (row === null) return;
+    const data = { name: row.name, user: row.owner, program };
+    this.#parts.store.update(row, row.value, { at: this.#parts.now(), type: 'sandbox.exec_oom', subject: id, data });
+  }
+
   /** What a program is told, others on the machine can read. */
   checkCommand(env: Readonly<Record<string, string>>, command: readonly string[]): void {
     this.#parts.checkSpec({ env, command, labels: {} });

@@ -258,6 +258,7 @@ async function serveExec(
     await Promise.all([peer.forward('stdout', process.stdout), peer.forward('stderr', process.stderr)]);
     const exit = await process.exited;
     await served.commandEnded(sandbox);
+    if (exit.outOfMemory) sandboxes.noteMemoryKill(sandbox.id, request.command[0] ?? '');
     peer.finish('exit', exit);
   } catch (error) {
     endWith(begun, error);

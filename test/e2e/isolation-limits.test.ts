@@ -1,6 +1,7 @@
 /** What a sandbox can take of the machine: memory, processors, processes, /tmp. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/model/event.ts';
 import { attackCommand, attacker, everyWay, type Ground, processesNaming } from '../fixtures/attacks/ground.ts';
 import { type Installation, until } from '../harness/installation.ts';
 
@@ -44,8 +45,15 @@ function memory(ground: () => Ground): void {
     it('counts what is brought in, and spares the others', async () => {
       const { carrel } = ground();
       await carrel.ok('create', '--name', 'table', '--memory', '64m', '--swap', '64m');
-      const { exitCode } = await carrel.run(['exec', 'table', '--', ...devour]);
-      expect(exitCode).toBe(137);
+      const { exitCode, stderr } = await carrel.run(['exec', 'table', '--', ...devour]);
+      expect([exitCode, stderr]).toEqual([137, expect.stringContaining('table ran out of memory')]);
+      const { id } = await carrel.show('table');
+      const events = (await carrel.ok('--json', 'events'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Event);
+      const [told] = events.filter(({ type }) => type === 'sandbox.exec_oom');
+      expect(told).toMatchObject({ subject: id, data: { name: 'table', program: 'python3' } });
       expect(await carrel.ok('exec', attacker, '--', 'echo', 'fine')).toBe('fine\n');
     });
 

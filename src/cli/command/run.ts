@@ -12,7 +12,7 @@ import { tellRefused } from '../refused.ts';
 import { type SandboxOptions, sandboxRequest } from '../request.ts';
 import { catchSignals } from '../signals.ts';
 import { hasInput, sendInput } from '../stream/input.ts';
-import { closeSinks, type Exit, ownSinks, receive } from '../stream/receive.ts';
+import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/receive.ts';
 import { withTrust } from '../trust.ts';
 import create from './create.ts';
 
@@ -52,7 +52,7 @@ async function join(client: Client, out: Output, name: string, input: boolean): 
   try {
     const exit = await receive(socket, ownSinks(out));
     closeSinks(out, exit);
-    if (exit.outOfMemory) out.warn(`${name} ran out of memory; give it more with --memory`);
+    if (exit.outOfMemory) out.warn(memoryHint(name));
     return exit;
   } finally {
     release();

@@ -7,7 +7,7 @@ import type { Output } from '../output/output.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
-import { closeSinks, ownSinks, receive } from './receive.ts';
+import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
 import { followSize, rawKeys } from './terminal.ts';
 
 export async function interact(client: Client, out: Output, name: string, request: ExecRequest): Promise<number> {
@@ -18,6 +18,7 @@ export async function interact(client: Client, out: Output, name: string, reques
   try {
     const exit = await receive(socket, ownSinks(out));
     closeSinks(out, exit);
+    if (exit.outOfMemory) out.warn(memoryHint(name));
     return exit.exitCode;
   } finally {
     for (const release of releases.reverse()) release();

@@ -50,6 +50,10 @@ export function closeSinks(out: Output, exit: Exit | null): void {
   if (out.json && exit) out.document({ stream: 'exit', ...exit }, 0);
 }
 
+export function memoryHint(name: string): string {
+  return `${name} ran out of memory; give it more with --memory`;
+}
+
 /** Waits for the sink where it is slow. A sink that broke takes everything; its owner hears of the error. */
 export async function pour(sink: Writable, chunk: Buffer): Promise<void> {
   if (sink.destroyed || sink.write(chunk)) return;

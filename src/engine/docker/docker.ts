@@ -25,6 +25,7 @@ import type {
 import { sandboxNotRunning } from '../exit.ts';
 import { HeldConsoles } from '../held-console.ts';
 import { readLog as readLogFile } from '../local/log-file.ts';
+import { countingKills, watchMemoryKills } from '../memory-kills.ts';
 import { statusOf } from './connection.ts';
 import { attachConsole } from './console.ts';
 import { Context, type DockerOptions } from './context.ts';
@@ -55,6 +56,8 @@ class DockerEngine implements Engine {
   readonly #pauses: Pauses;
   readonly #held = new HeldConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
+  /** Numbers of first processes, as the engine told them last. */
+  readonly #inits = new Map<string, number>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -134,8 +137,12 @@ class DockerEngine implements Engine {
     return container;
   }
 
-  #find(id: string) {
-    return this.#context.connection.find((docker) => docker.getContainer(this.#context.name(id)).inspect());
+  async #find(id: string) {
+    const { connection } = this.#context;
+    const found = await connection.find((docker) => docker.getContainer(this.#context.name(id)).inspect());
+    if (found?.State.Running) this.#inits.set(id, found.State.Pid);
+    else this.#inits.delete(id);
+    return found;
   }
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
@@ -193,9 +200,10 @@ class DockerEngine implements Engine {
     } while (this.#pauses.over(id) !== null);
     if (found.kind !== 'running') throw sandboxNotRunning();
     const container = readHandle(found.started.handle)?.container ?? this.#context.name(id);
+    const kills = watchMemoryKills(this.#inits.get(id) ?? 0);
     const execution = await execInside(this.#context.connection, container, spec);
     this.#remember(id, execution);
-    return execution.process;
+    return countingKills(execution.process, kills);
   }
 
   #remember(id: string, execution: Execution): void {

@@ -25,6 +25,7 @@ import type {
 } from '../engine.ts';
 import { sandboxNotRunning } from '../exit.ts';
 import { HeldConsoles } from '../held-console.ts';
+import { countingKills, watchMemoryKills } from '../memory-kills.ts';
 import { expectMove, groupIds, readStats, removeParent } from './cgroup.ts';
 import { attachConsole } from './console.ts';
 import { type Context, type LocalOptions, openContext, readNote, runtimeArgs } from './context.ts';
@@ -222,7 +223,9 @@ class LocalEngine implements LocalEngineView {
     const { keeperPath, layout } = this.#context;
     const { runtimePath, maxProcesses } = note;
     const tools = { keeperPath, runtimePath, maxProcesses, runtimeArgs: runtimeArgs(this.#context, note.runtime) };
-    return execInside(tools, id, layout.run(id), { ...spec, env: { ...note.env, ...spec.env } });
+    const kills = watchMemoryKills((found.started.handle as LocalHandle).init.pid);
+    const process = await execInside(tools, id, layout.run(id), { ...spec, env: { ...note.env, ...spec.env } });
+    return countingKills(process, kills);
   }
 
   async attach(id: string, handle: Handle): Promise<Console> {
