@@ -4,6 +4,7 @@
  *   client → server   request (JSON, first, exec only) · stdin (empty: end of input) · resize {rows, columns} · signal {name}
  *   server → client   stdout · stderr · exit {exitCode, signal, outOfMemory, refused?} or fault {code, message, …}, always last
  *                     `refused`, of attach: hosts that no rule allowed
+ *                     notice {message}, of attach: something about the stream itself
  *   a build          progress (JSON, any number) · result (JSON) or fault, always last
  *
  * Back pressure is the socket's own: a writer waits for `drain`.
@@ -19,6 +20,7 @@ const frameTypes = [
   'fault',
   'progress',
   'result',
+  'notice',
 ] as const;
 export type FrameType = (typeof frameTypes)[number];
 

@@ -186,7 +186,7 @@ export class Applies {
   /** The last apply this sandbox took part in, and with it the others that did. */
   async undo(name: string): Promise<UndoView> {
     const { store, sandboxes, locks } = this.#parts;
-    const { id } = await sandboxes.current(name).catch((error: unknown) => {
+    const { id } = await sandboxes.kept(name).catch((error: unknown) => {
       throw isFault(error, 'not_found') ? outOfReach(name) : error;
     });
     const last = (...states: Apply['state'][]) =>

@@ -33,3 +33,11 @@ export function isLeaving(store: Store, id: string): boolean {
   const row = store.get('sandbox', id);
   return row === null || row.value.spec.desired === 'removed';
 }
+
+/** Of a command that was brought into a sandbox and failed for want of memory. The sandbox goes on. */
+export function noteMemoryKill(store: Store, id: string, program: string): void {
+  const row = store.get('sandbox', id);
+  if (row === null) return;
+  const data = { name: row.name, user: row.owner, program };
+  store.update(row, row.value, { at: new Date().toISOString(), type: 'sandbox.exec_oom', subject: id, data });
+}

@@ -220,6 +220,12 @@ export class Sandboxes {
     return this.#find(name, id);
   }
 
+  /** For those who work with what a sandbox keeps: an end that is recorded is final, whether or not its engine answers. */
+  async kept(name: string): Promise<SandboxRow> {
+    const { row, unseen } = await this.seen(name);
+    return unseen === null || hasEnded(row.value.status) ? row : this.current(name);
+  }
+
   #find(name: string, id?: string): SandboxRow {
     const row = this.#parts.store.find('sandbox', this.#parts.owner, checkSandboxName(name));
     if (row === null || (id !== undefined && row.id !== id))
@@ -298,14 +304,6 @@ export class Sandboxes {
     } finally {
       forget();
     }
-  }
-
-  /** Of a command that was brought into a sandbox and failed for want of memory. The sandbox goes on. */
-  noteMemoryKill(id: string, program: string): void {
-    const row = this.#parts.store.get('sandbox', id);
-    if (row === null) return;
-    const data = { name: row.name, user: row.owner, program };
-    this.#parts.store.update(row, row.value, { at: this.#parts.now(), type: 'sandbox.exec_oom', subject: id, data });
   }
 
   /** What a program is told, others on the machine can read. */

@@ -46,7 +46,7 @@ export class Snapshots {
   }
 
   async list(name: string): Promise<SnapshotView[]> {
-    const { id } = await this.#parts.sandboxes.current(name);
+    const { id } = await this.#parts.sandboxes.kept(name);
     await openFolder(this.#parts, id);
     return [...listSnapshots(this.#parts.home.sandbox(id))];
   }

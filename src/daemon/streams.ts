@@ -1,29 +1,23 @@
 /** The upgraded routes: `attach` and `exec` as framed streams. */
 import type http from 'node:http';
-import type { Duplex, Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { paths } from '../api/paths.ts';
 import { type ExecRequest, execRequest } from '../api/routes.ts';
-import {
-  decodeJson,
-  encodeFrame,
-  encodeJson,
-  type Frame,
-  FrameReader,
-  type FrameType,
-  streamProtocol,
-} from '../api/stream.ts';
+import { decodeJson, streamProtocol } from '../api/stream.ts';
 import type { Begun } from '../audit/audit.ts';
-import type { Console, ExecSpec, Process } from '../engine/engine.ts';
+import type { Console, Engine, ExecSpec, Process } from '../engine/engine.ts';
 import { networkEnv } from '../launch/network.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
+import { mendLine, outputMissing, Passed } from './broken-line.ts';
 import type { Served } from './handlers.ts';
+import { noteMemoryKill } from './sandbox-record.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { Scope } from './scope.ts';
 import { type Admitted, validated, visitOf } from './server.ts';
+import { Peer } from './stream-peer.ts';
 
 /** Of a sandbox whose end nobody saw. */
 const unknownExit = 255;
@@ -104,7 +98,7 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
     const console = await served.engine.attach(row.id, row.value.status.handle);
     begun.end('ok');
     accept();
-    await serveConsole(new Peer(socket, head), console, (signal) => exitOf(scope, row.value, signal));
+    await serveConsole(new Peer(socket, head), console, { engine: served.engine, scope, sandbox: row.value });
   } finally {
     await release();
   }
@@ -137,87 +131,13 @@ function refuse(socket: Duplex, fault: Fault): void {
   if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** The client's side: frames in one at a time, frames out at the client's pace. */
-class Peer {
-  readonly #socket: Duplex;
-  readonly #reader = new FrameReader();
-  readonly #frames: Frame[] = [];
-  onFrame: ((frame: Frame) => boolean) | null = null;
-  onGone: () => void = () => {};
-  gone: boolean;
-
-  constructor(socket: Duplex, head: Buffer) {
-    this.#socket = socket;
-    this.gone = socket.destroyed;
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    // The end of input is a frame; a client that closes its side has gone.
-    socket.on('end', () => socket.destroy());
-    socket.on('close', () => {
-      this.gone = true;
-      this.onGone();
-    });
-    if (head.length > 0) this.#take(head);
-  }
-
-  #take(chunk: Buffer): void {
-    try {
-      this.#frames.push(...this.#reader.push(chunk));
-      this.deliver();
-    } catch {
-      this.#socket.destroy();
-    }
-  }
-
-  /** Hands frames on until the taker has enough. */
-  deliver(): void {
-    while (this.onFrame !== null && this.#frames.length > 0) {
-      if (!this.onFrame(this.#frames.shift()!)) {
-        this.#socket.pause();
-        return;
-      }
-    }
-    this.#socket.resume();
-  }
-
-  first(): Promise<Frame> {
-    return new Promise((resolve, reject) => {
-      this.onGone = () => reject(new Fault('cancelled', 'the client went away'));
-      this.onFrame = (frame) => {
-        this.onFrame = null;
-        resolve(frame);
-        return true;
-      };
-      if (this.gone) this.onGone();
-      this.deliver();
-    });
-  }
-
-  /** Until the stream ends or the client is gone; then the rest is read and dropped, so that its writer is not stopped. */
-  async forward(type: FrameType, stream: Readable): Promise<void> {
-    stream.on('data', (chunk: Buffer) => {
-      if (this.gone || this.#socket.write(encodeFrame(type, chunk))) return;
-      stream.pause();
-      const resume = () => {
-        this.#socket.off('drain', resume);
-        this.#socket.off('close', resume);
-        stream.resume();
-      };
-      this.#socket.on('drain', resume);
-      this.#socket.on('close', resume);
-    });
-    await finished(stream, { writable: false }).catch(() => {});
-  }
-
-  finish(type: 'exit' | 'fault', value: unknown): void {
-    if (!this.gone) this.#socket.end(encodeJson(type, value));
-  }
+interface Attached {
+  readonly engine: Engine;
+  readonly scope: Scope;
+  readonly sandbox: Sandbox;
 }
 
-async function serveConsole(
-  peer: Peer,
-  console: Console,
-  exit: (signal: AbortSignal) => Promise<unknown>,
-): Promise<void> {
+async function serveConsole(peer: Peer, console: Console, attached: Attached): Promise<void> {
   const gone = new AbortController();
   peer.onGone = () => {
     gone.abort();
@@ -225,13 +145,44 @@ async function serveConsole(
   };
   if (peer.gone) peer.onGone();
   takeInput(peer, console, async () => {});
-  await Promise.all([peer.forward('stdout', console.stdout), peer.forward('stderr', console.stderr)]);
+  const passed = new Passed();
+  await Promise.all(
+    (['stdout', 'stderr'] as const).map((name) => {
+      console[name].on('data', (chunk: Buffer) => passed.add(name, chunk.length));
+      return peer.forward(name, console[name]);
+    }),
+  );
   if (peer.gone) return;
   try {
-    peer.finish('exit', await exit(gone.signal));
+    peer.finish('exit', await exitOfLine(peer, attached, passed, gone.signal));
   } catch (error) {
     peer.finish('fault', asFault(error));
   }
+}
+
+/** An engine that went away meanwhile may have taken output along, and then a good end is not told as one. */
+async function exitOfLine(peer: Peer, { engine, scope, sandbox }: Attached, passed: Passed, signal: AbortSignal) {
+  const whole = await mendLine({
+    ...{ engine, sandbox, passed, signal },
+    send: (stream, bytes) => peer.send(stream, bytes),
+    note: (message) => peer.note(message),
+    onReturn: () => takeInputAgain(peer, engine, sandbox),
+  });
+  if (!whole) await scope.sandboxes.current(sandbox.name).catch(() => {});
+  const exit = await exitOf(scope, sandbox, signal);
+  if (!whole && exit.exitCode === 0) throw outputMissing(sandbox.name);
+  return exit;
+}
+
+/** Over another console, whose output is in the log as well. */
+async function takeInputAgain(peer: Peer, engine: Engine, { id, spec, status }: Sandbox): Promise<void> {
+  if (!spec.stdin) return;
+  // It may have ended since, ignoring.
+  const console = await engine.attach(id, status.handle).catch(() => null);
+  if (console === null) return;
+  console.stdout.resume();
+  console.stderr.resume();
+  takeInput(peer, console, async () => {});
 }
 
 async function serveExec(
@@ -258,7 +209,7 @@ async function serveExec(
     await Promise.all([peer.forward('stdout', process.stdout), peer.forward('stderr', process.stderr)]);
     const exit = await process.exited;
     await served.commandEnded(sandbox);
-    if (exit.outOfMemory) sandboxes.noteMemoryKill(sandbox.id, request.command[0] ?? '');
+    if (exit.outOfMemory) noteMemoryKill(served.store, sandbox.id, request.command[0] ?? '');
     peer.finish('exit', exit);
   } catch (error) {
     endWith(begun, error);
@@ -298,7 +249,7 @@ function input(console: Console, payload: Buffer): boolean {
 }
 
 /** How the sandbox ended; a detached console says nothing about that, so the record is asked. */
-async function exitOf({ sandboxes, network }: Scope, sandbox: Sandbox, signal: AbortSignal): Promise<unknown> {
+async function exitOf({ sandboxes, network }: Scope, sandbox: Sandbox, signal: AbortSignal) {
   const view = await sandboxes.ended(sandbox, signal);
   const unknown = view.state === 'completed' ? 0 : unknownExit;
   const refused = await network.refusedBy(sandbox);

@@ -39,7 +39,7 @@ export interface Opened {
 
 /** The working copy of a sandbox, for reading. */
 export async function openWorkspace(parts: WorkspaceParts, name: string): Promise<Opened> {
-  const { value: sandbox } = await parts.sandboxes.current(name);
+  const { value: sandbox } = await parts.sandboxes.kept(name);
   const place = workspacePlace(sandbox, parts.home);
   if (place === null) throw noWorkspace(sandbox);
   requireFolder(place.base, sandbox);

@@ -18,6 +18,8 @@ export interface Exit {
 export interface Sinks {
   stdout(chunk: Buffer): Promise<void> | void;
   stderr(chunk: Buffer): Promise<void> | void;
+  /** About the stream itself. */
+  notice?(message: string): void;
 }
 
 /** Until the exit frame. A stream that ends without one lost its daemon, not its command. */
@@ -35,14 +37,16 @@ export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promi
     if (frame.type === 'exit') return decodeJson(frame) as Exit;
     if (frame.type === 'stdout') await sinks.stdout(frame.payload);
     if (frame.type === 'stderr') await sinks.stderr(frame.payload);
+    if (frame.type === 'notice') sinks.notice?.((decodeJson(frame) as { message: string }).message);
   }
   return null;
 }
 
 /** Our own stdout and stderr, bytes as they are; with --json one line for each piece, as text. */
 export function ownSinks(out: Output): Sinks {
-  if (out.json) return { stdout: jsonSink(out, 'stdout'), stderr: jsonSink(out, 'stderr') };
-  return { stdout: (chunk) => pour(process.stdout, chunk), stderr: (chunk) => pour(process.stderr, chunk) };
+  const notice = (message: string) => out.warn(message);
+  if (out.json) return { stdout: jsonSink(out, 'stdout'), stderr: jsonSink(out, 'stderr'), notice };
+  return { stdout: (chunk) => pour(process.stdout, chunk), stderr: (chunk) => pour(process.stderr, chunk), notice };
 }
 
 /** The last word of a stream under --json. */
