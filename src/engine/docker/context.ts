@@ -8,9 +8,9 @@ import { logName } from '../local/log-file.ts';
 import { LogWatch } from '../local/log-watch.ts';
 import { seccompProfile } from '../local/seccomp.ts';
 import { Connection } from './connection.ts';
+import { Containers } from './containers.ts';
 import { askFacts, type Facts } from './facts.ts';
 import type { Owner } from './identity.ts';
-import { containerName } from './naming.ts';
 import { findSocket } from './socket.ts';
 import { type IdMaps, onHost, readIdMaps } from './source.ts';
 import { Stage } from './stage.ts';
@@ -31,6 +31,7 @@ const rootId = 0;
 
 export class Context {
   readonly connection: Connection;
+  readonly containers: Containers;
   readonly installation: string;
   readonly maps: IdMaps = readIdMaps();
   /** We are root in a user namespace only. */
@@ -49,6 +50,7 @@ export class Context {
     this.installation = options.installation;
     this.log = options.log ?? defaultLog;
     this.connection = new Connection(options.socketPath ?? findSocket(process.env));
+    this.containers = new Containers(this.connection, this.installation);
     mkdirSync(this.runs, { recursive: true, mode: 0o711 });
     this.logs = new LogWatch(this.runs, this.log.files);
     this.stage = new Stage(this.connection.socketPath, join(this.folder, 'stage'));
@@ -85,10 +87,6 @@ export class Context {
   /** Whether its log is in our folder. */
   hasLog(id: string): boolean {
     return existsSync(join(this.run(id), logName));
-  }
-
-  name(id: string): string {
-    return containerName(this.installation, id);
   }
 
   /** Who owns what we make, by the host's numbers, when that cannot be chosen. */

@@ -80,7 +80,7 @@ class DockerEngine implements Engine {
       if (found.kind === 'absent' || found.kind === 'created') {
         if (found.kind === 'created' || this.#context.isBegun(id)) await removeEverything(this.#context, id);
         this.#context.begin(id);
-        await create(this.#context, launch);
+        this.#context.containers.remember(id, await create(this.#context, launch));
         crashPoint('start:created');
         return startedOf(handleOf(await this.#begin(launch, made)));
       }
@@ -108,7 +108,7 @@ class DockerEngine implements Engine {
   async #begin({ id, console: held }: Launch, made?: Made): Promise<ContainerInspectInfo> {
     const { connection } = this.#context;
     const early = made !== undefined && (await this.#context.facts()).product === 'Podman';
-    const name = this.#context.name(id);
+    const name = await this.#context.containers.idOf(id);
     const life = new Life(connection, name);
     if (held) this.#held.hold(id, await attachConsole(connection, name, life));
     if (early) {
@@ -138,15 +138,14 @@ class DockerEngine implements Engine {
   }
 
   async #find(id: string) {
-    const { connection } = this.#context;
-    const found = await connection.find((docker) => docker.getContainer(this.#context.name(id)).inspect());
+    const found = await this.#context.containers.find(id);
     if (found?.State.Running) this.#inits.set(id, found.State.Pid);
     else this.#inits.delete(id);
     return found;
   }
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
-    if (this.#pauses.isAbandoned(id)) await this.#pauses.end(id, this.#context.name(id));
+    if (this.#pauses.isAbandoned(id)) await this.resume(id);
     const container = await afterRemoval(this.#context.connection, await this.#find(id));
     const found = observed(container, handle);
     // Left by a crash; who runs has what it needs.
@@ -159,11 +158,11 @@ class DockerEngine implements Engine {
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw new Fault('conflict', `the sandbox is not running but ${found.kind}`);
     const begun = () => Promise.all([...(this.#executions.get(id) ?? [])].map((one) => one.begun()));
-    await this.#pauses.begin(id, this.#context.name(id), begun);
+    await this.#pauses.begin(id, await this.#context.containers.idOf(id), begun);
   }
 
   async resume(id: string): Promise<void> {
-    await this.#pauses.end(id, this.#context.name(id));
+    await this.#pauses.end(id, await this.#context.containers.idOf(id));
   }
 
   /** Whatever was begun has a folder of ours from the start to the very end. */
@@ -183,7 +182,7 @@ class DockerEngine implements Engine {
     this.#held.release(id);
     // What is paused gets no signal.
     await this.resume(id);
-    await stopContainer(this.#context, this.#context.name(id), graceMs);
+    await stopContainer(this.#context, await this.#context.containers.idOf(id), graceMs);
   }
 
   async remove(id: string): Promise<void> {
@@ -199,7 +198,7 @@ class DockerEngine implements Engine {
       found = await this.inspect(id, handle);
     } while (this.#pauses.over(id) !== null);
     if (found.kind !== 'running') throw sandboxNotRunning();
-    const container = readHandle(found.started.handle)?.container ?? this.#context.name(id);
+    const container = readHandle(found.started.handle)?.container ?? (await this.#context.containers.idOf(id));
     const kills = watchMemoryKills(this.#inits.get(id) ?? 0);
     const execution = await execInside(this.#context.connection, container, spec);
     this.#remember(id, execution);
@@ -238,15 +237,15 @@ class DockerEngine implements Engine {
     return console;
   }
 
-  logs(id: string, options: LogOptions): AsyncIterable<LogLine> {
+  async *logs(id: string, options: LogOptions): AsyncGenerator<LogLine> {
     const { connection, log } = this.#context;
-    const name = this.#context.name(id);
-    if (!this.#context.hasLog(id)) return readLog(connection, name, options);
-    return readLogFile(this.#context.run(id), log.files, options, () => watchEnd(this.#context, name));
+    const container = await this.#context.containers.idOf(id);
+    if (!this.#context.hasLog(id)) yield* readLog(connection, container, options);
+    else yield* readLogFile(this.#context.run(id), log.files, options, () => watchEnd(this.#context, container));
   }
 
   async stats(id: string): Promise<Stats> {
-    return readStats(this.#context.connection, this.#context.name(id));
+    return readStats(this.#context.connection, await this.#context.containers.idOf(id));
   }
 
   async network(id: string, handle: Handle): Promise<ProcessRef> {

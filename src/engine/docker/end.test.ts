@@ -25,7 +25,8 @@ test('a name that nobody had, and that another sandbox has taken by now, is left
     }),
   };
   const ask = (question: (engine: typeof docker) => Promise<unknown>) => question(docker);
-  const places = { name: () => 'box', run: () => '/nonexistent', isBegun: () => false, stage: { hide: () => {} } };
+  const containers = { idOf: async () => 'box', forget: () => {} };
+  const places = { containers, run: () => '/nonexistent', isBegun: () => false, stage: { hide: () => {} } };
   const context = { connection: { ask, find: ask }, installation: 'here', ...places } as unknown as Context;
   await removeEverything(context, '0123456789abcdef');
   expect(tried).toEqual(['carrel-session-1']);

@@ -86,7 +86,9 @@ async function signalContainer({ connection }: Context, container: string, signa
 }
 
 export async function removeEverything(context: Context, id: string): Promise<void> {
-  await patiently(() => removeContainer(context, context.name(id)));
+  const container = await context.containers.idOf(id);
+  await patiently(() => removeContainer(context, container));
+  context.containers.forget(id);
   crashPoint('remove:container');
   for (const name of await ownVolumes(context, id)) await patiently(() => removeVolume(context, name));
   for (const name of await idleVolumes(context)) await removeVolume(context, name).catch(refuseUnlessTaken);

@@ -4,6 +4,8 @@ import { idPattern } from '../../model/name.ts';
 export const labels = {
   installation: 'carrel.installation',
   id: 'carrel.id',
+  /** Of the sandbox, for people. */
+  name: 'carrel.name',
   /** On volumes of users. */
   volume: 'carrel.volume',
   version: 'carrel.version',
@@ -13,8 +15,9 @@ export const labels = {
 
 export const version = '1';
 
-export function containerName(installation: string, id: string): string {
-  return `carrel-${installation}-${id}`;
+/** For people who look at the engine: nothing is found by it. Ids are of one sandbox in one installation alone. */
+export function containerName(sandbox: string, id: string): string {
+  return `carrel-${sandbox}-${id}`;
 }
 
 /** Of the mount with that number. Each start has its own: one that could not be removed is not to be taken for another. */
@@ -24,11 +27,15 @@ export function volumeName(installation: string, id: string, index: number, star
 
 /** What all of them begin with. */
 export function volumeNames(installation: string, id: string): string {
-  return `${containerName(installation, id)}-`;
+  return `carrel-${installation}-${id}-`;
 }
 
 export function installationFilter(installation: string): { label: string[] } {
   return { label: [`${labels.installation}=${installation}`] };
+}
+
+export function labelFilter(installation: string, id: string): { label: string[] } {
+  return { label: [...installationFilter(installation).label, `${labels.id}=${id}`] };
 }
 
 export function idIn(found: Readonly<Record<string, string>> | null | undefined): string | null {

@@ -21,8 +21,9 @@ export async function createWithPodman(
   connection: Connection,
   options: ContainerCreateOptions,
   input: PodmanInput,
-): Promise<void> {
-  await connection.send('/v4.0.0/libpod/containers/create', podmanSpec(options, input));
+): Promise<string> {
+  const made = await connection.send('/v4.0.0/libpod/containers/create', podmanSpec(options, input));
+  return (made as { readonly Id: string }).Id;
 }
 
 /** With its namespaces and mounts, but its command waits. */

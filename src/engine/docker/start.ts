@@ -1,4 +1,4 @@
-/** From a Launch to a container that waits to be started. */
+/** From a Launch to a container that waits to be started. Says which. */
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { Facts } from './facts.ts';
 import { identityFor, ownIdentity } from './identity.ts';
 import { ownedFolders, prepareMounts } from './mounts.ts';
 import { nameVolumes } from './named-volume.ts';
-import { labels, version, volumeName } from './naming.ts';
+import { containerName, labels, version, volumeName } from './naming.ts';
 import { advisoryLabel } from './observe.ts';
 import { createWithPodman, needsRoot, type PodmanInput } from './podman.ts';
 import { forgetHostImage, hostImageName, rootOf } from './root.ts';
@@ -24,7 +24,7 @@ import { containerSpec } from './spec.ts';
 import { refuseOwnersFolders, sysbox, sysboxShift } from './sysbox.ts';
 import type { View } from './view.ts';
 
-export async function create(context: Context, launch: Launch): Promise<void> {
+export async function create(context: Context, launch: Launch): Promise<string> {
   const facts = await context.facts();
   const isPodman = facts.product === 'Podman';
   requireSeccomp(facts);
@@ -61,7 +61,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   crashPoint('start:staged');
   const spec = containerSpec({
     ...mounts,
-    name: context.name(launch.id),
+    name: containerName(launch.hostname, launch.id),
     launch,
     image: root.image,
     runtime,
@@ -69,11 +69,16 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     facts,
     filter: context.filter,
     log: context.log,
-    labels: { ...own, [labels.advisory]: advisoryLabel(advisory), [labels.runtime]: runtime },
+    labels: {
+      ...own,
+      [labels.name]: launch.hostname,
+      [labels.advisory]: advisoryLabel(advisory),
+      [labels.runtime]: runtime,
+    },
   });
   try {
-    if (isPodman) await createWithPodman(connection, spec, podmanFiles(context, launch.id));
-    else await connection.ask((docker) => docker.createContainer(spec));
+    if (isPodman) return await createWithPodman(connection, spec, podmanFiles(context, launch.id));
+    return (await connection.ask((docker) => docker.createContainer(spec))).id;
   } catch (error) {
     forgetHostImage(connection);
     throw isAbsent(error) ? missingImage(root.image, error) : error;

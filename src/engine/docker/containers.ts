@@ -1,0 +1,52 @@
+/** Which container a sandbox is. Found by its labels; the name that a container has is for people. */
+import type { ContainerInspectInfo } from 'dockerode';
+import type { Connection } from './connection.ts';
+import { labelFilter } from './naming.ts';
+
+export class Containers {
+  readonly #connection: Connection;
+  readonly #installation: string;
+  readonly #known = new Map<string, string>();
+
+  constructor(connection: Connection, installation: string) {
+    this.#connection = connection;
+    this.#installation = installation;
+  }
+
+  remember(id: string, container: string): void {
+    this.#known.set(id, container);
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+
+  async find(id: string): Promise<ContainerInspectInfo | null> {
+    const known = this.#known.get(id);
+    const found = known === undefined ? null : await this.#inspect(known);
+    return found ?? (await this.#findAnew(id));
+  }
+
+  /** For requests that say by themselves when there is none: then it is a name that no container has. */
+  async idOf(id: string): Promise<string> {
+    return this.#known.get(id) ?? (await this.#look(id)) ?? `carrel-none-${id}`;
+  }
+
+  /** What was known is no more; another may have been made since, by whoever has this installation now. */
+  async #findAnew(id: string): Promise<ContainerInspectInfo | null> {
+    this.forget(id);
+    const container = await this.#look(id);
+    return container === null ? null : this.#inspect(container);
+  }
+
+  async #look(id: string): Promise<string | null> {
+    const filters = JSON.stringify(labelFilter(this.#installation, id));
+    const [found] = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
+    if (found) this.remember(id, found.Id);
+    return found?.Id ?? null;
+  }
+
+  #inspect(container: string): Promise<ContainerInspectInfo | null> {
+    return this.#connection.find((docker) => docker.getContainer(container).inspect());
+  }
+}
