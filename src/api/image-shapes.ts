@@ -8,6 +8,8 @@ export const buildRequest = z.strictObject({
   offline: z.boolean().optional(),
 });
 
+export const removeImageRequest = z.strictObject({ name: z.string().min(1).max(512) });
+
 export const imageView = z.strictObject({
   name: z.string(),
   source: z.enum(['base', 'project', 'listed']),

@@ -48,6 +48,7 @@ export const paths = {
   planFleet: { method: 'POST', path: '/v1/fleet/plan' },
   listImages: { method: 'GET', path: '/v1/images' },
   buildImage: { method: 'POST', path: '/v1/images/build' },
+  removeImage: { method: 'POST', path: '/v1/images/remove' },
   runSwarm: { method: 'POST', path: '/v1/swarm/run' },
   showSwarm: { method: 'GET', path: '/v1/swarm/show' },
   resumeSwarm: { method: 'POST', path: '/v1/swarm/resume' },

@@ -140,6 +140,12 @@ export const routes = {
     body: image.buildRequest,
     answer: 'frames',
   },
+  removeImage: {
+    ...paths.removeImage,
+    summary: 'Remove an image that was made here and that no sandbox is made of',
+    body: image.removeImageRequest,
+    answer: image.imageView,
+  },
   listSandboxes: {
     ...paths.listSandboxes,
     summary: 'The sandboxes of whoever asks, or of all users for the owner',

@@ -113,6 +113,14 @@ const imageCommands: readonly CommandEntry[] = [
     summary: 'list the images that --image takes',
     load: () => import('./command/image-ls.ts'),
   },
+  {
+    name: 'image rm',
+    area,
+    summary: 'remove an image that was made here and that no sandbox is made of',
+    args: '<NAME>',
+    completes: 'images',
+    load: () => import('./command/image-rm.ts'),
+  },
 ];
 
 const userCommands: readonly CommandEntry[] = [

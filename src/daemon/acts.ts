@@ -81,6 +81,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   trustFile: ({ body: { file, dryRun } }) => (dryRun ? null : { verb: 'file.trust', names: [], detail: { file } }),
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
+  removeImage: ({ body: { name } }) => ({ verb: 'image.remove', names: [name] }),
   runSwarm: ({ body: { project, agent, author, sandbox = {} } }) => ({
     verb: 'swarm.run',
     names: [],

@@ -130,6 +130,7 @@ export function handlers(served: Served): Handlers {
       dryRun ? scope.trusts.show(file) : scope.trusts.trust(file),
     planFleet: ({ scope, body }) => scope.fleets.plan(body),
     listImages: ({ scope }) => scope.images.list(),
+    removeImage: ({ scope, body }) => scope.images.remove(body.name),
     buildImage: async ({ scope, body, context, begun }) => progressFrames(scope.images.order(body), context, begun),
     runSwarm: ({ scope, body }) => scope.swarms.run(body),
     showSwarm: ({ scope, query }) => scope.swarms.show(query.project),

@@ -29,13 +29,15 @@ describe('the routes', () => {
 
 describe('the desk', () => {
   const engine = new FakeImages();
-  const records = imageRecords(createMemoryStore());
+  const records = imageRecords(createMemoryStore(), () => 'now');
   const allowed = new AllowList({ engine, records, list: () => ['debian'], now: () => 'now' });
+  const users = new Map<string, string[]>();
   const desk = (isOwner: boolean) =>
     new ImageDesk(
       { name: isOwner ? 'ann' : 'bob', isOwner },
       {
         ...{ images: {} as never, allowed, records, engine, refuseText: () => {} },
+        usersOf: (id) => users.get(id) ?? [],
         projectFolder: () => {
           throw new Fault('invalid', 'no project');
         },
@@ -62,5 +64,22 @@ describe('the desk', () => {
     );
     await engine.remove(made);
     expect(await names(true)).toEqual(['carrel-sandbox-x missing', 'debian moved']);
+  });
+
+  it('removes for the owner what was made here and nothing is made of', async () => {
+    const id = engine.put('gone', 'gone');
+    records.save({ name: 'carrel-sandbox-gone', id, source: 'project', project: '/g', checksum: 'c', at: 'then' });
+    users.set(id, ['box', 'twin']);
+    await expect(desk(false).remove('carrel-sandbox-gone')).rejects.toThrow('only the owner');
+    await expect(desk(true).remove('carrel-sandbox-gone')).rejects.toThrow('used by 2 sandboxes: box, twin');
+    users.clear();
+    expect(await desk(true).remove('carrel-sandbox-gone')).toMatchObject({
+      name: 'carrel-sandbox-gone',
+      state: 'missing',
+    });
+    expect([await engine.find(id), records.find('carrel-sandbox-gone')]).toEqual([null, null]);
+    await expect(desk(true).remove('carrel-sandbox-gone')).rejects.toMatchObject({ code: 'not_found' });
+    engine.put('debian', '1');
+    await expect(desk(true).remove('debian')).rejects.toThrow('debian:latest was not made here');
   });
 });

@@ -11,7 +11,9 @@ import { hostParent } from '../image/host/parent.ts';
 import type { BuildEvent, FoundImage, ImageEngine, ImageRecords } from '../image/image.ts';
 import { Images } from '../image/images.ts';
 import { prepareTools, toolsName } from '../launch/tools.ts';
+import { Fault } from '../model/fault.ts';
 import { type Image, withTag } from '../model/image.ts';
+import { printable } from '../model/name.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
@@ -22,7 +24,9 @@ export interface ImageDeskParts {
   readonly images: Images;
   readonly allowed: AllowList;
   readonly records: ImageRecords;
-  readonly engine: Pick<ImageEngine, 'find'>;
+  readonly engine: Pick<ImageEngine, 'find' | 'remove'>;
+  /** Names of sandboxes that are made of the image with that id. */
+  readonly usersOf: (id: string) => readonly string[];
   /** The real folder of a project that this user may give to others. */
   readonly projectFolder: (path: string) => string;
   /** Refuses text that carries a secret. */
@@ -60,6 +64,20 @@ export class ImageDesk {
     };
   }
 
+  /** Those that were made here. What the owner listed was made elsewhere, and goes there. */
+  async remove(name: string): Promise<ImageView> {
+    requireOwner(this.#actor);
+    const { records, engine, usersOf } = this.#parts;
+    const image = records.find(name) ?? records.find(withTag(name));
+    if (image === null || image.source === 'listed') throw notMade(name, image);
+    const users = usersOf(image.id);
+    if (users.length > 0) throw inUse(image.name, users);
+    const view = madeView(image, await engine.find(image.id));
+    await engine.remove(image.id);
+    records.remove(image.name);
+    return { ...view, state: 'missing' };
+  }
+
   check(reference: string): void {
     this.#parts.allowed.check(reference, this.#actor.isOwner);
   }
@@ -68,6 +86,30 @@ export class ImageDesk {
     return this.#parts.allowed.resolve(reference, this.#actor.isOwner);
   }
 }
+
+function notMade(name: string, image: Image | null): Fault {
+  if (image === null) {
+    return new Fault('not_found', `no image ${printable(name)} was made here`, {
+      hint: 'carrel image ls shows those there are.',
+    });
+  }
+  return new Fault('conflict', `${image.name} was not made here`, {
+    hint: `Take it out of images in config.yaml; the engine removes it with: docker rmi ${image.name}`,
+  });
+}
+
+function inUse(name: string, users: readonly string[]): Fault {
+  const shown = users.slice(0, 5).join(', ');
+  return new Fault(
+    'conflict',
+    `${name} is used by ${counted(users.length)}: ${shown}${users.length > 5 ? ', …' : ''}`,
+    {
+      hint: `Remove them first: carrel rm ${users[0]}`,
+    },
+  );
+}
+
+const counted = (count: number) => (count === 1 ? 'a sandbox' : `${count} sandboxes`);
 
 function madeView(image: Image, found: FoundImage | null): ImageView {
   return { ...image, state: found === null ? 'missing' : 'ready', sizeBytes: found?.sizeBytes ?? null };
@@ -81,7 +123,7 @@ function listedView({ name, digest, found, pinned }: Listed, record: Image | nul
   return { name, source: 'listed', id, project: null, checksum: null, at, state, sizeBytes: found?.sizeBytes ?? null };
 }
 
-export function imageRecords(store: Store): ImageRecords {
+export function imageRecords(store: Store, now: () => string): ImageRecords {
   const find = (name: string) => store.find('image', '', name);
   return {
     find: (name) => find(name)?.value ?? null,
@@ -93,6 +135,10 @@ export function imageRecords(store: Store): ImageRecords {
       const event = { at, type, subject: name, data: { name, id } };
       if (row) store.update(row, image, event);
       else store.insert({ kind: 'image', id: rowId(name), owner: '', name, value: image }, event);
+    },
+    remove: (name) => {
+      const row = find(name);
+      if (row) store.remove(row, { at: now(), type: 'image.removed', subject: name, data: { name, id: row.value.id } });
     },
   };
 }
@@ -113,8 +159,8 @@ function toolsOf({ tools, engine }: Pick<Home, 'tools' | 'engine'>): Extra[] {
 }
 
 /** What sandboxes were made of, and may be started from again. */
-export function isNeeded(store: Store): (id: string) => boolean {
-  return (id) => store.list('sandbox').some(({ value }) => value.spec.imageId === id);
+function usersOf(store: Store): (id: string) => string[] {
+  return (id) => store.list('sandbox').flatMap(({ name, value }) => (value.spec.imageId === id ? [name] : []));
 }
 
 /** Made of what this installation says. */
@@ -125,7 +171,8 @@ export function openImages(
   now: () => string,
 ): Omit<ImageDeskParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
-  const records = imageRecords(store);
+  const records = imageRecords(store, now);
+  const users = usersOf(store);
   const images = new Images({
     engine,
     records,
@@ -136,9 +183,9 @@ export function openImages(
     get limits() {
       return config.limits;
     },
-    isNeeded: isNeeded(store),
+    isNeeded: (id) => users(id).length > 0,
     now,
   });
   const allowed = new AllowList({ engine, records, list: () => config.images, now });
-  return { images, allowed, records, engine };
+  return { images, allowed, records, engine, usersOf: users };
 }

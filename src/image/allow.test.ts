@@ -15,6 +15,7 @@ beforeEach(() => {
     find: (name: string) => saved.get(name) ?? null,
     list: () => [...saved.values()],
     save: (image: Image) => void saved.set(image.name, image),
+    remove: (name: string) => void saved.delete(name),
   };
   allowed = new AllowList({ engine, records, list: () => list, now: () => 'now' });
 });
@@ -52,6 +53,17 @@ describe('the list of the owner', () => {
 });
 
 describe('a name', () => {
+  it('is refused with the reason when no sandbox can be made of it, and stands for nothing then', async () => {
+    list = ['scratch'];
+    engine.refusals.set(both('scratch', 'no shell'), 'it has no sh in /bin');
+    await expect(allowed.resolve('scratch', true)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: 'no sandbox can be made of scratch: it has no sh in /bin',
+    });
+    both('scratch', 'another');
+    expect(await code('scratch')).toBe('ok');
+  });
+
   it('stands for what it stood for first, and is refused when it moves', async () => {
     list = ['debian'];
     const id = both('debian', '1');

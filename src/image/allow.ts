@@ -5,7 +5,7 @@ import { printable } from '../model/name.ts';
 import type { FoundImage, ImageEngine, ImageRecords } from './image.ts';
 
 export interface AllowParts {
-  readonly engine: Pick<ImageEngine, 'find'>;
+  readonly engine: Pick<ImageEngine, 'find' | 'refusal'>;
   readonly records: ImageRecords;
   /** As the owner wrote it: `NAME`, or `NAME@sha256:…` for that content and no other. */
   readonly list: () => readonly string[];
@@ -74,7 +74,7 @@ export class AllowList {
 
   async #useMade({ name, id }: Image): Promise<Allowed> {
     const found = await this.#parts.engine.find(id);
-    if (found !== null) return { name, id, path: found.path };
+    if (found !== null) return this.#usable(name, found);
     throw new Fault('not_found', `the engine has ${name} no more`, { hint: 'Build it again: carrel image build' });
   }
 
@@ -87,8 +87,18 @@ export class AllowList {
     }
     if (digest !== null && found.id !== digest && !found.digests.includes(digest)) throw moved(name, digest, found.id);
     if (digest === null && pinned !== null && pinned !== found.id) throw moved(name, pinned, found.id);
+    const allowed = await this.#usable(name, found);
     if (pinned !== found.id) this.#pin(name, found.id);
-    return { name, id: found.id, path: found.path };
+    return allowed;
+  }
+
+  /** Refused here rather than by a sandbox that ends at once without a word. */
+  async #usable(name: string, found: FoundImage): Promise<Allowed> {
+    const reason = await this.#parts.engine.refusal(found);
+    if (reason === null) return { name, id: found.id, path: found.path };
+    throw new Fault('unsupported', `no sandbox can be made of ${name}: ${reason}`, {
+      hint: 'Use an image of a whole system for this machine, such as debian or alpine, or make one: carrel image build',
+    });
   }
 
   async #look(entry: string): Promise<Listed> {

@@ -16,6 +16,8 @@ export class FakeImages implements ImageEngine {
   readonly registry = new Map<string, string>();
   /** Nobody answers. */
   absent = false;
+  /** Why no sandbox can be made of an image, by its id. */
+  readonly refusals = new Map<string, string>();
   /** Why nothing can be built. */
   noBuilder: Fault | null = null;
   readonly #images = new Map<string, FoundImage>();
@@ -29,7 +31,14 @@ export class FakeImages implements ImageEngine {
   /** As somebody else would put it there. */
   put(name: string, content: string, labels: Readonly<Record<string, string>> = {}): string {
     const id = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-    this.#images.set(id, { id, digests: [], labels, sizeBytes: content.length, path: '/made/bin' });
+    this.#images.set(id, {
+      id,
+      digests: [],
+      labels,
+      sizeBytes: content.length,
+      path: '/made/bin',
+      platform: 'linux/amd64',
+    });
     this.#names.set(name, id);
     return id;
   }
@@ -41,6 +50,10 @@ export class FakeImages implements ImageEngine {
   async find(reference: string): Promise<FoundImage | null> {
     this.#checkThere();
     return this.#images.get(this.#names.get(reference) ?? reference) ?? null;
+  }
+
+  async refusal({ id }: FoundImage): Promise<string | null> {
+    return this.refusals.get(id) ?? null;
   }
 
   async labelled(label: string): Promise<readonly FoundImage[]> {

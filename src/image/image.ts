@@ -26,6 +26,8 @@ export interface FoundImage {
   readonly sizeBytes: number;
   /** PATH of programs that are made of it. */
   readonly path: string | null;
+  /** What it runs on, such as `linux/amd64`. */
+  readonly platform: string;
 }
 
 export interface BuildOrder {
@@ -57,6 +59,8 @@ export interface ImageEngine {
   requireBuilder(): Promise<void>;
   /** By id or name; null when it is not there. */
   find(reference: string): Promise<FoundImage | null>;
+  /** Why no sandbox can be made of one that is there; null: one can. */
+  refusal(image: FoundImage): Promise<string | null>;
   /** Those with a label, but for what others are built on. */
   labelled(label: string): Promise<readonly FoundImage[]>;
   /** Fetched from the registry its name says. */
@@ -74,6 +78,7 @@ export interface ImageRecords {
   find(name: string): Image | null;
   list(): readonly Image[];
   save(image: Image): void;
+  remove(name: string): void;
 }
 
 /** What somebody who waits for a build wants to know. */

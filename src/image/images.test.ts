@@ -48,6 +48,7 @@ function open(parent = 'parent'): Images {
     find: (name: string) => saved.get(name) ?? null,
     list: () => [...saved.values()],
     save: (image: Image) => void saved.set(image.name, image),
+    remove: (name: string) => void saved.delete(name),
   };
   return new Images({
     engine,

@@ -193,6 +193,9 @@ describe('a project', () => {
     expect(await inImage(image.id, 'ls -A /opt/carrel; ls /secret.env /package.json 2>&1 | grep -c No')).toBe(
       'bin\nrequirements.txt\n2',
     );
+    expect(await carrel.ok('image', 'rm', image.name)).toBe(`${image.name}\n`);
+    expect(await dockerd.docker('images', '--quiet', '--no-trunc')).not.toContain(image.id!);
+    expect((await carrel.run(['image', 'rm', image.name])).exitCode).toBe(5);
     const nothing = await carrel.run(['image', 'build', project({ 'README.md': 'x' })]);
     expect([nothing.exitCode, nothing.stdout]).toEqual([0, 'carrel-sandbox:base\n']);
     expect(nothing.stderr).toContain('asks for nothing');

@@ -4,12 +4,15 @@ import { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import { Connection } from './connection.ts';
 import { askFacts } from './facts.ts';
+import { refusalOf } from './image-refusal.ts';
 import { findSocket } from './socket.ts';
 
 interface ImageInfo {
   readonly Id: string;
   readonly RepoDigests?: readonly string[] | null | undefined;
   readonly Size?: number;
+  readonly Os?: string;
+  readonly Architecture?: string;
   readonly Labels?: Readonly<Record<string, string>> | null;
   readonly Config?: {
     readonly Labels?: Readonly<Record<string, string>> | null;
@@ -23,6 +26,7 @@ interface Found {
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
   readonly path: string | null;
+  readonly platform: string;
 }
 
 interface Order {
@@ -50,6 +54,7 @@ const maxMessageBytes = 1024 * 1024;
 export class DockerImages {
   readonly #socketPath: string | undefined;
   #opened: Connection | null = null;
+  readonly #refusals = new Map<string, Promise<string | null>>();
 
   constructor(socketPath?: string) {
     this.#socketPath = socketPath;
@@ -63,6 +68,16 @@ export class DockerImages {
   async find(reference: string): Promise<Found | null> {
     const info = await this.#connection.find((docker) => docker.getImage(reference).inspect());
     return info && foundFrom(info as ImageInfo);
+  }
+
+  /** Of an id that says the same for ever, so each is looked at once. */
+  refusal(image: Found): Promise<string | null> {
+    const known = this.#refusals.get(image.id);
+    if (known) return known;
+    const found = refusalOf(image, this.#connection);
+    this.#refusals.set(image.id, found);
+    found.catch(() => this.#refusals.delete(image.id));
+    return found;
   }
 
   async labelled(label: string): Promise<readonly Found[]> {
@@ -145,6 +160,7 @@ function foundFrom(info: ImageInfo): Found {
     labels: info.Labels ?? info.Config?.Labels ?? {},
     sizeBytes: info.Size ?? 0,
     path: info.Config?.Env?.find((one) => one.startsWith('PATH='))?.slice('PATH='.length) ?? null,
+    platform: `${info.Os || 'linux'}/${info.Architecture ?? ''}`,
   };
 }
 
