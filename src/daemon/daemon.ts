@@ -86,9 +86,28 @@ function mayRun(sandbox: Sandbox | undefined): boolean {
 }
 
 async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void> {
-  const { home, config, settings, rootless, store, audit, local, engine, users, scopes, own, work, watch, servers } =
-    whole;
-  const engines = new EngineDesk({ local, dockerSocket: config.dockerSocket, store });
+  const {
+    home,
+    config,
+    settings,
+    rootless,
+    store,
+    audit,
+    local,
+    docker,
+    engine,
+    users,
+    scopes,
+    own,
+    work,
+    watch,
+    servers,
+  } = whole;
+  const someImage = async () => {
+    const found = (await own.images.list()).find(({ state }) => state === 'ready');
+    return found ? (found.id ?? found.name) : null;
+  };
+  const engines = new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
   const served: Served = {
     version: packageVersion(),
     home: home.home,

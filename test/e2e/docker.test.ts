@@ -1,6 +1,16 @@
 /** The same commands on a Docker Engine: a real dockerd of the test's own. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +34,9 @@ describe('on docker', () => {
     writeFileSync(join(fatal, 'crun'), script, { mode: 0o755 });
     carrel = new Installation();
     await dockerd.docker('import', '--change', 'VOLUME /scratch', join(dockerd.folder, 'image.tar'), 'with-volume');
-    const images = [image, 'with-volume'];
+    await importWithoutShell(dockerd);
+    await loadForeign(dockerd);
+    const images = [image, 'with-volume', 'without-shell', 'foreign'];
     carrel.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${images}]\n`);
     project = carrel.folder('project');
     mkdirSync(join(project, 'src'));
@@ -60,6 +72,28 @@ describe('on docker', () => {
     const { exitCode, stderr } = await carrel.run(['run', '--engine', 'docker', '--image', 'busybox', '--', 'true']);
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining('config.yaml')]);
     expect((await carrel.run(['run', '--image', image, '--', 'true'])).exitCode).toBe(2);
+  });
+
+  it.each([
+    ['without-shell', /no sandbox can be made of without-shell: it has no sh in /],
+    ['foreign', /no sandbox can be made of foreign: it is for linux\/s390x, and this engine runs linux\//],
+  ])('refuses to create a sandbox of the image %s, with the reason', async (name, reason) => {
+    const { exitCode, stderr } = await carrel.run(['create', '--engine', 'docker', '--image', name]);
+    expect([exitCode, stderr]).toEqual([3, expect.stringMatching(reason)]);
+    expect(await carrel.list()).toEqual([]);
+    expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
+  });
+
+  it('has the name of the sandbox in the engine, and is found by its label', async () => {
+    await carrel.ok('create', '--name', 'box', ...docker);
+    const { id } = await carrel.show('box');
+    const named = () => dockerd.docker('ps', '--filter', 'label=carrel.name=box', '--format', '{{.Names}}');
+    expect(await named()).toBe(`carrel-box-${id}`);
+    await dockerd.docker('rename', `carrel-box-${id}`, 'whatever');
+    await carrel.killDaemon();
+    expect(await carrel.ok('exec', 'box', '--', 'echo', 'found')).toBe('found\n');
+    await carrel.ok('rm', '--force', 'box');
+    expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
   it('ends with the Docker Engine, is told truthfully, and starts again on its working copy', async () => {
@@ -183,3 +217,30 @@ describe('on docker', () => {
     }
   });
 });
+
+async function importWithoutShell(dockerd: Dockerd): Promise<void> {
+  const root = join(dockerd.folder, 'bare');
+  mkdirSync(join(root, 'bin'), { recursive: true });
+  copyFileSync('/bin/busybox', join(root, 'bin/cat'));
+  execFileSync('tar', ['-C', root, '-cf', `${root}.tar`, '.']);
+  await dockerd.docker('import', `${root}.tar`, 'without-shell');
+}
+
+/** As another machine would have made it. */
+async function loadForeign(dockerd: Dockerd): Promise<void> {
+  const folder = join(dockerd.folder, 'foreign');
+  mkdirSync(folder);
+  copyFileSync(join(dockerd.folder, 'image.tar'), join(folder, 'layer.tar'));
+  const digest = createHash('sha256')
+    .update(readFileSync(join(folder, 'layer.tar')))
+    .digest('hex');
+  const rootfs = { type: 'layers', diff_ids: [`sha256:${digest}`] };
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({ architecture: 's390x', os: 'linux', config: {}, rootfs }),
+  );
+  const manifest = [{ Config: 'config.json', RepoTags: ['foreign:latest'], Layers: ['layer.tar'] }];
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  execFileSync('tar', ['-C', folder, '-cf', `${folder}.tar`, '.']);
+  await dockerd.docker('load', '--input', `${folder}.tar`);
+}

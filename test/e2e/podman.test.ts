@@ -35,6 +35,18 @@ it('is listed and examined by its own name', async () => {
   expect(rows[0]!.detail).toMatch(/^Podman /);
 });
 
+it('is not called usable when no container starts, for its own reason', async () => {
+  await podman.configure({ init_path: '/nonexistent/catatonit' });
+  try {
+    const engines = await carrel.json<EngineView[]>('engine', 'ls');
+    expect(engines[1]).toMatchObject({ usable: false, reason: expect.stringContaining('/nonexistent/catatonit') });
+    const { exitCode, stderr } = await carrel.run(['run', '--image', image, '--', 'true']);
+    expect([exitCode, stderr]).toEqual([75, expect.stringContaining('/nonexistent/catatonit')]);
+  } finally {
+    await podman.configure();
+  }
+});
+
 it('passes streams, input and codes through', async () => {
   const script = 'cat; echo err >&2; exit 3';
   const args = ['run', '--rm', '--image', image, '--', 'sh', '-c', script];

@@ -22,12 +22,19 @@ const runtime = 'runc';
 export class Podman extends Dockerd {
   static override async open(): Promise<Podman> {
     const podman = new Podman(mkdtempSync(join(tmpdir(), 'carrel-podman-')));
-    podman.#configure();
+    podman.#write();
     await podman.prepare();
     return podman;
   }
 
-  #configure(): void {
+  /** Begins again with these settings in place of its own. */
+  async configure(change: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.stop();
+    this.#write(change);
+    await this.start();
+  }
+
+  #write(change: Readonly<Record<string, string>> = {}): void {
     const quoted = (settings: Readonly<Record<string, string | null>>) =>
       Object.entries(settings)
         .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
@@ -39,6 +46,7 @@ export class Podman extends Dockerd {
       lock_type: 'file',
       runtime,
       init_path: findProgram('docker-init'),
+      ...change,
     };
     writeFileSync(this.#file('containers.conf'), `[engine]\n${quoted(engine)}`);
     const storage = { driver: 'overlay', graphroot: this.#file('root'), runroot: this.#file('run') };

@@ -203,7 +203,9 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'EBUSY') && !isErrno(error, 'ENOTEMPTY')) throw error;
+    // What cannot be written was not made by us either, ignoring.
+    const isFine = ['ENOENT', 'EBUSY', 'ENOTEMPTY', 'EROFS'].some((code) => isErrno(error, code));
+    if (!isFine) throw error;
   }
 }
 
