@@ -5,10 +5,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EngineView } from '../../src/api/routes.ts';
 import { run } from '../../src/lib/run.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
+import { until } from '../harness/installation.ts';
 
 const owner = 12_345;
 const onDocker = ['--engine', 'docker', '--image', image];
@@ -74,5 +76,74 @@ describe('in a container', () => {
       3,
       expect.stringMatching(/does not see \/srv\/own\n.*docker run -v HOST:PATH/),
     ]);
+  });
+
+  it('engines that start nothing there are not called usable, and say why', async () => {
+    const engines = JSON.parse((await carrel('--json', 'engine', 'ls')).stdout) as EngineView[];
+    const [local, docker] = engines;
+    expect(docker).toMatchObject({ name: 'docker', usable: true, reason: null });
+    expect(local).toMatchObject({ name: 'local', usable: false, reason: expect.stringContaining('/sys/fs/cgroup/') });
+    const { exitCode, stderr } = await carrel('run', '--engine', 'local', '--', 'true');
+    expect([exitCode, stderr]).toEqual([75, expect.stringContaining('/sys/fs/cgroup/')]);
+  });
+});
+
+describe('in a container with a dockerd of its own', () => {
+  let dockerd: Dockerd;
+  let folder: string;
+  const capabilities = ['SYS_ADMIN', 'NET_ADMIN', 'SYS_PTRACE'].flatMap((name) => ['--cap-add', name]);
+  const unconfined = ['seccomp', 'apparmor', 'systempaths'].flatMap((one) => ['--security-opt', `${one}=unconfined`]);
+  const inside = (...argv: string[]) =>
+    run(['docker', '--host', `unix://${dockerd.socketPath}`, 'exec', 'own', ...argv], 60_000);
+  const carrel = (...args: string[]) => inside('node', '/carrel/bin/carrel', ...args);
+
+  beforeAll(async () => {
+    dockerd = await Dockerd.open();
+    folder = mkdtempSync(join(tmpdir(), 'carrel-in-docker-'));
+    for (const name of ['state', 'state/home', 'project']) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, 'project/file'), 'one\n');
+    const volumes = [
+      ...['/usr', '/bin', '/lib', '/lib64'].map((path) => `${path}:${path}:ro`),
+      ...[`${resolve('.')}:/carrel:ro`, '/sys/fs/cgroup:/sys/fs/cgroup:rw'],
+      ...[`${join(folder, 'state')}:/var/lib/carrel`, `${join(folder, 'project')}:/work/project`],
+    ];
+    const places = [...volumes.flatMap((one) => ['--volume', one]), '--tmpfs', '/tmp', '--tmpfs', '/run'];
+    const env = ['--env', 'CARREL_HOME=/var/lib/carrel/home', '--env', 'PATH=/usr/bin:/usr/sbin'];
+    const group = `/${basename(dockerd.folder)}/own`;
+    const bare = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--cgroup-parent', group];
+    const command = ['dockerd', '--data-root', '/var/lib/carrel/docker', ...bare];
+    const options = [
+      '--detach',
+      '--name',
+      'own',
+      '--network',
+      'none',
+      ...capabilities,
+      ...unconfined,
+      ...places,
+      ...env,
+    ];
+    await dockerd.docker('run', ...options, image, ...command);
+    await until(async () => (await inside('docker', 'version')).exitCode === 0, 'the dockerd inside');
+  });
+  afterAll(async () => {
+    await carrel('down', '--all');
+    await dockerd.docker('rm', '--force', 'own');
+    await dockerd.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('both engines work as on a machine', async () => {
+    const engines = JSON.parse((await carrel('--json', 'engine', 'ls')).stdout) as EngineView[];
+    expect(engines.map(({ usable, reason }) => [usable, reason])).toEqual([
+      [true, null],
+      [true, null],
+    ]);
+    expect((await carrel('run', '--rm', '--', 'echo', 'embedded')).stdout).toBe('embedded\n');
+    await carrel('create', '--name', 'box', '--engine', 'docker', '/work/project');
+    await carrel('exec', 'box', '--', 'sh', '-c', 'echo two >> file');
+    expect(await carrel('apply', 'box')).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(join(folder, 'project/file'), 'utf8')).toBe('one\ntwo\n');
+    await carrel('rm', '--force', 'box');
   });
 });
