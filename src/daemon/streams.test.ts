@@ -24,3 +24,24 @@ test('a client that is gone before its stream is open is told of as one that gav
   const told = async () => (await app.request('/v1/audit')).text();
   await soon(async () => expect(await told()).toMatch(/"sandbox.exec".*"cancelled"/));
 });
+
+test.each([
+  [['nosuch'], 'Its command could not be started; see: carrel logs a'],
+  [['true'], 'Start it with: carrel start a'],
+])('a sandbox that ended with its command %j gets no exec, and a hint that helps', async (command, hint) => {
+  await call('POST', '/v1/sandboxes', { name: 'a', command });
+  await soon(async () =>
+    expect((await call('GET', '/v1/sandboxes/a')).body).toHaveProperty('exitCode', expect.any(Number)),
+  );
+  const server = new EventEmitter();
+  serveUpgrades(server as http.Server, served);
+  let said = '';
+  const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+    said += chunk;
+    done();
+  };
+  const socket = new Duplex({ read: () => {}, write });
+  const headers = { upgrade: streamProtocol };
+  server.emit('upgrade', { method: 'POST', url: '/v1/sandboxes/a/exec', headers, socket }, socket, Buffer.alloc(0));
+  await soon(async () => expect(said).toContain(hint));
+});

@@ -7,6 +7,7 @@ import { type ExecRequest, execRequest } from '../api/routes.ts';
 import { decodeJson, streamProtocol } from '../api/stream.ts';
 import type { Begun } from '../audit/audit.ts';
 import type { Console, Engine, ExecSpec, Process } from '../engine/engine.ts';
+import { notStarted } from '../engine/exit.ts';
 import { networkEnv } from '../launch/network.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
@@ -84,7 +85,7 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
   const { socket, head, begun } = door;
   const row = await sandboxes.current(name);
   if (hasEnded(row.value.status) && route === 'execSandbox') {
-    throw new Fault('not_ready', `${name} is not running`, { hint: `Start it with: carrel start ${name}` });
+    throw notRunning(row.value);
   }
   const accept = () =>
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
@@ -102,6 +103,15 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
   } finally {
     await release();
   }
+}
+
+/** Starting again what could not be started does not help. */
+function notRunning({ name, status }: Sandbox): Fault {
+  const hint =
+    status.exitCode === notStarted
+      ? `Its command could not be started; see: carrel logs ${name}`
+      : `Start it with: carrel start ${name}`;
+  return new Fault('not_ready', `${name} is not running`, { hint });
 }
 
 interface Target {

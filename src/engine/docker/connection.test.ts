@@ -50,6 +50,15 @@ describe('find', () => {
   });
 });
 
+it.each([400, 500])("a runtime's refusal is the engine's, and its words are passed on: %i", async (status) => {
+  const message = 'failed to create shim task: OCI runtime create failed: no such cgroup: unknown';
+  answer = { status, body: { message } };
+  await expect(connection.ask((docker) => docker.getContainer('one').start())).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `the Docker Engine says: ${message}`,
+  });
+});
+
 describe('an answer that breaks off', () => {
   it('is an error to whoever asked, however long they would wait', async () => {
     answer = { status: 200, body: null };

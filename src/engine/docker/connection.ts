@@ -172,11 +172,17 @@ function refusal(error: ClientError): Fault {
   if (/cannot allocate memory/i.test(said)) {
     return new Fault('exhausted', `no memory left: ${said}`, { ...details, hint: 'Stop some sandboxes.' });
   }
-  const status = statusOf(error);
-  if (status === 404) return new Fault('not_found', said, details);
-  if (status === 409) return new Fault('conflict', said, details);
-  if (status === 400) return new Fault('invalid', said, details);
+  const code = requestFault(said, statusOf(error));
+  if (code !== null) return new Fault(code, said, details);
   return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
+}
+
+/** What its runtime cannot start is not the fault of who asked, whatever status the engine gives it. */
+function requestFault(said: string, status: number | null): 'not_found' | 'conflict' | 'invalid' | null {
+  if (/OCI runtime|shim task/i.test(said)) return null;
+  if (status === 404) return 'not_found';
+  if (status === 409) return 'conflict';
+  return status === 400 ? 'invalid' : null;
 }
 
 function wordsOf(error: ClientError): string {
