@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,6 +26,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const programs = {
   bundle: ({ stdout }: Inside) => say(stdout, 'a bundle'),
+  floods: ({ stdout }: Inside) => {
+    for (let n = 0; n < 100; n += 1) say(stdout, 'no bundle');
+    return forever();
+  },
   begins: ({ stdout }: Inside) => {
     say(stdout, 'a part');
     return forever();
@@ -46,25 +50,37 @@ async function git(...command: string[]): Promise<Process> {
 
 describe('a bundle', () => {
   it('is written whole', async () => {
-    expect(await saveBundle(await git('bundle'), path)).toBe(true);
+    expect(await saveBundle(await git('bundle'), path, { maxBytes: 100 })).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe('a bundle');
   });
 
   it('that never ends is given up, and git with it', async () => {
     const process = await git('begins');
-    await expect(saveBundle(process, path, 20)).rejects.toMatchObject({ code: 'timeout' });
+    await expect(saveBundle(process, path, { maxBytes: 100, withinMs: 20 })).rejects.toMatchObject({ code: 'timeout' });
     expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
   });
 
+  it('that is larger than its sandbox may be is given up, and git with it', async () => {
+    const process = await git('floods');
+    await expect(saveBundle(process, path, { maxBytes: 100 })).rejects.toMatchObject({ code: 'exhausted' });
+    expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(statSync(path).size).toBeLessThanOrEqual(100);
+  });
+
   it('for which there is no room is a fault like any other', async () => {
-    await expect(saveBundle(await git('bundle'), '/dev/full')).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(saveBundle(await git('bundle'), '/dev/full', { maxBytes: 100 })).rejects.toMatchObject({
+      code: 'ENOSPC',
+    });
   });
 
   it.each([
     [['false'], 'git could not bundle its commits: it ended with 1'],
     [['no-git'], 'git could not bundle its commits: no-git: command not found'],
   ])('that %j cannot make is refused with a reason', async (command, message) => {
-    await expect(saveBundle(await git(...command), path)).rejects.toMatchObject({ code: 'invalid', message });
+    await expect(saveBundle(await git(...command), path, { maxBytes: 100 })).rejects.toMatchObject({
+      code: 'invalid',
+      message,
+    });
   });
 });
 

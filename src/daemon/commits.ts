@@ -13,13 +13,13 @@ import { removeTree } from '../lib/file.ts';
 import { inTime } from '../lib/in-time.ts';
 import { Fault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
-import { bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/git/bundle.ts';
+import { formatSize } from '../model/size.ts';
+import { bundleBounds, bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../workspace/git/bundle.ts';
 import { makeScratch } from './home.ts';
 import { present, type WorkspaceParts } from './workspaces.ts';
 
 type Commit = ApplyView['commits'][number];
 
-const maxBundleBytes = 2 * 1024 ** 3;
 const maxSaidBytes = 64 * 1024;
 const bundleMs = 60_000;
 
@@ -29,13 +29,14 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
   if (tips === null) return [];
   const scratch = makeScratch(parts.home);
   const bundle = join(scratch, 'bundle');
+  const bounds = bundleBounds(sandbox.spec.limits);
   const spec = { command: bundleCommand(tips), env: {}, cwd: '/workspace', stdin: false, terminal: null };
   try {
     const wrote = await inside(parts, sandbox, async (id, handle) =>
-      saveBundle(await parts.engine.exec(id, handle, spec), bundle),
+      saveBundle(await parts.engine.exec(id, handle, spec), bundle, { maxBytes: bounds.diskBytes }),
     );
     if (!wrote) return [];
-    const taken = await takeBundle({ project, name: sandbox.name, bundle });
+    const taken = await takeBundle({ project, name: sandbox.name, bundle, bounds });
     return taken.map((commit) => ({ sandbox: sandbox.name, ...commit }));
   } finally {
     await removeTree(scratch);
@@ -65,10 +66,19 @@ export async function inside<T>(
   });
 }
 
+interface Save {
+  readonly maxBytes: number;
+  readonly withinMs?: number;
+}
+
 /** What git writes, into a file. False when there is nothing that the project does not have. */
-export async function saveBundle(git: Process, path: string, withinMs = bundleMs): Promise<boolean> {
+export async function saveBundle(
+  git: Process,
+  path: string,
+  { maxBytes, withinMs = bundleMs }: Save,
+): Promise<boolean> {
   try {
-    return await inTime(withinMs, written(git, path), () => {
+    return await inTime(withinMs, written(git, path, maxBytes), () => {
       throw new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
     });
   } catch (error) {
@@ -84,10 +94,10 @@ async function end(git: Process): Promise<void> {
   git.stderr.destroy();
 }
 
-async function written(git: Process, path: string): Promise<boolean> {
+async function written(git: Process, path: string, maxBytes: number): Promise<boolean> {
   git.stdin.end();
   const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
-  const [said] = await Promise.all([lastWords(git.stderr), pipeline(git.stdout, atMost(maxBundleBytes), file)]);
+  const [said] = await Promise.all([lastWords(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
   const { exitCode } = await git.exited;
   if (exitCode === 0) return true;
   if (isEmptyBundle(said)) return false;
@@ -107,7 +117,8 @@ function atMost(maxBytes: number): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) done(new Fault('exhausted', `its commits take more than ${maxBytes} bytes`));
+      if (bytes > maxBytes)
+        done(new Fault('exhausted', `its commits take more than ${formatSize(maxBytes)}, which is what it may have`));
       else done(null, chunk);
     },
   });

@@ -171,3 +171,24 @@ it('a patch says which of its changes could run something, and is still taken', 
   expect(project.read('.envrc')).toBe('x\n');
   await carrel.ok('rm', '--force', 'patched');
 });
+
+it('commits that are small inside and large on their way cost the host no more than the sandbox may have', async () => {
+  const project = new Project(carrel.folder('large'), { file: '' });
+  project.git('init', '-q');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'first');
+  await carrel.ok('create', '--name', 'large', '--disk', '16m', project.path);
+  await agent(
+    carrel,
+    'large',
+    `blob=$(head -c 64M /dev/zero | git hash-object -w --stdin)
+    tree=$(printf '100644 blob %s\\tzeros\\n' "$blob" | git mktree)
+    git -c user.name=A -c user.email=a@example.org branch large "$(git -c user.name=A -c user.email=a@example.org commit-tree -m large "$tree")"
+    git config pack.compression 0; echo x > file`,
+  );
+  const { exitCode, warnings } = await apply(carrel, 'large', '--leave');
+  expect(exitCode).toBe(0);
+  expect(warnings).toEqual([expect.stringMatching(/^the commits of large were not fetched: .* more than 16M/)]);
+  expect(project.git('for-each-ref', 'refs/carrel')).toBe('');
+  await carrel.ok('rm', '--force', 'large');
+});

@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fromText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
 import { refFolder } from '../../model/name.ts';
 import { type BundleHeader, maxHeaderBytes, parseBundleHeader, refused } from './bundle-header.ts';
 import { type GitRunOptions, gitOutput, quoted, runGit } from './git.ts';
@@ -20,9 +21,10 @@ export interface TakenRef {
   readonly ahead: number;
 }
 
-const maxBundleBytes = 2 * 1024 ** 3;
 const maxTips = 1000;
 const maxListed = 50_000;
+/** Columns of a subject that are told. */
+const maxSubject = 500;
 
 /** Run in the workspace, inside; writes a bundle of all that is not in the tips to stdout. */
 export function bundleCommand(tips: readonly string[]): string[] {
@@ -45,21 +47,53 @@ export async function projectTips(project: string): Promise<string[] | null> {
   return [...new Set([head ?? '', ...refs])].filter(Boolean);
 }
 
+/** What a bundle and what is in it may cost on the host: no more than its sandbox may have itself. */
+export interface BundleBounds {
+  /** Of the bundle. The pack that is made of it, with the objects of the project that it builds on, may have twice as much. */
+  readonly diskBytes: number;
+  /** Of one object. */
+  readonly memoryBytes: number;
+  /** Of unpacking a small one; more for each MiB. */
+  readonly cpuSeconds: number;
+}
+
+const most: BundleBounds = { diskBytes: 2 * 1024 ** 3, memoryBytes: 1024 ** 3, cpuSeconds: 20 };
+/** Git itself wants some. */
+const leastMemoryBytes = 64 * 1024 ** 2;
+
+export function bundleBounds({ diskBytes, memoryBytes }: Pick<Limits, 'diskBytes' | 'memoryBytes'>): BundleBounds {
+  return {
+    diskBytes: Math.min(most.diskBytes, diskBytes),
+    memoryBytes: Math.max(leastMemoryBytes, Math.min(most.memoryBytes, memoryBytes)),
+    cpuSeconds: most.cpuSeconds,
+  };
+}
+
 interface BundleInput {
   readonly project: string;
   /** Of the sandbox. */
   readonly name: string;
   /** A file of ours. */
   readonly bundle: string;
+  readonly bounds?: BundleBounds;
 }
 
-export async function takeBundle({ project, name, bundle }: BundleInput): Promise<TakenRef[]> {
+/** A bundle that is being taken. */
+interface Taking {
+  readonly git: ProjectGit;
+  readonly bundle: string;
+  readonly header: BundleHeader;
+  readonly bounds: BundleBounds;
+}
+
+export async function takeBundle({ project, name, bundle, bounds = most }: BundleInput): Promise<TakenRef[]> {
   const git = await openProjectGit(project);
   if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
-  const header = readHeader(bundle, git.oidLength);
+  const header = readHeader(bundle, git.oidLength, bounds.diskBytes);
   const wanted = targets(header, refFolder(name));
-  const taken = await withOwnerFolder(git, (folder) => examine(git, bundle, header, wanted, folder));
-  await unpack(git, bundle, header, {});
+  const taking = { git, bundle, header, bounds };
+  const taken = await withOwnerFolder(git, (folder) => examine(taking, wanted, folder));
+  await unpack(taking, {});
   await makeRoom(git, refFolder(name), wanted);
   const input = wanted.map(({ ref, oid }) => `update ${ref} ${oid}\n`).join('');
   await gitOutput(git, ['update-ref', '--stdin', '-m', 'carrel: commits of an agent'], { input, code: 'conflict' });
@@ -83,11 +117,11 @@ export async function commitsOf(project: string): Promise<ReadonlySet<string>> {
   return new Set(listed.toString().split('\n'));
 }
 
-function readHeader(bundle: string, oidLength: 40 | 64): BundleHeader {
+function readHeader(bundle: string, oidLength: 40 | 64, maxBytes: number): BundleHeader {
   const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size > maxBundleBytes) throw refused(`it is larger than ${maxBundleBytes} bytes`);
+    if (!stat.isFile() || stat.size > maxBytes) throw refused(`it is larger than ${maxBytes} bytes`);
     const start = Buffer.alloc(Math.min(stat.size, maxHeaderBytes + 1));
     return parseBundleHeader(start.subarray(0, readSync(fd, start)), oidLength);
   } finally {
@@ -109,16 +143,15 @@ function targets({ refs }: BundleHeader, folder: string): Target[] {
 }
 
 /** Unpacks into a folder apart that has the project's objects behind it, and looks at everything there. */
-async function examine(
-  git: ProjectGit,
-  bundle: string,
-  header: BundleHeader,
-  wanted: readonly Target[],
-  folder: string,
-) {
+async function examine(taking: Taking, wanted: readonly Target[], folder: string): Promise<TakenRef[]> {
+  const { git, bounds } = taking;
   const objects = (await gitOutput(git, ['rev-parse', '--git-path', 'objects'])).toString().replace(/\n$/, '');
-  const env = { GIT_OBJECT_DIRECTORY: folder, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(fromText(objects)) };
-  await unpack(git, bundle, header, env);
+  const env = {
+    GIT_OBJECT_DIRECTORY: folder,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(fromText(objects)),
+    GIT_ALLOC_LIMIT: String(bounds.memoryBytes),
+  };
+  await unpack(taking, env);
   await refuseUnlessCommits(git, wanted, env);
   await refuseIncomplete(git, wanted, env);
   const taken: TakenRef[] = [];
@@ -128,14 +161,31 @@ async function examine(
 
 type Env = NonNullable<GitRunOptions['env']>;
 
+const packFactor = 2;
+/** Dead by SIGXFSZ, by SIGXCPU, or killed for want of either. */
+const overLimit: readonly number[] = [128 + 25, 128 + 24, 128 + 9];
+
+/** A fifth of what git usually manages. */
+const bytesPerSecond = 4 * 1024 ** 2;
+
 /** Checks every object as it goes. Git's own fetch does not, for bundles. */
-async function unpack(git: ProjectGit, bundle: string, { lengthBytes }: BundleHeader, env: Env): Promise<void> {
+async function unpack({ git, bundle, header, bounds }: Taking, env: Env): Promise<void> {
+  const { lengthBytes } = header;
   const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     // Moves the place from which git reads on.
     readSync(fd, Buffer.alloc(lengthBytes), 0, lengthBytes, null);
-    const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict'];
-    const { exitCode, stderr } = await runGit(git, args, { input: fd, env: { ...env, GIT_ALLOC_LIMIT: '1g' } });
+    // One thread: each has objects in memory.
+    const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict', '--threads=1'];
+    const { exitCode, stderr } = await runGit(git, args, {
+      input: fd,
+      env: { ...env, GIT_ALLOC_LIMIT: String(bounds.memoryBytes) },
+      limits: {
+        fileBytes: packFactor * bounds.diskBytes,
+        cpuSeconds: bounds.cpuSeconds + fstatSync(fd).size / bytesPerSecond,
+      },
+    });
+    if (overLimit.includes(exitCode)) throw refused('what it unpacks to takes more than its sandbox may have');
     if (exitCode !== 0) throw refused(complaint(stderr));
   } finally {
     closeSync(fd);
@@ -159,7 +209,7 @@ async function refuseIncomplete(git: ProjectGit, wanted: readonly Target[], env:
 }
 
 async function describe(git: ProjectGit, { ref, oid }: Target, env: Env): Promise<TakenRef> {
-  const args = ['rev-list', '--no-commit-header', '--max-count=1', '--format=%s', oid];
+  const args = ['rev-list', '--no-commit-header', '--max-count=1', `--format=%<(${maxSubject},trunc)%s`, oid];
   const subject = (await gitOutput(git, args, { env })).toString().trim();
   const own = ['--not', '--exclude=refs/carrel/*', '--all'];
   const ahead = Number((await gitOutput(git, ['rev-list', '--count', oid, ...own], { env })).toString());

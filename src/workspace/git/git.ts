@@ -32,6 +32,14 @@ export interface GitRunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  /** What it may use; it is killed at once if it takes more. */
+  readonly limits?: GitLimits;
+}
+
+export interface GitLimits {
+  /** Of each file that it writes. */
+  readonly fileBytes: number;
+  readonly cpuSeconds: number;
 }
 
 const defaultMaxBytes = 256 * 1024 ** 2;
@@ -70,7 +78,7 @@ export function startGit(git: Git, args: readonly string[], options: GitRunOptio
   // A program that ends early breaks the pipe; its exit code tells why.
   child.stdin?.on('error', () => {});
   const ended = new Promise<{ exitCode: number; stderr: string; fault: Fault | null }>((resolve) => {
-    child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault('git', error) }));
+    child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault(child.spawnfile, error) }));
     child.on('close', (code, signal) => {
       const late = signal === 'SIGKILL' && child.killed;
       const fault = late ? new Fault('timeout', `git ${args[0]} did not end within ${timeoutMs} ms`) : null;
@@ -82,7 +90,8 @@ export function startGit(git: Git, args: readonly string[], options: GitRunOptio
 
 function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): ChildProcess {
   const { input, timeoutMs = defaultTimeoutMs } = options;
-  const child = spawn('git', [...git.args, ...args], {
+  const [file, ...argv] = [...limited(options.limits), 'git', ...git.args, ...args] as [string, ...string[]];
+  const child = spawn(file, argv, {
     cwd: git.cwd,
     env: { ...plainEnv, ...git.env, ...options.env },
     stdio: [typeof input === 'number' ? input : 'pipe', 'pipe', 'pipe'],
@@ -95,6 +104,12 @@ function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): 
   if (child.stderr === null || child.stdout === null)
     throw new Fault('exhausted', 'git could not be started', { hint: 'Raise the limit on open files (ulimit -n).' });
   return child;
+}
+
+function limited(limits: GitLimits | undefined): string[] {
+  if (limits === undefined) return [];
+  const { fileBytes, cpuSeconds } = limits;
+  return ['prlimit', `--fsize=${Math.ceil(fileBytes)}`, `--cpu=${Math.ceil(cpuSeconds)}`, '--core=0', '--'];
 }
 
 /** Runs git to its end, whatever its exit code. */
