@@ -1,6 +1,7 @@
 /** What is said about sandboxes, the daemon and its users. */
 
 import { z } from 'zod';
+import { authorPattern } from '../model/author.ts';
 import { maxCredentials } from '../model/credential.ts';
 import { idPattern, variableNamePattern } from '../model/name.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
@@ -34,6 +35,11 @@ const argument = z
   .refine((text) => !text.includes('\0'), 'an argument cannot hold a NUL byte');
 const command = z.array(argument).max(4096);
 
+const authorText = z.string().regex(authorPattern);
+export const author = z.strictObject({ name: authorText, email: authorText });
+
+const terminal = z.strictObject({ rows: z.int().min(1).max(10_000), columns: z.int().min(1).max(10_000) });
+
 const limits = z.strictObject({
   cpus: z.number(),
   memoryBytes: size,
@@ -61,6 +67,8 @@ export const sandboxRequest = z.strictObject({
   base: z.enum(['live', 'frozen']).optional(),
   command: command.optional(),
   env: env.optional(),
+  /** Who git says commits inside, where nothing inside says otherwise. */
+  author: author.optional(),
   limits: limits.partial().optional(),
   /** Refuse limits that cannot be enforced; left out, these are advisory. */
   strict: z.boolean().optional(),
@@ -76,6 +84,8 @@ export const sandboxRequest = z.strictObject({
   labels: labels.optional(),
   /** Keep stdin open and hold a console for the client that attaches next. */
   stdin: z.boolean().optional(),
+  /** Its command gets a terminal of this size. */
+  terminal: terminal.optional(),
   console: z.boolean().optional(),
   autoRemove: z.boolean().optional(),
 });
@@ -94,6 +104,8 @@ export const sandboxView = z.strictObject({
   signal: z.string().nullable(),
   reason: z.string().nullable(),
   command: z.array(z.string()),
+  /** Its command has one. */
+  terminal: z.boolean(),
   mode: z.string(),
   /** How the working copy is kept and what it is made on; null without one. */
   workspace: z
@@ -124,7 +136,7 @@ export const execRequest = z.strictObject({
   env: env.optional(),
   cwd: z.string().startsWith('/').max(4096).optional(),
   stdin: z.boolean().optional(),
-  terminal: z.strictObject({ rows: z.int().min(1).max(10_000), columns: z.int().min(1).max(10_000) }).optional(),
+  terminal: terminal.optional(),
   /** End the command when the client goes away. */
   bound: z.boolean().optional(),
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
 import { branchNamePattern, containerIdPattern, maxBranchName, maxUrl, prUrlPattern } from '../model/swarm-message.ts';
-import { sandboxRequest } from './sandbox-shapes.ts';
+import { author, sandboxRequest } from './sandbox-shapes.ts';
 import { progressView } from './task-shapes.ts';
 
 const path = z.string().startsWith('/').max(4096);
@@ -72,12 +72,6 @@ export const swarmExport = z.strictObject({
 
 export const removedView = z.strictObject({ removed: z.int() });
 
-const authorText = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[^\x00-\x1f\x7f<>]*$/);
-
 export const runRequest = z.strictObject({
   project: path,
   /** Absolute paths; left out: all task files of the project that have something to do. */
@@ -85,7 +79,7 @@ export const runRequest = z.strictObject({
   max: z.int().min(1).max(64).optional(),
   agent: z.string().min(1).max(32).optional(),
   /** Of the commits, whose agent is named beside; left out: the agent. */
-  author: z.strictObject({ name: authorText, email: authorText }).optional(),
+  author: author.optional(),
   /** What the sandboxes have besides a working copy of the project and the adapter. */
   sandbox: sandboxRequest
     .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, env: true })

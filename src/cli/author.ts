@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { ApplyRequest } from '../api/routes.ts';
 import { run } from '../lib/run.ts';
+import { authorPattern } from '../model/author.ts';
 
 const patienceMs = 5000;
 
@@ -14,17 +15,41 @@ export async function ownerOf(client: Client, sandbox: string): Promise<Author |
 
 /** Who git would say commits in that folder; null where git does not know. */
 export async function authorIn(project: string): Promise<Author | null> {
-  const name = process.env.GIT_AUTHOR_NAME || (await setting(project, 'user.name'));
-  const email = process.env.GIT_AUTHOR_EMAIL || (await setting(project, 'user.email'));
-  return name && email ? { name, email } : null;
+  const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = process.env;
+  const said =
+    name && email
+      ? { name, email }
+      : { ...(await settings(project)), ...(name ? { name } : {}), ...(email ? { email } : {}) };
+  return isWhole(said) ? said : null;
 }
 
-async function setting(project: string, key: string): Promise<string> {
+/** One question for both: a command that starts a sandbox has little time. */
+async function settings(project: string): Promise<Partial<Author>> {
   try {
-    const { exitCode, stdout } = await run(['git', '-C', project, 'config', '--get', key], patienceMs);
-    return exitCode === 0 ? stdout.trim() : '';
+    const { stdout } = await run(
+      ['git', '-C', project, 'config', '--null', '--get-regexp', '^user\\.(name|email)$'],
+      patienceMs,
+    );
+    return parseSettings(stdout);
   } catch {
     // The commit gets an author of the daemon's choice, ignoring.
-    return '';
+    return {};
   }
+}
+
+/** Of several values the last one counts, as for git. */
+export function parseSettings(text: string): Partial<Author> {
+  const found: { name?: string; email?: string } = {};
+  for (const entry of text.split('\0')) {
+    const at = entry.indexOf('\n');
+    const key = entry.slice(0, at).toLowerCase();
+    if (key === 'user.name') found.name = entry.slice(at + 1).trim();
+    if (key === 'user.email') found.email = entry.slice(at + 1).trim();
+  }
+  return found;
+}
+
+/** What a commit can carry. */
+function isWhole(said: Partial<Author>): said is Author {
+  return [said.name, said.email].every((text) => text !== undefined && authorPattern.test(text));
 }

@@ -58,6 +58,12 @@ export interface CommandEntry {
 
 const env = { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true };
 
+const streamOptions: readonly OptionEntry[] = [
+  { flags: '-i, --interactive', summary: 'give it this stdin' },
+  { flags: '-t, --tty', summary: 'give it a terminal; left out, it gets one where stdin and stdout are one' },
+  { flags: '-T, --no-tty', summary: 'give it no terminal' },
+];
+
 const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--name <NAME>', summary: 'its name; left out, one is made up' },
   { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: engineNames },
@@ -131,7 +137,11 @@ export const commands: readonly CommandEntry[] = [
     summary: 'run a command in a new sandbox',
     args: '[PROJECT]',
     usage: '[options] [PROJECT] -- CMD…',
-    options: [...sandboxOptions, { flags: '-d, --detach', summary: 'print the name and leave it running' }],
+    options: [
+      ...sandboxOptions,
+      ...streamOptions,
+      { flags: '-d, --detach', summary: 'print the name and leave it running' },
+    ],
     takesCommand: true,
     completes: 'files',
     load: () => import('./command/run.ts'),
@@ -142,7 +152,11 @@ export const commands: readonly CommandEntry[] = [
     summary: 'create and start a sandbox; without CMD it idles until stopped',
     args: '[PROJECT]',
     usage: '[options] [PROJECT] [-- CMD…]',
-    options: [...sandboxOptions, { flags: '-d, --detach', summary: 'what create does anyway', hidden: true }],
+    options: [
+      ...sandboxOptions,
+      ...streamOptions,
+      { flags: '-d, --detach', summary: 'what create does anyway', hidden: true },
+    ],
     takesCommand: true,
     completes: 'files',
     load: () => import('./command/create.ts'),
@@ -172,8 +186,7 @@ export const commands: readonly CommandEntry[] = [
     args: '<NAME>',
     usage: '[options] NAME -- CMD…',
     options: [
-      { flags: '-i, --interactive', summary: 'give it this stdin' },
-      { flags: '-t, --tty', summary: 'give it a terminal' },
+      ...streamOptions,
       env,
       { flags: '-w, --cwd <DIR>', summary: 'the folder to start in' },
       { flags: '--bound', summary: 'end it when this client goes away' },

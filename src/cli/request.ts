@@ -10,10 +10,12 @@ import { checkSecretName } from '../model/secret.ts';
 import { checkServiceName } from '../model/service.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest } from '../model/volume.ts';
+import { authorIn } from './author.ts';
 import { parseCount, parseEnv, parseNumber, parsePairs } from './option.ts';
 import { absolute } from './paths.ts';
+import { type StreamOptions, terminalEnv, type Wanted } from './stream/wanted.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends StreamOptions {
   readonly name?: string;
   readonly engine?: EngineName;
   readonly image?: string;
@@ -65,6 +67,18 @@ export function sandboxRequest(
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
     ...(options.rm ? { autoRemove: true } : {}),
   };
+}
+
+/** What was asked for by name goes before what the terminal says. */
+export function withStreams(body: SandboxRequest, wanted: Wanted): SandboxRequest {
+  if (wanted.terminal === null) return { ...body, stdin: wanted.stdin };
+  return { ...body, stdin: wanted.stdin, terminal: wanted.terminal, env: { ...terminalEnv(wanted), ...body.env } };
+}
+
+/** Commits inside are made in the name of who asks, as far as git knows it here. */
+export async function withAuthor(body: SandboxRequest): Promise<SandboxRequest> {
+  const author = await authorIn(body.project ?? process.cwd());
+  return author ? { ...body, author } : body;
 }
 
 /** With which folder that is for us: the daemon may not have what was mounted since it was started. */

@@ -38,7 +38,17 @@ const programs = {
 
 const launch: Launch = {
   ...{ id: '0123456789abcdef', hostname: 'box', slot: 0, runtime: null, root: { kind: 'host' }, mounts: [] },
-  ...{ command: [], env: {}, cwd: '/', limits: defaultLimits, demanded: [], held: [], stdin: false, console: false },
+  ...{
+    command: [],
+    env: {},
+    cwd: '/',
+    limits: defaultLimits,
+    demanded: [],
+    held: [],
+    stdin: false,
+    terminal: null,
+    console: false,
+  },
 };
 
 /** What git inside does. */

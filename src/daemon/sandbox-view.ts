@@ -26,6 +26,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     signal: status.signal,
     reason: status.reason,
     command: [...spec.command],
+    terminal: !!spec.terminal,
     mode: spec.mode,
     workspace: workspaceView(spec),
     createdAt,

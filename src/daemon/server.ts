@@ -113,7 +113,14 @@ export function validated<T extends z.ZodType>(schema: T, value: unknown, what: 
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const field = [what, ...issue.path].join('.');
-  throw new Fault('invalid', `${field}: ${issue.message}`, { data: { field } });
+  throw new Fault('invalid', `${field}: ${wordsOf(issue)}`, { data: { field } });
+}
+
+/** A pattern is no answer to a person: where a schema has no words of its own, the value itself is named. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_format' || !/^Invalid string/.test(issue.message)) return issue.message;
+  const { prefix } = issue as { readonly prefix?: string };
+  return prefix === undefined ? 'it is not written as it has to be' : `it has to start with ${prefix}`;
 }
 
 function refuse(context: HonoContext, fault: Fault): Response {

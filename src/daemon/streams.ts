@@ -9,7 +9,7 @@ import type { Begun } from '../audit/audit.ts';
 import type { Console, Engine, ExecSpec, Process } from '../engine/engine.ts';
 import { notStarted } from '../engine/exit.ts';
 import { networkEnv } from '../launch/network.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { asFault, consequences, Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
 import { mendLine, outputMissing, Passed } from './broken-line.ts';
@@ -96,7 +96,9 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
   }
   const release = sandboxes.hold(row.id);
   try {
-    const console = await served.engine.attach(row.id, row.value.status.handle);
+    const console = await served.engine.attach(row.id, row.value.status.handle).catch((error: unknown) => {
+      throw isFault(error, 'not_ready') ? notRunning(row.value) : error;
+    });
     begun.end('ok');
     accept();
     await serveConsole(new Peer(socket, head), console, { engine: served.engine, scope, sandbox: row.value });

@@ -29,7 +29,7 @@ import type { ProcessRef } from '../lib/process.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Mount } from '../model/mount.ts';
-import type { EngineName } from '../model/sandbox.ts';
+import type { EngineName, TerminalSize } from '../model/sandbox.ts';
 
 export type Handle = unknown;
 
@@ -57,6 +57,8 @@ export interface Launch {
   /** Limits that what it is mounted on enforces already. */
   readonly held: readonly (keyof Limits)[];
   readonly stdin: boolean;
+  /** Its command has a terminal: everything it writes is on stdout, and its input ends only with it. */
+  readonly terminal: TerminalSize | null;
   /** Connect a console before the command starts, so that `attach` misses nothing. */
   readonly console: boolean;
 }
@@ -95,7 +97,7 @@ export interface ExecSpec {
   readonly cwd: string;
   /** False: the command finds the end of its input at once. */
   readonly stdin: boolean;
-  readonly terminal: { readonly rows: number; readonly columns: number } | null;
+  readonly terminal: TerminalSize | null;
 }
 
 /** The streams of something that runs inside. With a terminal everything arrives on stdout. */

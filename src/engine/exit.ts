@@ -11,7 +11,7 @@ export function exitFrom(exitCode: number, outOfMemory = false): Exit {
 }
 
 export function sandboxNotRunning(): Fault {
-  return new Fault('not_ready', 'the sandbox is not running', { hint: 'Start it with: carrel start NAME' });
+  return new Fault('not_ready', 'the sandbox is not running');
 }
 
 export function commandNotRunning(): Fault {

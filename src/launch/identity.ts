@@ -1,13 +1,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Author } from '../model/author.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook } from './launch.ts';
 
 export const metadataPath = '/run/carrel/metadata';
+const gitFile = 'gitconfig';
 
 /** Who the sandbox is, as files and under the names that agents already look for. */
 export const identity: Hook = {
-  surroundings: ({ id }, places) => ({
+  surroundings: ({ id, spec }, places) => ({
     mounts: [
       {
         kind: 'bind',
@@ -21,6 +23,7 @@ export const identity: Hook = {
       CARREL_SANDBOX: id,
       SESSION_FILE: '/home/agent/.config/carrel/agent-session.json',
       MESSAGES_FILE: '/home/agent/.config/carrel/agent-messages.json',
+      ...(spec.author ? { GIT_CONFIG_SYSTEM: `${metadataPath}/${gitFile}` } : {}),
     },
   }),
   prepare: (sandbox, places) => {
@@ -29,8 +32,22 @@ export const identity: Hook = {
     chmodSync(folder, 0o755);
     // Written at every start, before anybody reads it: it need not survive a power cut.
     writeFileSync(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, { mode: 0o644 });
+    if (sandbox.spec.author) writeFileSync(join(folder, gitFile), gitSettings(sandbox.spec.author), { mode: 0o644 });
   },
 };
+
+/**
+ * In the place of the system's settings, which it includes: those of the agent's home and of the project go before. So the
+ * agent can still be somebody else, and a project that names its author keeps it.
+ */
+export function gitSettings({ name, email }: Author): string {
+  return `[include]\n\tpath = /etc/gitconfig\n[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`;
+}
+
+/** As git reads it back. */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
+}
 
 function metadata({ id, name, createdAt, spec }: Sandbox): object {
   return { id, name, user: spec.user, project: spec.project, engine: spec.engine, createdAt, labels: spec.labels };

@@ -97,5 +97,6 @@ export async function composeLaunch(sandbox: Sandbox, order: LaunchOrder, places
     limits: spec.limits,
     demanded: spec.strict ? spec.demanded : [],
     stdin: spec.stdin,
+    terminal: spec.terminal ?? null,
   };
 }

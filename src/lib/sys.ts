@@ -51,6 +51,8 @@ const maxSocketPath = 107;
 export interface PacketSocket {
   /** Each `data` event is one packet while it flows. */
   readonly socket: Socket;
+  /** To write to, so that a failed write does not close what has packets to be read. */
+  readonly input: Socket;
   /** To be called on `end`: the packets that Node did not wait for. */
   rest(): Buffer[];
 }
@@ -60,8 +62,13 @@ export interface PacketSocket {
  * for the end, as it would be on a stream; packets queued by then are in `rest`.
  */
 export function connectSeqpacket(path: string): PacketSocket {
-  const { socket, fd } = asSocket(connected(path, SOCK_SEQPACKET));
-  return { socket, rest: () => queuedPackets(fd) };
+  const connection = connected(path, SOCK_SEQPACKET);
+  try {
+    const { socket, fd } = socketOn(connection);
+    return { socket, input: socketOn(connection, false).socket, rest: () => queuedPackets(fd) };
+  } finally {
+    c.close(connection);
+  }
 }
 
 /**
@@ -70,17 +77,21 @@ export function connectSeqpacket(path: string): PacketSocket {
  */
 export function asSocket(given: number): { readonly socket: Socket; readonly fd: number } {
   try {
-    const pair = [0, 0];
-    checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-    const [fd, other] = pair as [number, number];
-    const socket = new Socket({ fd, readable: true, writable: true, allowHalfOpen: true });
-    socket.pause();
-    checked('dup2', c.dup2(given, fd));
-    c.close(other);
-    return { socket, fd };
+    return socketOn(given);
   } finally {
     c.close(given);
   }
+}
+
+function socketOn(given: number, readable = true): { readonly socket: Socket; readonly fd: number } {
+  const pair = [0, 0];
+  checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+  const [fd, other] = pair as [number, number];
+  const socket = new Socket({ fd, readable, writable: true, allowHalfOpen: true });
+  socket.pause();
+  checked('dup2', c.dup2(given, fd));
+  c.close(other);
+  return { socket, fd };
 }
 
 /** A unix socket of that type. */

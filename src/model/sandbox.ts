@@ -9,6 +9,7 @@
  *
  * An end state never changes until somebody says `start`.
  */
+import type { Author } from './author.ts';
 import type { CredentialGrant } from './credential.ts';
 import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
@@ -43,6 +44,11 @@ export interface VolumeMount {
   readonly readonly: boolean;
 }
 
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
 export interface SandboxSpec {
   readonly user: string;
   readonly engine: EngineName;
@@ -58,6 +64,8 @@ export interface SandboxSpec {
   /** Empty: no command of its own, the sandbox idles until stopped. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Who git says commits inside, where nothing inside says otherwise. */
+  readonly author?: Author | null;
   readonly limits: Limits;
   /** The limits the user named. */
   readonly demanded: readonly (keyof Limits)[];
@@ -84,6 +92,8 @@ export interface SandboxSpec {
   readonly labels: Readonly<Record<string, string>>;
   /** Keep stdin open for an attached client. */
   readonly stdin: boolean;
+  /** Its command has a terminal, of this size until a client says another; left out or null: it has pipes. */
+  readonly terminal?: TerminalSize | null;
   readonly autoRemove: boolean;
   readonly desired: Desired;
   readonly graceMs: number;

@@ -84,7 +84,22 @@ export function parseVolumeRequest(text: string): VolumeRequest {
       hint: 'Write NAME:PATH or NAME:PATH:ro, with an absolute PATH, such as memory-bank:/data/memory-bank.',
     });
   }
+  if (!volumeNamePattern.test(volume)) throw noVolumeName(volume);
   return { volume, target, readonly: readonly !== undefined };
+}
+
+/** A folder of the host is what people write who know other tools. */
+function noVolumeName(text: string): Fault {
+  const isPath = /^[./~]/.test(text);
+  return new Fault(
+    'invalid',
+    `${printable(text)} is ${isPath ? 'a folder of the host, not' : 'not the name of'} a volume`,
+    {
+      hint: isPath
+        ? 'Give a sandbox a folder as its PROJECT, with --mode bind for the real one; carrel volume ls shows the volumes.'
+        : 'Use a-z, 0-9 and "-", starting with a letter or digit; carrel volume ls shows the volumes.',
+    },
+  );
 }
 
 function isInsidePath(path: string): boolean {

@@ -244,7 +244,8 @@ export class Reconciler {
       // One that a crash left has other surroundings.
       await engine.remove(id, null);
       const launch = await this.#compose(withSpec(sandbox, { secrets: [], credentials: [], services: [] }));
-      const { handle } = await engine.start({ ...launch, id, command: [], demanded: [], stdin: false, console: false });
+      const idle = { command: [], demanded: [], stdin: false, terminal: null, console: false };
+      const { handle } = await engine.start({ ...launch, id, ...idle });
       return await task(id, handle);
     } finally {
       await engine.remove(id, null).finally(() => this.#visits.delete(id));

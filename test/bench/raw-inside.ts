@@ -46,7 +46,7 @@ async function makeBundle(id: string, args: readonly string[]): Promise<string> 
   const inside = processSpec({
     ...launch,
     args: command,
-    terminal: false,
+    terminal: null,
     maxProcesses: maxProcesses(launch.limits, byGroup),
   });
   mkdirSync(bundle);

@@ -53,7 +53,7 @@ const privateFiles = ['/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/subui
 
 /** The variables that a sandbox is given, and those that Python and a terminal add. */
 const ownVariables =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_CTYPE|TERM|PWD|IS_SANDBOX|CARREL_SANDBOX|SESSION_FILE|MESSAGES_FILE)$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_CTYPE|TERM|PWD|IS_SANDBOX|CARREL_SANDBOX|SESSION_FILE|MESSAGES_FILE|GIT_CONFIG_SYSTEM)$/;
 
 const readonlyFolders = ['/', '/usr', '/etc', '/opt/carrel/bin', '/run/carrel/metadata', '/sys', '/proc/sys'];
 const otherFolders = ['/home', '/run', '/var', '/dev', '/proc', '/sys/fs/cgroup', '/sys/kernel', '/etc/ssl'];

@@ -44,7 +44,15 @@ describe('run', () => {
   it('says what ended a command', async () => {
     expect(await carrel.run(['run', '--name', 'a', '--', 'sh', '-c', 'kill -9 $$'])).toMatchObject({ exitCode: 137 });
     expect(await carrel.show('a')).toMatchObject({ state: 'failed', reason: 'killed by SIGKILL' });
-    expect((await carrel.run(['run', '--rm', '--', '/no/such/program'])).exitCode).toBe(127);
+    for (const command of [
+      ['run', '--rm'],
+      ['exec', 'a'],
+    ]) {
+      if (command[0] === 'exec') await carrel.ok('create', '--name', 'a');
+      const { exitCode, stdout, stderr } = await carrel.run([...command, '--', 'nosuch']);
+      expect([exitCode, stdout]).toEqual([127, '']);
+      expect(stderr).toMatch(/^carrel: there is no program nosuch in the sandbox\n {2}\w+: .*\.\/nosuch\n$/);
+    }
   });
 
   it('removes with --rm, also when the client is killed', async () => {
@@ -163,8 +171,8 @@ describe('exec', () => {
 
   it('says with a terminal too that a command does not exist', async () => {
     await carrel.ok('create', '--name', 'a');
-    const { exitCode, stdout } = await carrel.run(['exec', '-t', 'a', '--', '/no/such/program']);
-    expect(stdout).toContain('/no/such/program');
+    const { exitCode, stderr } = await carrel.run(['exec', '-t', 'a', '--', '/no/such/program']);
+    expect(stderr).toContain('there is no program /no/such/program in the sandbox');
     expect(exitCode).toBe(127);
   });
 

@@ -50,6 +50,21 @@ describe.each(ways)('as %s', (way) => {
     return project.git('rev-parse', 'HEAD');
   }
 
+  it('git commit inside is the owner’s, until the agent or the project says otherwise', async () => {
+    carrel.write('home/.gitconfig', '[user]\n\tname = Ada \\"L\\"\n\temail = ada@example.org\n');
+    const project = repository('identity');
+    const told = 'git commit -q --allow-empty -m x && git log -1 --format="%an <%ae> %cn"';
+    expect(await carrel.ok('run', project.path, '--', 'sh', '-c', told)).toBe('Ada "L" <ada@example.org> Ada "L"\n');
+    await carrel.ok('create', '--name', 'who', project.path);
+    expect(await carrel.ok('exec', 'who', '--', 'sh', '-c', told)).toBe('Ada "L" <ada@example.org> Ada "L"\n');
+    const own = `git config --global user.name Agent; ${told}`;
+    expect(await carrel.ok('exec', 'who', '--', 'sh', '-c', own)).toBe('Agent <ada@example.org> Agent\n');
+    project.git('config', 'user.name', 'Of the project');
+    const kept = 'Of the project <ada@example.org> Of the project\n';
+    expect(await carrel.ok('run', project.path, '--', 'sh', '-c', told)).toBe(kept);
+    await carrel.clear();
+  });
+
   const ofOthers = (project: Project) =>
     execFileSync('find', [project.path, '!', '-uid', `${project.owner.uid}`]).toString();
   /** What the owner works with, byte for byte: files, index and where HEAD is. */

@@ -32,6 +32,7 @@ export const image = 'carrel-test';
 const startMs = 30_000;
 const programs = [
   'cat',
+  'dd',
   'echo',
   'env',
   'false',

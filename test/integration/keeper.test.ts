@@ -31,7 +31,16 @@ function options(id: string, keeperPath = findProgram('conmon')!): KeeperOptions
   const bundle = join(folder, 'run', id);
   mkdirSync(bundle);
   const runtime = { runtimePath: findProgram('crun')!, runtimeArgs: ['--root', join(folder, 'state/crun')] };
-  return { keeperPath, ...runtime, id, bundle, exits: join(folder, 'exit'), log: null, keepStdinOpen: false };
+  return {
+    keeperPath,
+    ...runtime,
+    id,
+    bundle,
+    exits: join(folder, 'exit'),
+    log: null,
+    keepStdinOpen: false,
+    terminal: false,
+  };
 }
 
 it('a keeper that says all is done has noted who it is', async () => {

@@ -67,6 +67,7 @@ describe('inside a sandbox', () => {
       demanded: [],
       held: [],
       stdin: false,
+      terminal: null,
       console: false,
     };
     return (await engine.start(launch)).handle;

@@ -4,12 +4,11 @@ import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { parseEnv } from '../option.ts';
+import type { Output } from '../output/output.ts';
 import { interact } from '../stream/interactive.ts';
-import { terminalSize } from '../stream/terminal.ts';
+import { type StreamOptions, terminalEnv, wantedStreams } from '../stream/wanted.ts';
 
-interface Options {
-  readonly interactive?: boolean;
-  readonly tty?: boolean;
+interface Options extends StreamOptions {
   readonly env?: readonly string[];
   readonly cwd?: string;
   readonly bound?: boolean;
@@ -20,16 +19,17 @@ export default async function exec(context: Context, invocation: Invocation<Opti
   if (invocation.command.length === 0) {
     throw new Fault('invalid', 'exec needs a command', { hint: `Put it after --: carrel exec ${name} -- CMD…` });
   }
-  return interact(connect(context), context.out, name, execRequest(invocation));
+  return interact(connect(context), context.out, name, execRequest(invocation, context.out));
 }
 
-function execRequest({ options, command }: Invocation<Options>): ExecRequest {
+function execRequest({ options, command }: Invocation<Options>, out: Output): ExecRequest {
+  const wanted = wantedStreams(options, out, false);
   return {
     command: [...command],
-    stdin: options.interactive === true,
-    ...(options.env === undefined ? {} : { env: parseEnv(options.env) }),
+    stdin: wanted.stdin,
+    env: { ...terminalEnv(wanted), ...parseEnv(options.env ?? []) },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.tty ? { terminal: terminalSize() } : {}),
+    ...(wanted.terminal ? { terminal: wanted.terminal } : {}),
     ...(options.bound ? { bound: true } : {}),
   };
 }

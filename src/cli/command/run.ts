@@ -9,10 +9,12 @@ import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { tellRefused } from '../refused.ts';
-import { type SandboxOptions, sandboxRequest } from '../request.ts';
+import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from '../request.ts';
 import { catchSignals } from '../signals.ts';
-import { hasInput, sendInput } from '../stream/input.ts';
+import { lend } from '../stream/interactive.ts';
+import { StartWords } from '../stream/not-started.ts';
 import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/receive.ts';
+import { type Wanted, wantedStreams } from '../stream/wanted.ts';
 import { withTrust } from '../trust.ts';
 import create from './create.ts';
 
@@ -27,16 +29,18 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     await create(context, invocation);
     return 0;
   }
-  const input = hasInput();
-  const body = { ...sandboxRequest(options, args[0], command), console: true, stdin: input };
+  const wanted = wantedStreams(options, context.out, true);
+  const asked = withStreams(sandboxRequest(options, args[0], command), wanted);
+  const body = { ...(await withAuthor(asked)), console: true };
   const client = connect(context);
   const brake = new Brake(client, context.out);
   const release = catchSignals(() => brake.press());
   try {
     const view = await withTrust(context, client, () => client.call('createSandbox', { body }));
     brake.engage(view.name);
+    if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     tellFallback(context.out, body, view);
-    const exit = await join(client, context.out, view.name, input);
+    const exit = await join(client, context.out, view, wanted);
     tellRefused(context.out, view.name, exit.refused, options.rm);
     if (options.rm) await tellKept(client, context.out, view);
     else await tellChanges(client, context.out, view);
@@ -46,11 +50,16 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   }
 }
 
-async function join(client: Client, out: Output, name: string, input: boolean): Promise<Exit> {
+async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: Wanted): Promise<Exit> {
+  const { name, command } = view;
   const socket = await client.upgrade('attachSandbox', { name });
-  const release = input ? sendInput(socket, process.stdin) : () => {};
+  const release = lend(socket, { stdin, terminal: terminal !== null });
   try {
-    const exit = await receive(socket, ownSinks(out));
+    const words = new StartWords(ownSinks(out));
+    const exit = await receive(socket, words.sinks, name);
+    const refusal = await words.refusal(exit, command);
+    release();
+    if (refusal) out.fail(refusal);
     closeSinks(out, exit);
     if (exit.outOfMemory) out.warn(memoryHint(name));
     return exit;

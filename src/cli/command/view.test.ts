@@ -17,6 +17,7 @@ const sandbox: SandboxView = {
     exitCode: 137,
     signal: 'SIGKILL',
     reason: 'oom',
+    terminal: false,
     command: ['sh', '-c', '\u001b[2J'],
     mode: 'none',
     workspace: null,

@@ -4,9 +4,11 @@ import type { Readable, Writable } from 'node:stream';
 import { encodeFrame } from '../../api/stream.ts';
 
 const endOfInput = encodeFrame('stdin', Buffer.alloc(0));
+/** A terminal has no end of input: a key says it, alone on its line. */
+const endKey = encodeFrame('stdin', Buffer.of(0x04));
 
 /** Sends a source as stdin frames at the pace of the socket, then the end of input. The returned function lets go. */
-export function sendInput(socket: Writable, source: Readable): () => void {
+export function sendInput(socket: Writable, source: Readable, terminal = false): () => void {
   const resume = () => source.resume();
   const data = (chunk: Buffer) => {
     if (socket.destroyed || socket.write(encodeFrame('stdin', chunk))) return;
@@ -14,7 +16,7 @@ export function sendInput(socket: Writable, source: Readable): () => void {
     socket.once('drain', resume);
   };
   const end = () => {
-    if (!socket.destroyed) socket.write(endOfInput);
+    if (!socket.destroyed) socket.write(terminal ? endKey : endOfInput);
   };
   // A terminal that hung up reads as an error: there is nothing more to come either way.
   source.on('data', data).once('end', end).once('error', end);
@@ -36,7 +38,7 @@ export function hasInput(): boolean {
 }
 
 /** A job in the background that reads the terminal is stopped by the kernel, so it must not. */
-function inForeground(): boolean {
+export function inForeground(): boolean {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return group === foreground;

@@ -1,38 +1,66 @@
-/** What `exec` and `shell` share: a command inside with this person's streams, and perhaps their terminal. */
+/** What `run`, `exec`, `shell` and `attach` share: this person's streams, and perhaps their terminal, lent to a command inside. */
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
 import type { ExecRequest } from '../../api/routes.ts';
 import { encodeJson } from '../../api/stream.ts';
+import type { Fault } from '../../model/fault.ts';
 import type { Output } from '../output/output.ts';
 import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
 import { catchSignals } from '../signals.ts';
 import { sendInput } from './input.ts';
+import { StartWords } from './not-started.ts';
 import { closeSinks, memoryHint, ownSinks, receive } from './receive.ts';
 import { followSize, rawKeys } from './terminal.ts';
 
-export async function interact(client: Client, out: Output, name: string, request: ExecRequest): Promise<number> {
+export interface Lent {
+  readonly stdin: boolean;
+  readonly terminal: boolean;
+}
+
+export async function interact(
+  client: Client,
+  out: Output,
+  name: string,
+  request: ExecRequest,
+  refuse = same,
+): Promise<number> {
   const socket = await client.upgrade('execSandbox', { name });
   socket.write(encodeJson('request', request));
   onBrokenPipe(() => process.exit(brokenPipeExit));
-  const releases = lend(socket, request);
+  const lent = { stdin: request.stdin === true, terminal: request.terminal !== undefined };
+  // With raw keys Ctrl-C is a byte, and a signal from elsewhere is meant for us.
+  const pass = () => catchSignals((signal) => void socket.write(encodeJson('signal', { name: signal })));
+  const releaseSignals = isRaw(lent) ? () => {} : pass();
+  const giveBack = lend(socket, lent);
   try {
-    const exit = await receive(socket, ownSinks(out));
+    const words = new StartWords(ownSinks(out));
+    const exit = await receive(socket, words.sinks, name);
+    const refusal = await words.refusal(exit, request.command);
+    giveBack();
+    if (refusal) out.fail(refuse(refusal));
     closeSinks(out, exit);
     if (exit.outOfMemory) out.warn(memoryHint(name));
     return exit.exitCode;
   } finally {
-    for (const release of releases.reverse()) release();
+    giveBack();
+    releaseSignals();
     socket.destroy();
   }
 }
 
-function lend(socket: Socket, request: ExecRequest): (() => void)[] {
+const same = (fault: Fault) => fault;
+
+/** Until the returned function is called. */
+export function lend(socket: Socket, lent: Lent): () => void {
   const releases: (() => void)[] = [];
-  const raw = request.terminal !== undefined && request.stdin === true && process.stdin.isTTY === true;
-  if (raw) releases.push(rawKeys());
-  // With raw keys Ctrl-C is a byte, and a signal from elsewhere is meant for us.
-  else releases.push(catchSignals((name) => void socket.write(encodeJson('signal', { name }))));
-  if (request.terminal) releases.push(followSize(socket));
-  if (request.stdin) releases.push(sendInput(socket, process.stdin));
-  return releases;
+  if (isRaw(lent)) releases.push(rawKeys());
+  if (lent.terminal) releases.push(followSize(socket));
+  if (lent.stdin) releases.push(sendInput(socket, process.stdin, lent.terminal));
+  return () => {
+    for (const release of releases.splice(0).reverse()) release();
+  };
+}
+
+export function isRaw({ stdin, terminal }: Lent): boolean {
+  return terminal && stdin && process.stdin.isTTY === true;
 }

@@ -23,11 +23,14 @@ export interface Sinks {
 }
 
 /** Until the exit frame. A stream that ends without one lost its daemon, not its command. */
-export async function receive(stream: Readable, sinks: Sinks): Promise<Exit> {
+export async function receive(stream: Readable, sinks: Sinks, name?: string): Promise<Exit> {
   const exit = await deliver(readFrames(stream), sinks);
   if (exit) return exit;
   throw new Fault('unavailable', 'the daemon went away while the command was running', {
-    hint: 'The sandbox goes on without it: see carrel ls and carrel attach NAME.',
+    hint:
+      name === undefined
+        ? 'The sandbox goes on without it: carrel ls'
+        : `The sandbox goes on without it: carrel attach ${name}`,
   });
 }
 

@@ -2,13 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { encodeJson } from '../../api/stream.ts';
+import type { TerminalSize } from '../../model/sandbox.ts';
 
-export interface Size {
-  readonly rows: number;
-  readonly columns: number;
-}
-
-export function terminalSize(): Size {
+export function terminalSize(): TerminalSize {
   const { rows, columns } = process.stdout;
   return { rows: rows || 24, columns: columns || 80 };
 }
@@ -26,6 +22,13 @@ export function rawKeys(): () => void {
     process.off('exit', restore);
     restore();
   };
+}
+
+/** A full-screen program draws its screen again for a new size, so it is told one that differs first. */
+export function redraw(socket: Writable): void {
+  const { rows, columns } = terminalSize();
+  socket.write(encodeJson('resize', { rows: rows + 1, columns }));
+  socket.write(encodeJson('resize', { rows, columns }));
 }
 
 /** Tells the other end of every new size. */

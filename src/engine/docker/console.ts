@@ -5,14 +5,24 @@ import type { Console } from '../engine.ts';
 import type { Connection } from './connection.ts';
 import { readOutputs } from './frames.ts';
 import type { Life } from './life.ts';
+import { resizeContainer } from './resize.ts';
 
-export async function attachConsole(connection: Connection, container: string, life: Life): Promise<Console> {
+export interface Attachment {
+  readonly life: Life;
+  readonly terminal: boolean;
+}
+
+export async function attachConsole(
+  connection: Connection,
+  container: string,
+  { life, terminal }: Attachment,
+): Promise<Console> {
   const streams = { stream: '1', stdin: '1', stdout: '1', stderr: '1' };
   const socket = await connection.hijack(`/containers/${container}/attach`, streams, null);
   return {
-    ...readOutputs(socket, false, { over: () => life.isOver(), isFree: () => !life.isKnown }),
+    ...readOutputs(socket, terminal, { over: () => life.isOver(), isFree: () => !life.isKnown }),
     stdin: stdinOf(socket),
-    resize: async () => {},
+    resize: terminal ? resizeContainer(connection, container) : async () => {},
     detach: () => socket.destroy(),
   };
 }

@@ -42,6 +42,7 @@ import { handleOf, observed } from './observe.ts';
 import { Pauses } from './pause.ts';
 import { prepareWithPodman } from './podman.ts';
 import { probe } from './probe.ts';
+import { resizeContainer } from './resize.ts';
 import { create } from './start.ts';
 import { readStats } from './stats.ts';
 
@@ -105,12 +106,12 @@ class DockerEngine implements Engine {
     }
   }
 
-  async #begin({ id, console: held }: Launch, made?: Made): Promise<ContainerInspectInfo> {
+  async #begin({ id, terminal, console: held }: Launch, made?: Made): Promise<ContainerInspectInfo> {
     const { connection } = this.#context;
     const early = made !== undefined && (await this.#context.facts()).product === 'Podman';
     const name = await this.#context.containers.idOf(id);
     const life = new Life(connection, name);
-    if (held) this.#held.hold(id, await attachConsole(connection, name, life));
+    if (held) this.#held.hold(id, await attachConsole(connection, name, { life, terminal: terminal !== null }));
     if (early) {
       await prepareWithPodman(connection, name);
       const container = await this.#present(id);
@@ -122,6 +123,8 @@ class DockerEngine implements Engine {
       // Somebody was faster.
       if (statusOf(error) !== 304) throw error;
     }
+    // Not every engine takes the size with the order to create.
+    if (terminal) await resizeContainer(connection, name)(terminal.rows, terminal.columns);
     crashPoint('start:begun');
     this.#context.stage.hide(id);
     if (this.#context.hasLog(id)) this.#context.logs.add(this.#context.run(id));
@@ -221,11 +224,12 @@ class DockerEngine implements Engine {
     const found = await this.inspect(id, handle);
     if (found.kind !== 'running') throw sandboxNotRunning();
     const container = await this.#present(id);
-    if (this.#context.hasLog(id)) return openLogConsole(this.#context, id, container);
+    const terminal = container.Config.Tty;
+    if (this.#context.hasLog(id) && !terminal) return openLogConsole(this.#context, id, container);
     const { connection } = this.#context;
     const life = new Life(connection, container.Id);
     life.settle(container.State.Pid);
-    const console = await attachConsole(connection, container.Id, life);
+    const console = await attachConsole(connection, container.Id, { life, terminal });
     try {
       // One that had ended by then would keep the connection open until somebody starts it again.
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());

@@ -11,6 +11,7 @@ import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { stdinOf } from './console.ts';
 import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
+import { isOver, isResized, saidAgain } from './resize.ts';
 import { environment } from './spec.ts';
 
 /** Of what ended with its sandbox, and was removed before anybody could ask. */
@@ -148,30 +149,14 @@ async function begunState(inspect: Inspect): Promise<ExecInspectInfo | null> {
   }
 }
 
-type Resize = (rows: number, columns: number) => Promise<void>;
-
-const againMs = 200;
-
-/** The conmon behind Podman may take the first of two sizes that come at once for both, so the last one is said again. */
-function saidAgain(resize: Resize): Resize {
-  let timer: NodeJS.Timeout | undefined;
-  return async (rows, columns) => {
-    clearTimeout(timer);
-    await resize(rows, columns);
-    timer = setTimeout(() => void resize(rows, columns).catch(() => {}), againMs).unref();
-  };
-}
-
 async function resizeExec(connection: Connection, id: string, inspect: Inspect, rows: number, columns: number) {
   await begunState(inspect);
   try {
     await connection.find((docker) => docker.getExec(id).resize({ h: rows, w: columns }));
   } catch (error) {
-    // As Podman says that it was done.
-    if (statusOf(error) === 201) return;
+    if (isResized(error)) return;
     // It has ended meanwhile, of which the engine may know before it says so, ignoring.
-    const over = /stopped container|not running|already finished/.test((error as Error).message);
-    if (!over && (await inspect())?.Running) throw error;
+    if (!isOver(error) && (await inspect())?.Running) throw error;
   }
 }
 

@@ -28,6 +28,9 @@ export class FrameReader {
       yield { stream, bytes };
     }
   }
+
+  /** What was cut off within a frame is lost. */
+  *end(): Generator<Frame> {}
 }
 
 export interface Outputs {

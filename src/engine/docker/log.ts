@@ -9,6 +9,7 @@ import type { LogLine, LogOptions } from '../engine.ts';
 import { type Connection, statusOf } from './connection.ts';
 import { type Frame, FrameReader } from './frames.ts';
 import { LogPosition } from './log-position.ts';
+import { RawLogReader } from './raw-log.ts';
 
 /** Pieces of a line are this long, but for the last. */
 const pieceBytes = 16 * 1024;
@@ -96,7 +97,7 @@ async function* records(connection: Connection, container: string, range: Range)
   };
   const answer = await openLog(connection, container, query);
   if (answer === null) return;
-  const [frames, reader] = [new FrameReader(), new RecordReader()];
+  const [frames, reader] = [await frameReader(connection, container), new RecordReader()];
   const stop = () => answer.destroy();
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
@@ -107,12 +108,19 @@ async function* records(connection: Connection, container: string, range: Range)
         if (signal?.aborted) return;
       }
     }
+    for (const frame of frames.end()) yield reader.read(frame);
   } catch (error) {
     if (!signal?.aborted) throw connection.brokeOff(error);
   } finally {
     signal?.removeEventListener('abort', stop);
     answer.destroy();
   }
+}
+
+/** What was logged from a terminal comes without frames. */
+async function frameReader(connection: Connection, container: string): Promise<FrameReader | RawLogReader> {
+  const found = await connection.find((docker) => docker.getContainer(container).inspect());
+  return found?.Config.Tty ? new RawLogReader(pieceBytes) : new FrameReader();
 }
 
 const triesWhileBusy = 20;

@@ -49,6 +49,7 @@ export function podmanSpec(options: ContainerCreateOptions, input: PodmanInput):
     env: Object.fromEntries((options.Env ?? []).map(pair)),
     work_dir: options.WorkingDir,
     stdin: options.OpenStdin,
+    terminal: options.Tty,
     healthconfig: options.Healthcheck,
     init: host.Init,
     // By their names alone these two commands would get mounts of their own.

@@ -40,10 +40,10 @@ export function containerSpec(input: SpecInput): ContainerCreateOptions {
     Env: environment(launch.env),
     WorkingDir: launch.cwd,
     Healthcheck: { Test: ['NONE'] },
-    Tty: false,
-    OpenStdin: launch.stdin,
-    // With a client from the start, its end of input is the command's.
-    StdinOnce: launch.console,
+    Tty: launch.terminal !== null,
+    OpenStdin: launch.stdin || launch.terminal !== null,
+    // With a client from the start, its end of input is the command's; a terminal has none.
+    StdinOnce: launch.console && launch.terminal === null,
     NetworkDisabled: true,
     HostConfig: hostConfig(input),
   };
@@ -73,6 +73,7 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
     LogConfig: { Type: facts.logDriver, Config: logOptions(facts.logDriver, input.log) },
     Mounts: [...input.mounts],
     Tmpfs: { ...input.tmpfs },
+    ...(launch.terminal && { ConsoleSize: [launch.terminal.rows, launch.terminal.columns] }),
     ...resources(input),
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }

@@ -62,8 +62,11 @@ export class FakeSandbox {
   }
 
   begin(): void {
-    const { command, env, cwd, stdin } = this.launch;
-    const spec: ExecSpec = { command: command.length === 0 ? [idle] : command, env, cwd, stdin, terminal: null };
+    const { command, env, cwd, stdin, terminal } = this.launch;
+    const spec: ExecSpec = {
+      ...{ command: command.length === 0 ? [idle] : command, env, cwd, terminal },
+      stdin: stdin || terminal !== null,
+    };
     this.#phase = 'running';
     this.#command = this.#spawn(spec, (stream, chunk) => this.#record(stream, chunk));
     this.#command.ended.then((exit) => this.finish(exit));
@@ -154,12 +157,12 @@ export class FakeSandbox {
       stdin: new Writable({
         write: (chunk: Buffer, _encoding, done) => void this.#type(chunk).then(() => done(), done),
         final: (done) => {
-          if (this.launch.console) this.#command?.stdin.end();
+          if (this.launch.console && !this.launch.terminal) this.#command?.stdin.end();
           done();
         },
       }),
       ...streams,
-      resize: async () => {},
+      resize: async (rows, columns) => this.#command?.resize(rows, columns),
       detach: () => {
         this.#attached.delete(streams);
         letGo(streams);

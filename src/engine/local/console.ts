@@ -18,7 +18,7 @@ const STDERR = 3;
 const maxPacketBytes = 8 * 1024;
 
 export function attachConsole(bundle: string): Console {
-  const { socket, rest } = connect(bundle);
+  const { socket, input, rest } = connect(bundle);
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const resume = () => {
@@ -42,12 +42,16 @@ export function attachConsole(bundle: string): Console {
     ended();
     socket.end();
   });
-  socket.on('close', ended);
+  socket.on('close', () => {
+    ended();
+    input.destroy();
+  });
   // A keeper that ends while we write is an end like any other.
   socket.on('error', ended);
+  input.on('error', () => {});
   socket.resume();
   return {
-    stdin: stdinOf(socket),
+    stdin: stdinOf(input),
     stdout,
     stderr,
     resize: async (rows, columns) => resize(bundle, rows, columns),

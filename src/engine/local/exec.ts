@@ -36,9 +36,8 @@ export async function execInside(tools: ExecTools, id: string, bundle: string, s
   const folder = join(bundle, 'exec', name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { command: args, env, cwd } = spec;
-  const inside = processSpec({ args, env, cwd, terminal: spec.terminal !== null, maxProcesses: tools.maxProcesses });
-  const size = spec.terminal && { consoleSize: { height: spec.terminal.rows, width: spec.terminal.columns } };
-  writeFileSync(join(folder, 'process.json'), JSON.stringify({ ...inside, ...size }), { mode: 0o600 });
+  const inside = processSpec({ args, env, cwd, terminal: spec.terminal, maxProcesses: tools.maxProcesses });
+  writeFileSync(join(folder, 'process.json'), JSON.stringify(inside), { mode: 0o600 });
   return spec.terminal === null
     ? execWithPipes(tools, id, folder, spec.stdin)
     : execWithTerminal(tools, id, folder, { command: args, size: spec.terminal });
@@ -151,8 +150,8 @@ async function execWithTerminal(
   folder: string,
   { command: [command], size }: { command: readonly string[]; size: NonNullable<ExecSpec['terminal']> },
 ): Promise<Process> {
-  const options = { ...tools, id, bundle: folder, exits: folder, log: null, keepStdinOpen: true };
-  const extra = ['--exec', '--exec-attach', '--terminal', '--exec-process-spec', join(folder, 'process.json')];
+  const options = { ...tools, id, bundle: folder, exits: folder, log: null, keepStdinOpen: true, terminal: true };
+  const extra = ['--exec', '--exec-attach', '--exec-process-spec', join(folder, 'process.json')];
   const child = spawn(tools.keeperPath, [...keeperArgs(options), ...extra], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, TMPDIR: folder, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4', _OCI_ATTACHPIPE: '5' },

@@ -19,6 +19,7 @@ export interface KeeperOptions {
   readonly log: { readonly path: string; readonly maxBytes: number } | null;
   /** Keep the command's stdin open when a client that was attached goes away. */
   readonly keepStdinOpen: boolean;
+  readonly terminal: boolean;
 }
 
 export interface Keeper {
@@ -35,7 +36,7 @@ export interface Keeper {
 export function callKeeper(options: KeeperOptions): Keeper {
   const child = spawn(options.keeperPath, keeperArgs(options), {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
+    env: { PATH: process.env.PATH, TMPDIR: options.bundle, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
     cwd: options.bundle,
     ...withoutGroups(),
   });
@@ -72,6 +73,7 @@ export function keeperArgs(options: KeeperOptions): string[] {
     // Always a pipe: runtimes give the streams they are handed to the user inside, /dev/null of the host among them.
     '--stdin',
     ...(options.keepStdinOpen ? ['--leave-stdin-open'] : []),
+    ...(options.terminal ? ['--terminal'] : []),
   ];
 }
 

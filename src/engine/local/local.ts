@@ -127,11 +127,12 @@ class LocalEngine implements LocalEngineView {
   }
 
   /** A command without stdin finds its end at once; conmon closes it when a client does. */
-  #connect({ id, stdin, console: held }: Launch): void {
-    if (stdin && !held) return;
+  #connect({ id, stdin, terminal, console: held }: Launch): void {
+    const keepsInput = stdin || terminal !== null;
+    if (keepsInput && !held) return;
     const console = attachConsole(this.#context.layout.run(id));
     if (held) this.#held.hold(id, console);
-    if (!stdin) console.stdin.end();
+    if (!keepsInput) console.stdin.end();
     if (!held) console.stdin.on('finish', () => console.detach());
   }
 

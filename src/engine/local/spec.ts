@@ -1,5 +1,6 @@
 /** The OCI runtime specification of a sandbox, from plain data. Pure. */
 import type { Limits } from '../../model/limits.ts';
+import type { TerminalSize } from '../../model/sandbox.ts';
 import type { Launch } from '../engine.ts';
 import { agentId, type Identity } from './ids.ts';
 import { seccompProfile } from './seccomp.ts';
@@ -91,7 +92,7 @@ export function runtimeSpec(input: SpecInput): object {
       args: initArgs(launch.command),
       env: launch.env,
       cwd: launch.cwd,
-      terminal: false,
+      terminal: launch.terminal,
       maxProcesses: maxProcesses(launch.limits, input.byGroup),
     }),
     root: { path: input.rootPath, readonly: true },
@@ -114,7 +115,7 @@ export interface ProcessInput {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly terminal: boolean;
+  readonly terminal: TerminalSize | null;
   readonly maxProcesses: number | null;
 }
 
@@ -124,7 +125,8 @@ export const oomScoreAdj = 500;
 /** A process inside, whether the sandbox's own or a later one: agent, without any privilege and any way to gain one. */
 export function processSpec(input: ProcessInput): object {
   return {
-    terminal: input.terminal,
+    terminal: input.terminal !== null,
+    ...(input.terminal && { consoleSize: { height: input.terminal.rows, width: input.terminal.columns } }),
     user: { uid: agentId, gid: agentId, additionalGids: [], umask: 0o022 },
     args: input.args,
     env: Object.entries(input.env).map(([key, value]) => `${key}=${value}`),

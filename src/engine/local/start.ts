@@ -35,7 +35,8 @@ export async function create(context: Context, launch: Launch): Promise<void> {
     bundle,
     exits: context.layout.exits,
     log: { path: join(bundle, logName), maxBytes: context.log.maxBytes },
-    keepStdinOpen: launch.stdin && !launch.console,
+    keepStdinOpen: launch.terminal !== null || (launch.stdin && !launch.console),
+    terminal: launch.terminal !== null,
   });
   try {
     const note: LaunchNote = {

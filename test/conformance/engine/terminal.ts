@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type Case, exitedWith, killedBy, succeeded } from './trial.ts';
+import { type Case, exitedWith, killedBy, succeeded, text } from './trial.ts';
 import { Heard, within } from './wait.ts';
 
 const terminal = { rows: 33, columns: 101 };
@@ -60,6 +60,44 @@ export function terminals(it: Case): void {
       const made = await t.idle();
       const runs = Array.from({ length: 5 }, () => t.run(made, t.commands.exit(0), null, { stdin: true, terminal }));
       expect((await Promise.all(runs)).map(({ exit }) => exit)).toEqual(runs.map(() => succeeded));
+    });
+  });
+
+  describe('a terminal of the sandbox’s own command', () => {
+    it('is one, of the size that was asked for, and takes a new one', async ({ t }) => {
+      const made = await t.start(t.commands.tellSize, { terminal, console: true });
+      const console = await t.engine.attach(made.id, made.handle);
+      const stdout = new Heard(console.stdout);
+      await stdout.has('33 101');
+      await stdout.has('ready');
+      await console.resize(44, 120);
+      await stdout.has('44 120');
+      await t.engine.stop(made.id, made.handle, 0);
+      await stdout.toEnd();
+    });
+
+    it('brings everything on stdout, and into the log', async ({ t }) => {
+      const made = await t.start(t.commands.printBoth('to stdout\n', 'to stderr\n'), { terminal, console: true });
+      const console = await t.engine.attach(made.id, made.handle);
+      const stdout = new Heard(console.stdout);
+      console.stderr.resume();
+      const lines = /^to stdout\r?\nto stderr\r?\n$/;
+      expect((await stdout.toEnd()).toString()).toMatch(lines);
+      expect(await t.exit(made)).toEqual(succeeded);
+      expect(text(await t.logs(made.id))).toMatch(lines);
+    });
+
+    it('is there for who attaches later, and for the next', async ({ t }) => {
+      const made = await t.start(t.commands.copyStdin, { terminal });
+      for (const line of ['first', 'second']) {
+        const console = await t.engine.attach(made.id, made.handle);
+        console.stderr.resume();
+        const stdout = new Heard(console.stdout);
+        console.stdin.write(`${line}\n`);
+        await stdout.has(line);
+        console.detach();
+      }
+      expect(await t.kind(made)).toBe('running');
     });
   });
 }

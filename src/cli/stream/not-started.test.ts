@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { StartWords, startFault } from './not-started.ts';
+
+const ended = (exitCode: number) => ({ exitCode, signal: null, outOfMemory: false });
+
+async function told(exitCode: number, ...words: string[]): Promise<{ shown: string; message: string | null }> {
+  const shown: string[] = [];
+  const sink = (chunk: Buffer) => void shown.push(String(chunk));
+  const start = new StartWords({ stdout: sink, stderr: sink });
+  for (const word of words) await start.sinks.stderr(Buffer.from(word));
+  const refusal = await start.refusal(ended(exitCode), ['nosuch']);
+  return { shown: shown.join(''), message: refusal?.message ?? null };
+}
+
+it.each([
+  '[FATAL tini (2)] exec nosuch failed: No such file or directory\n',
+  '[FATAL tini (7)] exec nosuch failed: No such file or directory\r\n',
+  'ERROR (catatonit:2): failed to exec pid1: No such file or directory\n',
+  'executable file `nosuch` not found in $PATH: No such file or directory\n',
+  'OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown\r\n',
+  'nosuch could not be started\r\n',
+])('what others say of a missing program is told in our words: %j', async (words) => {
+  expect(await told(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
+});
+
+it('the same words of a program that did start are its own', async () => {
+  const words = '[FATAL tini (2)] exec nosuch failed: No such file or directory\n';
+  expect(await told(0, words)).toEqual({ shown: words, message: null });
+  expect(await told(127, 'sh: 1: nosuch: not found\n')).toEqual({ shown: 'sh: 1: nosuch: not found\n', message: null });
+  expect(await told(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
+});
+
+it('a folder that is not there and a file that cannot be run are told apart', () => {
+  expect(startFault('ls', 'chdir `/no`: No such file or directory\n').message).toContain('no folder /no');
+  const runc = 'OCI runtime exec failed: … chdir to cwd ("/no") set in config.json failed: no such file or directory';
+  expect(startFault('ls', runc).message).toContain('no folder /no');
+  expect(startFault('/etc/passwd', 'open executable: Permission denied\n').message).toContain('not executable');
+});

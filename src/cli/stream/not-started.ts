@@ -1,0 +1,81 @@
+/**
+ * A command that could not be started, in our words. The init inside and the runtimes say it in theirs, on the command's own
+ * streams; so what looks like that is held back until the exit code tells whether it is.
+ */
+import { Fault } from '../../model/fault.ts';
+import type { Exit, Sinks } from './receive.ts';
+
+const notFound = 127;
+const notExecutable = 126;
+
+/** How init programs (tini, docker-init, catatonit) and runtimes (crun, runc; alone, or behind an engine) begin. */
+const foreign =
+  /^(\[FATAL tini \(\d+\)\] exec |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: |.* could not be started\r?\n$)/;
+const maxHeldBytes = 8 * 1024;
+
+export class StartWords {
+  readonly #sinks: Sinks;
+  readonly #held: { readonly to: Sinks['stdout']; readonly chunk: Buffer }[] = [];
+  #passing = false;
+
+  constructor(sinks: Sinks) {
+    this.#sinks = sinks;
+  }
+
+  /** To write to in the place of those that were given. */
+  get sinks(): Sinks {
+    return {
+      ...this.#sinks,
+      stdout: (chunk) => this.#take(this.#sinks.stdout, chunk),
+      stderr: (chunk) => this.#take(this.#sinks.stderr, chunk),
+    };
+  }
+
+  async #take(to: Sinks['stdout'], chunk: Buffer): Promise<void> {
+    const isForeign = foreign.test(chunk.toString('utf8', 0, maxHeldBytes)) && chunk.length < maxHeldBytes;
+    if (!this.#passing && (isForeign || this.#held.length > 0) && this.#held.length < 8) {
+      this.#held.push({ to, chunk });
+      return;
+    }
+    await this.#pass();
+    await to(chunk);
+  }
+
+  async #pass(): Promise<void> {
+    this.#passing = true;
+    for (const { to, chunk } of this.#held.splice(0)) await to(chunk);
+  }
+
+  /** At the end: why the command was not started, or null, and then what was held back is passed on. */
+  async refusal({ exitCode }: Exit, command: readonly string[]): Promise<Fault | null> {
+    const words = Buffer.concat(this.#held.map(({ chunk }) => chunk)).toString('utf8');
+    if (words !== '' && (exitCode === notFound || exitCode === notExecutable)) return startFault(command[0]!, words);
+    await this.#pass();
+    return null;
+  }
+}
+
+export function startFault(program: string, words: string): Fault {
+  const folder = /chdir[^`"]*[`"]([^`"]*)[`"]/.exec(words)?.[1];
+  if (folder !== undefined) {
+    return new Fault('not_found', `there is no folder ${folder} in the sandbox to start ${program} in`, {
+      hint: 'Name one that is there: --cwd DIR',
+    });
+  }
+  if (/permission denied/i.test(words)) {
+    return new Fault('denied', `${program} cannot be run in the sandbox: it is not executable there`, {
+      hint: 'Make it executable (chmod +x), or name the program that runs it, such as: sh FILE',
+    });
+  }
+  if (/no such file|not found|could not be started/i.test(words)) {
+    return new Fault('not_found', `there is no program ${program} in the sandbox`, { hint: whereFrom(program) });
+  }
+  return new Fault('not_found', `${program} could not be started in the sandbox`, { hint: whereFrom(program) });
+}
+
+function whereFrom(program: string): string {
+  if (program.includes(' '))
+    return 'A program and its arguments are words of their own; for a line of shell: sh -c LINE';
+  if (program.includes('/')) return 'A path is one inside the sandbox: the project is /workspace there.';
+  return `Programs come from /usr of this machine, or from the image; a file of the project is called by path: ./${program}`;
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { gitSettings } from './identity.ts';
+
+it('an author is written as git reads it back, quotes and backslashes included', () => {
+  expect(gitSettings({ name: 'Ada "the first" \\ Lovelace; #1', email: 'ada@example.org' })).toBe(
+    [
+      '[include]\n\tpath = /etc/gitconfig',
+      '[user]\n\tname = "Ada \\"the first\\" \\\\ Lovelace; #1"\n\temail = "ada@example.org"\n',
+    ].join('\n'),
+  );
+});

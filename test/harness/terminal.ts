@@ -1,0 +1,59 @@
+/** A program on a pseudo-terminal, with somebody who types, pastes and drags the corner of the window. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { gather, until } from './installation.ts';
+
+const program = resolve('bin/carrel');
+
+export interface TerminalOptions {
+  readonly rows?: number;
+  readonly columns?: number;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class Terminal {
+  readonly #child: ChildProcess;
+  readonly #seen: () => string;
+  /** The exit code of the program. */
+  readonly ended: Promise<number>;
+
+  constructor(argv: readonly string[], { rows = 24, columns = 80, cwd, env = {} }: TerminalOptions = {}) {
+    const driver = ['test/fixtures/terminal.py', String(rows), String(columns)].map((word, n) =>
+      n === 0 ? resolve(word) : word,
+    );
+    this.#child = spawn('python3', [...driver, ...argv], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      cwd,
+      env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
+    });
+    this.#seen = gather(this.#child.stdout!);
+    this.#child.stdin!.on('error', () => {});
+    this.ended = new Promise((settle) => this.#child.on('close', (code) => settle(code ?? 255)));
+  }
+
+  /** Everything that was written to the screen so far. */
+  get text(): string {
+    return this.#seen();
+  }
+
+  type(text: string): void {
+    this.#child.stdin!.write(`${JSON.stringify({ type: text })}\n`);
+  }
+
+  resize(rows: number, columns: number): void {
+    this.#child.stdin!.write(`${JSON.stringify({ size: [rows, columns] })}\n`);
+  }
+
+  async has(pattern: RegExp): Promise<void> {
+    await until(() => pattern.test(this.text), `${pattern} on a terminal`).catch((error: Error) => {
+      throw new Error(`${error.message}, which shows ${JSON.stringify(this.text)}`);
+    });
+  }
+}
+
+/** The CLI on a terminal. */
+export function carrelOn(home: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
+  const env = { HOME: home, CARREL_HOME: home, ...options.env };
+  return new Terminal([process.execPath, program, ...args], { ...options, env });
+}
