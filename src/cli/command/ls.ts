@@ -9,9 +9,7 @@ import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
 import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
-import { commandLine, cut, plain } from '../output/text.ts';
-
-const commandColumns = 40;
+import { commandLine, plain } from '../output/text.ts';
 
 /** The size is there when it was asked for; null where it could not be told. */
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
@@ -55,7 +53,7 @@ export function listing(sandboxes: readonly Listed[], out: Output, now?: number,
     paintState(out, sandbox.state),
     ...sizeCell(sandbox),
     sandbox.project === null ? '-' : plain(shortPath(sandbox.project)),
-    sandbox.command.length === 0 ? '-' : cut(commandLine(sandbox.command), commandColumns),
+    sandbox.command.length === 0 ? '-' : commandLine(sandbox.command),
     age(sandbox.createdAt, now),
     exitCell(sandbox),
   ]);

@@ -51,7 +51,7 @@ async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void>
     const before = open.get(line.attempt);
     if (line.decision === 'allow') open.set(line.attempt, line);
     else open.delete(line.attempt);
-    if (line.decision !== undefined || before) out.print(cells({ ...before, ...line }, out).join('  '));
+    if (line.decision !== undefined || before) out.print(...table([cells({ ...before, ...line }, out)]));
   }
 }
 
@@ -69,10 +69,16 @@ export function listing(lines: readonly LogLine[], out: Output): string[] {
   return table([head, ...[...attempts.values()].map((line) => cells(line, out))]);
 }
 
+/** On a terminal, where a whole date leaves no room for what happened. */
+function timeOfDay(at: string): string {
+  const when = new Date(at);
+  return Number.isNaN(when.getTime()) ? plain(at) : when.toLocaleTimeString('en-GB', { hour12: false });
+}
+
 function cells(line: LogLine, out: Output): string[] {
   const { at, decision, asked = '', via = '', rule, sentBytes, receivedBytes, durationMs, reason } = line;
   return [
-    plain(at),
+    out.columns === null ? plain(at) : timeOfDay(at),
     decision === 'allow' ? out.paint('green', 'allow ') : out.paint('red', 'refuse'),
     asked === '' ? '-' : plain(asked),
     plain(via),

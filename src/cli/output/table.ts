@@ -1,19 +1,91 @@
-import { width } from './text.ts';
+import { cut, width, withoutColours } from './text.ts';
 
-/** Lines with aligned columns, two spaces apart, no trailing spaces. Cells are safe text already. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+const gap = 2;
+/** Narrower than this, or than its head, no column becomes. */
+const narrowest = 8;
+/** The last column goes on below itself, so it needs room for words and no more. */
+const narrowestLast = 24;
+
+/** The columns of the terminal that shows stdout; null where it goes elsewhere. */
+function screenColumns(): number | null {
+  return process.stdout.isTTY ? process.stdout.columns || 80 : null;
+}
+
+/**
+ * Lines with aligned columns, two spaces apart, no trailing spaces. Cells are safe text already. On a terminal that is too
+ * narrow the last column is wrapped and then others are cut, the widest first and the first, which has the names, last.
+ */
+export function table(rows: readonly (readonly string[])[], columns: number | null = screenColumns()): string[] {
+  const widths = fitted(natural(rows), rows[0] ?? [], columns ?? Number.POSITIVE_INFINITY);
+  return rows.flatMap((row) => lines(row, widths));
+}
+
+function natural(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {
       widths[column] = Math.max(widths[column] ?? 0, width(cell));
     });
   }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => pad(cell, widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
+  return widths;
+}
+
+function fitted(wanted: readonly number[], head: readonly string[], columns: number): number[] {
+  const widths = [...wanted];
+  const last = widths.length - 1;
+  const floor = (column: number) =>
+    column === last ? narrowestLast : Math.max(narrowest, column === 0 ? 0 : width(head[column] ?? ''));
+  for (const group of [[last], widths.map((_, column) => column).slice(1, last), [0]]) {
+    while (total(widths) > columns) {
+      const widest = group
+        .filter((column) => widths[column]! > floor(column))
+        .sort((a, b) => widths[b]! - widths[a]!)[0];
+      if (widest === undefined) break;
+      widths[widest]! -= 1;
+    }
+  }
+  return widths;
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one + gap, -gap);
+}
+
+function lines(row: readonly string[], widths: readonly number[]): string[] {
+  const last = widths.length - 1;
+  const before = row.slice(0, last).map((cell, column) => pad(shortened(cell, widths[column]!), widths[column]!));
+  const indent = ' '.repeat(total(widths) - widths[last]!);
+  // A word that is too long for one line is broken among others; alone beside its name it stays whole, to be copied.
+  const [first = '', ...more] = wrapped(row[last] ?? '', widths[last]!, last > 1);
+  return [[...before, first].join(' '.repeat(gap)), ...more.map((line) => indent + line)].map((line) => line.trimEnd());
+}
+
+function shortened(cell: string, columns: number): string {
+  return width(cell) <= columns ? cell : cut(withoutColours(cell), columns);
+}
+
+function wrapped(cell: string, columns: number, breaksWords: boolean): string[] {
+  if (width(cell) <= columns) return [cell];
+  const made: string[] = [];
+  let line = '';
+  for (const word of cell.split(' ').flatMap((one) => (breaksWords ? pieces(one, columns) : [one]))) {
+    if (line !== '' && width(line) + 1 + width(word) > columns) made.push(line);
+    else if (line !== '') {
+      line = `${line} ${word}`;
+      continue;
+    }
+    line = word;
+  }
+  return [...made, line];
+}
+
+function pieces(word: string, columns: number): string[] {
+  const found: string[] = [''];
+  for (const character of word) {
+    if (width(found.at(-1)! + character) > columns) found.push('');
+    found[found.length - 1] += character;
+  }
+  return found;
 }
 
 function pad(cell: string, columns: number): string {

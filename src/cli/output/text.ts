@@ -20,10 +20,14 @@ export function plainLines(text: string): string {
   return text.split('\n').map(plain).join('\n');
 }
 
+export function withoutColours(text: string): string {
+  return text.replace(colours, '');
+}
+
 /** The columns that text takes on a terminal. */
 export function width(text: string): number {
   let columns = 0;
-  for (const character of text.replace(colours, '')) columns += columnsOf(character);
+  for (const character of withoutColours(text)) columns += columnsOf(character);
   return columns;
 }
 
