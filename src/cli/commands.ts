@@ -8,7 +8,7 @@ import { swarmCommands, swarmGroups } from './swarm-commands.ts';
 import { workspaceCommands } from './workspace-commands.ts';
 
 /** What `carrel __names` tells the names of. */
-export const nameKinds = ['sandboxes', 'users', 'volumes', 'secrets', 'images', 'credentials'] as const;
+export const nameKinds = ['sandboxes', 'users', 'volumes', 'secrets', 'images', 'credentials', 'agents'] as const;
 export type NameKind = (typeof nameKinds)[number];
 
 export type Area =
@@ -50,8 +50,15 @@ export interface CommandEntry {
   readonly takesCommand?: boolean;
   /** How the usage line ends, where it says more than `args`. */
   readonly usage?: string;
-  /** What its arguments complete to; `sandbox` is for the first only, `sandbox-files` has files after it. */
-  readonly completes?: NameKind | 'sandbox' | 'sandbox-files' | 'files' | 'places' | readonly string[];
+  /** What its arguments complete to; `sandbox` is for the first only, `sandbox-files` has files after it, and so on. */
+  readonly completes?:
+    | NameKind
+    | 'sandbox'
+    | 'sandbox-files'
+    | 'sandbox-snapshots'
+    | 'files'
+    | 'places'
+    | readonly string[];
   readonly hidden?: boolean;
   readonly load: () => Promise<{ readonly default: Perform }>;
 }
@@ -250,6 +257,15 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./command/start.ts'),
   },
   {
+    name: 'restart',
+    area: 'Sandboxes:',
+    summary: 'stop what runs and start it again',
+    args: '<NAME...>',
+    options: [{ flags: '--grace <SECONDS>', summary: 'time between SIGTERM and SIGKILL (default 10)' }],
+    completes: 'sandboxes',
+    load: () => import('./command/restart.ts'),
+  },
+  {
     name: 'rm',
     area: 'Sandboxes:',
     summary: 'remove what has ended',
@@ -315,7 +331,7 @@ export const commands: readonly CommandEntry[] = [
     name: '__names',
     area: 'First contact:',
     summary: 'names of sandboxes or other things, for completion',
-    args: '[KIND]',
+    args: '[KIND] [OF]',
     hidden: true,
     load: () => import('./command/names.ts'),
   },

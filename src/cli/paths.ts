@@ -1,5 +1,8 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { Client } from '../api/client.ts';
 import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
 
 /** Paths in a workspace as they were typed. An empty one is an unset variable, and must not mean everything. */
 export function checkPaths(paths: readonly string[]): string[] {
@@ -9,9 +12,34 @@ export function checkPaths(paths: readonly string[]): string[] {
   return [...paths];
 }
 
-/** The part of a request that says which paths; none are all. */
-export function askedPaths(paths: readonly string[]): { paths?: string[] } {
-  return paths.length === 0 ? {} : { paths: checkPaths(paths) };
+/** The part of a request that says which paths; none are all. As in git they start at the current folder. */
+export async function askedPaths(
+  client: Client,
+  name: string,
+  typed: readonly string[],
+): Promise<{ paths?: string[] }> {
+  const paths = checkPaths(typed);
+  if (paths.length === 0) return {};
+  const { project } = await client.call('showSandbox', { path: { name } });
+  return {
+    paths: project === null ? paths : paths.map((path) => inProject(path, project, realpathSync(process.cwd()))),
+  };
+}
+
+/** Somewhere else than in the project, a path starts at its root; `/workspace/…` is what the sandbox calls it. */
+export function inProject(path: string, project: string, folder: string): string {
+  const here = relative(project, folder);
+  if (isOutside(here) && !isAbsolute(path)) return path;
+  if (path === '/workspace' || path.startsWith('/workspace/')) return path;
+  const found = isAbsolute(path) ? relative(project, path) : join(here, path);
+  if (!isOutside(found)) return found === '' ? '.' : found;
+  throw new Fault('invalid', `${printable(path)} is outside of the project ${printable(project)}`, {
+    hint: 'Paths start at the current folder, as in git.',
+  });
+}
+
+function isOutside(path: string): boolean {
+  return path === '..' || path.startsWith('../');
 }
 
 /** The daemon has another working folder than the user. An empty path is an unset variable, not the current folder. */

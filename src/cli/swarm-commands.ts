@@ -111,7 +111,11 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '--files <A,B>', summary: 'several task files' },
       { flags: '--all', summary: 'all task files of the project that have something to do' },
       { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
-      { flags: '--agent <NAME>', summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml' },
+      {
+        flags: '--agent <NAME>',
+        summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml',
+        completes: 'agents',
+      },
       ...surroundings,
       pr,
       { flags: '-d, --detach', summary: 'begin and do not read along' },

@@ -107,7 +107,7 @@ export const workspaceCommands: readonly CommandEntry[] = [
     area,
     summary: 'go back to a snapshot; what is there now becomes one first',
     args: '<NAME> <SNAPSHOT>',
-    completes: 'sandbox',
+    completes: 'sandbox-snapshots',
     load: () => import('./command/restore.ts'),
   },
   {

@@ -38,6 +38,7 @@ const sandboxes: readonly Rule[] = [
   { words: ['create'], more: ['project'], flags: surroundings, command: 'adapter' },
   { words: ['exec'], args: ['sandbox'], flags: { '-i': null, '--interactive': null }, command: 'adapter' },
   { words: ['start'], args: ['sandbox'], rest: 'sandbox' },
+  { words: ['restart'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
   { words: ['stop'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
   { words: ['rm'], args: ['sandbox'], rest: 'sandbox' },
   { words: ['snapshot'], args: ['sandbox'], more: ['word'] },

@@ -26,6 +26,15 @@ describe('run', () => {
     expect(outcome).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
   });
 
+  it('names the sandbox first of all with --json', async () => {
+    const lines = (await carrel.ok('--json', 'run', '--name', 'told', '--', 'echo', 'hi')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { stream: 'sandbox', name: 'told', id: (await carrel.show('told')).id },
+      { stream: 'stdout', text: 'hi\n' },
+      expect.objectContaining({ stream: 'exit', exitCode: 0 }),
+    ]);
+  });
+
   it('passes input through to its end', async () => {
     const input = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const { stdout } = await carrel.run(['run', '--rm', '--', 'sha256sum'], { input });
@@ -198,6 +207,17 @@ describe('stop and start', () => {
     await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
     await carrel.ok('stop', '--grace', '0.2', 'a');
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+  });
+
+  it('restart stops what runs, starts it and what has ended, and says which it could not', async () => {
+    await carrel.ok('create', '--name', 'a');
+    await carrel.ok('create', '--name', 'b');
+    await carrel.ok('stop', '--grace', '0', 'b');
+    const before = (await carrel.show('a')).startedAt;
+    const { exitCode, stdout, stderr } = await carrel.run(['restart', '--grace', '0', 'a', 'b', 'none']);
+    expect([exitCode, stdout, stderr]).toEqual([5, 'a\nb\n', expect.stringContaining('no sandbox none')]);
+    expect(await carrel.show('b')).toMatchObject({ state: 'running' });
+    expect((await carrel.show('a')).startedAt).not.toBe(before);
   });
 
   it('reaps what its command leaves behind', async () => {

@@ -51,12 +51,16 @@ describe.each(ways)('as %s', (way) => {
   }
 
   it('git commit inside is the owner’s, until the agent or the project says otherwise', async () => {
-    carrel.write('home/.gitconfig', '[user]\n\tname = Ada \\"L\\"\n\temail = ada@example.org\n');
+    carrel.write('home/.gitconfig', '[user]\n\tname = Ada \\"L\\" Love\n\temail = ada@example.org\n');
     const project = repository('identity');
     const told = 'git commit -q --allow-empty -m x && git log -1 --format="%an <%ae> %cn"';
-    expect(await carrel.ok('run', project.path, '--', 'sh', '-c', told)).toBe('Ada "L" <ada@example.org> Ada "L"\n');
+    expect(await carrel.ok('run', project.path, '--', 'sh', '-c', told)).toBe(
+      'Ada "L" Love <ada@example.org> Ada "L" Love\n',
+    );
     await carrel.ok('create', '--name', 'who', project.path);
-    expect(await carrel.ok('exec', 'who', '--', 'sh', '-c', told)).toBe('Ada "L" <ada@example.org> Ada "L"\n');
+    expect(await carrel.ok('exec', 'who', '--', 'sh', '-c', told)).toBe(
+      'Ada "L" Love <ada@example.org> Ada "L" Love\n',
+    );
     const own = `git config --global user.name Agent; ${told}`;
     expect(await carrel.ok('exec', 'who', '--', 'sh', '-c', own)).toBe('Agent <ada@example.org> Agent\n');
     project.git('config', 'user.name', 'Of the project');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gateKinds } from '../../model/change.ts';
 import type { Fault } from '../../model/fault.ts';
-import { askedPaths } from '../paths.ts';
+import { checkPaths, inProject } from '../paths.ts';
 import { applyRequest, parseKinds } from './request.ts';
 
 function invalid(work: () => unknown): void {
@@ -28,13 +28,12 @@ describe('refused', () => {
     invalid(() => applyRequest(['a'], [], { ours: true, leave: true }));
   });
   test('an empty path, which would be an unset variable', () => {
-    invalid(() => askedPaths(['a', '']));
+    invalid(() => checkPaths(['a', '']));
   });
 });
 
 test('no paths are all', () => {
-  expect(askedPaths([])).toEqual({});
-  expect(askedPaths(['a'])).toEqual({ paths: ['a'] });
+  expect(checkPaths(['a'])).toEqual(['a']);
 });
 
 test('--always goes with --allow, and --ask with neither', () => {
@@ -51,4 +50,21 @@ test('--always goes with --allow, and --ask with neither', () => {
     { ask: ['x'] },
   ])
     expect(() => applyRequest(['a'], [], options)).toThrow(expect.objectContaining({ code: 'invalid' }));
+});
+
+test.each([
+  ['a.ts', '/p/src', 'src/a.ts'],
+  ['../b.ts', '/p/src', 'b.ts'],
+  ['.', '/p/src', 'src'],
+  ['.', '/p', '.'],
+  ['..', '/p/src', '.'],
+  ['/p/src/a.ts', '/p/lib', 'src/a.ts'],
+  ['/workspace/src/a.ts', '/p/lib', '/workspace/src/a.ts'],
+  ['src/a.ts', '/elsewhere', 'src/a.ts'],
+])('%s typed in %s is %s of the project', (path, folder, expected) => {
+  expect(inProject(path, '/p', folder)).toBe(expected);
+});
+
+test('a path out of the project is refused', () => {
+  for (const path of ['../..', '../../q', '/etc/passwd']) invalid(() => inProject(path, '/p', '/p/src'));
 });

@@ -9,15 +9,16 @@ import { ownerOf } from '../author.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { during } from '../output/progress.ts';
-import { checkPaths } from '../paths.ts';
+import { askedPaths } from '../paths.ts';
 
 type Options = ApplyOptions & { readonly branch?: string; readonly message?: string };
 
 export default async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(args[0]!);
-  const request = applyRequest([name], checkPaths(args.slice(1)), options);
-  checkMessage(options);
   const client = connect(context);
+  const asked = applyRequest([name], [], options);
+  checkMessage(options);
+  const request = { ...asked, ...(await askedPaths(client, name, args.slice(1))) };
   const body = { ...request, ...(await commitOf(client, name, options)) };
   const view = await during(context.out, `applying ${name}`, client.call('apply', { body }));
   if (!context.json) context.out.print(...report(view, context.out));

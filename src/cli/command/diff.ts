@@ -16,8 +16,8 @@ export default async function diff(context: Context, { args, options }: Invocati
   const { out } = context;
   checkOptions(options);
   const name = checkSandboxName(args[0]!);
-  const input = { path: { name }, body: askedPaths(args.slice(1)) };
   const client = connect(context);
+  const input = { path: { name }, body: await askedPaths(client, name, args.slice(1)) };
   const doing = `comparing ${name}`;
   if (context.json || options.stat || options.nameStatus) {
     const view = await during(out, doing, client.call('listChanges', input));

@@ -13,8 +13,8 @@ import { canAsk, confirm } from '../stream/confirm.ts';
 export default async function discard(context: Context, invocation: Invocation<{ yes?: boolean }>): Promise<void> {
   const { out } = context;
   const name = checkSandboxName(invocation.args[0]!);
-  const input = { path: { name }, body: askedPaths(invocation.args.slice(1)) };
   const client = connect(context);
+  const input = { path: { name }, body: await askedPaths(client, name, invocation.args.slice(1)) };
   if (!invocation.options.yes) {
     if (canAsk(out)) {
       const { changes } = await during(out, `reading the changes of ${name}`, client.call('listChanges', input));

@@ -9,8 +9,9 @@ import { collect, review } from '../stream/review.ts';
 export default async function patch(context: Context, invocation: Invocation<{ message?: string }>): Promise<number> {
   const { message } = invocation.options;
   const name = checkSandboxName(invocation.args[0]!);
-  const body = { ...askedPaths(invocation.args.slice(1)), ...(message === undefined ? {} : { message }) };
   const client = connect(context);
+  const paths = await askedPaths(client, name, invocation.args.slice(1));
+  const body = { ...paths, ...(message === undefined ? {} : { message }) };
   const frames = (signal?: AbortSignal) =>
     client.frames('patchSandbox', { path: { name }, body, ...(signal ? { signal } : {}) });
   const doing = `making a patch of ${name}`;

@@ -1,12 +1,23 @@
 import { type CommandEntry, type GroupEntry, nameKinds, type OptionEntry } from '../commands.ts';
-import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, optionsOf, quoted, valuedFlags } from './word.ts';
+import {
+  firstWords,
+  flagsOf,
+  globalOptions,
+  isIn,
+  lastWord,
+  namesOf,
+  namesWithin,
+  optionsOf,
+  quoted,
+  valuedFlags,
+} from './word.ts';
 
 export function bash(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
   const first = firstWords(entries, groups).map(({ name }) => name);
   const group = `@(${groups.map(({ name }) => name).join('|')})`;
   return `# bash completion for carrel; load it with: source <(carrel completion bash)
 _carrel() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= helping= operands=0 i
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command= helping= operands=0 operand= i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
@@ -16,7 +27,7 @@ _carrel() {
       *) if [[ -z $command && -z $helping && \${COMP_WORDS[i]} == help ]]; then helping=1
          elif [[ -z $command ]]; then command=\${COMP_WORDS[i]}
          elif [[ $command == ${group} ]]; then command+=" \${COMP_WORDS[i]}"
-         else ((++operands)); fi ;;
+         else ((++operands)); operand=\${COMP_WORDS[i]}; fi ;;
     esac
   done
   [[ $helping && $command && $command != ${group} ]] && return
@@ -36,9 +47,18 @@ ${entries.flatMap(values).join('\n')}
   fi
   [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
-    sandboxes | sandbox | sandbox-files) arguments=$(${namesOf('sandboxes')}) ;;
+    sandboxes | sandbox | sandbox-files | sandbox-snapshots) arguments=$(${namesOf('sandboxes')}) ;;
     ${nameKinds.filter((kind) => kind !== 'sandboxes').join(' | ')}) arguments=$(carrel __names $kind 2>/dev/null) ;;
-    places) compopt -o default -o nospace; arguments=$(${namesOf('sandboxes')} | sed 's/$/:/') ;;
+    snapshots) arguments=$(${namesWithin('snapshots', '"$operand"')}) ;;
+    places)
+      # A colon takes words apart here, so the word is read from the line.
+      compopt -o nospace; cur=\${COMP_LINE:0:COMP_POINT} cur=\${cur##* }
+      if [[ $cur == *:* ]]; then
+        COMPREPLY=($(compgen -W "$(${namesWithin('inside', '"$cur"')})" -- "$cur"))
+        [[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${cur%%:*}:"}")
+        return
+      fi
+      compopt -o default; arguments=$(${namesOf('sandboxes')} | sed 's/$/:/') ;;
     files) compopt -o default ;;
   esac
   COMPREPLY=($(compgen -W "$arguments" -- "$cur"))

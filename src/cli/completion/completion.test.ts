@@ -71,3 +71,17 @@ test('flags are read', () => {
   expect(flagsOf({ flags: '-f, --follow', summary: '' })).toEqual({ short: '-f', long: '--follow', takesValue: false });
   expect(flagsOf({ flags: '--tail <N>', summary: '' })).toEqual({ short: null, long: '--tail', takesValue: true });
 });
+
+test('snapshots of the sandbox that was named, files inside it, and agents are offered', () => {
+  const [inBash, inZsh, inFish] = [bash(shown, groups), zsh(shown, groups), fish(shown, groups)];
+  expect(inBash).toMatch(/^ {4}restore\) .*; kind=sandbox-snapshots ;;$/m);
+  expect(inBash).toContain('snapshots) arguments=$(carrel __names snapshots "$operand" 2>/dev/null) ;;');
+  expect(inBash).toContain('carrel __names inside "$cur"');
+  expect(inBash).toMatch(/^ {4}swarm\\ run:--agent\) .*carrel __names agents /m);
+  expect(inZsh).toContain("'2:snapshot:_carrel_snapshots'");
+  expect(inZsh).toContain('carrel __names inside "$PREFIX"');
+  expect(inZsh).toContain('_carrel_agents() {');
+  expect(inFish).toContain('carrel __names snapshots (commandline -opc)[3]');
+  expect(inFish).toContain('carrel __names inside (commandline -ct)');
+  expect(inFish).toContain("-l agent -x -a '(carrel __names agents 2>/dev/null)'");
+});

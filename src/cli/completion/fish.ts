@@ -1,5 +1,5 @@
 import type { CommandEntry, GroupEntry, OptionEntry } from '../commands.ts';
-import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, valuedFlags } from './word.ts';
+import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, valuedFlags } from './word.ts';
 
 export function fish(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
   const first = firstWords(entries, groups);
@@ -62,7 +62,15 @@ function offered({ name, completes }: CommandEntry): string[] {
     case 'files':
       return [complete(here, '-F', 'file')];
     case 'places':
-      return [complete(here, `-F -a '(${sandboxes} | string replace -r "\\$" ":")'`, 'sandbox')];
+      return [
+        complete(here, `-F -a '(${sandboxes} | string replace -r "\\$" ":")'`, 'sandbox'),
+        complete(here, `-a '(${namesWithin('inside', '(commandline -ct)')})'`, 'file inside'),
+      ];
+    case 'sandbox-snapshots':
+      return [
+        complete(here, `-a '(${sandboxes})'`, 'sandbox'),
+        complete(here, `-a '(${namesWithin('snapshots', '(commandline -opc)[3]')})'`, 'snapshot'),
+      ];
     case 'sandbox-files':
       return [complete(here, `-F -a '(${sandboxes})'`, 'sandbox')];
     case 'sandbox':

@@ -38,6 +38,11 @@ export function namesOf(kind: NameKind): string {
   return `carrel __names${kind === 'sandboxes' ? '' : ` ${kind}`} 2>/dev/null`;
 }
 
+/** The same for what is in a sandbox: its snapshots, or its files. `of` is words of the shell. */
+export function namesWithin(kind: 'snapshots' | 'inside', of: string): string {
+  return `carrel __names ${kind} ${of} 2>/dev/null`;
+}
+
 /** What the command line may begin with: commands of one word, and groups instead of theirs. */
 export function firstWords(
   entries: readonly CommandEntry[],

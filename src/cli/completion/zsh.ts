@@ -1,13 +1,23 @@
 import { type CommandEntry, type GroupEntry, type NameKind, nameKinds, type OptionEntry } from '../commands.ts';
-import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, optionsOf, quoted } from './word.ts';
+import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, optionsOf, quoted } from './word.ts';
 
 export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
   const alone = entries.filter((entry) => !groups.some((group) => isIn(entry, group)));
   return `#compdef carrel
 # zsh completion for carrel; load it with: source <(carrel completion zsh)
 ${nameKinds.map(namesFunction).join('\n')}
+_carrel_snapshots() {
+  local -a names
+  names=(\${(f)"$(${namesWithin('snapshots', `"\${\${words[2,-1]:#-*}[1]}"`)})"})
+  compadd -a names
+}
 _carrel_places() {
   local -a names
+  if [[ $PREFIX == *:* ]]; then
+    names=(\${(f)"$(${namesWithin('inside', '"$PREFIX"')})"})
+    compadd -S '' -a names
+    return
+  fi
   names=(\${(f)"$(${namesOf('sandboxes')})"})
   compadd -S '' -- \${^names}:
   _files
@@ -89,10 +99,13 @@ function operands(entry: CommandEntry): string {
   const what = lastWord(entry);
   if (entry.completes === 'sandbox') return `${first} ${quoted(`*:${what}:`)}`;
   if (entry.completes === 'sandbox-files') return `${first} ${quoted('*:path:_files')}`;
+  if (entry.completes === 'sandbox-snapshots') return `${first} ${quoted('2:snapshot:_carrel_snapshots')}`;
   return quoted(`*:${what}:${action(entry.completes)}`);
 }
 
-function action(completes: Exclude<CommandEntry['completes'], 'sandbox' | 'sandbox-files'>): string {
+function action(
+  completes: Exclude<CommandEntry['completes'], 'sandbox' | 'sandbox-files' | 'sandbox-snapshots'>,
+): string {
   if (completes === undefined) return '';
   if (typeof completes === 'object') return `(${completes.join(' ')})`;
   return completes === 'files' ? '_files' : `_carrel_${completes}`;
