@@ -61,6 +61,7 @@ function trialLaunch(root: Root): Launch {
     demanded: [],
     held: [],
     stdin: false,
+    terminal: null,
     console: false,
   };
 }
