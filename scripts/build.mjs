@@ -1,6 +1,7 @@
 // Compiles src/ into dist/, removes what dist/ holds of sources that are gone, and puts each program together into few files:
 // Node takes more time to find and open a file than to read it.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,6 +37,14 @@ const bundled = [
   ...programs.map((program) => bundle(program, { codeSplitting: false })),
 ];
 writeFileSync(join(dist, 'LICENSES'), licensesOf((await Promise.all(bundled)).flat()));
+writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ build: buildId(), builtAt: new Date().toISOString() })}\n`);
+
+/** By which a command knows whether the daemon that answers is of the same build. The command line itself does not count. */
+function buildId() {
+  const hash = createHash('sha256');
+  for (const program of programs) hash.update(readFileSync(join(dist, `${program}.js`)));
+  return hash.digest('hex').slice(0, 16);
+}
 
 function sourceOf(output) {
   return join(src, relative(dist, output).replace(/js$/, 'ts'));

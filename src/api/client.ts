@@ -28,6 +28,8 @@ export interface Visitor {
   readonly token?: string | undefined;
   /** The user that the owner acts as. */
   readonly actAs?: string | undefined;
+  /** Awaited once, before the first request. */
+  readonly before?: () => Promise<void>;
   /** Called with what the daemon wants its owner to know besides the answer. */
   readonly heed?: (notice: string) => void;
 }
@@ -50,11 +52,14 @@ export class Client {
   readonly #start: (() => Promise<void>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #heed: Visitor['heed'];
+  readonly #before: Visitor['before'];
+  #ready: Promise<void> | undefined;
 
-  constructor(place: Place, start?: () => Promise<void>, { token, actAs, heed }: Visitor = {}) {
+  constructor(place: Place, start?: () => Promise<void>, { token, actAs, heed, before }: Visitor = {}) {
     this.#place = place;
     this.#start = start;
     this.#heed = heed;
+    this.#before = before;
     this.#headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(actAs === undefined ? {} : { [actAsHeader]: actAs }),
@@ -118,6 +123,8 @@ export class Client {
   }
 
   async #dial(): Promise<Socket> {
+    this.#ready ??= this.#before?.();
+    await this.#ready;
     for (let starts = 0; ; starts += 1) {
       try {
         return await dial(this.#place);

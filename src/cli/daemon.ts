@@ -2,6 +2,7 @@
 import { Client } from '../api/client.ts';
 import { tokenFor } from './access.ts';
 import type { Context } from './context.ts';
+import { offerRestart } from './older-daemon.ts';
 import { during } from './output/progress.ts';
 
 /** A client that brings the daemon up when nobody answers; one that others run is theirs to start. */
@@ -11,7 +12,13 @@ export function connect(context: Context): Client {
     const { startDaemon } = await import('./daemon-start.ts');
     await during(context.out, 'starting the daemon', startDaemon(context.home));
   };
-  return new Client(context.home, start, visitor(context));
+  const before = () => offerRestart(context, () => endRunning(context));
+  return new Client(context.home, start, { ...visitor(context), before });
+}
+
+async function endRunning(context: Context): Promise<void> {
+  const { end } = await import('./end-daemon.ts');
+  await during(context.out, 'waiting for the daemon to end', end(connectRunning(context), false));
 }
 
 /** A client that takes the daemon as it is, or is refused with `unavailable`. */

@@ -1,9 +1,11 @@
 /** The life of a daemon: what it begins with, what it leaves to no successor, and how it ends. */
+import { renameSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/routes.ts';
 import { sweepTools } from '../launch/tools.ts';
-import { packageVersion } from '../lib/package.ts';
+import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { asFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { removeOrphans } from '../reconcile/orphans.ts';
@@ -123,7 +125,19 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
   };
   servers.push(await listen(served));
   if (config.sharedSocket !== null) servers.push(await listen(served, config.sharedSocket));
+  noteBuild(home.home);
   whole.log.info({ home: home.home, rootless }, 'up');
+}
+
+/** For commands, which compare it with their own. */
+function noteBuild(home: string): void {
+  const path = join(home, buildNote);
+  try {
+    writeFileSync(`${path}.new`, `${JSON.stringify({ pid: process.pid, ...ownBuild() })}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch {
+    // The disk is full, ignoring: a note of an earlier daemon has another pid and is not believed.
+  }
 }
 
 /** Whoever asks meanwhile has what they ask about looked at first. */

@@ -12,6 +12,26 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** The file of a home in which its daemon says what it was built from. */
+export const buildNote = 'daemon.json';
+
+export interface Build {
+  readonly version: string;
+  /** Of the programs besides the command line; the same for the same content. */
+  readonly build: string;
+  readonly builtAt: string;
+}
+
+/** Null: what runs here was not built. */
+export function ownBuild(): Build | null {
+  try {
+    const { build, builtAt } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as Build;
+    return { version: packageVersion(), build, builtAt };
+  } catch {
+    return null;
+  }
+}
+
 function folderAbove(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : folderAbove(dirname(folder));
 }

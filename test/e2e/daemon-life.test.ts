@@ -1,8 +1,10 @@
 /** How daemons start and end: killed at any moment, several at once, older than the command, with changed settings. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Installation, isRunning } from '../harness/installation.ts';
+import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 let carrel: Installation;
 beforeAll(() => {
@@ -112,5 +114,51 @@ describe('a config.yaml that is changed while the daemon runs', () => {
       socket: join(carrel.home, 'shared.sock'),
     });
     await carrel.ok('down');
+  });
+});
+
+describe('a command that is newer than the daemon', () => {
+  const note = () => join(carrel.home, 'daemon.json');
+
+  /** As if the programs had been built again since the daemon was started. */
+  function age(): void {
+    const content = JSON.parse(readFileSync(note(), 'utf8')) as object;
+    writeFileSync(note(), JSON.stringify({ ...content, build: 'before', builtAt: '2001-01-01T00:00:00.000Z' }));
+  }
+
+  /** At a terminal, where the question is answered. */
+  async function atTerminal(answer: string): Promise<string> {
+    const env = { ...process.env, CARREL_HOME: carrel.home, NO_COLOR: '1' };
+    const child = spawn('script', ['-qec', 'bin/carrel ls', '/dev/null'], { env });
+    const shown = gather(child.stdout);
+    await until(() => shown().includes('[y/N]'), 'the question');
+    child.stdin.write(`${answer}\n`);
+    await once(child, 'exit');
+    return shown();
+  }
+
+  beforeAll(async () => {
+    await carrel.ok('create', '--name', 'goes-on');
+  });
+
+  it('says so, with what restarts it, and goes on', async () => {
+    expect(await carrel.run(['ls'])).toMatchObject({ exitCode: 0, stderr: '' });
+    age();
+    const { exitCode, stdout, stderr } = await carrel.run(['ls']);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('goes-on')]);
+    expect(stderr).toMatch(/^carrel: the daemon is older than this command: .*restart it with: carrel down\./);
+    expect(await carrel.run(['--json', 'ls'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await carrel.ok('status')).toContain('older than this command');
+  });
+
+  it('asks at a terminal, and restarts it while sandboxes go on', async () => {
+    age();
+    const [pid, { startedAt }] = [carrel.daemonPid, await carrel.show('goes-on')];
+    expect(await atTerminal('n')).toMatch(/goes-on +running/);
+    expect(carrel.daemonPid).toBe(pid);
+    expect(await atTerminal('y')).toMatch(/goes-on +running/);
+    expect(carrel.daemonPid).not.toBe(pid);
+    expect(await carrel.show('goes-on')).toMatchObject({ state: 'running', startedAt });
+    expect((await carrel.run(['ls'])).stderr).toBe('');
   });
 });

@@ -2,6 +2,7 @@ import type { AnswerOf } from '../../api/routes.ts';
 import { isFault } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { connectRunning } from '../daemon.ts';
+import { olderText } from '../older-daemon.ts';
 import { duration } from '../output/age.ts';
 import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
@@ -25,6 +26,7 @@ export default async function status(context: Context): Promise<void> {
       ['sandboxes', held.join(', ') || 'none'],
       ['last event', String(found.lastSeq)],
       ...settingsRows(found.settings),
+      ...olderRows(context),
     ]),
   );
 }
@@ -35,6 +37,11 @@ function settingsRows({ refused, waiting }: AnswerOf<'status'>['settings']): str
     ...(refused === null ? [] : [['settings', `those read before are used: ${plain(refused)}`]]),
     ...(waiting.length === 0 ? [] : [['settings', `${waiting.join(', ')}: used from the next start, carrel down`]]),
   ];
+}
+
+function olderRows({ socket, home }: Context): string[][] {
+  const older = socket === null ? olderText(home) : null;
+  return older === null ? [] : [['restart', `${older}; carrel down`]];
 }
 
 async function ask(context: Context) {

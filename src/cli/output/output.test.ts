@@ -121,3 +121,11 @@ test('colour and notes are for terminals, colour not with NO_COLOR', () => {
   piped.out.say('no\nchanges');
   expect(piped.stderr.text).toBe('no\\nchanges\n');
 });
+
+test('progress is not drawn over a question', async () => {
+  const { out, stderr } = open(false, true);
+  await out.asking(Promise.resolve().then(() => out.progress('working')));
+  expect(stderr.text).toBe('');
+  out.progress('working');
+  expect(stderr.text).toContain('working');
+});

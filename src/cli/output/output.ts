@@ -22,6 +22,7 @@ export class Output {
   readonly #stderr: Sink;
   readonly #colourful: boolean;
   #drawn = 0;
+  #asking = false;
   /** What was asked for says in which words a refusal is told. */
   reword = (fault: Fault) => fault;
 
@@ -92,7 +93,17 @@ export class Output {
   /** Replaces the line on the terminal that shows progress; empty clears it. */
   progress(text: string): void {
     const line = cut(plain(text), (this.#stderr.columns || 80) - 1);
-    if (this.interactive) this.#stderr.write(`\r\u001b[K${line}`);
+    if (this.interactive && !this.#asking) this.#stderr.write(`\r\u001b[K${line}`);
+  }
+
+  /** Progress of what waits for the answer to a question is not drawn over the question. */
+  async asking<T>(answer: Promise<T>): Promise<T> {
+    this.#asking = true;
+    try {
+      return await answer;
+    } finally {
+      this.#asking = false;
+    }
   }
 
   /** Result lines in the place of those drawn before, on a terminal that shows stdout. */
