@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDockerEngine } from '../../src/engine/docker/docker.ts';
+import { containerName } from '../../src/engine/docker/naming.ts';
 import type { Launch } from '../../src/engine/engine.ts';
 import { codeOf, exitedWith, killedBy } from '../conformance/engine/trial.ts';
 import { until } from '../conformance/engine/wait.ts';
@@ -124,7 +125,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     it('removed is absent, and takes nothing to remove', async () => {
       const launch = counting(0);
       const { handle } = await setup.engine.start({ ...launch, command: [] });
-      await dockerd.docker('rm', '--force', `carrel-${setup.installation}-${launch.id}`);
+      await dockerd.docker('rm', '--force', containerName(launch.hostname, launch.id));
       expect(await setup.engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
       expect(await setup.engine.inspect(launch.id, null)).toEqual({ kind: 'absent' });
       expect(await codeOf(setup.engine.attach(launch.id, handle))).toBe('not_ready');
@@ -133,7 +134,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     it('paused is seen as that, and ended by resume and by stop', async () => {
       const launch = setup.launch({ command: setup.commands.exitOnTerm(6) });
       const { handle } = await setup.engine.start(launch);
-      const name = `carrel-${setup.installation}-${launch.id}`;
+      const name = containerName(launch.hostname, launch.id);
       await dockerd.docker('pause', name);
       expect((await setup.engine.inspect(launch.id, handle)).kind).toBe('paused');
       expect(await codeOf(setup.engine.pause(launch.id, handle))).toBe('conflict');
@@ -200,7 +201,7 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine, and 
     } as const;
     const launch = { ...plain, mounts: [...plain.mounts, overlay, named] };
     const { handle } = await engine.start(launch);
-    await other.docker('exec', `carrel-${setup.installation}-${launch.id}`, 'touch', '/workspace/kept');
+    await other.docker('exec', containerName(launch.hostname, launch.id), 'touch', '/workspace/kept');
     await other.stop();
     const before = await shared.lines('ticks');
     await until('it to go on', async () => ((await shared.lines('ticks')) > before ? true : null));

@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { containerName } from '../../src/engine/docker/naming.ts';
 import { type SeccompProfile, seccompProfile } from '../../src/engine/local/seccomp.ts';
 import { readMark } from '../../src/lib/sys.ts';
 import type { Mount } from '../../src/model/mount.ts';
@@ -34,7 +35,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     await setup.cleanup();
   });
 
-  const container = (id: string) => `carrel-${setup.installation}-${id}`;
+  const container = (id: string) => containerName('box', id);
   const script = (text: string, mounts: readonly Mount[] = []) =>
     said(setup.engine, setup.launch({ command: ['/bin/sh', '-c', text], mounts }));
 

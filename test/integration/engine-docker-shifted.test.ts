@@ -7,6 +7,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { containerName } from '../../src/engine/docker/naming.ts';
 import type { Mount } from '../../src/model/mount.ts';
 import { type DockerSetup, dockerSetup, said } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
@@ -115,7 +116,7 @@ describe('a dockerd with sysbox-runc', () => {
       const launch = setup.launch({ runtime: sysbox });
       expect(await setup.engine.start(launch)).toMatchObject({ runtime: sysbox });
       const format = '{{.HostConfig.Runtime}} {{.HostConfig.SecurityOpt}}';
-      const told = await dockerd.docker('inspect', '--format', format, `carrel-${setup.installation}-${launch.id}`);
+      const told = await dockerd.docker('inspect', '--format', format, containerName(launch.hostname, launch.id));
       expect(told).toBe(`${sysbox} [no-new-privileges:true]`);
       await setup.engine.remove(launch.id, null);
     } finally {
