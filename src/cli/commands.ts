@@ -213,7 +213,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'attach',
     area: 'Sandboxes:',
-    summary: 'join the streams of its command; Ctrl-C leaves',
+    summary: 'join the streams of its command; Ctrl-C leaves, or Ctrl-P Ctrl-Q a terminal',
     args: '<NAME>',
     completes: 'sandboxes',
     load: () => import('./command/attach.ts'),

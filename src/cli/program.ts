@@ -82,8 +82,8 @@ function buildProgram(
 }
 
 const environment = [
-  'CARREL_SOCKET names the socket of a daemon that others run, CARREL_TOKEN_FILE the file with your token for it',
-  '(or CARREL_TOKEN the token itself).',
+  'CARREL_SOCKET names the socket of a daemon that others run, CARREL_TOKEN_FILE',
+  'the file with your token for it (or CARREL_TOKEN the token itself).',
 ].join('\n');
 
 /** Like `carrel COMMAND --help`, and for what is no command like that without `--help`: refused, with a guess. */

@@ -41,8 +41,6 @@ export function hub(fleet: Declaration, context: ComposeContext): Mapping {
   return {
     image: hubImage,
     ...rest,
-    entrypoint: ['carrel', 'up', '--port', String(hubPort)],
-    command: [],
     environment: { HOME: home, CARREL_HOME: `${home}/.carrel` },
     tmpfs: [...tmpfs, `${home}:rw,nosuid,nodev,uid=1000,gid=1000,mode=700,size=${Math.floor(memoryBytes / 4)}`],
     volumes: Object.entries(fleet.projects).map(([id, path]) => bind(path, `/workspaces/${id}`)),

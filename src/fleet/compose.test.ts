@@ -59,6 +59,11 @@ describe('hub and spokes', () => {
     expect(published.map(([name, { ports }]) => [name, ports])).toEqual([['hub', ['127.0.0.1:3000:3000']]]);
   });
 
+  it('names no command that carrel does not have', () => {
+    expect(composed.services.hub).not.toHaveProperty('entrypoint');
+    expect(render(fleet)).not.toContain('--port');
+  });
+
   it('spokes know where they are and wait for the hub', () => {
     expect(composed.services.app).toMatchObject({
       environment: { PROJECT_ID: 'app', CODEBUDDY_URL: 'ws://hub:3000/mcp', AGENT_CWD: '/workspace' },

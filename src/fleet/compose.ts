@@ -87,8 +87,8 @@ function aboutHub(fleet: string, sandboxes: readonly DeclaredSandbox[]): string[
   const names = sandboxes.map(({ name }) => name).join(' ');
   return [
     `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for it.`,
-    `# ${hubImage} is for you to provide: an image with node and a carrel on its PATH, with which uid 1000 can run`,
-    `# carrel up --port ${hubPort} that answers at /health and /mcp. The carrel that wrote this has no --port.`,
+    `# ${hubImage} is for you to provide, as this carrel has no hub yet: an image with node whose own command, run as uid 1000,`,
+    `# answers at port ${hubPort} with /health and /mcp.`,
     '# Without that image the spokes run by themselves:',
     `#   docker-compose -p ${fleet} up prepare && docker-compose -p ${fleet} up -d --no-deps ${names}`,
   ];

@@ -1,10 +1,11 @@
 /** `./setup --link` as an ordinary user, in a folder without sources, so that nothing is installed or built. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, lstatSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Installation } from '../harness/installation.ts';
 import { createRootlessAccount, type RootlessAccount } from '../harness/rootless.ts';
+import { Terminal } from '../harness/terminal.ts';
 
 let account: RootlessAccount;
 let carrel: Installation;
@@ -55,4 +56,19 @@ it('replaces a link to another checkout and says which, but no file', () => {
 
 it('refuses an argument it does not know', () => {
   expect(setup('--lnik')).toMatchObject({ status: 2, stderr: expect.stringContaining('usage: ./setup [--link]') });
+});
+
+it('shows on a terminal what takes its time, and why it failed', async () => {
+  const sources = carrel.folder('sources');
+  copyFileSync('setup', join(sources, 'setup'));
+  mkdirSync(join(sources, 'src'));
+  mkdirSync(join(sources, 'bin'));
+  writeFileSync(join(sources, 'package-lock.json'), '{}');
+  const npm = '#!/bin/sh\necho adding 500 packages; sleep 1.5; echo no network; exit 1\n';
+  writeFileSync(join(sources, 'bin/npm'), npm, { mode: 0o755 });
+  const env = { PATH: `${join(sources, 'bin')}:${process.env.PATH}` };
+  const terminal = new Terminal([join(sources, 'setup')], { env });
+  expect(await terminal.ended).toBe(1);
+  expect(terminal.text).toMatch(/\r\u001b\[K {2}1 s {2}adding 500 packages/);
+  expect(terminal.text).toContain('| no network');
 });
