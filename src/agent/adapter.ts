@@ -5,6 +5,7 @@ import { clip } from '../model/shape.ts';
 import {
   type Completion,
   containerIdPattern,
+  errorText,
   maxErrorText,
   type SwarmErrorCode,
   type SwarmMessage,
@@ -19,8 +20,10 @@ import { exitCodeOf } from './exit.ts';
 import { type Author, Git } from './git.ts';
 import { findKey, keyEnv, refuseKeys } from './key.ts';
 import { workOf } from './kind/kind.ts';
+import { requireProgram } from './program.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
+import { probeOf, requireService } from './service.ts';
 import { type Clock, type Listener, Voice } from './voice.ts';
 
 export interface Places {
@@ -36,6 +39,7 @@ export interface AdapterParts {
   readonly places: Places;
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly log: (storyId: string, lines: readonly string[]) => void;
 }
 
 type Request = Extract<SwarmMessage, { type: 'task-request' }>;
@@ -131,7 +135,10 @@ export class Adapter {
 
   async #drive(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
     const { settings, places, env } = this.#parts;
+    requireProgram(settings.agent.command, env);
     const key = findKey(settings.agent, env, places.secrets);
+    const probe = probeOf(settings, env);
+    if (probe !== null) await requireService(probe, this.#stop.signal);
     const agent = agentAuthor(settings);
     const git = new Git(env, settings.author ?? agent);
     const repository = await this.#repository(git, request.repoUrl);
@@ -150,9 +157,11 @@ export class Adapter {
       work: workOf(settings.agent, key),
       env: { ...env, ...request.envVars, ...(settings.agent.kind === 'claude' ? {} : keyEnv(key)) },
       limits: { storyMs: ms(settings.storySeconds), stallMs: ms(settings.stallSeconds) },
+      probe,
       checkouts,
       record,
       voice: this.#voice,
+      log: this.#parts.log,
     });
     const completion = await drive.run(this.#stop.signal);
     if (completion.status === 'completed') await checkouts.remove();
@@ -171,7 +180,7 @@ export class Adapter {
     const told: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
     this.#voice.error(told, message);
     const status = this.#stop.signal.aborted ? 'stopped' : 'failed';
-    return { status, prUrl: null, errors: [clip(`${told}: ${message}`, maxErrorText)] };
+    return { status, prUrl: null, errors: [clip(errorText(told, message), maxErrorText)] };
   }
 }
 

@@ -21,7 +21,7 @@
  * branch; one that does not fit there any more is done again from the new tip. The agent's own commits become one.
  */
 
-import type { SwarmErrorCode } from '../model/swarm-message.ts';
+import { type OwnReason, ownReasons, type SwarmErrorCode } from '../model/swarm-message.ts';
 import type { Story } from '../model/task.ts';
 
 /** What an agent is given for one story. Nothing of it ever passes through a shell. */
@@ -61,5 +61,10 @@ export class Setback extends Error {
   constructor(code: SwarmErrorCode | null, message: string) {
     super(message);
     this.code = code;
+  }
+
+  /** For what the protocol has no code of its own. */
+  static of(reason: OwnReason, message: string): Setback {
+    return new Setback(ownReasons[reason], `${reason}: ${message}`);
   }
 }

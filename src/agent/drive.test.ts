@@ -79,9 +79,11 @@ async function drive(file: TaskFile, work: Work, signal = new AbortController().
     work,
     env: {},
     limits: { storyMs: null, stallMs: null, ...limits },
+    probe: null,
     checkouts,
     record,
     voice,
+    log: () => {},
   }).run(signal);
   return run;
 }

@@ -3,7 +3,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { maxKeptOutput } from '../model/outcome.ts';
 import { clip } from '../model/shape.ts';
-import { type Completion, maxErrors, maxErrorText, type StoryStatus } from '../model/swarm-message.ts';
+import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus } from '../model/swarm-message.ts';
 import { defaultConcurrency, heldUpBy, readyStories, type Story, type TaskFile } from '../model/task.ts';
 import { type Ending, Setback, type Work } from './agent.ts';
 import { commitMessage } from './branch.ts';
@@ -11,6 +11,7 @@ import type { Checkouts } from './checkout.ts';
 import type { Author } from './git.ts';
 import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
+import type { Probe } from './service.ts';
 import { type Limits, supervise } from './supervise.ts';
 import type { Voice } from './voice.ts';
 
@@ -23,9 +24,12 @@ export interface DriveParts {
   readonly work: Work;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Limits;
+  readonly probe: Probe | null;
   readonly checkouts: Checkouts;
   readonly record: OutcomeRecord;
   readonly voice: Voice;
+  /** What agents say, word for word; people read it with `carrel swarm logs`. */
+  readonly log: (storyId: string, lines: readonly string[]) => void;
 }
 
 /** A story that does not fit onto the branch any more is done again that often. */
@@ -92,13 +96,14 @@ export class Drive {
 
   /** False when it has to be done again. */
   async #try(story: Story, lane: number, signal: AbortSignal): Promise<boolean> {
-    const { checkouts, record, work, task, env, limits, voice } = this.#parts;
+    const { checkouts, record, work, task, env, limits, probe, voice } = this.#parts;
     const base = record.outcome.tip!;
     const folder = await checkouts.reset(lane, base);
     const assignment = { story, prompt: promptOf(story, task.metadata), folder, env };
     const say = (words: () => string) => voice.words(story.id, words);
+    const log = (lines: readonly string[]) => this.#parts.log(story.id, lines);
     try {
-      const ending = refuseFailure(await supervise({ work, assignment, limits, say }, signal));
+      const ending = refuseFailure(await supervise({ work, assignment, limits, probe, say, log }, signal));
       return await this.#order.run('branch', () => this.#land(story, lane, base, ending));
     } catch (error) {
       await checkouts.keep(lane, base, story.id);
@@ -124,7 +129,7 @@ export class Drive {
 
   #fail(id: string, error: unknown): void {
     const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
-    this.#errors.push(`${id}: ${message}`);
+    this.#errors.push(errorText(null, `${id}: ${message}`));
     this.#tell(id, 'failed', message);
     if (code !== null) this.#parts.voice.error(code, `${id}: ${message}`);
   }

@@ -10,6 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { signalNumber } from '../lib/signal.ts';
 import { Setback } from './agent.ts';
+import { notInstalled } from './program.ts';
 
 export interface GroupOptions {
   readonly command: readonly string[];
@@ -139,6 +140,6 @@ function kill(target: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 function notStarted(file: string, error: NodeJS.ErrnoException): Setback {
-  const missing = error.code === 'ENOENT' ? 'is not installed in this sandbox' : `cannot be started: ${error.message}`;
-  return new Setback('AGENT_CRASH', `the agent's program ${file} ${missing}`);
+  if (error.code === 'ENOENT') return notInstalled(file);
+  return new Setback('AGENT_CRASH', `the agent's program ${file} cannot be started: ${error.message}`);
 }

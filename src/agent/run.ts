@@ -10,12 +10,13 @@ import { realClock } from './voice.ts';
 /** Whoever does not take in the last words within that time finds them in the record. */
 const flushMs = 5000;
 const refusedCode = 2;
+const behindBytes = 256 * 1024;
 
 export async function runAdapter(argument: string | undefined, places: Places): Promise<number> {
   const settings = parseSettings(argument);
   if (settings === null) return refusedCode;
   const env = Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => !!entry[1]));
-  const adapter = new Adapter({ settings, places, env, clock: realClock });
+  const adapter = new Adapter({ settings, places, env, clock: realClock, log: writeLog });
   const sockets = new Set<Socket>();
   const name = socketName(places.data);
   const server = await listen(name, (socket) => {
@@ -25,6 +26,8 @@ export async function runAdapter(argument: string | undefined, places: Places): 
     connect(adapter, socket, socket, () => {});
   });
   if (server === null) return relay(connectSocket(name), process.stdin, process.stdout);
+  // Without anybody who reads the log, the work goes on, ignoring.
+  process.stderr.on('error', () => {});
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => adapter.stop());
   // Whoever hung up only stopped listening.
   process.on('SIGHUP', () => {});
@@ -33,6 +36,13 @@ export async function runAdapter(argument: string | undefined, places: Places): 
   server.close();
   await Promise.race([Promise.all([process.stdout, ...sockets].map(flushed)), pause(flushMs)]);
   return exitCode;
+}
+
+/** On stderr, where logs belong: each line after the story that it is about. What nobody takes in is left out. */
+function writeLog(storyId: string, lines: readonly string[]): void {
+  if (process.stderr.writableLength > behindBytes) return;
+  const text = lines.flatMap((line) => line.split('\n')).map((line) => `${storyId} ${line}\n`);
+  process.stderr.write(text.join(''));
 }
 
 function parseSettings(argument: string | undefined): AdapterSettings | null {

@@ -1,6 +1,7 @@
 /** One piece of work under watch: what the agent says is passed on, and one that takes too long or says nothing is ended. */
 import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
 import { LastWords, maxLines } from './last-words.ts';
+import { type Probe, ServiceWatch } from './service.ts';
 
 export interface Limits {
   readonly storyMs: number | null;
@@ -11,19 +12,27 @@ export interface Watched {
   readonly work: Work;
   readonly assignment: Assignment;
   readonly limits: Limits;
+  /** Of the service that the agent needs; null: none is known. */
+  readonly probe: Probe | null;
   readonly say: (words: () => string) => void;
+  /** All of it, for the log. */
+  readonly log: (lines: readonly string[]) => void;
 }
 
-export async function supervise({ work, assignment, limits, say }: Watched, signal: AbortSignal): Promise<Ending> {
+export async function supervise(watched: Watched, signal: AbortSignal): Promise<Ending> {
+  const { work, assignment, limits, probe, say, log } = watched;
   const ours = new AbortController();
   const words = new LastWords();
   const end = (what: string) => ours.abort(new Setback('CONTAINER_TIMEOUT', what));
   const whole = timer(limits.storyMs, (ms) => end(`the agent worked for more than ${ms / 1000} s`));
   const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
+  const service = new ServiceWatch(probe, (setback) => ours.abort(setback));
   const reporter = {
     stirred: () => stall.again(),
     said: (...lines: readonly string[]) => {
       stall.again();
+      service.heard();
+      log(lines);
       words.add(...lines.slice(-maxLines));
       say(() => words.toString());
     },
@@ -35,6 +44,7 @@ export async function supervise({ work, assignment, limits, say }: Watched, sign
   } finally {
     whole.cancel();
     stall.cancel();
+    service.dispose();
   }
 }
 

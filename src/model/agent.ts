@@ -32,11 +32,15 @@ const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 't
 /** The agent finds its key in this variable: the value of the secret, or what the sandbox has there or in another one. */
 const key = object({ variable, secret }, { elsewhere: variable });
 
-const claude = object({ kind: oneOf('claude'), command }, { key });
+/** Secrets of the services it can use: it is given what there is of them, and needs one. */
+const anyKey = list(secret, 20);
+
+const claude = object({ kind: oneOf('claude'), command }, { key, anyKey });
 const acp = object(
   { kind: oneOf('acp'), command },
   {
     key,
+    anyKey,
     /** How to authenticate with an agent that asks for it, of the ways it offers; without, the first that takes a key. */
     authenticate: text({ min: 1, max: 200 }),
     /** How requests for permission are answered, by the kind of tool; the sandbox is the fence, so others are allowed. */
@@ -51,6 +55,7 @@ const plain = object(
   { kind: oneOf('command'), command },
   {
     key,
+    anyKey,
     /** What it reads: the story as JSON, or the story in words. */
     input: oneOf('json', 'prompt'),
   },
@@ -87,9 +92,21 @@ export const agentPresets: Readonly<Record<string, AgentSpec>> = {
     command: ['gemini', '--acp', '--skip-trust'],
     key: { variable: 'GEMINI_API_KEY', secret: 'GEMINI_API_KEY' },
   },
-  opencode: { kind: 'acp', command: ['opencode', 'acp'] },
+  opencode: {
+    kind: 'acp',
+    command: ['opencode', 'acp'],
+    anyKey: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
+  },
   /** Knows the stories of `carrel demo`, and nothing else. */
   demo: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
+};
+
+/** Of npm, by the program that they bring. */
+export const agentPackages: Readonly<Record<string, string>> = {
+  claude: '@anthropic-ai/claude-code',
+  codex: '@openai/codex',
+  gemini: '@google/gemini-cli',
+  opencode: 'opencode-ai',
 };
 
 const oneLine = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f<>]*$/, says: 'one line without < and >' });
@@ -104,6 +121,8 @@ const settings = object(
     /** A story that takes longer has failed, and so has one whose agent is silent for that long. */
     storySeconds: whole(1, 604_800),
     stallSeconds: whole(1, 604_800),
+    /** What it cannot work without: HOST:PORT, and the variable whose base URL goes before that. */
+    service: object({ place: text({ min: 1, max: 300 }), base: variable }),
   },
 );
 

@@ -30,6 +30,25 @@ const swarmErrorCodes = [
 ] as const;
 export type SwarmErrorCode = (typeof swarmErrorCodes)[number];
 
+/**
+ * Reasons of ours that the protocol has no code for. On the wire they begin the message of the code that comes closest, so
+ * readers that know the list of codes alone understand it; people and the state of swarms have the reason.
+ */
+export const ownReasons = {
+  AGENT_NOT_INSTALLED: 'AGENT_CRASH',
+  SERVICE_UNREACHABLE: 'UNKNOWN_ERROR',
+} as const satisfies Readonly<Record<string, SwarmErrorCode>>;
+export type OwnReason = keyof typeof ownReasons;
+
+const ownReasonPattern = new RegExp(`^(US-\\d{3}: )?(${Object.keys(ownReasons).join('|')}): (.*)$`, 's');
+
+/** An error as people read it: what it is first, then where. */
+export function errorText(code: SwarmErrorCode | null, message: string): string {
+  const [, story = '', reason, rest] = ownReasonPattern.exec(message) ?? [];
+  if (reason !== undefined) return `${reason}: ${story}${rest}`;
+  return code === null ? message : `${code}: ${message}`;
+}
+
 export const maxOutput = 2000;
 export const maxErrors = 50;
 export const maxErrorText = 500;

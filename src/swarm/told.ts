@@ -4,6 +4,7 @@ import { clip } from '../model/shape.ts';
 import type { ContainerWork, SwarmContainer, WorkedStory } from '../model/swarm.ts';
 import {
   type Completion,
+  errorText,
   type MessageFromAdapter,
   maxErrors,
   maxErrorText,
@@ -23,7 +24,7 @@ export function told<T extends Told>(known: T, message: MessageFromAdapter): T {
     return known.completion === null ? { ...known, completion: message.payload } : known;
   if (message.type === 'error') {
     const { code, message: text } = message.payload;
-    return withError(known, `${code}: ${text}`);
+    return withError(known, errorText(code, text));
   }
   const { storyId, status, output } = message.payload;
   return withStory(known, storyId, status, output);

@@ -184,7 +184,11 @@ describe('what cannot begin', () => {
   });
 
   it.each([
-    ['the program', { agent: { kind: 'command', command: ['no-such-agent'] } }, 'AGENT_CRASH US-001: the agent'],
+    [
+      'the program',
+      { agent: { kind: 'command', command: ['no-such-agent'] } },
+      'AGENT_CRASH AGENT_NOT_INSTALLED: the agent',
+    ],
     [
       'a key',
       { agent: { kind: 'command', command: ['true'], key: { variable: 'K', secret: 'S' } } },

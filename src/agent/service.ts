@@ -1,0 +1,152 @@
+/**
+ * The service that an agent cannot work without, asked from inside: at the base URL of a credential, where the proxy says
+ * itself that it does not get there, or by its name through the proxy. Any answer of the service is an answer.
+ */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import type { AdapterSettings } from '../model/agent.ts';
+import { Setback } from './agent.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Why it cannot be reached; null: it can. */
+export type Probe = (signal: AbortSignal) => Promise<string | null>;
+
+export interface ServiceWatchLimits {
+  /** Without a word of the agent before its service is asked. */
+  readonly quietMs: number;
+  /** Between two tries. */
+  readonly againMs: number;
+  readonly answerMs: number;
+}
+
+export const serviceLimits: ServiceWatchLimits = { quietMs: 15_000, againMs: 2000, answerMs: 5000 };
+/** As many in a row are no accident. */
+const tries = 3;
+const maxBody = 4096;
+
+/** Null: there is no service, or no way to ask it. */
+export function probeOf({ service }: Pick<AdapterSettings, 'service'>, env: Environment): Probe | null {
+  if (service === undefined) return null;
+  const base = env[service.base];
+  if (base?.startsWith('http://')) return (signal) => askAt(base, signal);
+  const place = base && URL.canParse(base) ? placeOf(new URL(base)) : service.place;
+  const proxy = env.HTTPS_PROXY ?? env.https_proxy;
+  return proxy && URL.canParse(proxy) ? (signal) => askThrough(new URL(proxy), place, signal) : null;
+}
+
+function placeOf({ hostname, port }: URL): string {
+  return `${hostname}:${port || 443}`;
+}
+
+/** Throws when it cannot be reached, after some tries. */
+export async function requireService(probe: Probe, signal: AbortSignal, limits = serviceLimits): Promise<void> {
+  for (let left = tries; ; left--) {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(limits.answerMs)]);
+    const why = await probe(within).catch((error: unknown) => (error as Error).message);
+    if (why === null || signal.aborted) return;
+    if (left === 1) throw Setback.of('SERVICE_UNREACHABLE', why);
+    await pause(limits.againMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Asks whenever the agent was quiet for a while: one that waits for a service that is gone would go on doing so. */
+export class ServiceWatch {
+  readonly #probe: Probe | null;
+  readonly #limits: ServiceWatchLimits;
+  readonly #onLost: (setback: unknown) => void;
+  readonly #end = new AbortController();
+  readonly #timer: NodeJS.Timeout | null;
+
+  constructor(probe: Probe | null, onLost: (setback: unknown) => void, limits = serviceLimits) {
+    this.#probe = probe;
+    this.#limits = limits;
+    this.#onLost = onLost;
+    this.#timer = probe === null ? null : setTimeout(() => void this.#ask(), limits.quietMs);
+  }
+
+  heard(): void {
+    if (!this.#end.signal.aborted) this.#timer?.refresh();
+  }
+
+  dispose(): void {
+    this.#end.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      await requireService(this.#probe!, this.#end.signal, this.#limits);
+      this.heard();
+    } catch (error) {
+      this.#onLost(error);
+    }
+  }
+}
+
+function askAt(base: string, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const request = httpRequest(base, { signal, agent: false }, (response) => {
+      void bodyOf(response).then((body) => resolve(refusalIn(body)));
+    });
+    request.on('error', (error) => resolve(`no answer at ${base}: ${error.message}`));
+    request.end();
+  });
+}
+
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  let body = '';
+  try {
+    for await (const chunk of response) {
+      body += String(chunk);
+      if (body.length > maxBody) break;
+    }
+  } catch {
+    // What came is enough, ignoring.
+  }
+  return body;
+}
+
+/** The proxy answers in the form of the services, and marks what is its own. */
+function refusalIn(body: string): string | null {
+  try {
+    const { error } = JSON.parse(body) as { error?: { type?: unknown; message?: unknown } };
+    if (error?.type !== 'carrel_unavailable') return null;
+    return String(error.message).replace(/^carrel: /, '');
+  } catch {
+    return null;
+  }
+}
+
+function askThrough(proxy: URL, place: string, signal: AbortSignal): Promise<string | null> {
+  const [, host] = /^(.*):\d+$/.exec(place) ?? [];
+  return new Promise((resolve) => {
+    const refuse = (error: Error) => resolve(`no connection to ${place}: ${error.message}`);
+    const to = {
+      host: proxy.hostname,
+      port: proxy.port,
+      method: 'CONNECT',
+      path: place,
+      agent: false,
+      signal,
+    } as const;
+    const request = httpRequest(to);
+    request.on('error', refuse);
+    request.on('connect', (response, socket: Socket) => {
+      if (response.statusCode !== 200) {
+        socket.destroy();
+        return resolve(`no connection to ${place}: the proxy answers ${response.statusCode}`);
+      }
+      // Who it is does not matter here: the agent checks that itself.
+      const line = connectTls({ socket, servername: host!, rejectUnauthorized: false }, () => {
+        line.destroy();
+        resolve(null);
+      });
+      line.on('error', refuse);
+      line.on('close', () => refuse(new Error('it was closed')));
+    });
+    request.end();
+  });
+}
