@@ -54,6 +54,7 @@ export const paths = {
   resumeSwarm: { method: 'POST', path: '/v1/swarm/resume' },
   stopSwarm: { method: 'POST', path: '/v1/swarm/stop' },
   exportSwarm: { method: 'GET', path: '/v1/swarm' },
+  keepSwarmFile: { method: 'POST', path: '/v1/swarm/file' },
   initSwarm: { method: 'POST', path: '/v1/swarm/init' },
   addContainer: { method: 'POST', path: '/v1/swarm/add' },
   updateContainer: { method: 'POST', path: '/v1/swarm/update' },

@@ -40,7 +40,7 @@ export const swarmRoutes = {
     ...paths.runSwarm,
     summary: 'Have task files worked on, each by an agent in a sandbox of its own',
     body: swarm.runRequest,
-    answer: swarm.swarmView,
+    answer: swarm.begunView,
   },
   showSwarm: {
     ...paths.showSwarm,
@@ -51,8 +51,8 @@ export const swarmRoutes = {
   resumeSwarm: {
     ...paths.resumeSwarm,
     summary: 'Begin again what has failed or was stopped; finished stories stay finished',
-    body: swarm.namesRequest,
-    answer: swarm.swarmView,
+    body: swarm.resumeRequest,
+    answer: swarm.begunView,
   },
   stopSwarm: {
     ...paths.stopSwarm,
@@ -64,6 +64,12 @@ export const swarmRoutes = {
     ...paths.exportSwarm,
     summary: 'The state of a swarm',
     query: swarm.projectRequest,
+    answer: swarm.swarmExport,
+  },
+  keepSwarmFile: {
+    ...paths.keepSwarmFile,
+    summary: 'Keep the state of a swarm in a file of its project, written again after every change',
+    body: swarm.fileRequest,
     answer: swarm.swarmExport,
   },
   initSwarm: {
@@ -98,6 +104,7 @@ export const swarmRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
+export type BegunSwarmView = z.output<typeof swarm.begunView>;
 export type SwarmView = z.output<typeof swarm.swarmView>;
 export type SwarmContainerView = z.output<typeof swarm.containerView>;
 export type SwarmExportView = z.output<typeof swarm.swarmExport>;

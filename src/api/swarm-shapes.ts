@@ -16,6 +16,13 @@ const count = z.int().min(0).max(1_000_000);
 export const projectRequest = z.strictObject({ project: path });
 export const initRequest = z.strictObject({ project: path, force: z.boolean().optional() });
 
+/** From the folder of the project; null: no file is kept. */
+const stateFile = z
+  .string()
+  .max(1000)
+  .regex(/^(?!\/)(?!(.*\/)?\.{0,2}(\/|$))[^\x00-\x1f\x7f]+\.json$/);
+export const fileRequest = z.strictObject({ project: path, file: stateFile.nullable() });
+
 export const addRequest = z.strictObject({
   project: path,
   containerId,
@@ -60,6 +67,8 @@ export const entryView = z.strictObject({
   createdAt: z.string(),
   updatedAt: z.string(),
   acpPid: z.int().nullable(),
+  /** Why it ended as it did. */
+  reason: z.string().nullable(),
 });
 
 /** The state of a swarm, as the seed's file has it. */
@@ -72,11 +81,7 @@ export const swarmExport = z.strictObject({
 
 export const removedView = z.strictObject({ removed: z.int() });
 
-export const runRequest = z.strictObject({
-  project: path,
-  /** Absolute paths; left out: all task files of the project that have something to do. */
-  files: z.array(path).min(1).max(1000).optional(),
-  max: z.int().min(1).max(64).optional(),
+const choice = {
   agent: z.string().min(1).max(32).optional(),
   /** Of the commits, whose agent is named beside; left out: the agent. */
   author: author.optional(),
@@ -85,10 +90,20 @@ export const runRequest = z.strictObject({
     .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, env: true })
     .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
     .optional(),
+};
+
+export const runRequest = z.strictObject({
+  project: path,
+  /** Absolute paths; left out: all task files of the project that have something to do. */
+  files: z.array(path).min(1).max(1000).optional(),
+  max: z.int().min(1).max(64).optional(),
+  ...choice,
 });
 
 /** Names left out: all. */
 export const namesRequest = z.strictObject({ project: path, names: z.array(containerName).max(1000).optional() });
+/** What is left out stays as it was. */
+export const resumeRequest = namesRequest.extend(choice);
 
 const storyView = z.strictObject({ id: z.string(), status: z.string(), output: z.string() });
 
@@ -98,7 +113,8 @@ export const containerView = entryView.extend({
   agent: z.string().nullable(),
   attempt: z.int().nullable(),
   startedAt: z.string().nullable(),
-  reason: z.string().nullable(),
+  /** What can be done about a failure. */
+  hint: z.string().nullable(),
   errors: z.array(z.string()),
   stories: z.array(storyView),
   /** Where its commits are, in the repository of the project. */
@@ -113,3 +129,6 @@ export const swarmView = z.strictObject({
   updatedAt: z.string(),
   containers: z.array(containerView),
 });
+
+/** With what was begun by this request. */
+export const begunView = swarmView.extend({ begun: z.array(z.string()) });

@@ -5,6 +5,12 @@ import type { CommandEntry, GroupEntry, OptionEntry } from './commands.ts';
 
 const area = 'Swarms:';
 
+const agent: OptionEntry = {
+  flags: '--agent <NAME>',
+  summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml',
+  completes: 'agents',
+};
+
 const project: OptionEntry = {
   flags: '--project <DIR>',
   summary: 'the project of the swarm (default: the folder here)',
@@ -111,11 +117,7 @@ const runCommands: readonly CommandEntry[] = [
       { flags: '--files <A,B>', summary: 'several task files' },
       { flags: '--all', summary: 'all task files of the project that have something to do' },
       { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
-      {
-        flags: '--agent <NAME>',
-        summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml',
-        completes: 'agents',
-      },
+      agent,
       ...surroundings,
       pr,
       { flags: '-d, --detach', summary: 'begin and do not read along' },
@@ -131,11 +133,21 @@ const runCommands: readonly CommandEntry[] = [
     load: () => import('./command/swarm-status.ts'),
   },
   {
+    name: 'swarm logs',
+    area,
+    summary: 'show what the agent of a task file said and did, as a conversation',
+    args: '<NAME>',
+    options: [{ flags: '-f, --follow', summary: 'go on with what it says' }, project],
+    completes: 'sandboxes',
+    load: () => import('./command/swarm-logs.ts'),
+  },
+  {
     name: 'swarm resume',
     area,
-    summary: 'begin again what has failed or was stopped, all of it unless named; finished stories stay finished',
+    summary:
+      'begin again what has failed or was stopped, all of it unless named; finished stories stay finished, and options that are left out stay as they were',
     args: '[NAME...]',
-    options: [pr, { flags: '-d, --detach', summary: 'begin and do not read along' }, project],
+    options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'begin and do not read along' }, project],
     load: () => import('./command/swarm-resume.ts'),
   },
   {
@@ -161,7 +173,11 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm export',
     area,
     summary: 'print the state as one JSON document',
-    options: [project],
+    options: [
+      { flags: '--file <FILE>', summary: 'also keep it in this file of the project, written again after every change' },
+      { flags: '--no-file', summary: 'keep it in a file no longer' },
+      project,
+    ],
     load: () => import('./command/swarm-export.ts'),
   },
   {

@@ -1,7 +1,7 @@
-/** Reads along until nothing of a swarm is pending or running: a table that changes in place, or a line a change. */
+/** Reads along until nothing that is waited for is pending or running: a table that changes in place, or a line a change. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../api/client.ts';
-import type { SwarmView } from '../api/routes.ts';
+import type { SwarmContainerView, SwarmView } from '../api/routes.ts';
 import { isFault } from '../model/fault.ts';
 import { isActive } from '../model/swarm.ts';
 import type { Output } from './output/output.ts';
@@ -11,15 +11,26 @@ import { fittingTable, swarmChanges, swarmNotes } from './swarm-view.ts';
 const betweenMs = 100;
 const awayMs = 500;
 
-export async function followSwarm(client: Client, out: Output, project: string): Promise<SwarmView> {
+/** Of containers of scripts no event tells: they are looked at that often. */
+const lookMs = 2000;
+
+/** `names` are waited for; left out: all. */
+export async function followSwarm(
+  client: Client,
+  out: Output,
+  project: string,
+  names?: readonly string[],
+): Promise<SwarmView> {
   const show = () => client.call('showSwarm', { query: { project } });
   const { lastSeq } = await client.call('status');
   let seq = lastSeq;
   let view = await show();
   const draw = painter(out);
   draw(view);
-  while (view.containers.some(isActive)) {
-    seq = await nextChange(client, seq, view.swarmId);
+  const isWaitedFor = (one: SwarmContainerView) => isActive(one) && (names?.includes(one.containerName) ?? true);
+  while (view.containers.some(isWaitedFor)) {
+    const ofScript = view.containers.some((one) => one.agent === null && isActive(one));
+    seq = await nextChange(client, seq, view.swarmId, ofScript ? lookMs : null);
     await pause(betweenMs);
     view = await show();
     draw(view);
@@ -28,17 +39,20 @@ export async function followSwarm(client: Client, out: Output, project: string):
   return view;
 }
 
-/** The number of the next event about the swarm; a daemon that went away is asked again. */
-async function nextChange(client: Client, after: number, swarmId: string): Promise<number> {
+/** The number of the next event about the swarm, or the same when there was none in time; a daemon that went away is asked again. */
+async function nextChange(client: Client, after: number, swarmId: string, withinMs: number | null): Promise<number> {
   const abort = new AbortController();
+  const late = withinMs === null ? undefined : setTimeout(() => abort.abort(), withinMs);
   try {
     for await (const event of client.follow(after, abort.signal)) if (event.subject === swarmId) return event.seq;
   } catch (error) {
-    if (!isFault(error, 'unavailable') && !isFault(error, 'cancelled')) throw error;
+    const isExpected = abort.signal.aborted || isFault(error, 'unavailable') || isFault(error, 'cancelled');
+    if (!isExpected) throw error;
   } finally {
-    abort.abort();
+    clearTimeout(late);
+    if (!abort.signal.aborted) abort.abort();
   }
-  await pause(awayMs);
+  if (withinMs === null) await pause(awayMs);
   return after;
 }
 

@@ -23,6 +23,7 @@ function container(containerName: string, change: Partial<SwarmContainerView> = 
     attempt: 1,
     startedAt: at,
     reason: null,
+    hint: null,
     errors: [],
     stories: [
       { id: 'US-001', status: 'completed', output: '' },

@@ -67,7 +67,7 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
 
 /** What went wrong on the way, and is not told of as the end of it. */
 export function swarmNotes({ containers }: SwarmView): string[] {
-  const notes = containers.flatMap((one) => noteLines(one, []));
+  const notes = containers.flatMap((one) => [...noteLines(one, []), ...hintLine(one)]);
   const rest = notes.length - maxNotes;
   return rest > 0 ? [...notes.slice(0, maxNotes), `and ${rest} more`] : notes;
 }
@@ -76,6 +76,11 @@ function noteLines(one: SwarmContainerView, known: readonly string[]): string[] 
   return one.errors
     .filter((error) => !known.includes(error) && plain(error) !== lastWord(one))
     .map((error) => plain(`${one.containerName}: ${error}`));
+}
+
+/** What can be done about it. */
+function hintLine({ containerName, status, hint }: SwarmContainerView): string[] {
+  return status === 'failed' && hint !== null ? [plain(`${containerName}: cure: ${hint}`)] : [];
 }
 
 /** What is different from the last look, a line each. */
@@ -97,5 +102,6 @@ function statusLine(old: SwarmContainerView | undefined, now: SwarmContainerView
   if (old?.status === now.status) return [];
   const { completed, total } = now.storyProgress;
   const word = isActive(now) ? '' : lastWord(now);
-  return [`${plain(now.containerName)} ${now.status} ${completed}/${total}${word === '' ? '' : ` ${word}`}`];
+  const hint = old === undefined ? [] : hintLine(now);
+  return [`${plain(now.containerName)} ${now.status} ${completed}/${total}${word === '' ? '' : ` ${word}`}`, ...hint];
 }

@@ -12,7 +12,7 @@ function container(containerName: string, status: SwarmContainerView['status']):
   return {
     ...{ containerId: '0123456789ab', containerName, taskFilePath: 'x', branchName: 'b', status, prUrl: null },
     ...{ storyProgress: noProgress, createdAt: at, updatedAt: at, acpPid: null, agent: 'a', attempt: 1, startedAt: at },
-    ...{ reason: null, errors: [], stories: [] },
+    ...{ reason: null, hint: null, errors: [], stories: [] },
     commits: [{ ref: 'r', commit: 'c', subject: 's', ahead: 1 }],
   };
 }
@@ -23,13 +23,13 @@ const view = (...containers: SwarmContainerView[]): SwarmView => ({
 });
 
 /** How a command ends that began `begun`, where all has ended as `ended` says. */
-async function conclude(begun: SwarmView, ended: SwarmView, options: Parameters<typeof concludeSwarm>[3]) {
+async function conclude(all: SwarmView, ended: SwarmView, options: Parameters<typeof concludeSwarm>[3]) {
   const printed: string[] = [];
   const out = new Output(false, { write: (text: string) => void printed.push(text) });
   const answers: Record<string, unknown> = { status: { lastSeq: 0 }, showSwarm: ended };
   const call = async (route: string) => answers[route] ?? expect.unreachable(route);
   const context = { json: false, out } as unknown as Context;
-  const code = await concludeSwarm(context, { call } as unknown as Client, begun, options);
+  const code = await concludeSwarm(context, { call } as unknown as Client, { ...all, begun: ['new'] }, options);
   return [code, printed.join('')];
 }
 
@@ -40,4 +40,11 @@ test('what ended before this run neither fails it, nor is named, nor gets a pull
   expect((await conclude(begun, view(bad, good, container('new', 'completed')), {}))[0]).toBe(0);
   expect((await conclude(begun, view(bad, good, container('new', 'failed')), { pr: true }))[0]).toBe(6);
   expect((await conclude(begun, view(bad, good), {}))[0]).toBe(6);
+});
+
+test('a command ends with what it began, whatever a script or another command has at work', async () => {
+  const script = { ...container('script', 'running'), agent: null };
+  const all = view(script, container('other', 'running'), container('new', 'pending'));
+  const ended = view(script, container('other', 'running'), container('new', 'completed'));
+  expect((await conclude(all, ended, {}))[0]).toBe(0);
 });

@@ -1,8 +1,7 @@
 /** What the commands about swarms have in common. */
 import type { Client } from '../api/client.ts';
-import type { SwarmView } from '../api/routes.ts';
+import type { BegunSwarmView, SwarmView } from '../api/routes.ts';
 import { consequences } from '../model/fault.ts';
-import { isActive } from '../model/swarm.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output/output.ts';
 import { commandLine, plain } from './output/text.ts';
@@ -16,21 +15,21 @@ export function projectOf({ project }: { readonly project?: string }): string {
   return absolute(project ?? '.', '--project');
 }
 
-/** Ends with whether all that is at work is completed; what ended before does not matter. */
+/** Ends when all that this command began has ended, with whether it is completed; what else the swarm has does not matter. */
 export async function concludeSwarm(
   context: Context,
   client: Client,
-  begun: SwarmView,
+  begun: BegunSwarmView,
   { detach = false, pr = false }: { readonly detach?: boolean; readonly pr?: boolean },
 ): Promise<number> {
   const { out } = context;
-  const names = begun.containers.filter(isActive).map(({ containerName }) => containerName);
+  const { begun: names } = begun;
   if (detach) {
     if (context.json) out.document(begun);
     else out.print(...names.map(plain));
     return 0;
   }
-  const ended = await readAlong(context, client, begun.project);
+  const ended = await readAlong(context, client, begun.project, names);
   if (context.json) out.document(ended);
   const completed = ended.containers.filter(
     ({ containerName, status }) => status === 'completed' && names.includes(containerName),
@@ -39,15 +38,20 @@ export async function concludeSwarm(
   return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
 }
 
-/** Reads along until everything has ended, for JSON without a word. Ctrl-C only stops the reading. */
-export async function readAlong({ json, out }: Context, client: Client, project: string): Promise<SwarmView> {
+/** Reads along until those have ended, for JSON without a word. Ctrl-C only stops the reading. */
+export async function readAlong(
+  { json, out }: Context,
+  client: Client,
+  project: string,
+  names: readonly string[],
+): Promise<SwarmView> {
   const giveBack = catchSignals(() => {
     const where = project === process.cwd() ? '' : ` --project ${commandLine([project])}`;
     out.note(`the swarm goes on; see it with: carrel swarm status${where} — stop it with: carrel swarm stop${where}`);
     process.exit(consequences.cancelled.exit);
   });
   try {
-    return await followSwarm(client, json ? await nobody() : out, project);
+    return await followSwarm(client, json ? await nobody() : out, project, names);
   } finally {
     giveBack();
   }

@@ -82,18 +82,9 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listImages: null,
   buildImage: ({ body }) => ({ verb: 'image.build', names: [], detail: given({ project: body.project }) }),
   removeImage: ({ body: { name } }) => ({ verb: 'image.remove', names: [name] }),
-  runSwarm: ({ body: { project, agent, author, sandbox = {} } }) => ({
-    verb: 'swarm.run',
-    names: [],
-    words: {
-      '--env': Object.values(sandbox.env ?? {}),
-      '--network': [sandbox.network ?? []].flat(),
-      'the author': [author?.name, author?.email],
-    },
-    detail: { ...given({ project, agent }), ...surroundings(sandbox) },
-  }),
+  runSwarm: ({ body }) => ({ verb: 'swarm.run', names: [], ...swarmChoice(body) }),
   showSwarm: null,
-  resumeSwarm: ({ body }) => ({ verb: 'swarm.resume', names: body.names ?? [], detail: { project: body.project } }),
+  resumeSwarm: ({ body }) => ({ verb: 'swarm.resume', names: body.names ?? [], ...swarmChoice(body) }),
   stopSwarm: ({ body }) => ({
     verb: 'swarm.stop',
     names: body.names ?? [],
@@ -101,6 +92,12 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
     frees: true,
   }),
   exportSwarm: null,
+  keepSwarmFile: ({ body: { project, file } }) => ({
+    verb: 'swarm.keep',
+    names: [],
+    words: { '--file': [file ?? undefined] },
+    detail: given({ project, file }),
+  }),
   initSwarm: ({ body }) => ({ verb: 'swarm.init', names: [], detail: { project: body.project } }),
   addContainer: ({ body: { project, containerName, taskFilePath, branchName } }) => ({
     verb: 'swarm.add',
@@ -192,6 +189,17 @@ export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done }
   takeSnapshot: ({ id }) => ({ detail: { snapshot: id } }),
   forkSandbox: (forks) => ({ detail: { forks: forks.map(({ name }) => name) } }),
 };
+
+function swarmChoice({ project, agent, author, sandbox }: Asked<'runSwarm' | 'resumeSwarm'>['body']) {
+  return {
+    words: {
+      '--env': Object.values(sandbox?.env ?? {}),
+      '--network': [sandbox?.network ?? []].flat(),
+      'the author': [author?.name, author?.email],
+    },
+    detail: { ...given({ project, agent }), ...(sandbox ? surroundings(sandbox) : {}) },
+  };
+}
 
 /** What it is made of, and what it can read and reach. */
 function surroundings(body: Asked<'createSandbox'>['body']): Detail {

@@ -8,6 +8,7 @@ import {
   checkCredentialName,
   checkTogether,
   headerValue,
+  type PresetName,
   type Service,
   servicesOf,
   serviceText,
@@ -64,6 +65,14 @@ export class CredentialDesk {
       });
     }
     return viewOf(value);
+  }
+
+  /** One for a service that everybody knows, under the first name that is free. */
+  addFor(preset: PresetName, secret: string): CredentialView {
+    const taken = new Set(this.list().map(({ name }) => name));
+    let name: string = preset;
+    for (let number = 2; taken.has(name); number++) name = `${preset}-${number}`;
+    return this.add({ name, preset, secret });
   }
 
   remove(name: string): CredentialView {

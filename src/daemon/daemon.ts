@@ -146,7 +146,7 @@ function begin({ loop, networks, watch, swarms, settings, report }: Whole): void
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
-  swarms.orchestrator.recover();
+  swarms.start();
 }
 
 /** Whoever comes next may have made that home anew: all in it is theirs, and nothing of it is touched. */
@@ -165,7 +165,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
   const names = all ? await stopAll(whole) : [];
   loop.stop();
   watch.stop();
-  swarms.orchestrator.dispose();
+  swarms.dispose();
   for (const server of whole.servers) {
     server.close();
     server.closeIdleConnections();

@@ -25,7 +25,7 @@ import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } f
 import { viewOf } from './sandbox-view.ts';
 import type { Told } from './secrets.ts';
 import { requireStale } from './stale.ts';
-import type { Unapplied } from './unapplied.ts';
+import { type Unapplied, wouldLose } from './unapplied.ts';
 
 export interface SandboxParts {
   readonly store: Store;
@@ -241,6 +241,13 @@ export class Sandboxes {
     return this.settled(row);
   }
 
+  /** For its next start: what it has around it, and not what it is made of. */
+  change(name: string, id: string, change: Partial<SandboxSpec>): void {
+    const row = this.#find(name, id);
+    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state}`);
+    this.#ask(row, change, 'sandbox.changed');
+  }
+
   async stop(name: string, graceMs = defaultGraceMs, id?: string): Promise<SandboxView> {
     const row = await this.current(name, id);
     if (hasEnded(row.value.status)) return this.view(row.value);
@@ -334,15 +341,4 @@ export class Sandboxes {
 /** The folder of the host that it can write, if any. */
 export function boundFolder({ mode, project }: SandboxSpec): string | null {
   return mode === 'bind' ? project : null;
-}
-
-function wouldLose(name: string, lost: Unapplied): Fault {
-  const give = `or give them up: carrel rm --force ${name}`;
-  return lost === 'commits'
-    ? new Fault('conflict', `${name} has commits that nobody has fetched`, {
-        hint: `Fetch them with: carrel apply ${name} — ${give}`,
-      })
-    : new Fault('conflict', `${name} has changes that nobody has taken over`, {
-        hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
-      });
 }

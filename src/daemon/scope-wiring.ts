@@ -4,10 +4,12 @@ import { steadyClock } from '../lib/steady-clock.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
+import type { AgentNeeds } from './agent-needs.ts';
 import { Applies } from './applies.ts';
 import { CredentialDesk } from './credentials.ts';
 import { FleetDesk } from './fleets.ts';
 import type { Ground } from './ground.ts';
+import { hasHostProgram } from './host-program.ts';
 import { ImageDesk } from './images.ts';
 import { NetworkDesk } from './network-desk.ts';
 import { Reviews } from './reviews.ts';
@@ -29,7 +31,8 @@ interface Shared extends Ground, Parts {
 export async function openScopes(ground: Ground, parts: Parts): Promise<{ scopes: Scopes; swarms: Swarms }> {
   const { store, config, now, report } = ground;
   const deskOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms.hands;
-  const swarms = new Swarms({ store, config, deskOf, now, report });
+  const look = (user: string, project: string) => scopes.of(parts.users.actorOf(user)).swarms.show(project);
+  const swarms = new Swarms({ store, config, deskOf, look, now, report });
   const refusesOverlay = await overlayTrial(ground);
   const shared: Shared = { ...ground, ...parts, swarms, steadyMs: steadyClock(), refusesOverlay };
   const scopes: Scopes = new Scopes((actor) => scopeOf(actor, shared));
@@ -75,14 +78,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
         return config.network.limits;
       },
     }),
-    ...shared.swarms.of(parts, {
-      hasSecret: (name) => secretDesk.list().some((secret) => secret.name === name),
-      credentialsFor: (preset) =>
-        credentials
-          .list()
-          .filter((one) => one.preset === preset)
-          .map(({ name }) => name),
-    }),
+    ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: secretDesk, credentials }), actor.isOwner),
     fleets: new FleetDesk(actor, {
       ...{ sandboxes, volumes, volumePrefix, trusts },
       get limits() {
@@ -91,6 +87,24 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       secrets: secretDesk,
       unapplied: data.unapplied,
     }),
+  };
+}
+
+/** What agents need of what the user has. */
+function keysOf(
+  { name: user }: Actor,
+  { home }: Shared,
+  { secrets, credentials }: Pick<Desks, 'secrets' | 'credentials'>,
+): AgentNeeds {
+  return {
+    hasSecret: (name) => secrets.list().some((secret) => secret.name === name),
+    credentialsFor: (preset) =>
+      credentials
+        .list()
+        .filter((one) => one.preset === preset)
+        .map(({ name }) => name),
+    addCredential: (preset, secret) => credentials.addFor(preset, secret).name,
+    hasProgram: (program) => hasHostProgram(program, home.userHome(user)),
   };
 }
 

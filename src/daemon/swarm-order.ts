@@ -1,12 +1,14 @@
 /** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
 import type { SandboxRequest } from '../api/routes.ts';
-import { type AgentSpec, adapterCommand, agentPresets } from '../model/agent.ts';
+import { type AgentSpec, adapterCommand, agentPresets, checkAdapterSettings } from '../model/agent.ts';
+import { presetOfKey, presetRoute } from '../model/credential.ts';
 import { Fault } from '../model/fault.ts';
 import { printable, sandboxNamePattern } from '../model/name.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../model/swarm.ts';
 import { progressOf, type TaskFile } from '../model/task.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
+import { type AgentNeeds, keyGrants, requireProgram } from './agent-needs.ts';
 import type { Config } from './config.ts';
 
 export interface RunChoice {
@@ -16,14 +18,11 @@ export interface RunChoice {
   readonly sandbox?: Partial<SandboxRequest> | undefined;
 }
 
-export interface OrderParts {
+export interface OrderParts extends AgentNeeds {
   readonly config: Pick<Config, 'agents' | 'swarm'>;
-  readonly hasSecret: (name: string) => boolean;
-  /** The names of credentials for a service that everybody knows. */
-  readonly credentialsFor: (preset: string) => readonly string[];
 }
 
-const defaultAgent = 'claude';
+export const defaultAgent = 'claude';
 
 export function agentOf(name: string, { agents }: OrderParts['config']): AgentSpec {
   const known = { ...agentPresets, ...agents };
@@ -33,36 +32,65 @@ export function agentOf(name: string, { agents }: OrderParts['config']): AgentSp
   });
 }
 
-/** What the sandbox of a task file is made of, its name aside. */
+/**
+ * What the sandbox of a task file is made of, its name aside. Refused when the agent would lack its program or its key; a key
+ * whose service is known becomes a credential, which stays.
+ */
 export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
   const { agent: name = defaultAgent, author, sandbox: asked = {} } = choice;
   const agent = agentOf(name, parts.config);
   const { storySeconds, stallSeconds, image } = parts.config.swarm;
-  const command = [...adapterCommand({ agent, name, ...(author ? { author } : {}), storySeconds, stallSeconds })];
-  const picked = image !== null && asked.engine === 'docker' ? { image } : {};
-  return { ...picked, ...asked, ...keyFor(agent, asked, parts), project, mode: 'overlay', command, stdin: true };
+  const picked = image !== null && asked.engine === 'docker' ? { image, ...asked } : asked;
+  requireProgram(name, agent, picked, parts);
+  const service = serviceFor(agent);
+  const settings = {
+    agent,
+    name,
+    ...(author ? { author } : {}),
+    storySeconds,
+    stallSeconds,
+    ...(service ? { service } : {}),
+  };
+  const command = [...adapterCommand(settings)];
+  return { ...picked, ...keyGrants(name, agent, asked, parts), project, mode: 'overlay', command, stdin: true };
 }
 
-/** Whose keys everybody knows where to take. */
-const services: Readonly<Record<string, string>> = {
-  ANTHROPIC_API_KEY: 'anthropic',
-  OPENAI_API_KEY: 'openai',
-  GEMINI_API_KEY: 'gemini',
-};
+/** What the adapter looks after: an agent whose service cannot be reached is ended. */
+function serviceFor({ key }: AgentSpec): { readonly place: string; readonly base: string } | null {
+  const preset = key === undefined ? null : presetOfKey(key.secret);
+  if (preset === null) return null;
+  const { host, port, base } = presetRoute(preset);
+  return { place: `${host}:${port}`, base };
+}
 
-/**
- * Besides what is asked for: rather a credential, whose value never comes in, than the secret itself. Without either the
- * agent says what it lacks.
- */
-function keyFor(
-  { key }: AgentSpec,
-  { credentials = [], secrets = [] }: Partial<SandboxRequest>,
-  { hasSecret, credentialsFor }: OrderParts,
-): Partial<SandboxRequest> {
-  if (key === undefined || secrets.includes(key.secret)) return {};
-  const [known, ...others] = credentialsFor(services[key.secret] ?? '');
-  if (known === undefined) return hasSecret(key.secret) ? { secrets: [...secrets, key.secret] } : {};
-  return [known, ...others].some((name) => credentials.includes(name)) ? {} : { credentials: [...credentials, known] };
+type Surroundings = Pick<
+  SandboxRequest,
+  'engine' | 'image' | 'rootfs' | 'runtime' | 'limits' | 'env' | 'secrets' | 'credentials' | 'network'
+>;
+
+const surroundings = [
+  ...(['engine', 'image', 'rootfs', 'runtime', 'limits'] as const),
+  ...(['env', 'secrets', 'credentials', 'network'] as const),
+] satisfies readonly (keyof Surroundings)[];
+
+/** For another attempt: what is asked for now goes before what was asked for then, option by option. */
+export function choiceAgain(
+  { agent, request }: ContainerWork,
+  { agent: other, author, sandbox }: RunChoice,
+): RunChoice {
+  const before = Object.fromEntries(
+    surroundings.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
+  ) as Surroundings;
+  const limits = { ...before.limits, ...sandbox?.limits };
+  return { agent: other ?? agent, author: author ?? authorIn(request), sandbox: { ...before, ...sandbox, limits } };
+}
+
+function authorIn({ command }: ContainerWork['request']): RunChoice['author'] {
+  try {
+    return checkAdapterSettings(JSON.parse((command as readonly string[])[1] ?? '')).author;
+  } catch {
+    return undefined;
+  }
 }
 
 export interface NewWork {

@@ -33,7 +33,7 @@ export function swarmSurface(parts: SurfaceParts): Surface {
     observe: async (container) => {
       const row = rowOf(container);
       if (row) await parts.reconciler.refresh(row);
-      return observed(rowOf(container)?.value ?? null, container);
+      return observedSandbox(rowOf(container)?.value ?? null, container);
     },
     connect: async (container) => {
       const { id, value } = store.get('sandbox', container.containerId)!;
@@ -78,7 +78,7 @@ export function swarmSurface(parts: SurfaceParts): Surface {
   };
 }
 
-function observed(sandbox: Sandbox | null, { work }: SwarmContainer): ObservedContainer {
+export function observedSandbox(sandbox: Sandbox | null, { work }: SwarmContainer): ObservedContainer {
   if (sandbox === null) return { kind: work?.startedAt == null ? 'waiting' : 'absent' };
   const { state, reason, exitCode, signal } = sandbox.status;
   if (state === 'pending' || state === 'running') return { kind: 'running' };

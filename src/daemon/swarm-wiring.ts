@@ -7,6 +7,8 @@ import { SwarmState } from '../swarm/state.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import { Tasks } from '../task/tasks.ts';
 import type { Config } from './config.ts';
+import { scriptEntries } from './script-entries.ts';
+import { StateFiles } from './state-files.ts';
 import type { OrderParts } from './swarm-order.ts';
 import { forgetStrays, swarmRecords } from './swarm-records.ts';
 import { swarmSurface } from './swarm-surface.ts';
@@ -20,6 +22,8 @@ export interface SwarmWiring {
   readonly now: () => string;
   /** What is needed for the swarms of a user. */
   readonly deskOf: (user: string) => Desk;
+  /** Has the containers of scripts looked at. */
+  readonly look: (user: string, project: string) => Promise<unknown>;
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -33,9 +37,10 @@ export class Swarms {
   readonly #wiring: SwarmWiring;
   readonly #tasks = new Tasks();
   readonly orchestrator: Orchestrator;
+  readonly files: StateFiles;
 
   constructor(wiring: SwarmWiring) {
-    const { store, config, deskOf, now, report } = wiring;
+    const { store, config, deskOf, look, now, report } = wiring;
     this.#wiring = wiring;
     forgetStrays(store, now());
     this.orchestrator = new Orchestrator({
@@ -50,18 +55,35 @@ export class Swarms {
       now,
       report: (fault) => report('swarm', fault),
     });
+    this.files = new StateFiles({ store, look, report: (fault) => report('swarm', fault) });
+  }
+
+  /** After a restart everything goes on. */
+  start(): void {
+    this.orchestrator.recover();
+    this.files.start();
+  }
+
+  dispose(): void {
+    this.files.dispose();
+    void this.orchestrator.dispose();
   }
 
   /** What a user can reach of task files and swarms. */
-  of(parts: WorkspaceParts, keys: Omit<OrderParts, 'config'>): { tasks: TaskDesk; swarms: SwarmDesk } {
+  of(
+    parts: WorkspaceParts,
+    keys: Omit<OrderParts, 'config'>,
+    isOwner: boolean,
+  ): { tasks: TaskDesk; swarms: SwarmDesk } {
     const { store, config, now } = this.#wiring;
     const { sandboxes } = parts;
     const desk = new TaskDesk(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
     const state = new SwarmState(sandboxes.owner, swarmRecords(store), now);
     const surface = swarmSurface({ ...parts, tasks: this.#tasks });
-    const { orchestrator } = this;
+    const { orchestrator, files } = this;
+    const seeEntry = scriptEntries(parts, isOwner ? config.dockerSocket : undefined);
     const swarms = new SwarmDesk(sandboxes, {
-      ...{ state, surface, tasks: this.#tasks, desk, orchestrator, config, now },
+      ...{ state, surface, tasks: this.#tasks, desk, orchestrator, files, seeEntry, config, now },
       ...keys,
     });
     return { tasks: desk, swarms };

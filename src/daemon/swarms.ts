@@ -1,8 +1,9 @@
 /** The swarms of one user, as the API has them. */
-import type { SwarmContainerView, SwarmEntryView, SwarmExportView, SwarmView } from '../api/routes.ts';
+import type { BegunSwarmView, SwarmContainerView, SwarmEntryView, SwarmExportView, SwarmView } from '../api/routes.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
-import { entryOf, exportOf, isActive, renewed, type Swarm, type SwarmContainer } from '../model/swarm.ts';
+import { entryOf, exportOf, isActive, reconciled, renewed, type Swarm, type SwarmContainer } from '../model/swarm.ts';
+import { errorsOf, hintOf } from '../model/swarm-reason.ts';
 import { orphanedStories, progressOf, type StoryProgress } from '../model/task.ts';
 import { problemLine } from '../model/task-text.ts';
 import { canResume, type Desk, nothingToResume, type Orchestrator } from '../swarm/orchestrator.ts';
@@ -11,7 +12,18 @@ import type { Surface } from '../swarm/surface.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import type { Tasks } from '../task/tasks.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { containerFor, type NewWork, type OrderParts, type RunChoice, requestFor, storiesOf } from './swarm-order.ts';
+import type { SeeEntry } from './script-entries.ts';
+import type { StateFiles } from './state-files.ts';
+import { type Attempt, attemptsAt, checkRoute, refuseAgain } from './swarm-attempt.ts';
+import {
+  containerFor,
+  defaultAgent,
+  type NewWork,
+  type OrderParts,
+  type RunChoice,
+  requestFor,
+  storiesOf,
+} from './swarm-order.ts';
 import type { TaskDesk } from './tasks.ts';
 
 export interface SwarmParts extends OrderParts {
@@ -20,6 +32,8 @@ export interface SwarmParts extends OrderParts {
   readonly tasks: Tasks;
   readonly desk: TaskDesk;
   readonly orchestrator: Orchestrator;
+  readonly files: StateFiles;
+  readonly seeEntry: SeeEntry;
   readonly now: () => string;
 }
 
@@ -27,6 +41,11 @@ export interface RunOrder extends RunChoice {
   readonly project: string;
   readonly files?: readonly string[] | undefined;
   readonly max?: number | undefined;
+}
+
+export interface ResumeOrder extends RunChoice {
+  readonly project: string;
+  readonly names?: readonly string[] | undefined;
 }
 
 export interface UpdateOrder {
@@ -40,6 +59,7 @@ export interface UpdateOrder {
 
 /** For what has ended to be recorded as such. */
 const settleMs = 5000;
+const lookedAtOnce = 16;
 
 export class SwarmDesk {
   readonly #sandboxes: Sandboxes;
@@ -60,29 +80,30 @@ export class SwarmDesk {
   }
 
   /** Everything is read and checked first: one bad file, and nothing is begun. */
-  async run(order: RunOrder): Promise<SwarmView> {
+  async run(order: RunOrder): Promise<BegunSwarmView> {
     const project = this.#sandboxes.project(order.project);
     const works = this.#open(this.#read(this.#places(project, order.files)), order.files !== undefined);
-    const request = requestFor(project, order, this.#parts);
-    this.#sandboxes.check(request);
-    const swarm = this.#state.find(project) ?? this.#state.init(project, false);
-    const known = this.#state.containers(swarm);
-    const again = works.map((work) => known.find(({ taskFilePath }) => taskFilePath === taskPath(work.place)) ?? null);
-    again.forEach((one) => {
-      if (one) refuseAgain(one, order);
-    });
+    const before = this.#state.find(project);
+    const known = before === null ? [] : this.#state.containers(before);
+    const entries = works.map((work) => ({
+      work,
+      before: known.find(({ taskFilePath }) => taskFilePath === taskPath(work.place)) ?? null,
+    }));
+    for (const { before: one } of entries) if (one) refuseAgain(one);
+    const news = entries.filter(({ before: one }) => one === null);
+    const request = news.length === 0 ? null : requestFor(project, order, this.#parts);
+    if (request) checkRoute(order, request, this.#sandboxes.check(request), this.#parts);
+    const again = attemptsAt(project, entries, order, { ...this.#parts, sandboxes: this.#sandboxes });
+    const swarm = before ?? this.#state.init(project, false);
     this.#state.setMax(swarm, order.max ?? swarm.max ?? defaultMax);
     const taken = new Set([
       ...known.map((one) => one.containerName),
       ...this.#sandboxes.rows().map(({ name }) => name),
     ]);
-    works.forEach((work, index) => {
-      const before = again[index];
-      if (before?.work) this.#renew(before, work);
-      else this.#add(swarm, containerFor(work, request, order, taken));
-    });
+    const added = news.map(({ work }) => this.#add(swarm, containerFor(work, request!, order, taken)));
+    for (const attempt of again) this.#renew(attempt);
     this.#parts.orchestrator.advance(this.#sandboxes.owner, project);
-    return this.#view(this.#state.current(project));
+    return this.#begun(project, [...added, ...again.map(({ container }) => container)]);
   }
 
   #places(project: string, files: readonly string[] | undefined): TaskPlace[] {
@@ -121,17 +142,20 @@ export class SwarmDesk {
     });
   }
 
-  #add(swarm: Swarm, { storyProgress, work, ...entry }: ReturnType<typeof containerFor>): void {
-    this.#state.add(swarm, entry, { storyProgress, work });
+  #add(swarm: Swarm, { storyProgress, work, ...entry }: ReturnType<typeof containerFor>): SwarmContainer {
+    return this.#state.add(swarm, entry, { storyProgress, work });
   }
 
-  #renew(container: SwarmContainer, { file }: NewWork): void {
-    const work = { ...container.work!, stories: storiesOf(file) };
+  #renew({ container, file, choice, request, change }: Attempt): void {
+    const { containerName, containerId } = container;
+    if (change !== null) this.#sandboxes.change(containerName, containerId, change);
+    const named = { ...request, name: containerName };
+    const work = { ...container.work!, agent: choice.agent ?? defaultAgent, request: named, stories: storiesOf(file) };
     const again = renewed({ ...container, storyProgress: progressOf(file.userStories) }, work, this.#parts.now());
     this.#state.put(again, 'swarm.resumed');
   }
 
-  async resume(project: string, names?: readonly string[]): Promise<SwarmView> {
+  async resume({ project, names, ...order }: ResumeOrder): Promise<BegunSwarmView> {
     const swarm = await this.#settled(project);
     const chosen = this.#chosen(swarm, names);
     const able = chosen.filter(canResume);
@@ -140,11 +164,15 @@ export class SwarmDesk {
     if (able.length === 0) throw nothingToResume();
     // Every file is looked at before anything is begun.
     const works = await Promise.all(able.map((container) => this.#withoutOrphans(swarm, container)));
-    able.forEach((container, index) => {
-      this.#renew(container, works[index]!);
-    });
+    const entries = able.map((before, index) => ({ before, work: works[index]! }));
+    const again = attemptsAt(swarm.project, entries, order, { ...this.#parts, sandboxes: this.#sandboxes });
+    for (const attempt of again) this.#renew(attempt);
     this.#parts.orchestrator.advance(this.#sandboxes.owner, swarm.project);
-    return this.#view(this.#state.current(swarm.project));
+    return this.#begun(swarm.project, able);
+  }
+
+  #begun(project: string, containers: readonly SwarmContainer[]): BegunSwarmView {
+    return { ...this.#view(this.#state.current(project)), begun: containers.map(({ containerName }) => containerName) };
   }
 
   /** Nobody works on this file: what is in progress there has failed. */
@@ -182,8 +210,22 @@ export class SwarmDesk {
   async #settled(project: string): Promise<Swarm> {
     const swarm = this.#current(project);
     const running = this.#state.containers(swarm).filter(({ status, work }) => status === 'running' && work !== null);
-    await Promise.all(running.map((container) => this.#settle(container)));
+    await Promise.all([...running.map((container) => this.#settle(container)), this.#settleEntries(swarm)]);
     return swarm;
+  }
+
+  /** Of those that scripts look after nothing is told: they are looked at, a few at a time. */
+  async #settleEntries(swarm: Swarm): Promise<void> {
+    const entries = this.#state.containers(swarm).filter((one) => one.work === null && isActive(one));
+    for (let at = 0; at < entries.length; at += lookedAtOnce)
+      await Promise.all(entries.slice(at, at + lookedAtOnce).map((entry) => this.#settleEntry(entry)));
+  }
+
+  async #settleEntry(entry: SwarmContainer): Promise<void> {
+    // What cannot be looked at now stays as it is recorded, ignoring.
+    const seen = await this.#parts.seeEntry(entry).catch(() => null);
+    const outcome = seen && reconciled({ status: entry.status, completion: seen.completion }, seen.observed);
+    if (outcome) this.#state.settle(entry, outcome);
   }
 
   async #settle(container: SwarmContainer): Promise<void> {
@@ -194,12 +236,22 @@ export class SwarmDesk {
     if (state !== 'running' && state !== 'pending') await this.#parts.orchestrator.settled(container, settleMs);
   }
 
-  init(project: string, force: boolean): SwarmExportView {
+  async init(project: string, force: boolean): Promise<SwarmExportView> {
+    const before = this.#state.find(this.#sandboxes.project(project));
+    if (before) await this.#settleEntries(before);
     return this.#export(this.#state.init(this.#sandboxes.project(project), force));
   }
 
   async export(project: string): Promise<SwarmExportView> {
     return this.#export(await this.#settled(project));
+  }
+
+  /** Writes the state into that file of the project now and after every change; null: no longer. */
+  async keepFile(project: string, file: string | null): Promise<SwarmExportView> {
+    const swarm = await this.#settled(project);
+    this.#parts.files.write({ ...swarm, stateFile: file });
+    this.#state.keepFile(swarm, file);
+    return this.#export(this.#state.current(swarm.project));
   }
 
   add({ project, ...entry }: NewContainer & { readonly project: string }): SwarmEntryView {
@@ -252,27 +304,11 @@ function viewOf(container: SwarmContainer): SwarmContainerView {
     agent: work?.agent ?? null,
     attempt: work?.attempt ?? null,
     startedAt: work?.startedAt ?? null,
-    reason: work?.reason ?? null,
-    errors: [...(work?.errors ?? []), ...(work?.completion?.errors ?? [])],
+    hint: hintOf(container),
+    errors: work === null ? [] : errorsOf(work),
     stories: Object.entries(work?.stories ?? {}).map(([id, story]) => ({ id, ...story })),
     commits: (work?.tips ?? []).map((tip) => ({ ...tip })),
   };
-}
-
-function refuseAgain(container: SwarmContainer, { agent, sandbox }: RunChoice): void {
-  const { containerName, taskFilePath, work } = container;
-  if (isActive(container)) {
-    throw new Fault('conflict', `${containerName} is at work on ${taskFilePath} already`, {
-      hint: `See it with: carrel swarm status — stop it with: carrel swarm stop ${containerName}`,
-    });
-  }
-  const differs =
-    work &&
-    ((agent && agent !== work.agent) || (sandbox?.engine && sandbox.engine !== (work.request.engine ?? 'local')));
-  if (work && !differs) return;
-  throw new Fault('conflict', `${containerName} was begun in another way`, {
-    hint: `Forget it first: carrel swarm remove ${containerName}`,
-  });
 }
 
 function notResumable({ containerName, status, work }: SwarmContainer): Fault {

@@ -31,3 +31,15 @@ function cannotCompare({ name }: Sandbox, { project }: WorkspacePlace): Fault {
     hint: `Put it back, copy what ${name} has: carrel cp ${name}:/workspace DIR — or give it up: carrel rm --force ${name}`,
   });
 }
+
+/** Why a sandbox that has these is not removed. */
+export function wouldLose(name: string, lost: Unapplied): Fault {
+  const give = `or give them up: carrel rm --force ${name}`;
+  return lost === 'commits'
+    ? new Fault('conflict', `${name} has commits that nobody has fetched`, {
+        hint: `Fetch them with: carrel apply ${name} — ${give}`,
+      })
+    : new Fault('conflict', `${name} has changes that nobody has taken over`, {
+        hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
+      });
+}

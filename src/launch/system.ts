@@ -4,7 +4,7 @@ import type { Hook } from './launch.ts';
 const tmpShare = 0.5;
 
 const ownFolders = ['/home/agent/.local/bin', '/opt/carrel/bin'];
-const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Ours first, then those of the image, then those of every system. */
 function searchPath(image: string): string {

@@ -52,6 +52,8 @@ export interface CredentialRequest {
 
 interface Preset {
   readonly services: Credential['services'];
+  /** The variable that tools read the base URL from, where they have one. */
+  readonly base: string;
   /** What tools look for, given a base URL without a slash at its end. */
   readonly env: (url: string) => Readonly<Record<string, string>>;
 }
@@ -62,20 +64,24 @@ const placeholder = 'carrel-placeholder';
 /** Tools check the first letters of some keys. */
 const presets: { readonly [name in PresetName]: Preset } = {
   anthropic: {
+    base: 'ANTHROPIC_BASE_URL',
     services: [
       https('api.anthropic.com', { header: 'x-api-key', format: '{}', drops: ['authorization', 'x-api-key'] }),
     ],
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: `sk-ant-${placeholder}` }),
   },
   openai: {
+    base: 'OPENAI_BASE_URL',
     services: [https('api.openai.com', bearer())],
     env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: `sk-${placeholder}` }),
   },
   gemini: {
+    base: 'GOOGLE_GEMINI_BASE_URL',
     services: [https('generativelanguage.googleapis.com', { header: 'x-goog-api-key', format: '{}' })],
     env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: placeholder }),
   },
   github: {
+    base: 'GITHUB_API_URL',
     services: [
       https('api.github.com', bearer()),
       https('uploads.github.com', bearer()),
@@ -84,6 +90,7 @@ const presets: { readonly [name in PresetName]: Preset } = {
     env: (url) => ({ GITHUB_API_URL: url, GITHUB_TOKEN: placeholder, GH_TOKEN: placeholder }),
   },
   npm: {
+    base: 'npm_config_registry',
     services: [https('registry.npmjs.org', bearer())],
     env: (url) => ({
       npm_config_registry: `${url}/`,
@@ -99,6 +106,23 @@ function https(host: string, rest: Omit<Service, 'host' | 'port'>): Service {
 
 function bearer() {
   return { header: 'authorization', format: 'Bearer {}' };
+}
+
+/** Secrets whose service everybody knows, by the names that their tools give them. */
+const keyPresets: Readonly<Record<string, PresetName>> = {
+  ANTHROPIC_API_KEY: 'anthropic',
+  OPENAI_API_KEY: 'openai',
+  GEMINI_API_KEY: 'gemini',
+};
+
+export function presetOfKey(secret: string): PresetName | null {
+  return Object.hasOwn(keyPresets, secret) ? keyPresets[secret]! : null;
+}
+
+/** Where the requests of a preset go first, and the variable that can send them elsewhere. */
+export function presetRoute(preset: PresetName): Pick<Service, 'host' | 'port'> & { readonly base: string } {
+  const { services, base } = presets[preset];
+  return { host: services[0].host, port: services[0].port, base };
 }
 
 /** HOST, or HOST:PORT where that is not the usual one. */

@@ -127,14 +127,14 @@ describe('transitions', () => {
   });
 });
 
-test('the export has the fields of the seed and no others, and the latest time', () => {
+test('the export has the fields of the seed, the reason, and the latest time', () => {
   const exported = exportOf(swarm, [container('running', { work, updatedAt: later }), container('pending')]);
   expect(exported.updatedAt).toBe(later);
   expect(Object.keys(exported)).toEqual(['swarmId', 'createdAt', 'updatedAt', 'containers']);
   expect(Object.keys(exported.containers[0]!).sort()).toEqual(
     [
       ...['acpPid', 'branchName', 'containerId', 'containerName', 'createdAt', 'prUrl'],
-      ...['status', 'storyProgress', 'taskFilePath', 'updatedAt'],
+      ...['reason', 'status', 'storyProgress', 'taskFilePath', 'updatedAt'],
     ].sort(),
   );
 });

@@ -9,6 +9,7 @@
  */
 import { Fault } from './fault.ts';
 import type { Completion, StoryStatus } from './swarm-message.ts';
+import { reasonOf } from './swarm-reason.ts';
 import type { StoryProgress } from './task.ts';
 
 export const containerNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/;
@@ -25,6 +26,8 @@ export interface Swarm {
   readonly createdAt: string;
   /** Of the swarm itself; what was changed in it says so itself. */
   readonly updatedAt: string;
+  /** Where its state is kept as a file, from the project's folder. */
+  readonly stateFile?: string | null;
 }
 
 export interface WorkedStory {
@@ -77,6 +80,8 @@ export interface SwarmContainer {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly acpPid: number | null;
+  /** Of one that a script looks after: why it is as it is observed to be. */
+  readonly reason?: string | null;
   /** Null: a script looks after it. */
   readonly work: ContainerWork | null;
 }
@@ -179,7 +184,7 @@ function exitReason({ exitCode, signal, outOfMemory }: Extract<ObservedContainer
   return exitCode === 0 ? 'no_completion' : `AGENT_CRASH: ended with ${exitCode ?? 'an unknown code'}`;
 }
 
-export type SwarmEntry = Omit<SwarmContainer, 'swarmId' | 'work'>;
+export type SwarmEntry = Omit<SwarmContainer, 'swarmId' | 'work' | 'reason'> & { readonly reason: string | null };
 
 export interface SwarmExport {
   readonly swarmId: string;
@@ -190,7 +195,7 @@ export interface SwarmExport {
 
 export function entryOf(container: SwarmContainer): SwarmEntry {
   const { swarmId: _, work: __, ...entry } = container;
-  return entry;
+  return { ...entry, reason: reasonOf(container) };
 }
 
 /** The state as the seed's file has it. */

@@ -104,3 +104,40 @@ describe('a container', () => {
     expect(store.count('container')).toBe(0);
   });
 });
+
+describe('what a script looks after and is observed', () => {
+  const seen = (status: 'pending' | 'running') => {
+    const swarm = state.init('/p', false);
+    const added = state.add(swarm, entry('a'));
+    return { swarm, one: status === 'pending' ? added : state.update(swarm, 'a', { status }) };
+  };
+
+  test('has the status and the reason, unless the script said something meanwhile', () => {
+    const { swarm, one } = seen('running');
+    state.settle(one, { status: 'failed', reason: 'lost' });
+    expect(state.container(swarm, 'a')).toMatchObject({ status: 'failed', reason: 'lost' });
+    expect(store.events(0, 100).at(-1)).toMatchObject({ type: 'swarm.failed', data: { reason: 'lost' } });
+    state.settle(one, { status: 'stopped', reason: null });
+    expect(state.container(swarm, 'a').status).toBe('failed');
+  });
+
+  test('gets from pending to completed by way of running', () => {
+    const { swarm, one } = seen('pending');
+    state.settle(one, { status: 'completed', reason: null });
+    expect(state.container(swarm, 'a').status).toBe('completed');
+  });
+
+  test('is corrected by a script that heard its completion, and by no other word', () => {
+    const { swarm, one } = seen('running');
+    state.settle(one, { status: 'failed', reason: 'no_completion' });
+    expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow('cannot become running');
+    expect(state.update(swarm, 'a', { status: 'completed' })).toMatchObject({ status: 'completed', reason: null });
+    expect(() => state.update(swarm, 'a', { status: 'failed' })).toThrow('cannot become failed');
+  });
+
+  test('that the script itself called failed stays failed', () => {
+    const { swarm } = seen('running');
+    state.update(swarm, 'a', { status: 'failed' });
+    expect(() => state.update(swarm, 'a', { status: 'completed' })).toThrow('cannot become completed');
+  });
+});

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
-import { isActive, type Swarm, type SwarmContainer, withChange } from '../model/swarm.ts';
+import { type ContainerOutcome, isActive, type Swarm, type SwarmContainer, withChange } from '../model/swarm.ts';
+import { reasonOf } from '../model/swarm-reason.ts';
 import { noProgress } from '../model/task.ts';
 import type { SwarmRecords } from './swarm.ts';
 
@@ -62,7 +63,8 @@ export class SwarmState {
     const before = this.find(project);
     if (before) this.#refuseActive(before, force);
     const at = this.#now();
-    const swarm: Swarm = { swarmId: randomUUID(), project, max: defaultMax, createdAt: at, updatedAt: at };
+    const stateFile = before?.stateFile ?? null;
+    const swarm: Swarm = { swarmId: randomUUID(), project, max: defaultMax, createdAt: at, updatedAt: at, stateFile };
     if (before) this.#records.removeSwarm(this.#user, before, this.#event('swarm.removed', before));
     this.#records.putSwarm(this.#user, swarm, this.#event('swarm.created', swarm));
     return swarm;
@@ -101,7 +103,17 @@ export class SwarmState {
     const container = this.container(swarm, name);
     const isAbout = Object.keys(change).join();
     if (isAbout !== 'prUrl' || isActive(container)) refuseOurs(container);
-    return this.change(container, change, 'swarm.updated');
+    if (!knowsBetter(container, change)) return this.change(container, change, 'swarm.updated');
+    return this.change({ ...container, status: 'running' }, { ...change, reason: null }, 'swarm.updated');
+  }
+
+  /** Of one that a script looks after: what is observed of it. What the script said meanwhile stays. */
+  settle({ swarmId, containerName, status }: SwarmContainer, outcome: ContainerOutcome): void {
+    const now = this.#records.container(swarmId, containerName);
+    if (now === null || now.work !== null || now.status !== status) return;
+    const isLate = status === 'pending' && outcome.status === 'completed';
+    const begun = isLate ? this.change(now, { status: 'running' }, 'swarm.running') : now;
+    this.change(begun, outcome, `swarm.${outcome.status}`);
   }
 
   /** Writes a change down, unless its container has gone meanwhile. */
@@ -118,6 +130,10 @@ export class SwarmState {
 
   setMax(swarm: Swarm, max: number): void {
     if (swarm.max !== max) this.#touch({ ...swarm, max });
+  }
+
+  keepFile(swarm: Swarm, stateFile: string | null): void {
+    this.#touch({ ...swarm, stateFile });
   }
 
   remove(swarm: Swarm, name: string): SwarmContainer {
@@ -147,11 +163,18 @@ export class SwarmState {
     return { at: this.#now(), type, subject: swarmId, data: { user: this.#user, project } };
   }
 
-  #containerEvent(type: string, { swarmId, containerName, status, storyProgress, work }: SwarmContainer) {
+  #containerEvent(type: string, container: SwarmContainer) {
+    const { swarmId, containerName, status, storyProgress } = container;
     const { completed, total } = storyProgress;
-    const data = { user: this.#user, name: containerName, status, completed, total, reason: work?.reason ?? null };
+    const data = { user: this.#user, name: containerName, status, completed, total, reason: reasonOf(container) };
     return { at: this.#now(), type, subject: swarmId, data };
   }
+}
+
+/** That a container ended was observed; how its work ended, the script that listened to it knows. */
+function knowsBetter({ work, status, reason }: SwarmContainer, change: ContainerChange): boolean {
+  const isObserved = work === null && status === 'failed' && (reason ?? null) !== null;
+  return isObserved && (change.status === 'completed' || change.status === 'stopped');
 }
 
 function refuseOurs({ work, containerName }: SwarmContainer): void {

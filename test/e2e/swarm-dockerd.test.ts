@@ -1,6 +1,7 @@
 /** Swarms whose Docker Engine is killed and comes back, alone and among all others that are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Dockerd } from '../harness/dockerd.ts';
+import type { SwarmExportView } from '../../src/api/routes.ts';
+import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';
 import { seed, survive } from '../harness/swarm-kill.ts';
@@ -35,6 +36,36 @@ it('ends with every story once, resumed where its containers went with the engin
     await project.swarm('resume', '--detach');
   }
   expect(project.wrong()).toEqual([]);
+});
+
+it('containers that scripts look after are as the engine has them', async () => {
+  const project = new SwarmProject(carrel, 'scripts', {});
+  const begin = async (...command: string[]) =>
+    (await dockerd.docker('run', '--detach', '--network', 'none', image, ...command)).trim();
+  await project.swarm('init');
+  const ids = {
+    lives: await begin('sleep', '1000'),
+    held: await begin('sleep', '1000'),
+    zero: await begin('true'),
+    three: await begin('sh', '-c', 'exit 3'),
+    gone: 'f'.repeat(64),
+  };
+  for (const [name, id] of Object.entries(ids)) {
+    await project.swarm('add', id, name, `${name}.json`, `feat/${name}`);
+    await project.swarm('update', name, '--status', 'running');
+  }
+  await dockerd.docker('pause', ids.held);
+  await dockerd.docker('wait', ids.zero, ids.three);
+  const { containers } = JSON.parse(await project.swarm('export')) as SwarmExportView;
+  expect(containers.map(({ containerName, status, reason }) => `${containerName} ${status} ${reason}`)).toEqual([
+    'lives running null',
+    'held stopped null',
+    'zero failed no_completion',
+    'three failed AGENT_CRASH: ended with 3',
+    'gone failed lost',
+  ]);
+  await dockerd.docker('rm', '--force', ids.lives, ids.held, ids.zero, ids.three);
+  expect(await project.swarm('list')).toContain('lives\tfailed');
 });
 
 it('whoever is killed at whatever moment, the engine, too, what is resumed ends with every story once', async () => {

@@ -46,15 +46,15 @@ const agent = 'demo';
 const shortCommit = 7;
 
 async function work(context: Context, client: Client, project: string): Promise<SwarmView> {
-  await client.call('runSwarm', { body: { project, agent } });
-  const ended = await readAlong(context, client, project);
+  const { begun } = await client.call('runSwarm', { body: { project, agent } });
+  const ended = await readAlong(context, client, project, begun);
   const [bad] = ended.containers.filter(({ status }) => status !== 'completed');
   if (bad === undefined) return ended;
   throw new Fault(
     'internal',
     `${bad.containerName} ${bad.status}: ${bad.errors[0] ?? bad.reason ?? 'nobody knows why'}`,
     {
-      hint: `See what it said: carrel logs ${bad.containerName} — and what this machine offers: carrel doctor`,
+      hint: `See what it said: carrel swarm logs ${bad.containerName} — and what this machine offers: carrel doctor`,
     },
   );
 }
@@ -81,7 +81,7 @@ class Narrator {
     this.chapter('That was all real but the agent: sandboxes, commits, tests.');
     this.#out.print(
       `look around     cd ${plain(folder)}; carrel swarm status; git log --graph --oneline`,
-      'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all',
+      'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all --agent claude',
       `clear it away   cd ${plain(folder)}; carrel swarm cleanup; rm -r ${plain(folder)}`,
     );
   }

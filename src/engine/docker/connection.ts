@@ -51,9 +51,9 @@ export class Connection {
   }
 
   /** Null when what was asked about is not there. */
-  async find<T>(question: (docker: Docker) => Promise<T>): Promise<T | null> {
+  async find<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T | null> {
     try {
-      return await this.ask(question);
+      return await this.ask(question, withinMs);
     } catch (error) {
       if (statusOf(error) === 404) return null;
       throw error;

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeStateFile } from './state-file.ts';
+
+const state = { swarmId: 's', createdAt: 'c', updatedAt: 'u', containers: [] };
+let project: string;
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'carrel-state-'));
+  mkdirSync(join(project, '.aimi'));
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+const path = '.aimi/swarm-state.json';
+const read = () => JSON.parse(readFileSync(join(project, path), 'utf8'));
+
+test('it is written whole, again and again, and leaves nothing else', () => {
+  writeStateFile(project, path, state);
+  writeStateFile(project, path, { ...state, updatedAt: 'later' });
+  expect(read()).toEqual({ ...state, updatedAt: 'later' });
+  expect(readdirSync(join(project, '.aimi'))).toEqual(['swarm-state.json']);
+});
+
+test('what is not a state file is not replaced', () => {
+  writeFileSync(join(project, 'package.json'), '{"name":"mine"}');
+  expect(() => writeStateFile(project, 'package.json', state)).toThrow(expect.objectContaining({ code: 'conflict' }));
+  expect(readFileSync(join(project, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
+});
+
+test('a link is followed nowhere on the way', () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'carrel-elsewhere-'));
+  writeFileSync(join(elsewhere, 'swarm-state.json'), '');
+  symlinkSync(elsewhere, join(project, 'link'));
+  symlinkSync(join(elsewhere, 'swarm-state.json'), join(project, path));
+  for (const one of ['link/swarm-state.json', path])
+    expect(() => writeStateFile(project, one, state)).toThrow(expect.objectContaining({ code: 'denied' }));
+  expect(() => writeStateFile(project, 'nowhere/x.json', state)).toThrow(
+    expect.objectContaining({ code: 'not_found' }),
+  );
+  expect([readdirSync(elsewhere), readFileSync(join(elsewhere, 'swarm-state.json'), 'utf8')]).toEqual([
+    ['swarm-state.json'],
+    '',
+  ]);
+  rmSync(elsewhere, { recursive: true });
+});

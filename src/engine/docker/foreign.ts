@@ -1,0 +1,32 @@
+/** Containers of a Docker Engine that Carrel did not make: only looked at, by the id that somebody names. */
+import { existsSync } from 'node:fs';
+import type { ContainerInspectInfo } from 'dockerode';
+import type { ObservedContainer } from '../../model/swarm.ts';
+import { exitFrom } from '../exit.ts';
+import { Connection } from './connection.ts';
+import { findSocket } from './socket.ts';
+
+/** Long enough for an engine that is busy, short enough for somebody who waits. */
+const answerMs = 5000;
+
+/** Null: its state says nothing, or the engine cannot be asked. Where no engine is, the container is absent. */
+export async function observeForeign(id: string, socketPath: string | null): Promise<ObservedContainer | null> {
+  try {
+    const path = socketPath ?? findSocket(process.env);
+    if (!existsSync(path)) return { kind: 'absent' };
+    const connection = new Connection(path);
+    return foreignState(await connection.find((docker) => docker.getContainer(id).inspect(), answerMs));
+  } catch {
+    return null;
+  }
+}
+
+/** By the table of the state's readers: who is paused or being removed was stopped. */
+export function foreignState(found: Pick<ContainerInspectInfo, 'State'> | null): ObservedContainer | null {
+  if (found === null) return { kind: 'absent' };
+  const { Status: status, ExitCode: code, OOMKilled: outOfMemory, Paused: isPaused } = found.State;
+  if (isPaused || status === 'paused' || status === 'removing') return { kind: 'paused' };
+  if (status === 'running' || status === 'restarting') return { kind: 'running' };
+  if (status !== 'exited' && status !== 'dead' && status !== 'stopped') return null;
+  return { kind: 'exited', ...exitFrom(code, outOfMemory && code !== 0) };
+}
