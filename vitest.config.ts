@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { isRealRoot } from './test/harness/machine.ts';
 import { openRun } from './test/harness/run.ts';
+import { LongestFirst } from './test/longest-first.ts';
 import { ownNamespace } from './test/own-namespace.ts';
 
 openRun();
@@ -9,6 +10,7 @@ openRun();
 const needRoot = [
   'test/e2e/bad-input.test.ts',
   'test/e2e/cgroup-v2.test.ts',
+  'test/e2e/crash-docker.test.ts',
   'test/e2e/credential-elsewhere.test.ts',
   'test/e2e/docker*.test.ts',
   'test/e2e/doctor.test.ts',
@@ -23,6 +25,7 @@ const needRoot = [
   'test/e2e/service.test.ts',
   'test/e2e/swarm-dockerd.test.ts',
   'test/e2e/workspace-docker.test.ts',
+  'test/e2e/workspace-input-rootless.test.ts',
   'test/e2e/workspace-rootless.test.ts',
   'test/integration/compose.test.ts',
   'test/integration/base-shared.test.ts',
@@ -34,7 +37,7 @@ const needRoot = [
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
-/** Projects that use the real machine: one project after the other, and nothing may be left over. */
+/** Projects that use the real machine. */
 function real(name: string, order: number) {
   return {
     test: {
@@ -56,6 +59,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/tally.ts'],
     teardownTimeout: 30_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -70,8 +74,9 @@ export default defineConfig({
         },
       },
       real('conformance', 1),
+      // Together: the last files of one do not leave a worker without work.
       real('integration', 2),
-      real('e2e', 3),
+      real('e2e', 2),
     ],
   },
 });

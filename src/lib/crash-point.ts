@@ -1,6 +1,18 @@
+import { unlinkSync } from 'node:fs';
+import { readIfThere } from './file.ts';
+
 /**
- * A place between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it.
+ * A place between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it,
+ * or is the path of a file that does: with a file, a daemon that runs already can be told, and it is told once.
  */
 export function crashPoint(name: string): void {
-  if (process.env.CARREL_CRASH_AT === name) process.kill(process.pid, 'SIGKILL');
+  const wanted = process.env.CARREL_CRASH_AT;
+  if (wanted === undefined) return;
+  if (wanted.startsWith('/') ? takeFrom(wanted, name) : wanted === name) process.kill(process.pid, 'SIGKILL');
+}
+
+function takeFrom(path: string, name: string): boolean {
+  if (readIfThere(path) !== name) return false;
+  unlinkSync(path);
+  return true;
 }

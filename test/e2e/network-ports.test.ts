@@ -1,12 +1,12 @@
 /** Ports of this machine that lead to servers in sandboxes, limits, and where rules come from. */
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PortRow } from '../../src/api/routes.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
-import { Installation, isRunning, until } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
 
 /** Answers a WebSocket's handshake and then says everything again; on the address it is told to listen on. */
@@ -102,30 +102,21 @@ describe.each(ways)('a crash, %s', (way: Way) => {
   }, 120_000);
   afterAll(() => ground.dispose(), 60_000);
 
-  /** Runs a command against a daemon that dies at `point`, and sees it die. */
-  async function crashDuring(point: string, ...args: string[]): Promise<void> {
-    if (existsSync(join(carrel.home, 'carrel.sock'))) await carrel.ok('down');
-    await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
-    const pid = carrel.daemonPid;
-    await carrel.run(args);
-    await until(() => !isRunning(pid), `the daemon to die at ${point}`);
-  }
-
   const answer = async (host: string) =>
     (await carrel.run(['exec', 'box', '--', 'curl', '-sS', `http://${host}/`])).stdout;
 
   it('between telling the proxy and starting the command: one sandbox, with its network', async () => {
-    await crashDuring('network:told', 'create', '--name', 'box', '--network', rule);
+    await carrel.crashDuring('network:told', 'create', '--name', 'box', '--network', rule);
     await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
     await until(async () => (await answer('evil.example')).includes('no rule allows evil.example'), 'its network');
   });
 
   it('between recording a change and telling the proxy: what was recorded is so', async () => {
     const [point, other] = ['network:recorded', 'two.example'] as const;
-    await crashDuring(point, 'net', 'allow', 'box', other);
+    await carrel.crashDuring(point, 'net', 'allow', 'box', other);
     expect((await carrel.show('box')).network.allow).toContain(other);
     await until(async () => !(await answer(other)).includes('no rule allows'), 'the rule');
-    await crashDuring(point, 'net', 'deny', 'box', other);
+    await carrel.crashDuring(point, 'net', 'deny', 'box', other);
     await until(async () => (await answer(other)).includes('no rule allows'), 'the rule to be gone');
   });
 });

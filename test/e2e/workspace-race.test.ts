@@ -6,7 +6,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyView, ChangesView } from '../../src/api/routes.ts';
-import { Installation, isRunning, type Outcome, until } from '../harness/installation.ts';
+import { Installation, type Outcome, until } from '../harness/installation.ts';
 import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts';
 
 const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
@@ -42,14 +42,6 @@ const applies = () => {
   return existsSync(folder) ? readdirSync(folder) : [];
 };
 const inEngine = () => readdirSync(join(carrel.home, 'engine/run'));
-
-async function crashDuring(point: string, ...args: string[]): Promise<void> {
-  await carrel.ok('down');
-  await carrel.run(['up', '-d'], { env: { CARREL_CRASH_AT: point } });
-  const pid = carrel.daemonPid;
-  await carrel.run(args);
-  await until(() => !isRunning(pid), `the daemon to die at ${point}`);
-}
 
 describe('an agent that keeps git waiting', () => {
   const view = ({ stdout }: Outcome) => JSON.parse(stdout) as ApplyView;
@@ -149,7 +141,7 @@ describe('an apply that was cut short while its project was away', () => {
   beforeEach(async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo agent > a; rm b; echo n > n');
-    await crashDuring('apply:step:0', 'apply', 'box');
+    await carrel.crashDuring('apply:step:0', 'apply', 'box');
     renameSync(project.path, elsewhere());
     await carrel.ok('ls');
     renameSync(elsewhere(), project.path);

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ApplyView, ChangesView, SnapshotView } from '../../src/api/routes.ts';
+import type { ApplyView, SnapshotView } from '../../src/api/routes.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -73,7 +73,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
 
   const agent = (name: string, script: string) => carrel.run(['exec', name, '--', 'sh', '-ec', script]);
   async function changes(name: string): Promise<string[]> {
-    const view = await carrel.json<ChangesView>('diff', name);
+    const view = await carrel.changes(name);
     return view.changes.map(({ status, path }) => `${status} ${path}`);
   }
   async function apply(...args: string[]): Promise<ApplyView & { exitCode: number }> {

@@ -12,6 +12,8 @@ import { createRootlessAccount, type RootlessAccount, rootlessUid } from './root
 import { childrenOf, groupsOf, processesMentioning } from './traces.ts';
 
 export interface CrashGround {
+  /** Its sandboxes have control groups that are named after them. */
+  readonly groups: boolean;
   /** Once, before all. */
   open(): Promise<void>;
   installation(): Installation;
@@ -28,7 +30,8 @@ export interface CrashGround {
   close(): Promise<void>;
 }
 
-const localGround: CrashGround = {
+export const localGround: CrashGround = {
+  groups: true,
   open: async () => {},
   installation: () => new Installation(),
   running: async ({ home }) => processesMentioning(home, 'conmon').length,
@@ -58,10 +61,11 @@ const localGround: CrashGround = {
 };
 
 /** One engine for all; each installation has its own containers. */
-function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
+export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): CrashGround {
   let dockerd: Dockerd;
   const listed = async (...args: string[]) => (await dockerd.docker(...args)).split('\n').filter(Boolean);
   return {
+    groups: false,
     open: async () => {
       dockerd = await open();
     },

@@ -17,7 +17,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
-import type { SandboxView } from '../../src/api/routes.ts';
+import type { ChangesView, SandboxView } from '../../src/api/routes.ts';
 import { installationOf } from '../../src/daemon/home.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
@@ -54,6 +54,8 @@ export class Installation {
   readonly home: string;
   readonly #account: Account | null;
   readonly #beside: string;
+  /** Names the place where the daemon is to die. */
+  readonly #crashFile: string;
   readonly #dockerd: Pick<Dockerd, 'socketPath'> | null;
 
   /** With a dockerd, sandboxes are made on it. `place`: where the home and what is beside it are. */
@@ -64,6 +66,7 @@ export class Installation {
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
     noteInstallation(installationOf(this.home));
+    this.#crashFile = join(this.folder('crash'), 'at');
     if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
 
@@ -108,7 +111,14 @@ export class Installation {
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd,
-      env: { PATH: process.env.PATH, HOME: this.home, CARREL_HOME: this.home, ...runEnv(), ...env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.home,
+        CARREL_HOME: this.home,
+        CARREL_CRASH_AT: this.#crashFile,
+        ...runEnv(),
+        ...env,
+      },
     });
   }
 
@@ -143,6 +153,10 @@ export class Installation {
     return this.#starting.call('listSandboxes');
   }
 
+  changes(name: string): Promise<ChangesView> {
+    return this.#starting.call('listChanges', { path: { name }, body: {} });
+  }
+
   async json<T>(...args: string[]): Promise<T> {
     return JSON.parse(await this.ok('--json', ...args)) as T;
   }
@@ -156,6 +170,21 @@ export class Installation {
     const pid = this.daemonPid;
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid), 'the daemon to be gone');
+  }
+
+  /** Runs a command while which the daemon dies at `point`, and sees it die. */
+  async crashDuring(point: string, ...args: string[]): Promise<Outcome> {
+    const pid = await this.dieAt(point);
+    const outcome = await this.run(args);
+    await until(() => !isRunning(pid), `the daemon to die at ${point}`);
+    return outcome;
+  }
+
+  /** The daemon will die at `point`, once. */
+  async dieAt(point: string): Promise<number> {
+    await this.list();
+    writeFileSync(this.#crashFile, point);
+    return this.daemonPid;
   }
 
   /** For an installation whose daemon never came up. */

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ApplyView, ChangesView } from '../../src/api/routes.ts';
+import type { ApplyView } from '../../src/api/routes.ts';
 import type { Installation, Outcome } from './installation.ts';
 import { isRealRoot } from './machine.ts';
 
@@ -83,7 +83,7 @@ export async function agent(carrel: Installation, name: string, script: string, 
 }
 
 export async function changesOf(carrel: Installation, name: string): Promise<string[]> {
-  const { changes } = await carrel.json<ChangesView>('diff', name);
+  const { changes } = await carrel.changes(name);
   return changes.map(({ status, path }) => `${status} ${path}`);
 }
 

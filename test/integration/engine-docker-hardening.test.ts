@@ -300,11 +300,12 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       await setup.engine.start(launch);
       const console = await setup.engine.attach(launch.id, null);
       console.stderr.resume();
-      await sleep(patience);
       const kind = async () => (await setup.engine.inspect(launch.id, null)).kind;
       // Podman lets the writer wait.
-      if (isPodman) expect(await kind()).toBe('running');
-      else await until('its end', async () => ((await kind()) === 'exited' ? true : null));
+      if (isPodman) {
+        await sleep(patience);
+        expect(await kind()).toBe('running');
+      } else await until('its end', async () => ((await kind()) === 'exited' ? true : null));
       expect(await length(console.stdout)).toBe(bytes);
     });
 

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DockerImages } from '../../src/engine/docker/images.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
-import { engineConformance, mountConformance } from '../conformance/engine.ts';
+import { coreParts, engineConformance, everyPart, mountConformance } from '../conformance/engine.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
+import { isRepeated } from '../harness/machine.ts';
 import { Podman } from '../harness/podman.ts';
 
 let podman: Podman;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => podman.dispose());
 
-engineConformance('podman', () => dockerSetup(podman));
+engineConformance('podman', () => dockerSetup(podman), isRepeated ? everyPart : coreParts);
 mountConformance('podman', () => dockerSetup(podman));
 
 it('gives a terminal its size before the command looks, and a network to whoever is to be told before it begins', async () => {

@@ -1,0 +1,149 @@
+/** The daemon is killed between every two steps of create, start, stop and remove; the next one ends what was begun. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { readIfThere } from '../../src/lib/file.ts';
+import type { CrashGround } from '../harness/crash-ground.ts';
+import { type Installation, until } from '../harness/installation.ts';
+import { isRealRoot } from '../harness/machine.ts';
+import { groupsOf } from '../harness/traces.ts';
+
+let carrel: Installation;
+
+/** Each line is one run of the command: it must never run twice. */
+const counted = ['sh', '-c', 'echo run >> /.data/count; exec sleep infinity'];
+
+async function runsOf(name: string): Promise<string> {
+  const { id } = await carrel.show(name);
+  return readIfThere(join(carrel.home, 'sandboxes', id, 'state/data/count')) ?? '';
+}
+
+interface Points {
+  readonly create: readonly string[];
+  readonly stop?: readonly string[];
+  readonly startAgain?: readonly string[];
+  readonly remove: readonly string[];
+}
+
+/** `starved`: what is recorded of a command that had too little memory while no daemon was there. */
+export function crashes(ground: CrashGround, points: Points, starved: string): void {
+  beforeAll(async () => {
+    await ground.open();
+    carrel = ground.installation();
+  });
+  afterEach(() => carrel.clear());
+  afterAll(async () => {
+    await carrel.dispose();
+    await ground.close();
+  });
+
+  create(ground, points.create);
+  stop(ground, points.stop ?? []);
+  startAgain(points.startAgain ?? []);
+  remove(ground, points.remove);
+  whileNoDaemonIsThere(ground, starved);
+}
+
+function create(ground: CrashGround, points: readonly string[]): void {
+  it.each(points)('create survives a crash at %s: one running sandbox, its command run once', async (point) => {
+    await carrel.crashDuring(point, 'create', '--name', 'box', '--', ...counted);
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+    await until(async () => (await runsOf('box')) !== '', 'the command to run');
+    expect(await runsOf('box')).toBe('run\n');
+    expect(await carrel.list()).toHaveLength(1);
+    // The keeper of what looked inside may still be on its way out.
+    await until(async () => (await ground.running(carrel)) === 1, 'one to run');
+  });
+}
+
+function stop(ground: CrashGround, points: readonly string[]): void {
+  it.each(points)('stop survives a crash at %s', async (point) => {
+    await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
+    // Only root has groups to give without somebody delegating one.
+    if (isRealRoot && ground.groups) expect(groupsOf(id)).not.toEqual([]);
+    await carrel.crashDuring(point, 'stop', '--grace', '1', 'box');
+    await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');
+    await until(() => groupsOf(id).length === 0, 'its group to be freed');
+    await ground.expectFreed(carrel, id);
+  });
+}
+
+function startAgain(points: readonly string[]): void {
+  it.each(points)('start again survives a crash at %s', async (point) => {
+    await carrel.ok('create', '--name', 'box', '--', ...counted);
+    await until(async () => (await runsOf('box')) !== '', 'the command to run');
+    await carrel.ok('stop', '--grace', '1', 'box');
+    await carrel.crashDuring(point, 'start', 'box');
+    await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
+    await until(async () => (await runsOf('box')).length >= 8, 'the command to run again');
+    expect(await runsOf('box')).toBe('run\nrun\n');
+  });
+}
+
+function remove(ground: CrashGround, points: readonly string[]): void {
+  it.each(points)('remove survives a crash at %s: nothing is left', async (point) => {
+    await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
+    await carrel.crashDuring(point, 'rm', '--force', 'box');
+    await until(async () => (await carrel.list()).length === 0, 'the sandbox to be gone');
+    expect(readdirSync(join(carrel.home, 'sandboxes'))).toEqual([]);
+    await ground.expectFreed(carrel, id);
+    await ground.expectNothing(carrel);
+  });
+}
+
+function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
+  const ended = () => until(async () => (await ground.running(carrel)) === 0, 'everything to end');
+
+  it('a sandbox goes on without a daemon, and its end is recorded with its code', async () => {
+    await carrel.script('box', 'until [ -e /.data/go ]; do sleep 0.05; done; echo done; exit 7');
+    const { id } = await carrel.show('box');
+    await carrel.killDaemon();
+    carrel.write(`home/sandboxes/${id}/state/data/go`, '');
+    await ended();
+    expect(await carrel.show('box')).toMatchObject({
+      state: 'failed',
+      exitCode: 7,
+      reason: 'exited with 7',
+    });
+    expect(await carrel.ok('logs', 'box')).toBe('done\n');
+  });
+
+  it.runIf(isRealRoot)('a death by signal and for want of memory without a daemon are recorded as such', async () => {
+    const script = 'until [ -e /.data/go ]; do sleep 0.05; done; ';
+    await carrel.script('signal', `${script} kill -SEGV $$`);
+    const devour = `${script} exec python3 -c 'bytearray(200 << 20)'`;
+    await carrel.ok('create', '--name', 'memory', '--memory', '32m', '--swap', '32m', '--', 'sh', '-c', devour);
+    const ids = (await carrel.list()).map(({ id }) => id);
+    await carrel.killDaemon();
+    for (const id of ids) carrel.write(`home/sandboxes/${id}/state/data/go`, '');
+    await ended();
+    expect(await carrel.show('signal')).toMatchObject({ exitCode: 139, reason: 'killed by SIGSEGV' });
+    expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: starved });
+  });
+
+  it('what the engine holds and no record owns is removed', async () => {
+    await carrel.ok('create', '--name', 'box');
+    await carrel.ok('down');
+    carrel.removeDatabase();
+    expect(await carrel.list()).toEqual([]);
+    await ended();
+    await until(
+      () =>
+        ground.expectNothing(carrel).then(
+          () => true,
+          () => false,
+        ),
+      'the orphan to be removed',
+    );
+  });
+
+  it('what vanished behind our back, keeper and all, is lost', async () => {
+    await carrel.ok('create', '--name', 'box');
+    const { id } = await carrel.show('box');
+    await carrel.killDaemon();
+    await ground.removeBehindOurBack(carrel, id);
+    expect(await carrel.show('box')).toMatchObject({ state: 'failed', reason: 'lost' });
+  });
+}
