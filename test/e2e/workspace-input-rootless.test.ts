@@ -1,0 +1,4 @@
+import { describe } from 'vitest';
+import { oddInput } from './workspace-input.ts';
+
+describe('as rootless', () => oddInput('rootless'));
