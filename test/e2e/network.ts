@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ExplainView } from '../../src/api/routes.ts';
-import { Ground, processesNaming, readOr, type Way, ways } from '../fixtures/attacks/ground.ts';
+import { Ground, processesNaming, readOr, type Way } from '../fixtures/attacks/ground.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 import { killProxy, proxyPid } from '../harness/proxy.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await web.dispose();
 });
 
-describe.each(ways)('a network, %s', (way: Way) => {
+export function network(way: Way): void {
   let ground: Ground;
   const carrel = () => ground.carrel;
   const inside = (...command: string[]) => carrel().run(['exec', box, '--', ...command]);
@@ -384,10 +384,10 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     await until(async () => (await ask()).exitCode === 0, 'the network to come back');
     await until(async () => (await carrel().show(box)).network.trouble === null, 'the trouble to be over');
   });
-});
+}
 
-// Where processors can be limited, so that what slows another is not their use.
-describe.each(['root', 'docker'] as const)('a flood from one sandbox, %s', (way: Way) => {
+/** Where processors can be limited, so that what slows another is not their use. */
+export function flood(way: Way): void {
   const seconds = 4;
   let ground: Ground;
   beforeAll(async () => {
@@ -424,9 +424,9 @@ describe.each(['root', 'docker'] as const)('a flood from one sandbox, %s', (way:
     // What may begin at once, and what may begin in each second, with a second more for the start and the end.
     expect(record.length).toBeLessThan(1500 + 400 * (seconds + 1));
   });
-});
+}
 
-describe('a sandbox that has used up what it may send and receive', () => {
+export function usedUp(): void {
   it('is told so, also by explain, and stays so over a start', async () => {
     const carrel = new Installation();
     carrel.write('home/config.yaml', 'network: {limits: {total: 2k}}\n');
@@ -442,7 +442,7 @@ describe('a sandbox that has used up what it may send and receive', () => {
     expect(explained).toMatchObject({ allowed: false, refusal: 'limit' });
     await carrel.dispose();
   });
-});
+}
 
 /** What Node can do by itself, also an old one that knows nothing of proxies. */
 const nodeScript = `

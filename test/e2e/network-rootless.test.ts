@@ -1,0 +1,4 @@
+import { describe } from 'vitest';
+import { network } from './network.ts';
+
+describe('a network, rootless', () => network('rootless'));
