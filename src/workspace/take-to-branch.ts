@@ -6,18 +6,17 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
-import type { Change, Outcome, PlannedPath } from '../model/change.ts';
-import { commitApply } from './apply/commit.ts';
+import type { Change, PlannedPath } from '../model/change.ts';
 import { withGround } from './apply/gate-ground.ts';
+import type { Step } from './apply/plan.ts';
 import { planApply } from './apply/plan-apply.ts';
-import { entryOf, stampOf } from './apply/stamp.ts';
+import { entryOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
 import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
 import { type BranchEntry, branchEntries } from './git/branch-tree.ts';
 import { gitFault, runGit } from './git/git.ts';
 import { isInsideGit } from './git/git-store.ts';
 import type { TakeOver } from './take-over.ts';
-import { Folders, lookAt } from './tree/folders.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
   readonly branch: string;
@@ -38,7 +37,6 @@ export interface TakenToBranch {
 
 /** Larger files of the branch are never merged, only replaced. */
 const maxFileBytes = 64 * 1024 * 1024;
-const taken: readonly Outcome[] = ['take', 'merge', 'theirs', 'markers'];
 
 export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> {
   const { sources, project, options, scratch, message, author } = order;
@@ -56,9 +54,7 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
   const said = { paths, blocked: plan.blocked, hiddenInGit };
   if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
-  commitApply(plan, tree, join(scratch, 'journal'), null);
-  const carriedOut = paths.filter(({ outcome }) => taken.includes(outcome)).map(({ path }) => path);
-  const commit = await commitToBranch({ branch, message, author, changes: committed(tree, carriedOut) });
+  const commit = await commitToBranch({ branch, message, author, changes: committed(plan.steps, tree) });
   return { ...said, commit };
 }
 
@@ -100,25 +96,23 @@ function putEntry(at: Buffer, { entry, content }: BranchEntry, likely: number | 
   chmodSync(at, isSame ? likely : entry.mode);
 }
 
-/** Found by open folders: where an agent has put a link in the place of a folder, nothing is behind it. */
-function committed(tree: string, paths: readonly BytePath[]): BranchChange[] {
-  const folders = new Folders(tree);
-  try {
-    return [...new Set(paths)].flatMap((path) => committedAt(folders, tree, path));
-  } finally {
-    folders.close();
-  }
+/** What the steps would make of the branch; git has no folders. */
+function committed(steps: readonly Step[], tree: string): BranchChange[] {
+  return steps.flatMap((step): BranchChange[] => {
+    const { path } = step;
+    if (step.do === 'remove') return [{ path, entry: null, content: null }];
+    if (step.do === 'link') return [{ path, entry: { ...entryOfLink, target: step.target }, content: null }];
+    if (step.do === 'file' || step.do === 'hardlink') {
+      const { mode, sizeBytes, source, sha256 } = step.make;
+      return [{ path, entry: { type: 'file', mode, sizeBytes, target: null }, content: source, sha256 }];
+    }
+    if (step.do !== 'chmod' || step.old.type !== 'file') return [];
+    const content = { from: 'content', content: { at: 'tree', root: tree }, path } as const;
+    return [{ path, entry: { ...entryOf(step.old), mode: step.mode }, content }];
+  });
 }
 
-function committedAt(folders: Folders, tree: string, path: BytePath): BranchChange[] {
-  const spot = folders.spot(path);
-  const stats = spot && lookAt(spot);
-  if (!stats) return [{ path, entry: null, content: null }];
-  const entry = entryOf(stampOf(stats, spot));
-  if (entry.type === 'link') return [{ path, entry, content: null }];
-  if (entry.type !== 'file') return [];
-  return [{ path, entry, content: { from: 'content', content: { at: 'tree', root: tree }, path } }];
-}
+const entryOfLink = { type: 'link', mode: 0, sizeBytes: 0 } as const;
 
 function below(tree: string, path: BytePath): Buffer {
   return Buffer.concat([Buffer.from(`${tree}/`), toBytes(path)]);

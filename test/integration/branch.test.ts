@@ -1,4 +1,5 @@
 /** Commits onto branches of real repositories. */
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -13,14 +14,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { fromText } from '../../src/model/byte-path.ts';
 import { type Entry, gateKinds } from '../../src/model/change.ts';
 import { type BranchChange, commitToBranch, openBranch } from '../../src/workspace/git/branch.ts';
 import { branchEntries } from '../../src/workspace/git/branch-tree.ts';
-import { withFolder, withOwnerFolder } from '../../src/workspace/git/project-git.ts';
-import { ownersScratch, setScratch, sweepScratch } from '../../src/workspace/scratch.ts';
+import { withOwnerFolder } from '../../src/workspace/git/project-git.ts';
+import { ownersScratch, scratchFolder, setScratch, sweepScratch } from '../../src/workspace/scratch.ts';
 import { takeToBranch } from '../../src/workspace/take-to-branch.ts';
 import { otherUid, Repository } from '../harness/repository.ts';
 
@@ -258,11 +260,40 @@ describe('changes of an agent that has made a folder a link', () => {
   });
 });
 
+describe('a disk that gets full', () => {
+  it('while a commit is made: nothing of it is left in the repository, and it is said', async () => {
+    const disk = mkdtempSync(join(root, 'disk-'));
+    mount('carrel-test', disk, 'tmpfs', 0, 'size=6m,mode=755');
+    try {
+      const project = new Repository(disk, { a: 'a\n' });
+      project.give(otherUid);
+      const before = project.state();
+      const large = ['one', 'two', 'three'].map((name) => file(name, randomBytes(3 * 1024 * 1024)));
+      await expect(commit(project, 'full', large)).rejects.toMatchObject({ code: 'exhausted' });
+      expect(project.state()).toBe(before);
+      await commit(project, 'full', [file('one', randomBytes(1024 * 1024))]);
+      expect(project.git('-c', `safe.directory=${project.path}`, 'ls-tree', '--name-only', 'full')).toBe('a\none');
+    } finally {
+      detachMount(disk);
+    }
+  });
+});
+
+it('a commit that cannot become the tip of its branch leaves nothing in the repository', async () => {
+  const project = new Repository(root);
+  const branch = await openBranch(project.path, 'late');
+  project.git('branch', 'late');
+  const before = project.state();
+  const refused = commitToBranch({ branch, message, author, changes: [file('new', 'new\n')] });
+  await expect(refused).rejects.toMatchObject({ code: 'conflict' });
+  expect(project.state()).toBe(before);
+});
+
 describe('folders for the time of one call', () => {
   it('are where they are told to be, and what a crash left of them is found again', async () => {
     const own = mkdtempSync(join(root, 'own-'));
     setScratch(own, 'abc123');
-    await withFolder(async (folder) => expect(dirname(folder)).toBe(own));
+    expect(scratchFolder()).toBe(own);
     const git = { cwd: '/', args: [], env: {} };
     await withOwnerFolder(git, async (folder) => expect(folder.startsWith(ownersScratch())).toBe(true));
     const left = mkdtempSync(ownersScratch());

@@ -11,7 +11,8 @@ import { printable } from '../../model/name.ts';
 import type { Source } from '../tree/reader.ts';
 import { type BranchTree, displacedBy, listTree } from './branch-tree.ts';
 import { gitFault, gitMode, gitOutput, runGit } from './git.ts';
-import { commitOf, openProjectGit, type ProjectGit, withFolder, withOwnerFolder } from './project-git.ts';
+import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
+import { withQuarantine } from './quarantine.ts';
 import { writeBlobs } from './write-blobs.ts';
 
 /** Plain data. */
@@ -30,6 +31,8 @@ export interface BranchChange {
   readonly entry: Entry | null;
   /** Of a file. */
   readonly content: Source | null;
+  /** What was judged; null: nobody looked inside. */
+  readonly sha256?: string | null;
 }
 
 export interface BranchCommit {
@@ -74,11 +77,18 @@ export async function commitToBranch({ branch, message, author, changes }: Branc
   const text = message.trim();
   if (text === '' || text.includes('\0')) throw new Fault('invalid', 'a commit needs a message, which is text');
   refuseDisplacing(await listTree(branch.git, branch.start), changes);
-  const tree = await withOwnerFolder(branch.git, (folder) => writeTree(branch, changes, join(folder, 'index')));
-  if (branch.tip !== null && tree === (await treeOf(branch.git, branch.tip))) return branch.tip;
-  const commit = await commitTree(branch, tree, `${text}\n`, author);
-  await move(branch, commit);
-  return commit;
+  return withQuarantine(branch.git, async ({ git, release }) => {
+    const own = { ...branch, git };
+    const tree = await withOwnerFolder(git, (folder) => writeTree(own, changes, join(folder, 'index')));
+    if (branch.tip !== null && tree === (await treeOf(branch.git, branch.tip))) return branch.tip;
+    const commit = await commitTree(own, tree, `${text}\n`, author);
+    const takeBack = release();
+    await move(branch, commit).catch((error: unknown) => {
+      takeBack();
+      throw error;
+    });
+    return commit;
+  });
 }
 
 function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): void {
@@ -91,7 +101,7 @@ function refuseDisplacing(tree: BranchTree, changes: readonly BranchChange[]): v
 async function writeTree({ git, start }: Branch, changes: readonly BranchChange[], index: string): Promise<string> {
   const env = { GIT_INDEX_FILE: index };
   const modes = changes.map(({ entry }) => entry && modeOf(entry));
-  const oids = await withFolder((folder) => writeBlobs(git, changes, join(folder, 'spill')));
+  const oids = await writeBlobs(git, changes);
   const lines = changes.map(
     ({ path }, at) => `${modes[at] ?? '0'} ${oids[at] || '0'.repeat(git.oidLength)}\t${path}\0`,
   );

@@ -138,6 +138,8 @@ export async function gitOutput(
 
 export function gitFault(args: readonly string[], stderr: string, code: Fault['code'] = 'internal'): Fault {
   const words = stderr.trim().split('\n').slice(-3).join('; ').slice(0, 500);
+  if (/No space left on device|Out of diskspace|quota exceeded/i.test(stderr))
+    return new Fault('exhausted', `git ${args[0]} failed: no space left`, { hint: 'Free some disk space.' });
   return new Fault(code, `git ${args[0]} failed: ${words || 'it said nothing'}`);
 }
 

@@ -6,7 +6,7 @@ import { chownSync, fstatSync, lstatSync, mkdtempSync, type Stats, statSync } fr
 import { join } from 'node:path';
 import { Anchor } from '../../lib/anchor.ts';
 import { removeTree } from '../../lib/file.ts';
-import { ownersScratch, scratchFolder } from '../scratch.ts';
+import { ownersScratch } from '../scratch.ts';
 import { type Git, runGit } from './git.ts';
 
 export interface ProjectGit extends Git {
@@ -74,11 +74,6 @@ export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => 
     if (uid !== undefined) chownSync(folder, uid, gid ?? uid);
     return work(folder);
   });
-}
-
-/** A folder for ourselves alone. */
-export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  return withNew(join(scratchFolder(), 'carrel-git-'), work);
 }
 
 async function withNew<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {

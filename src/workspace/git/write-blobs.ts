@@ -1,50 +1,84 @@
 /** Puts the content of files and links into a repository, in one go. */
-import { toText } from '../../model/byte-path.ts';
+import { createHash } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import { Reader } from '../tree/reader.ts';
+import { openContent, type Part, readChunk } from '../tree/content.ts';
 import type { BranchChange } from './branch.ts';
 import { feed, type Git, gitFault, startGit } from './git.ts';
-import { type Data, load, pieces, sizeOf } from './stored-content.ts';
 
-/** The hash of each, in the same order; an empty one where there is nothing. Large files pass through `spill`. */
-export async function writeBlobs(git: Git, changes: readonly BranchChange[], spill: string): Promise<string[]> {
-  const reader = new Reader();
-  const args = ['fast-import', '--quiet', '--done'];
+/** As `git add` does: compressed a little, compared with nothing, and large ones never whole in memory. */
+const settings = ['pack.compression=1', 'fastimport.unpackLimit=1', 'core.bigFileThreshold=4m'];
+const pieceBytes = 512 * 1024;
+
+/** The hash of each, in the same order; an empty one where there is nothing. */
+export async function writeBlobs(git: Git, changes: readonly BranchChange[]): Promise<string[]> {
+  const args = [...settings.flatMap((one) => ['-c', one]), 'fast-import', '--quiet', '--done', '--depth=0'];
   const child = startGit(git, args);
   const printed: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
   try {
-    await feed(child.stdin, instructions(reader, changes, spill));
+    await feed(child.stdin, instructions(changes));
   } catch (error) {
     child.kill();
     await child.ended;
     throw error;
-  } finally {
-    reader.close();
   }
   const { exitCode, stderr, fault } = await child.ended;
   if (fault !== null) throw fault;
-  if (exitCode !== 0) throw gitFault(args, stderr);
+  if (exitCode !== 0) throw gitFault(['fast-import'], stderr);
   const oids = Buffer.concat(printed).toString('latin1').split('\n').values();
   return changes.map(({ entry }) => (entry === null ? '' : (oids.next().value ?? '')));
 }
 
-function* instructions(reader: Reader, changes: readonly BranchChange[], spill: string): Generator<Buffer> {
+function* instructions(changes: readonly BranchChange[]): Generator<Buffer> {
   for (const change of changes) {
-    const data = dataOf(reader, change, spill);
-    if (data === null) continue;
-    yield Buffer.from(`blob\nmark :1\ndata ${sizeOf(data)}\n`);
-    yield* pieces(data);
+    if (change.entry === null) continue;
+    yield* blob(change);
     yield Buffer.from('\nget-mark :1\n');
   }
   yield Buffer.from('done\n');
 }
 
-function dataOf(reader: Reader, { path, entry, content }: BranchChange, spill: string): Data | null {
-  if (entry === null) return null;
-  if (content?.from === 'bytes') return Buffer.from(content.bytes);
-  const from = content ?? { path, content: null };
-  const { data } = load(reader, { path: from.path, entry, content: from.content, spill });
-  if (data === null) throw new Fault('conflict', `${toText(path)} went away while it was being read`);
-  return data;
+function* blob(change: BranchChange): Generator<Buffer> {
+  const { path, entry, content } = change;
+  const bytes =
+    entry!.type === 'link' ? toBytes(entry!.target ?? '') : content?.from === 'bytes' ? content.bytes : null;
+  if (bytes !== null) {
+    yield head(bytes.length);
+    yield Buffer.from(bytes);
+    return;
+  }
+  const part = content?.from === 'content' ? openContent(content.content, content.path) : null;
+  if (part === null) throw new Fault('conflict', `${toText(path)} went away while it was being read`);
+  try {
+    yield head(part.lengthBytes);
+    yield* pieces(change, part);
+  } finally {
+    closeSync(part.fd);
+  }
+}
+
+function head(sizeBytes: number): Buffer {
+  return Buffer.from(`blob\nmark :1\ndata ${sizeBytes}\n`);
+}
+
+/** Exactly as many bytes as were announced, and those that were judged. */
+function* pieces({ path, sha256 = null }: BranchChange, part: Part): Generator<Buffer> {
+  const hash = sha256 === null ? null : createHash('sha256');
+  for (let position = 0; position < part.lengthBytes; ) {
+    const piece = Buffer.allocUnsafe(pieceBytes);
+    const bytes = readChunk(part, position, piece);
+    if (bytes === 0) throw changing(path);
+    hash?.update(piece.subarray(0, bytes));
+    yield piece.subarray(0, bytes);
+    position += bytes;
+  }
+  if (hash !== null && hash.digest('hex') !== sha256) throw changing(path);
+}
+
+function changing(path: BranchChange['path']): Fault {
+  return new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
+    hint: 'Try again.',
+  });
 }
