@@ -6,9 +6,11 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
+import { hasMoved } from './apply/changed.ts';
 import { commitApply, readJournal } from './apply/commit.ts';
 import { withGround } from './apply/gate-ground.ts';
-import { type ApplyOptions, planApply } from './apply/plan-apply.ts';
+import { type ApplyOptions, type ApplySource, planApply } from './apply/plan-apply.ts';
+import type { FileStep } from './apply/retry.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -38,23 +40,65 @@ export interface TakenOver {
 /** After these nothing is left to decide about a change. */
 const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
 
-export function takeOver({ sources, project, options, journal }: TakeOver): TakenOver {
+/** How often all of it is planned anew, because the owner changed something between the look and the deed. */
+const maxTries = 5;
+
+export function takeOver(order: TakeOver): TakenOver {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return tryTakeOver(order);
+    } catch (error) {
+      if (tries === maxTries || !hasMoved(error)) throw error;
+    }
+  }
+}
+
+function tryTakeOver({ sources, project, options, journal }: TakeOver): TakenOver {
   if (journal !== null) for (const { place } of sources) keepBases(place);
   const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
-  const all = listed.flatMap(({ changes }) => changes);
-  const plan = withGround(project, all, (ground) => planApply(listed, project, { ...options, ground }));
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
+  const all = listed.flatMap(({ changes }) => changes);
+  const taken = withGround(project, all, (ground) => take(listed, project, { ...options, ground }, journal));
+  return { ...taken, hiddenInGit };
+}
+
+type Listed = Source & ApplySource;
+
+function take(
+  listed: readonly Listed[],
+  project: string,
+  options: ApplyOptions,
+  journal: string | null,
+): Omit<TakenOver, 'hiddenInGit'> {
+  const plan = planApply(listed, project, options);
   const changed = journal !== null && !plan.blocked && plan.steps.length > 0;
   const settled = listed.map(({ place, sandbox, changes }) => ({
     sandbox,
     place,
     changes: changesSettled(changes, sandbox, plan.paths),
   }));
-  if (changed) commitApply(plan, project, journal, { settled: settled.map(pathsSettled) } satisfies Meta);
+  const meta = { settled: settled.map(pathsSettled) } satisfies Meta;
+  if (changed) commitApply(plan, project, journal, meta, (path) => planAgain(listed, project, options, path));
   if (journal !== null && !plan.blocked) {
     for (const { place, changes } of settled) settleBases(place, changes, applyOf(journal));
   }
-  return { paths: plan.paths, blocked: plan.blocked, changed, hiddenInGit };
+  return { paths: plan.paths, blocked: plan.blocked, changed };
+}
+
+/** A base that is the project itself is gone once the project moves, so nothing can be decided anew then. */
+function planAgain(
+  listed: readonly ApplySource[],
+  project: string,
+  options: ApplyOptions,
+  path: BytePath,
+): FileStep | null {
+  const own = listed.map(({ sandbox, changes }) => ({ sandbox, changes: changes.filter((one) => one.path === path) }));
+  const isMovable = ({ beforeContent }: Change) => beforeContent?.at === 'tree' && beforeContent.root === project;
+  if (own.some(({ changes }) => changes.some(isMovable))) return null;
+  const plan = planApply(own, project, { ...options, paths: [path] });
+  const [step, ...more] = plan.steps;
+  const isOne = !plan.blocked && more.length === 0 && step?.do === 'file' && step.path === path;
+  return isOne ? step : null;
 }
 
 function changesSettled(changes: readonly Change[], sandbox: string, paths: readonly PlannedPath[]): Change[] {

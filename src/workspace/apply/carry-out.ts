@@ -11,6 +11,7 @@ import { give, holding, holdingNew, setMode, statsOf } from '../tree/held.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
 import type { Journal, JournalStep, Swap } from './journal.ts';
+import { type Remake, Retry } from './retry.ts';
 import { linked } from './stage.ts';
 import { isIt } from './stamp.ts';
 import { Swapping } from './swap.ts';
@@ -20,7 +21,7 @@ type Chmod = JournalStep & { do: 'chmod' };
 
 export class CarryOut {
   private readonly old: Anchor;
-  private readonly steps: readonly JournalStep[];
+  private steps: readonly JournalStep[];
   private readonly folders: Folders;
   private readonly staging: Anchor;
 
@@ -31,15 +32,53 @@ export class CarryOut {
     this.staging = staging;
   }
 
-  /** Throws `conflict` where the project is no longer what the journal expects. `fresh`: nothing of it was done before. */
-  do(fresh = false): void {
+  /** Throws `conflict` where the project is no longer what the journal expects. */
+  do(): void {
     this.steps.forEach((step, n) => {
-      if (!this.doOne(step, fresh)) throw changedMeanwhile([step.path]);
+      if (!this.doOne(step, false)) throw changedMeanwhile([step.path]);
       crashPoint(`apply:step:${n}`);
     });
+    this.check();
+    syncFilesystem(this.staging.fd);
+  }
+
+  /**
+   * The same where nothing of it was done before. What the owner has changed since it was looked at is made anew; `note` writes
+   * down what is done then.
+   */
+  doFirst(remake: Remake | null, note: (steps: readonly JournalStep[]) => void): void {
+    const retry = remake && new Retry(this.staging, this.folders, remake);
+    const moved = this.steps.filter((step, n) => {
+      const done = this.doOne(step, true);
+      if (!done && !retry?.canMake(step)) throw changedMeanwhile([step.path]);
+      crashPoint(`apply:step:${n}`);
+      return !done;
+    });
+    if (retry) moved.push(...this.takeOutWrong(retry));
+    if (moved.length > 0) this.makeAgain(retry!, moved, note);
+    this.check();
+    syncFilesystem(this.staging.fd);
+  }
+
+  private takeOutWrong(retry: Retry): Swap[] {
+    const wrong = this.swaps().filter((swap) => this.swapping(swap).isDone() && !this.swapping(swap).isRight());
+    const stuck = wrong.filter((swap) => !this.swapping(swap).undo() || !retry.canMake(swap));
+    if (stuck.length > 0) throw changedMeanwhile(stuck.map(({ path }) => path));
+    return wrong;
+  }
+
+  private makeAgain(retry: Retry, moved: readonly JournalStep[], note: (steps: readonly JournalStep[]) => void): void {
+    this.steps = this.steps.map((step) => (moved.includes(step) ? { ...(step as Swap), again: true as const } : step));
+    note(this.steps);
+    crashPoint('apply:making-again');
+    this.steps = this.steps.map((step) => (step.do === 'swap' && step.again ? retry.make(step) : step));
+    crashPoint('apply:made-again');
+    note(this.steps);
+  }
+
+  private check(): void {
     const wrong = this.swaps().filter((swap) => !this.swapping(swap).isRight());
     if (wrong.length > 0) throw changedMeanwhile(wrong.map(({ path }) => path));
-    syncFilesystem(this.staging.fd);
   }
 
   /** What could not be taken back, because somebody has changed it since. */

@@ -15,17 +15,25 @@ import { toText } from '../../model/byte-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Folders } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
-import { cleanUp, finish, rollBack } from './finish.ts';
-import { type Journal, makeJournalFolder, writeJournal } from './journal.ts';
+import { cleanUp, finishFirst, rollBack } from './finish.ts';
+import { findJournal, type Journal, makeJournalFolder, writeJournal } from './journal.ts';
 import type { Step } from './plan.ts';
+import type { Remake } from './retry.ts';
 import { Stage } from './stage.ts';
 import { makeStaging, openStaging } from './staging.ts';
 
-export function commitSteps(steps: readonly Step[], project: string, folder: string, meta: unknown): void {
+/** `remake` decides anew about one path that the owner has changed since; null: such a change stops everything. */
+export function commitSteps(
+  steps: readonly Step[],
+  project: string,
+  folder: string,
+  meta: unknown,
+  remake: Remake | null = null,
+): void {
   const staging = `.carrel-apply-${randomBytes(6).toString('hex')}`;
   const journal: Journal = { version: 1, state: 'staging', project, staging, meta, steps: [], left: [] };
   const ready = orRollBack(folder, journal, () => stage(folder, journal, steps));
-  orRollBack(folder, ready, () => finish(folder, ready, true));
+  orRollBack(folder, ready, () => finishFirst(folder, ready, remake));
   cleanUp(ready);
 }
 
@@ -57,7 +65,7 @@ function orRollBack<T>(folder: string, journal: Journal, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const left = rollBack(folder, journal);
+    const left = rollBack(folder, findJournal(folder) ?? journal);
     if (left.length === 0) throw foreseen(error);
     throw new Fault('conflict', `${foreseen(error).message}; not all of it could be taken back`, {
       cause: error,

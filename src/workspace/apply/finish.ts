@@ -9,21 +9,36 @@ import type { BytePath } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { CarryOut } from './carry-out.ts';
 import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
+import type { Remake } from './retry.ts';
 import { isStaged, openStaging, removeStaging } from './staging.ts';
 
-/**
- * Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. `fresh`: nothing
- * of it was done before.
- */
-export function finish(folder: string, journal: Journal, fresh = false): void {
+/** Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. */
+export function finish(folder: string, journal: Journal): void {
   committing(folder, journal, (commit) => {
     commit.fetchOld();
-    commit.do(fresh);
-    crashPoint('apply:steps-done');
-    if (!commit.holdsOldAlone() || !keptWhole(folder, journal)) commit.keepOld();
+    commit.do();
+    keep(folder, journal, commit);
   });
-  crashPoint('apply:old-kept');
   writeJournal(folder, { ...journal, state: 'done' });
+}
+
+/** The same of a journal of which nothing was done before, with a way to make anew what the owner changes meanwhile. */
+export function finishFirst(folder: string, journal: Journal, remake: Remake | null): void {
+  let latest = journal;
+  committing(folder, journal, (commit) => {
+    commit.doFirst(remake, (steps) => {
+      latest = { ...journal, steps };
+      writeJournal(folder, latest);
+    });
+    keep(folder, journal, commit);
+  });
+  writeJournal(folder, { ...latest, state: 'done' });
+}
+
+function keep(folder: string, journal: Journal, commit: CarryOut): void {
+  crashPoint('apply:steps-done');
+  if (!commit.holdsOldAlone() || !keptWhole(folder, journal)) commit.keepOld();
+  crashPoint('apply:old-kept');
 }
 
 /** Nothing depends on it any more: what cannot be removed now goes with the next `recover`. */

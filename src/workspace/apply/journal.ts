@@ -26,6 +26,8 @@ export interface Swap {
   readonly put: Stamp | null;
   /** SHA-256 of a file that was made. */
   readonly hash: string | null;
+  /** The owner keeps changing it: it is being made anew in the same file, so its size and `old` are not known. */
+  readonly again?: true;
 }
 
 export type JournalStep =

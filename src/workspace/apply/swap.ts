@@ -5,6 +5,7 @@
 import { renameSync } from 'node:fs';
 import { type Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
+import type { Stat } from '../../lib/stat.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { lookAt, pathOf, type Spot } from '../tree/folders.ts';
 import { unlessGone } from '../tree/tree.ts';
@@ -43,7 +44,8 @@ export class Swapping {
 
   /** What came out is what was meant to, and nobody has written to it since. */
   isRight(): boolean {
-    const { old } = this.swap;
+    const { old, again } = this.swap;
+    if (again) return false;
     return old === null || [this.slot, this.aside].some((spot) => isUntouched(lookAt(spot), old));
   }
 
@@ -70,7 +72,7 @@ export class Swapping {
     if (old === null && now === null) return true;
     // A crash came after it was put back, and before anybody saw that what came out is the owner's.
     if (old !== null && isUntouched(now, old)) return this.giveBack();
-    if (!isUntouched(now, put)) return false;
+    if (!this.isPut(now)) return false;
     if (put.type === 'folder') return this.undoFolder(this.target);
     return this.putBack(this.target) && this.isBack();
   }
@@ -79,8 +81,15 @@ export class Swapping {
   isBack(): boolean {
     const { put } = this.swap;
     const now = lookAt(this.slot);
-    if (put === null || put.type === 'folder' || now === null || isUntouched(now, put)) return true;
+    if (put === null || put.type === 'folder' || now === null || this.isPut(now)) return true;
     return this.giveBack();
+  }
+
+  /** What was put there, and nobody has written to it. */
+  private isPut(stats: Stat | null): boolean {
+    const { put, again } = this.swap;
+    if (put === null || stats === null) return false;
+    return isUntouched(stats, again ? { ...put, sizeBytes: Number(stats.size) } : put);
   }
 
   /** What came out is not ours: it goes to where it was, and what it replaced comes out again. Always false. */

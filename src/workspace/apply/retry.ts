@@ -1,0 +1,81 @@
+/**
+ * Files that the owner changed between the look at the project and the exchange, made anew from what is there now. The slot
+ * keeps its file and the file its time, so that a crash finds what to take back; the window is as long as one file takes.
+ */
+import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
+import type { Anchor } from '../../lib/anchor.ts';
+import { openAt, setTimes } from '../../lib/sys.ts';
+import { type BytePath, fromText, toBytes } from '../../model/byte-path.ts';
+import { type Folders, lookAt, type Spot } from '../tree/folders.ts';
+import { statsOf } from '../tree/held.ts';
+import { Reader } from '../tree/reader.ts';
+import { changedMeanwhile } from './changed.ts';
+import type { JournalStep, Swap } from './journal.ts';
+import type { Step } from './plan.ts';
+import { isIt, stampOf } from './stamp.ts';
+import { Swapping } from './swap.ts';
+
+export type FileStep = Step & { readonly do: 'file' };
+
+/** What to put at a path of the project as it is now; null: that is no longer one new file for another. */
+export type Remake = (path: BytePath) => FileStep | null;
+
+/** An owner who saves every few milliseconds leaves one of these alone, sooner or later. */
+const maxTries = 500;
+const patienceMs = 10_000;
+
+export class Retry {
+  private readonly staging: Anchor;
+  private readonly project: Folders;
+  private readonly remake: Remake;
+  private readonly deadline = performance.now() + patienceMs;
+
+  constructor(staging: Anchor, project: Folders, remake: Remake) {
+    this.staging = staging;
+    this.project = project;
+    this.remake = remake;
+  }
+
+  /** A file for a file, and no other name leads to it. */
+  canMake(step: JournalStep): step is Swap {
+    if (step.do !== 'swap' || step.old?.type !== 'file' || step.put?.type !== 'file') return false;
+    const staged = lookAt(this.slot(step));
+    return staged !== null && isIt(staged, step.put) && staged.nlink === 1n;
+  }
+
+  /** The step as it was done in the end. `conflict`: the owner was quicker every time, or it does not go together any more. */
+  make({ again: _, ...swap }: Swap): Swap {
+    for (let tries = 0; tries < maxTries && performance.now() < this.deadline; tries += 1) {
+      const step = this.remake(swap.path);
+      if (step === null || step.old === null || (step.make.mode & 0o777) !== swap.put!.mode) break;
+      const next: Swap = { ...swap, old: step.old, ...this.write(swap, step) };
+      const swapping = new Swapping(next, this.project.spot(swap.path), this.staging);
+      if (!swapping.do(true)) continue;
+      if (swapping.isRight()) return next;
+      if (!swapping.undo()) break;
+    }
+    throw changedMeanwhile([swap.path]);
+  }
+
+  private write(swap: Swap, { make }: FileStep): Pick<Swap, 'put' | 'hash'> {
+    const { folder, name } = this.slot(swap);
+    const fd = openAt({ folderFd: folder.fd, name: toBytes(name) }, constants.O_RDWR | constants.O_NOFOLLOW);
+    const reader = new Reader();
+    try {
+      if (!isIt(statsOf(fd), swap.put!)) throw changedMeanwhile([swap.path]);
+      ftruncateSync(fd, 0);
+      const { sha256 } = reader.copy(make.source, fd);
+      if (sha256 !== (make.sha256 ?? sha256)) throw changedMeanwhile([swap.path]);
+      fchmodSync(fd, make.mode & 0o777);
+      setTimes(fd, BigInt(swap.put!.mtimeNs), BigInt(swap.put!.mtimeNs));
+      return { put: stampOf(statsOf(fd), null), hash: sha256 };
+    } finally {
+      reader.close();
+      closeSync(fd);
+    }
+  }
+
+  private slot({ slot }: Swap): Spot {
+    return { folder: this.staging, name: fromText(`${slot}`) };
+  }
+}

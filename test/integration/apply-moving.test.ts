@@ -1,0 +1,197 @@
+/** An owner who saves while changes are taken over: what goes together is taken, and nothing that was saved is lost. */
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Place } from '../../src/lib/sys.ts';
+import { detachMount, mount } from '../../src/lib/sys-mount.ts';
+import { readJournal, recover, undoApply } from '../../src/workspace/apply/commit.ts';
+import { keepBases } from '../../src/workspace/change/bases.ts';
+import { listChanges } from '../../src/workspace/change/changes.ts';
+import { type TakenOver, takeOver } from '../../src/workspace/take-over.ts';
+import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
+import { waitForTicks } from '../conformance/workspace/live.ts';
+import { isRealRoot } from '../harness/machine.ts';
+
+/** Called before each exchange of that name that puts the agent's into the project. */
+const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
+vi.mock('../../src/lib/sys.ts', async (original) => {
+  const real = await original<typeof import('../../src/lib/sys.ts')>();
+  const renameExchange = (one: Place, other: Place) => {
+    const isMeant = [one.name, other.name].some((name) => Buffer.from(name).toString() === moment.name);
+    if (isMeant && !isAgents(moment.name)) moment.act();
+    real.renameExchange(one, other);
+  };
+  return { ...real, renameExchange };
+});
+
+const marks = isRealRoot ? 'trusted' : 'user';
+const middle = 'same\n'.repeat(6);
+let root: string;
+let place: WorkspacePlace;
+const project = (path: string) => join(place.project, path);
+const inside = (path: string) => join(root, 'inside', path);
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'carrel-moving-'));
+  mount('carrel-test', root, 'tmpfs', 0, 'size=64m,mode=755');
+  for (const name of ['project', 'upper', 'work', 'inside']) mkdirSync(join(root, name));
+  place = {
+    kind: 'overlay',
+    project: join(root, 'project'),
+    base: join(root, 'project'),
+    live: true,
+    marks,
+    folder: root,
+  };
+  for (const name of ['a', 'f', 'z']) writeFileSync(project(name), `first\n${middle}last\n`);
+  const own = marks === 'user' ? 'userxattr' : 'index=on,metacopy=off,redirect_dir=off';
+  mount(
+    'carrel-test',
+    join(root, 'inside'),
+    'overlay',
+    0,
+    `lowerdir=${root}/project,upperdir=${root}/upper,workdir=${root}/work,${own}`,
+  );
+  waitForTicks(join(root, 'clock'));
+  keepBases(place);
+  for (const name of ['a', 'f', 'z']) writeFileSync(inside(name), `agent\n${middle}last\n`);
+  keepBases(place);
+});
+afterEach(() => {
+  Object.assign(moment, { name: '', act: () => null });
+  detachMount(join(root, 'inside'));
+  detachMount(root);
+  rmSync(root, { recursive: true });
+});
+
+function apply(): TakenOver {
+  const options = { resolution: null, allow: [] };
+  return takeOver({
+    sources: [{ sandbox: 'ada', place }],
+    project: place.project,
+    options,
+    journal: join(root, 'journal'),
+  });
+}
+function isAgents(name: string): boolean {
+  return readFileSync(project(name), 'utf8').startsWith('agent');
+}
+const all = () => ['a', 'f', 'z'].map((name) => readFileSync(project(name), 'utf8'));
+const isClean = () => readdirSync(place.project).join() === 'a,f,z';
+
+describe('an owner who saves between the look and the exchange', () => {
+  it.each<[string, (path: string, text: string) => void]>([
+    ['in place', (path, text) => appendFileSync(path, text)],
+    [
+      'by rename',
+      (path, text) => {
+        writeFileSync(join(root, 'new'), readFileSync(path, 'utf8') + text, { mode: 0o644 });
+        renameSync(join(root, 'new'), path);
+      },
+    ],
+  ])('%s, several times, is merged with, and an undo gives it all back', (_, save) => {
+    let saves = 0;
+    const act = () => {
+      if (saves < 3) save(project('f'), `owner ${saves}\n`);
+      saves += 1;
+    };
+    Object.assign(moment, { name: 'f', act });
+    expect(apply().changed).toBe(true);
+    const merged = `agent\n${middle}last\n`;
+    expect(all()).toEqual([merged, `${merged}owner 0\nowner 1\nowner 2\n`, merged]);
+    expect(isClean()).toBe(true);
+    expect(listChanges(place).changes).toEqual([]);
+    undoApply(join(root, 'journal'));
+    const first = `first\n${middle}last\n`;
+    expect(all()).toEqual([first, `${first}owner 0\nowner 1\nowner 2\n`, first]);
+  });
+
+  it('and changes the same lines in the end is refused, with everything as the owner left it', () => {
+    Object.assign(moment, { name: 'f', act: () => writeFileSync(project('f'), `owner\n${middle}last\n`) });
+    expect(apply()).toMatchObject({ blocked: true, changed: false });
+    const first = `first\n${middle}last\n`;
+    expect(all()).toEqual([first, `owner\n${middle}last\n`, first]);
+    expect(isClean()).toBe(true);
+  });
+
+  it('and deletes it has a conflict that is told', () => {
+    let deleted = false;
+    const act = () => {
+      if (!deleted) rmSync(project('f'));
+      deleted = true;
+    };
+    Object.assign(moment, { name: 'f', act });
+    expect(apply().paths).toMatchObject([
+      { path: 'a', outcome: 'take' },
+      { path: 'f', outcome: 'conflict', conflict: { reason: 'the agent changed it, the project deleted it' } },
+      { path: 'z', outcome: 'take' },
+    ]);
+  });
+
+  it.each(['making-again', 'made-again'])(
+    'and a crash then (at %s): all of it goes back, with what was saved',
+    (point) => {
+      const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+        throw new Error('killed');
+      });
+      vi.stubEnv('CARREL_CRASH_AT', `apply:${point}`);
+      let saved = false;
+      const act = () => {
+        if (!saved) appendFileSync(project('f'), 'owner\n');
+        saved = true;
+      };
+      Object.assign(moment, { name: 'f', act });
+      try {
+        expect(apply).toThrow('killed');
+      } finally {
+        vi.unstubAllEnvs();
+        kill.mockRestore();
+      }
+      const first = `first\n${middle}last\n`;
+      expect(all()).toEqual([first, `${first}owner\n`, first]);
+      expect(recover(join(root, 'journal')).outcome).toBe('nothing');
+    },
+  );
+});
+
+it('an owner who saves every few milliseconds, all the time, does not keep changes out, and loses no line', async () => {
+  const owner = new Worker(saver, { eval: true, workerData: project('f') });
+  try {
+    await new Promise((resolve) => owner.once('message', resolve));
+    expect(apply().changed).toBe(true);
+  } finally {
+    owner.postMessage('stop');
+  }
+  const lines = await new Promise<number>((resolve) => owner.once('message', resolve));
+  const text = readFileSync(project('f'), 'utf8');
+  expect(text.startsWith(`agent\n${middle}last\n`)).toBe(true);
+  expect(text.split('\n').filter((line) => line.startsWith('owner'))).toHaveLength(lines);
+  expect(readJournal(join(root, 'journal')).state).toBe('done');
+});
+
+/** Appends a line every 3 ms until it is told to stop. */
+const saver = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { appendFileSync } = require('node:fs');
+let lines = 0;
+const timer = setInterval(() => {
+  appendFileSync(workerData, 'owner ' + lines + '\\n');
+  lines += 1;
+  if (lines === 3) parentPort.postMessage('begun');
+}, 3);
+parentPort.once('message', () => {
+  clearInterval(timer);
+  parentPort.postMessage(lines);
+});
+`;
