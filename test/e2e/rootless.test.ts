@@ -77,6 +77,7 @@ describe('rootless', () => {
   });
 
   it('reaches what an earlier daemon started when its keepers are gone, too', async () => {
+    await carrel.clear();
     await carrel.ok('create', '--name', 'alone', '--network', 'example.com', '--', 'sleep', 'infinity');
     await carrel.ok('create', '--name', 'other');
     const keepers = processesMentioning(carrel.home, 'conmon');
