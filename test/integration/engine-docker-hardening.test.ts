@@ -333,17 +333,23 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 
   describe('what cannot be had', () => {
-    it('is refused: an image that is not there, a folder as root, a link in the way, a limit behind our own mounts', async () => {
+    it('is refused: an image that is not there, a folder as root, a link in the way', async () => {
       const refused = (overrides: Parameters<DockerSetup['launch']>[0]) =>
         codeOf(setup.engine.start(setup.launch(overrides)));
       expect(await refused({ root: { kind: 'image', reference: 'no-such-image' } })).toBe('not_found');
       expect(await refused({ root: { kind: 'directory', path: setup.folder } })).toBe('unsupported');
-      expect(await refused({ held: ['diskBytes'] })).toBe('unsupported');
       const source = join(setup.folder, 'nothing');
       expect(await refused({ mounts: [{ kind: 'bind', source, target: '/x', readonly: true }] })).toBe('invalid');
       const link = '/proc/self/cwd';
       expect(await refused({ mounts: [{ kind: 'bind', source: link, target: '/x', readonly: true }] })).toBe('denied');
       expect(await setup.engine.list()).toEqual([]);
+    });
+
+    it('takes a limit that its mounts enforce for enforced', async () => {
+      const launch = setup.launch({ held: ['diskBytes'] });
+      const { advisory } = await setup.engine.start(launch);
+      expect(advisory).not.toContain('diskBytes');
+      await setup.engine.remove(launch.id, null);
     });
   });
 
