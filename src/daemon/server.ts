@@ -7,6 +7,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
+import { issueText } from '../api/issue-text.ts';
 import { actAsHeader, noticeHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import type { Peer } from '../audit/audit.ts';
@@ -113,14 +114,7 @@ export function validated<T extends z.ZodType>(schema: T, value: unknown, what: 
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const field = [what, ...issue.path].join('.');
-  throw new Fault('invalid', `${field}: ${wordsOf(issue)}`, { data: { field } });
-}
-
-/** A pattern is no answer to a person: where a schema has no words of its own, the value itself is named. */
-function wordsOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_format' || !/^Invalid string/.test(issue.message)) return issue.message;
-  const { prefix } = issue as { readonly prefix?: string };
-  return prefix === undefined ? 'it is not written as it has to be' : `it has to start with ${prefix}`;
+  throw new Fault('invalid', `${field}: ${issueText(issue)}`, { data: { field } });
 }
 
 function refuse(context: HonoContext, fault: Fault): Response {

@@ -55,9 +55,9 @@ describe('run', () => {
     expect(await carrel.show('a')).toMatchObject({ state: 'failed', reason: 'killed by SIGKILL' });
     for (const command of [
       ['run', '--rm'],
-      ['exec', 'a'],
+      ['exec', 'there'],
     ]) {
-      if (command[0] === 'exec') await carrel.ok('create', '--name', 'a');
+      if (command[0] === 'exec') await carrel.ok('create', '--name', 'there');
       const { exitCode, stdout, stderr } = await carrel.run([...command, '--', 'nosuch']);
       expect([exitCode, stdout]).toEqual([127, '']);
       expect(stderr).toMatch(/^carrel: there is no program nosuch in the sandbox\n {2}\w+: .*\.\/nosuch\n$/);

@@ -1,9 +1,10 @@
 /** The sample project on disk, a git repository like any other. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from '../../lib/run.ts';
 import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import { absolute } from '../paths.ts';
 import { sampleFiles } from './sample.ts';
 
@@ -11,6 +12,9 @@ import { sampleFiles } from './sample.ts';
 export function newFolder(path: string | undefined): string {
   if (path === undefined) return mkdtempSync(join(tmpdir(), 'carrel-demo-'));
   const folder = absolute(path, 'DIR');
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
+    throw new Fault('invalid', `${printable(folder)} is not a folder`, { hint: 'Name one that is new or empty.' });
+  }
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new Fault('conflict', `there is something in ${folder} already`, {
       hint: 'Name a folder that is new or empty.',

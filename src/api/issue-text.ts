@@ -1,0 +1,27 @@
+/** What is wrong with a value, for the person who typed it: where a schema has no words of its own, zod's are for programmers. */
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue & { readonly origin?: string; readonly prefix?: string };
+
+const words: { readonly [code in Issue['code']]?: (issue: Issue) => string } = {
+  invalid_format: ({ prefix }) =>
+    prefix === undefined ? 'it is not written as it has to be' : `it has to start with ${prefix}`,
+  invalid_key: () => 'a name in it is too long, empty, or not written as it has to be',
+  too_small: (issue) => tooSmall(issue, Number((issue as { minimum?: unknown }).minimum)),
+  too_big: (issue) => tooBig(issue, Number((issue as { maximum?: unknown }).maximum)),
+};
+
+export function issueText(issue: z.core.$ZodIssue): string {
+  const isOwn = !/^(Invalid|Too) /.test(issue.message);
+  return isOwn ? issue.message : (words[issue.code]?.(issue) ?? issue.message);
+}
+
+function tooSmall({ origin }: Issue, least: number): string {
+  if (origin === 'string') return least === 1 ? 'it is empty' : `it is shorter than ${least} characters`;
+  return origin === 'array' ? `there are fewer than ${least}` : `it is smaller than ${least}`;
+}
+
+function tooBig({ origin }: Issue, most: number): string {
+  if (origin === 'string') return `it is longer than ${most} characters`;
+  return origin === 'array' ? `there are more than ${most}` : `it is larger than ${most}`;
+}
