@@ -4,7 +4,7 @@
  * leftovers. Without a run, as in a benchmark, the id is `norun` and the folder that of the system.
  */
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '../leftover.ts';
@@ -21,6 +21,16 @@ export function openRun(): void {
   chmodSync(folder, 0o1777);
   process.env[variable] = id;
   process.env.TMPDIR = folder;
+  process.once('exit', () => removeEmpty(folder));
+}
+
+/** Where vitest only lists tests, nothing is judged and removed. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is gone, or holds what was left behind, ignoring.
+  }
 }
 
 /** What lets a program started with a clean environment be recognised, and find the run's folder. */
