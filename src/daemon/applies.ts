@@ -20,6 +20,7 @@ import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';
 import { makeScratch } from './home.ts';
 import { openFolder } from './sandbox-data.ts';
+import type { JobOwner } from './threads.ts';
 import {
   bytePaths,
   type Opened,
@@ -71,6 +72,10 @@ export class Applies {
     return alwaysAllowed(parts, project);
   }
 
+  get #owner(): JobOwner {
+    return { user: this.#parts.sandboxes.owner };
+  }
+
   async #open(names: readonly string[]): Promise<Opened[]> {
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a sandbox is named twice');
     const opened: Opened[] = [];
@@ -87,13 +92,17 @@ export class Applies {
     const { threads, home } = this.#parts;
     const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
     if (request.dryRun) {
-      return { taken: await threads.run('takeOver', { ...order, journal: null }), apply: null, branch: null };
+      return {
+        taken: await threads.run(this.#owner, 'takeOver', { ...order, journal: null }),
+        apply: null,
+        branch: null,
+      };
     }
     return this.#still(opened, async () => {
       const row = this.#begin(opened, project);
       crashPoint('apply:recorded');
       const journal = join(home.applies, row.id);
-      const taken = await threads.run('takeOver', { ...order, journal }).catch(async (error) => {
+      const taken = await threads.run(this.#owner, 'takeOver', { ...order, journal }).catch(async (error) => {
         await this.#recoverOne(row, opened);
         throw error;
       });
@@ -109,7 +118,7 @@ export class Applies {
     try {
       const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
       const order = { ...sides, branch: name, message, author, scratch, dryRun };
-      const run = () => threads.run('takeToBranch', order);
+      const run = () => threads.run(this.#owner, 'takeToBranch', order);
       const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
     } finally {
@@ -206,7 +215,7 @@ export class Applies {
   async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<UndoView> {
     const { threads, home } = this.#parts;
     this.#mark(row, 'undoing');
-    const paths = await threads.run('undoApply', join(home.applies, row.id)).catch(async (error) => {
+    const paths = await threads.run(this.#owner, 'undoApply', join(home.applies, row.id)).catch(async (error) => {
       await this.#recoverOne(row, opened);
       throw error;
     });
@@ -223,7 +232,8 @@ export class Applies {
     for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
       const place = workspacePlace(row.value, home);
       if (place === null) continue;
-      const tell = () => threads.run('reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
+      const tell = () =>
+        threads.run(this.#owner, 'reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
       if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
       else await openFolder(this.#parts, row.id).then(() => locks.run(row.id, tell));
     }
@@ -276,9 +286,9 @@ export class Applies {
   async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
     const { threads, home } = this.#parts;
     const journal = join(home.applies, row.id);
-    const { outcome, left } = await threads.run('recover', journal);
+    const { outcome, left } = await threads.run(this.#owner, 'recover', journal);
     const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
-    if (outcome === 'done') await threads.run('settleAgain', journal, row.value.project, sources);
+    if (outcome === 'done') await threads.run(this.#owner, 'settleAgain', journal, row.value.project, sources);
     if (outcome === 'undone') await this.#reopen(row, opened ?? []);
     if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
     else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');

@@ -65,7 +65,7 @@ export class BaseWatch {
     const place = workspacePlace(sandbox, home);
     if (!place?.live) return;
     await locks
-      .run(sandbox.id, () => this.#keep(sandbox.id, place))
+      .run(sandbox.id, () => this.#keep(sandbox, place))
       .catch((error: unknown) => report(sandbox.id, asFault(error)));
   }
 
@@ -77,13 +77,13 @@ export class BaseWatch {
     patience.abort();
   }
 
-  async #keep(id: string, place: WorkspacePlace): Promise<void> {
+  async #keep({ id, spec }: Sandbox, place: WorkspacePlace): Promise<void> {
     const { home, threads } = this.#parts;
     await openDisk(home.sandbox(id));
     if (!existsSync(join(place.folder, 'upper'))) return;
     // That there is nothing yet is worth knowing, and quickly noted.
     if (isUntouched(place)) keepBases(place);
-    else await threads.run('keepBases', place);
+    else await threads.run({ user: spec.user }, 'keepBases', place);
   }
 }
 

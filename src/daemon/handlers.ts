@@ -160,12 +160,12 @@ export function handlers(served: Served): Handlers {
     },
     sandboxStats: ({ scope }) => scope.sandboxes.stats(),
     sandboxSizes: ({ scope }) => scope.snapshots.sizes(),
-    listChanges: ({ scope, name, body }) => scope.reviews.changes(name, body.paths),
+    listChanges: ({ scope, name, body, context }) => scope.reviews.changes(name, body.paths, context.req.raw.signal),
     diffSandbox: async ({ scope, name, body, context }) =>
-      outputFrames(() => scope.reviews.diff(name, body.paths), context),
+      outputFrames(() => scope.reviews.diff(name, body.paths, context.req.raw.signal), context),
     patchSandbox: async ({ scope, name, body, context }) => {
       const order = { paths: body.paths ?? [], message: body.message };
-      return outputFrames((warn) => scope.reviews.patch(name, order, warn), context);
+      return outputFrames((warn) => scope.reviews.patch(name, order, warn, context.req.raw.signal), context);
     },
     apply: ({ scope, body }) => work.run(() => scope.applies.apply(body)),
     undoApply: ({ scope, name }) => work.run(() => scope.applies.undo(name)),

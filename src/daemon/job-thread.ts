@@ -1,21 +1,26 @@
 /** What runs in a thread: one job after another, by name. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { asFault } from '../model/fault.ts';
+import { cancelled, isCancelled, setCancelFlag } from '../workspace/cancel.ts';
+import { endGit } from '../workspace/git/git.ts';
 import { setScratch } from '../workspace/scratch.ts';
 import { jobs } from './jobs.ts';
-import type { JobAnswer, ThreadData } from './threads.ts';
+import type { JobAnswer, Order, ThreadMessage, WorkerData } from './thread.ts';
 
-const { scratch, installation } = workerData as ThreadData;
+const { scratch, installation, cancel } = workerData as WorkerData;
 setScratch(scratch, installation);
+setCancelFlag(cancel);
 
-parentPort?.on('message', async ({ name, args }: { name: keyof typeof jobs; args: never[] }) => {
-  parentPort?.postMessage(await answer(name, args));
+parentPort?.on('message', async (message: ThreadMessage) => {
+  // Loops see the flag; what waits for git does not.
+  if (message === 'cancel') endGit();
+  else parentPort?.postMessage(await answer(message));
 });
 
-async function answer(name: keyof typeof jobs, args: never[]): Promise<JobAnswer> {
+async function answer({ name, args }: Order): Promise<JobAnswer> {
   try {
-    return { value: await (jobs[name] as (...args: never[]) => unknown)(...args) };
+    return { value: await (jobs[name] as (...args: unknown[]) => unknown)(...args) };
   } catch (error) {
-    return { fault: asFault(error).toJSON() };
+    return { fault: (isCancelled() ? cancelled() : asFault(error)).toJSON() };
   }
 }

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { ChangesView, ChangeView } from '../api/routes.ts';
 import { removeTree } from '../lib/file.ts';
 import { toText } from '../model/byte-path.ts';
+import type { Sandbox } from '../model/sandbox.ts';
 import type { Reviewed } from '../workspace/review-job.ts';
 import { makeScratch } from './home.ts';
+import type { JobOwner } from './threads.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
 /** So many lines are said about changes that are gated. */
@@ -23,27 +25,39 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  async changes(name: string, paths: readonly string[] = []): Promise<ChangesView> {
-    const { place } = await openWorkspace(this.#parts, name);
+  async changes(name: string, paths: readonly string[] = [], signal?: AbortSignal): Promise<ChangesView> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
     const { changes, hiddenInGit } = await this.#scratch((scratch) =>
-      this.#parts.threads.run('review', { place, paths: bytePaths(paths), scratch }),
+      this.#parts.threads.run(jobOf(sandbox, signal), 'review', { place, paths: bytePaths(paths), scratch }),
     );
     return { changes: changes.map(changeView), hiddenInGit };
   }
 
-  async *diff(name: string, paths: readonly string[] = []): AsyncGenerator<Buffer> {
-    const { place } = await openWorkspace(this.#parts, name);
+  async *diff(name: string, paths: readonly string[] = [], signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
     const input = { place, paths: bytePaths(paths) };
-    yield* this.#written((scratch, file) => this.#parts.threads.run('writeDiff', { ...input, scratch }, file));
+    const owner = jobOf(sandbox, signal);
+    yield* this.#written((scratch, file) => this.#parts.threads.run(owner, 'writeDiff', { ...input, scratch }, file));
   }
 
   /** What a patch cannot carry, and what `apply` would ask about, is said through `warn`. */
-  async *patch(name: string, order: PatchOrder, warn: (text: string) => void): AsyncGenerator<Buffer> {
-    const { place } = await openWorkspace(this.#parts, name);
+  async *patch(
+    name: string,
+    order: PatchOrder,
+    warn: (text: string) => void,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
     const input = { place, paths: bytePaths(order.paths) };
     const head = patchHead(name, order.message, this.#parts.now());
     yield* this.#written(async (scratch, file) => {
-      const { leftOut, gated } = await this.#parts.threads.run('writePatch', { ...input, scratch }, head, file);
+      const { leftOut, gated } = await this.#parts.threads.run(
+        jobOf(sandbox, signal),
+        'writePatch',
+        { ...input, scratch },
+        head,
+        file,
+      );
       for (const path of leftOut) warn(`not in the patch: ${toText(path)}`);
       for (const { path, gates, note } of gated.slice(0, maxMarked))
         warn(`could run something: ${toText(path)} [${gates.join(', ')}]${note === null ? '' : `: ${note}`}`);
@@ -71,6 +85,10 @@ export class Reviews {
       await removeTree(scratch);
     }
   }
+}
+
+function jobOf({ id, spec }: Sandbox, signal: AbortSignal | undefined): JobOwner {
+  return { user: spec.user, sandbox: id, signal };
 }
 
 function patchHead(name: string, message: string | undefined, now: string) {

@@ -28,7 +28,8 @@ function data() {
     home: openHome(join(folder, 'home'), false),
     store: createMemoryStore(),
     threads: {
-      run: async (name: string) => {
+      cancel: () => {},
+      run: async (_owner: unknown, name: string) => {
         looked.push(name);
         throw new Fault('exhausted', 'there are too many changes');
       },

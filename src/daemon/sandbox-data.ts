@@ -31,7 +31,7 @@ import { type Unapplied, unappliedIn } from './unapplied.ts';
 export interface DataParts {
   readonly home: Home;
   readonly store: Store;
-  readonly threads: Pick<Threads, 'run'>;
+  readonly threads: Pick<Threads, 'run' | 'cancel'>;
   readonly watch: Pick<BaseWatch, 'keep'>;
   readonly locks: Exclusive;
   readonly log: LogLimits;
@@ -71,12 +71,13 @@ export function sandboxData(parts: DataParts): SandboxData & {
       await provideBase(sandbox, place, parts.threads);
       await parts.locks.run(sandbox.id, async () => {
         // Slow only where it has something to do.
-        if (hasIndex(place)) await parts.threads.run('foldIndex', place);
+        if (hasIndex(place)) await parts.threads.run({ user: sandbox.spec.user }, 'foldIndex', place);
         else foldIndex(place);
       });
       // What the owner did until now came before anything that the agent is about to do.
       if (existsSync(join(place.folder, 'upper'))) await parts.watch.keep(sandbox);
-      if (place.kind === 'copy') await parts.threads.run('copyTree', place.base, join(place.folder, 'tree'));
+      if (place.kind === 'copy')
+        await parts.threads.run({ user: sandbox.spec.user }, 'copyTree', place.base, join(place.folder, 'tree'));
       return held;
     },
     connect: (sandbox, init) => parts.networks.connect(sandbox, init),
@@ -90,6 +91,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
         .keep(sandbox.status.attempt, lines)
         .catch((error: unknown) => parts.report(sandbox.id, asFault(error))),
     release: async ({ id, spec }) => {
+      parts.threads.cancel(id);
       await parts.networks.disconnect(id);
       if (spec.secrets?.length) parts.given.takeBack(id);
       await locks.run(`base:${spec.base?.id ?? id}`, async () => {
@@ -144,8 +146,9 @@ async function provideBase(
   place: WorkspacePlace,
   threads: DataParts['threads'],
 ): Promise<void> {
-  if (spec.base?.from === 'copy') await threads.run('copyTree', place.project, place.base);
-  if (spec.base?.from === 'clone') await threads.run('cloneRepository', place.project, place.base, `carrel/${name}`);
+  if (spec.base?.from === 'copy') await threads.run({ user: spec.user }, 'copyTree', place.project, place.base);
+  if (spec.base?.from === 'clone')
+    await threads.run({ user: spec.user }, 'cloneRepository', place.project, place.base, `carrel/${name}`);
 }
 
 /** A fork, or what it was forked from, still works on the same base. Of several that go at once the last takes it along. */

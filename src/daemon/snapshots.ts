@@ -71,7 +71,7 @@ export class Snapshots {
     return whileEnded(this.#parts, row, async () => {
       if (!(await this.#hasChangesAt(place, paths))) return { paths: [], snapshot: null };
       const snapshot = await this.#take(row, 'before discard', true);
-      const discarded = await threads.run('discardChanges', place, paths);
+      const discarded = await threads.run({ user: sandboxes.owner }, 'discardChanges', place, paths);
       this.#record(row, 'sandbox.discarded', { paths: discarded.length, snapshot: snapshot.id });
       return { paths: discarded.map(shownPath), snapshot };
     });
@@ -80,7 +80,7 @@ export class Snapshots {
   /** A path where nothing changed is a slip of the pen. */
   async #hasChangesAt(place: WorkspacePlace, paths: readonly BytePath[]): Promise<boolean> {
     try {
-      const { changes } = await this.#parts.threads.run('listChanges', place);
+      const { changes } = await this.#parts.threads.run({ user: this.#parts.sandboxes.owner }, 'listChanges', place);
       const idle = paths.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
       if (idle.length > 0 && changes.length > 0) {
         throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);

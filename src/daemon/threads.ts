@@ -1,137 +1,185 @@
 /**
- * Work on files that would keep the daemon from answering, in threads of its own. Each thread does one job at a time;
- * one that has had nothing to do for a while ends.
+ * Work on files that would keep the daemon from answering, in threads of its own. A thread that has had nothing to do for a
+ * while ends.
+ *
+ * Users take turns, and no user has all threads at once. A job is cancelled with the signal of its client, with the
+ * sandbox that it reads, and with the daemon; one that does not notice in time ends with its thread.
  */
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { dist } from '../lib/package.ts';
-import { Fault, type FaultBody } from '../model/fault.ts';
+import { Fault } from '../model/fault.ts';
+import { cancelled } from '../workspace/cancel.ts';
 import type { Jobs } from './jobs.ts';
+import { type JobAnswer, type JobName, type Order, openThread, type Thread, type ThreadData } from './thread.ts';
 
-export type JobName = keyof Jobs;
 export type JobArgs<K extends JobName> = Parameters<Jobs[K]>;
 export type JobResult<K extends JobName> = Awaited<ReturnType<Jobs[K]>>;
 
-/** What every thread is told when it begins. */
-export interface ThreadData {
-  readonly scratch: string;
-  readonly installation: string;
+/** Whom a job is done for, and what ends it early. */
+export interface JobOwner {
+  readonly user: string;
+  /** The sandbox that it reads and does not change. */
+  readonly sandbox?: string;
+  readonly signal?: AbortSignal | undefined;
 }
-
-export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
 /** Short, and somebody waits for them: the end of a sandbox, say. They never wait for a long one. */
 const short: readonly JobName[] = ['keepBases', 'listChanges', 'readAgentTips'];
-const maxThreads = 2;
+export const maxThreads = 3;
+export const maxPerUser = 2;
 const idleMs = 20_000;
-
-interface Thread {
-  readonly worker: Worker;
-  timer: NodeJS.Timeout | undefined;
-}
+/** Loops that look at the flag notice sooner. */
+const noticeMs = 5000;
 
 export class Threads {
   readonly #forShort: Pool;
   readonly #forLong: Pool;
 
-  constructor(data: ThreadData) {
-    this.#forShort = new Pool(data);
-    this.#forLong = new Pool(data);
+  constructor(data: ThreadData, open = openThread) {
+    this.#forShort = new Pool(() => open(data));
+    this.#forLong = new Pool(() => open(data));
   }
 
-  run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
-    return (short.includes(name) ? this.#forShort : this.#forLong).run(name, ...args);
+  async run<K extends JobName>(owner: JobOwner, name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
+    const pool = short.includes(name) ? this.#forShort : this.#forLong;
+    const answer = await pool.run(owner, { name, args });
+    if ('fault' in answer) throw Fault.from(answer.fault);
+    return answer.value as JobResult<K>;
   }
 
+  /** Ends the jobs that read this sandbox. */
+  cancel(sandbox: string): void {
+    for (const pool of [this.#forShort, this.#forLong]) pool.cancel((job) => job.owner.sandbox === sandbox);
+  }
+
+  /** Ends everything that is under way. */
   async dispose(): Promise<void> {
     await Promise.all([this.#forShort.dispose(), this.#forLong.dispose()]);
   }
 }
 
-class Pool {
-  readonly #data: ThreadData;
-  readonly #idle: Thread[] = [];
-  readonly #waiting: ((thread: Thread) => void)[] = [];
-  #count = 0;
+interface Job {
+  readonly owner: JobOwner;
+  readonly order: Order;
+  readonly settle: (answer: JobAnswer | Promise<JobAnswer>) => void;
+  readonly settled: Promise<JobAnswer>;
+  /** Null: it waits for its turn. */
+  thread: Thread | null;
+}
 
-  constructor(data: ThreadData) {
-    this.#data = data;
+class Pool {
+  readonly #open: () => Thread;
+  readonly #idle = new Map<Thread, NodeJS.Timeout>();
+  readonly #waiting: Job[] = [];
+  readonly #running = new Set<Job>();
+  #isOver = false;
+
+  constructor(open: () => Thread) {
+    this.#open = open;
   }
 
-  async run<K extends JobName>(name: K, ...args: JobArgs<K>): Promise<JobResult<K>> {
-    const thread = await this.#take();
-    const answer = await ask(thread.worker, { name, args }).catch((error: unknown) => {
-      this.#drop(thread);
-      throw error;
-    });
-    this.#give(thread);
-    if ('fault' in answer) throw Fault.from(answer.fault);
-    return answer.value as JobResult<K>;
+  async run(owner: JobOwner, order: Order): Promise<JobAnswer> {
+    if (this.#isOver || owner.signal?.aborted) throw cancelled();
+    const job = newJob(owner, order);
+    const stop = () => this.cancel((one) => one === job);
+    owner.signal?.addEventListener('abort', stop, { once: true });
+    this.#waiting.push(job);
+    this.#begin();
+    try {
+      return await job.settled;
+    } finally {
+      owner.signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  cancel(isMeant: (job: Job) => boolean): void {
+    for (const job of this.#waiting.filter(isMeant)) {
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
+      job.settle(Promise.reject(cancelled()));
+    }
+    for (const job of this.#running) if (isMeant(job)) interrupt(job);
   }
 
   async dispose(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map((thread) => this.#end(thread)));
+    this.#isOver = true;
+    const running = [...this.#running];
+    this.cancel(() => true);
+    await Promise.allSettled(running.map(({ settled }) => settled));
+    await Promise.all([...this.#idle.keys()].map((thread) => this.#end(thread)));
   }
 
-  #take(): Thread | Promise<Thread> {
-    const idle = this.#idle.pop();
-    if (idle) {
-      clearTimeout(idle.timer);
-      return idle;
+  #begin(): void {
+    for (let job = this.#next(); job !== null; job = this.#next()) {
+      job.thread = this.#thread();
+      this.#running.add(job);
+      job.settle(this.#do(job, job.thread));
     }
-    if (this.#count >= maxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
-    // Descriptors of our own system calls are no concern of Node's.
-    const worker = new Worker(join(dist, 'daemon/job-thread.js'), {
-      trackUnmanagedFds: false,
-      // Reviews make much that is soon garbage; a larger nursery spares an eighth of their time.
-      resourceLimits: { maxYoungGenerationSizeMb: 128 },
-      workerData: this.#data,
-    });
-    worker.unref();
-    this.#count += 1;
-    return { worker, timer: undefined };
   }
 
-  #give(thread: Thread): void {
-    const next = this.#waiting.shift();
-    if (next) {
-      next(thread);
-      return;
+  /** The first that waits of the user with the least under way. */
+  #next(): Job | null {
+    if (this.#running.size >= maxThreads) return null;
+    const load = ({ owner }: Job) => [...this.#running].filter((one) => one.owner.user === owner.user).length;
+    const [first] = this.#waiting
+      .map((job) => ({ job, load: load(job) }))
+      .filter((one) => one.load < maxPerUser)
+      .sort((one, other) => one.load - other.load);
+    if (first === undefined) return null;
+    this.#waiting.splice(this.#waiting.indexOf(first.job), 1);
+    return first.job;
+  }
+
+  async #do(job: Job, thread: Thread): Promise<JobAnswer> {
+    try {
+      const answer = await thread.ask(job.order);
+      this.#rest(thread);
+      return answer;
+    } catch (error) {
+      // It broke, or was ended because its job did not notice that it was cancelled.
+      await this.#end(thread);
+      throw job.thread === null ? cancelled() : error;
+    } finally {
+      this.#running.delete(job);
+      this.#begin();
     }
-    thread.timer = setTimeout(() => {
-      this.#idle.splice(this.#idle.indexOf(thread), 1);
-      void this.#end(thread);
-    }, idleMs);
-    thread.timer.unref();
-    this.#idle.push(thread);
   }
 
-  /** It broke; whoever waits gets a new one. */
-  #drop(thread: Thread): void {
-    void this.#end(thread);
-    const next = this.#waiting.shift();
-    if (next) void Promise.resolve(this.#take()).then(next);
+  #thread(): Thread {
+    const [idle] = this.#idle.keys();
+    if (idle === undefined) return this.#open();
+    clearTimeout(this.#idle.get(idle));
+    this.#idle.delete(idle);
+    return idle;
+  }
+
+  #rest(thread: Thread): void {
+    const timer = setTimeout(() => void this.#end(thread), idleMs);
+    timer.unref();
+    this.#idle.set(thread, timer);
   }
 
   async #end(thread: Thread): Promise<void> {
-    clearTimeout(thread.timer);
-    this.#count -= 1;
-    await thread.worker.terminate();
+    clearTimeout(this.#idle.get(thread));
+    this.#idle.delete(thread);
+    await thread.end();
   }
 }
 
-function ask(worker: Worker, job: { name: JobName; args: unknown[] }): Promise<JobAnswer> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      worker.off('message', answered).off('error', failed).off('exit', ended);
-      worker.unref();
-      act();
-    };
-    const answered = (answer: JobAnswer) => settle(() => resolve(answer));
-    const failed = (error: Error) => settle(() => reject(error));
-    const ended = () => settle(() => reject(new Fault('internal', 'a thread of the daemon ended unexpectedly')));
-    worker.on('message', answered).on('error', failed).on('exit', ended);
-    worker.ref();
-    worker.postMessage(job);
+function newJob(owner: JobOwner, order: Order): Job {
+  let settle: Job['settle'] = () => {};
+  const settled = new Promise<JobAnswer>((resolve) => {
+    settle = resolve;
   });
+  return { owner, order, settle, settled, thread: null };
+}
+
+function interrupt(job: Job): void {
+  const { thread } = job;
+  if (thread === null) return;
+  thread.cancel();
+  const late = setTimeout(() => {
+    job.thread = null;
+    void thread.end();
+  }, noticeMs);
+  late.unref();
+  const settled = () => clearTimeout(late);
+  job.settled.then(settled, settled);
 }

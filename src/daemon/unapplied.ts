@@ -21,8 +21,9 @@ export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sa
   const place = workspacePlace(sandbox, home);
   if (place === null || isUntouched(place)) return null;
   if (!existsSync(place.base)) throw cannotCompare(sandbox, place);
-  if ((await threads.run('listChanges', place)).changes.length > 0) return 'changes';
-  const tips = await threads.run('readAgentTips', place);
+  const owner = { user: sandbox.spec.user };
+  if ((await threads.run(owner, 'listChanges', place)).changes.length > 0) return 'changes';
+  const tips = await threads.run(owner, 'readAgentTips', place);
   return (await lacksTips(place.project, tips)) ? 'commits' : null;
 }
 

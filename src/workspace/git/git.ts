@@ -62,6 +62,13 @@ export const plainEnv: Readonly<Record<string, string>> = {
   GIT_NO_REPLACE_OBJECTS: '1',
 };
 
+const running = new Set<ChildProcess>();
+
+/** Ends every git that this thread has started. */
+export function endGit(): void {
+  for (const child of running) child.kill('SIGTERM');
+}
+
 export interface GitChild {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -80,6 +87,7 @@ export function startGit(git: Git, args: readonly string[], options: GitRunOptio
   const ended = new Promise<{ exitCode: number; stderr: string; fault: Fault | null }>((resolve) => {
     child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault(child.spawnfile, error) }));
     child.on('close', (code, signal) => {
+      running.delete(child);
       const late = signal === 'SIGKILL' && child.killed;
       const fault = late ? new Fault('timeout', `git ${args[0]} did not end within ${timeoutMs} ms`) : null;
       resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr: stderr().toString('utf8'), fault });
@@ -100,6 +108,8 @@ function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): 
     ...(git.uid === undefined ? {} : { uid: git.uid }),
     ...(git.gid === undefined ? {} : { gid: git.gid }),
   });
+  running.add(child);
+  child.once('error', () => running.delete(child));
   // Where it could not even be tried, for want of descriptors, there are no streams.
   if (child.stderr === null || child.stdout === null)
     throw new Fault('exhausted', 'git could not be started', { hint: 'Raise the limit on open files (ulimit -n).' });

@@ -85,5 +85,6 @@ function kindOf(sides: readonly Fact[]): string {
 }
 
 function sizeAndHash({ sizeBytes, sha256 }: Fact): string {
-  return `${sizeBytes} B ${sha256 === null ? '(no longer there)' : `sha256:${sha256}`}`;
+  if (sha256 === null) return `${sizeBytes} B (no longer there)`;
+  return `${sizeBytes} B ${sha256.startsWith('sparse:') ? sha256 : `sha256:${sha256}`}`;
 }

@@ -119,8 +119,8 @@ function summarised(
     newSize: after?.sizeBytes ?? null,
     insertions: facts ? null : count.insertions,
     deletions: facts ? null : count.deletions,
-    oldSha256: facts?.before?.sha256 ?? undefined,
-    newSha256: facts?.after?.sha256 ?? undefined,
+    oldSha256: plainHash(facts?.before),
+    newSha256: plainHash(facts?.after),
     baseKnown: change.baseKnown && (source?.baseKnown ?? true),
     hardLink: change.hardLink === null ? undefined : toText(change.hardLink),
   };
@@ -130,6 +130,11 @@ function statusOf({ before, after }: Change, source: Change | undefined): Change
   if (after === null) return 'D';
   if (before === null) return source === undefined ? 'A' : 'R';
   return before.type === after.type ? 'M' : 'T';
+}
+
+/** Of a file that is mostly zeros there is no hash that other programs know. */
+function plainHash(fact: Facts['before'] | undefined): string | undefined {
+  return fact?.sha256?.startsWith('sparse:') ? undefined : (fact?.sha256 ?? undefined);
 }
 
 function modeOf(entry: Entry | null): string | null {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Content, Entry } from '../../model/change.ts';
-import { copyContent, isBinary } from '../tree/content.ts';
+import { copyContent, isBinary, isHollow } from '../tree/content.ts';
 import type { Reader } from '../tree/reader.ts';
 
 /** What is said about one side of a file that is not shown. */
@@ -41,7 +41,7 @@ export function load(reader: Reader, stored: Stored): Loaded {
   const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
   if (bytes !== null) return inMemory(isBinary(bytes) ? 'binary' : 'text', bytes);
   // Large, or grown since it was listed.
-  if (spill !== null) return spilled(stored, content, spill);
+  if (spill !== null && !isHollow(content, path)) return spilled(stored, content, spill);
   const sha256 = reader.hash(source);
   return sha256 === null
     ? unreadable(entry)

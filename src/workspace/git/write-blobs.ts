@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
-import { openContent, type Part, readChunk } from '../tree/content.ts';
+import { isHollow, openContent, type Part, readChunk } from '../tree/content.ts';
 import type { BranchChange } from './branch.ts';
 import { feed, type Git, gitFault, startGit } from './git.ts';
 
@@ -49,6 +49,7 @@ function* blob(change: BranchChange): Generator<Buffer> {
     yield Buffer.from(bytes);
     return;
   }
+  if (content?.from === 'content' && isHollow(content.content, content.path)) throw hollow(path, entry!.sizeBytes);
   const part = content?.from === 'content' ? openContent(content.content, content.path) : null;
   if (part === null) throw new Fault('conflict', `${toText(path)} went away while it was being read`);
   try {
@@ -80,5 +81,12 @@ function* pieces({ path, sha256 = null }: BranchChange, part: Part): Generator<B
 function changing(path: BranchChange['path']): Fault {
   return new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
     hint: 'Try again.',
+  });
+}
+
+function hollow(path: BranchChange['path'], sizeBytes: number): Fault {
+  const message = `${toText(path)} is mostly a hole of ${sizeBytes} bytes, and a commit would hold all of it`;
+  return new Fault('invalid', message, {
+    hint: 'Leave it out by naming the other paths, or apply it without --branch.',
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  ftruncateSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -9,12 +10,13 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Content } from '../../model/change.ts';
-import { copyContent, readContent } from './content.ts';
+import { copyContent, copyPart, hashOf, openBelow, readContent, sameBytes } from './content.ts';
 
 describe('contents', () => {
   let root: string;
@@ -53,6 +55,42 @@ describe('contents', () => {
     expect(copied).toEqual({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
     expect(readFileSync(join(root, 'copy')).equals(bytes)).toBe(true);
     expect(statSync(join(root, 'copy')).blocks * 512).toBeLessThan(1_000_000);
+  });
+
+  const hole = (name: string, lengthBytes: number, ...texts: readonly [string, number][]) => {
+    const fd = openSync(join(root, name), 'w');
+    ftruncateSync(fd, lengthBytes);
+    for (const [text, position] of texts) writeSync(fd, text, position);
+    closeSync(fd);
+    return openBelow(root, name)!;
+  };
+
+  it('of a tebibyte of holes are hashed, compared and copied by what was written', () => {
+    const tebibyte = 1024 ** 4;
+    const one = hole('one', tebibyte, ['start', 0], ['middle', tebibyte / 2 + 5000]);
+    const same = hole('same', tebibyte, ['start', 0], ['middle', tebibyte / 2 + 5000]);
+    const other = hole('other', tebibyte, ['start', 0], ['muddle', tebibyte / 2 + 5000]);
+    expect(hashOf(one).sha256).toMatch(/^sparse:[0-9a-f]{64}$/);
+    expect(hashOf(one)).toEqual(hashOf(same));
+    expect(hashOf(one).sha256).not.toBe(hashOf(other).sha256);
+    expect([sameBytes(one, same), sameBytes(one, other)]).toEqual([true, false]);
+    const to = openSync(join(root, 'copy'), 'w+');
+    expect(copyPart(one, to)).toEqual(hashOf(one));
+    expect(sameBytes(one, openBelow(root, 'copy'))).toBe(true);
+    expect(statSync(join(root, 'copy')).blocks * 512).toBeLessThan(2_000_000);
+    for (const fd of [to, one.fd, same.fd, other.fd]) closeSync(fd);
+  });
+
+  it('have the same hash whether zeros were written or left out', () => {
+    const size = 20 * 1024 ** 2;
+    const sparse = hole('sparse', size, ['x', 9_999_999]);
+    const bytes = Buffer.alloc(size);
+    bytes.write('x', 9_999_999);
+    writeFileSync(join(root, 'dense'), bytes);
+    const dense = openBelow(root, 'dense')!;
+    expect(hashOf(sparse)).toEqual(hashOf({ ...dense, isSparse: false }));
+    expect(sameBytes(sparse, dense)).toBe(true);
+    for (const { fd } of [sparse, dense]) closeSync(fd);
   });
 
   it('may end in a hole', () => {

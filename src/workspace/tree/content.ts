@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
-import { openAt } from '../../lib/sys.ts';
+import { nextData, openAt } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Content } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
+import { checkCancelled } from '../cancel.ts';
 import { unlessGone } from './tree.ts';
 
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -44,6 +45,8 @@ export interface Part {
   readonly fd: number;
   readonly offset: number;
   readonly lengthBytes: number;
+  /** It may have holes. */
+  readonly isSparse?: boolean;
 }
 
 export function hashOf(part: Part): Copied {
@@ -55,7 +58,8 @@ export function openRegular(folder: Anchor, name: BytePath): Part | null {
   const fd = unlessGone(() => openAt({ folderFd: folder.fd, name: toBytes(name) }, readOnly));
   if (fd === null) return null;
   const stat = fstatSync(fd);
-  if (stat.isFile()) return { fd, offset: 0, lengthBytes: stat.size };
+  const isSparse = stat.blocks * 512 < stat.size;
+  if (stat.isFile()) return { fd, offset: 0, lengthBytes: stat.size, isSparse };
   closeSync(fd);
   return null;
 }
@@ -83,6 +87,7 @@ export function folderBelow(root: string, names: readonly BytePath[]): Anchor | 
 export function sameBytes(one: Part | null, other: Part | null): boolean {
   if (one === null || other === null) return false;
   for (let position = 0; ; ) {
+    position = Math.min(afterHole(one, position), afterHole(other, position));
     const ones = readChunk(one, position, chunk);
     const others = readChunk(other, position, otherChunk);
     if (ones !== others || chunk.compare(otherChunk, 0, others, 0, ones) !== 0) return false;
@@ -100,6 +105,17 @@ export function using<T>(part: Part | null, work: (part: Part) => T | null): T |
     closeSync(part.fd);
   }
 }
+
+/** Whether most of it is a hole, and more than anybody would want to have written out. */
+export function isHollow(content: Content, path: BytePath): boolean {
+  return (
+    using(openContent(content, path), ({ fd, lengthBytes, isSparse = false }) => {
+      return isSparse && lengthBytes > maxHollowBytes && fstatSync(fd).blocks * 512 < lengthBytes / 2;
+    }) ?? false
+  );
+}
+
+const maxHollowBytes = 256 * 1024 ** 2;
 
 /** Null when it is lost, vanished, or is no regular file any more. */
 export function openContent(content: Content, path: BytePath): Part | null {
@@ -137,19 +153,82 @@ function damaged({ file, offset }: Content & { at: 'log' }): Fault {
   return new Fault('corrupt', `what ${file} keeps at ${offset} is not what was written there`);
 }
 
-function eachChunk(part: Part, work: (bytes: Buffer, position: number) => void): Copied {
+/**
+ * Content with more zeros than this is known by its other blocks: holes of any length are a few bytes for their writer, and
+ * must cost no more here. Whether the zeros are written or a hole makes no difference. What is read into memory is shorter.
+ */
+const maxZeroBytes = 16 * 1024 ** 2;
+const blockBytes = 4096;
+
+type Work = (bytes: Buffer, position: number) => void;
+
+/** `sha256` is that of the bytes, or of the blocks that are not zero, with `sparse:` before it. */
+function eachChunk(part: Part, work: Work): Copied {
+  return wholeHash(part, work) ?? sparseHash(part, work);
+}
+
+/** Null: there are too many zeros. */
+function wholeHash(part: Part, work: Work): Copied | null {
   const hash = createHash('sha256');
+  let zeroBytes = 0;
   for (let position = 0; ; ) {
+    const next = afterHole(part, position);
+    zeroBytes += next - position;
+    if (zeroBytes > maxZeroBytes) return null;
+    for (; position < next; position += Math.min(chunkBytes, next - position))
+      hash.update(zeros.subarray(0, Math.min(chunkBytes, next - position)));
     const bytes = chunk.subarray(0, readChunk(part, position, chunk));
     if (bytes.length === 0) return { bytes: position, sha256: hash.digest('hex') };
+    zeroBytes += blocksOf(bytes).filter(isZeroBlock).length * blockBytes;
+    if (zeroBytes > maxZeroBytes) return null;
     hash.update(bytes);
     work(bytes, position);
     position += bytes.length;
   }
 }
 
+function sparseHash(part: Part, work: Work): Copied {
+  const hash = createHash('sha256');
+  for (let position = 0; ; ) {
+    position = afterHole(part, position);
+    const bytes = chunk.subarray(0, readChunk(part, position, upToHole(part, position)));
+    if (bytes.length === 0) return { bytes: position, sha256: `sparse:${hash.update(`${position}`).digest('hex')}` };
+    for (const [index, block] of blocksOf(bytes).entries())
+      if (!isZeroBlock(block)) hash.update(`${position + index * blockBytes} `).update(block);
+    work(bytes, position);
+    position += bytes.length;
+  }
+}
+
+function blocksOf(bytes: Buffer): Buffer[] {
+  const count = Math.ceil(bytes.length / blockBytes);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * blockBytes, (index + 1) * blockBytes));
+}
+
+function isZeroBlock(block: Buffer): boolean {
+  return block.length === blockBytes && zeros.compare(block, 0, blockBytes, 0, blockBytes) === 0;
+}
+
+/** Where the next bytes are, from a position that is in a hole; else that position. At the end: the end. */
+function afterHole({ fd, offset, lengthBytes, isSparse }: Part, position: number): number {
+  if (!isSparse || position >= lengthBytes) return position;
+  checkCancelled();
+  const start = nextData(fd, offset + position)?.start;
+  if (start === undefined) return Math.max(position, Math.min(lengthBytes, fstatSync(fd).size - offset));
+  return Math.max(position, Math.min(lengthBytes, start - offset - ((start - offset) % blockBytes)));
+}
+
+/** Room for the bytes from here to the next hole: many small islands in a sea of zeros are not read with the sea. */
+function upToHole({ fd, offset, isSparse }: Part, position: number): Buffer {
+  const end = isSparse ? nextData(fd, offset + position)?.end : undefined;
+  if (end === undefined) return chunk;
+  const length = Math.ceil((end - offset - position) / blockBytes) * blockBytes;
+  return chunk.subarray(0, Math.max(blockBytes, Math.min(chunkBytes, length)));
+}
+
 /** As many bytes as there are and fit; less than fit only at the end. */
 export function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
+  checkCancelled();
   const want = Math.min(into.length, lengthBytes - position);
   for (let length = 0; ; ) {
     const bytes = length < want ? readSync(fd, into, length, want - length, offset + position + length) : 0;

@@ -5,6 +5,7 @@
 import type { Anchor } from '../../lib/anchor.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
+import { checkCancelled } from '../cancel.ts';
 import { Cursor, look } from './tree.ts';
 
 /** One path, as found on both sides. */
@@ -61,6 +62,7 @@ export function walk<T>(afterRoot: string, beforeRoot: string, inside: (root: An
 function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
   const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    checkCancelled();
     const name = top.names[top.next++];
     if (name === undefined) {
       stack.pop();

@@ -1,0 +1,51 @@
+/** Files that are nearly all hole cost their readers no more than they cost the agent that made them. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation, type Outcome } from '../harness/installation.ts';
+import { agent, Project } from '../harness/project.ts';
+
+const tebibyte = 1024 ** 4;
+const soon = { timeoutMs: 60_000 };
+let carrel: Installation;
+let project: Project;
+
+beforeAll(async () => {
+  carrel = new Installation();
+  project = new Project(carrel.folder('project'), { readme: 'hello\n' });
+  project.git('init', '-q');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'first');
+  await carrel.ok('create', '--name', 'ada', project.path);
+  await agent(carrel, 'ada', 'truncate -s 1T f; echo written >> f; truncate -s 2T f; echo more >> readme');
+});
+afterAll(() => carrel.dispose());
+
+it('are reviewed by several clients at once, whether they wait or not', async () => {
+  const looks = Array.from({ length: 4 }, (_, at) => carrel.run(['diff', 'ada', ...(at % 2 ? ['--stat'] : [])], soon));
+  const left = carrel.spawn(['diff', 'ada']);
+  left.kill('SIGKILL');
+  for (const { exitCode, stdout } of (await Promise.all(looks)) as Outcome[]) {
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('f');
+  }
+  const { stdout } = await carrel.run(['diff', 'ada'], soon);
+  expect(stdout).toMatch(new RegExp(`f.*${2 * tebibyte} B sparse:[0-9a-f]{64}`));
+});
+
+it('are left out of a patch, and refused for a commit', async () => {
+  const { exitCode, stdout, stderr } = await carrel.run(['patch', 'ada'], soon);
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining('not in the patch: f')]);
+  expect(stdout.length).toBeLessThan(10_000);
+  const branch = await carrel.run(['apply', 'ada', '--branch', 'agent/ada'], soon);
+  expect([branch.exitCode, branch.stderr]).toEqual([2, expect.stringContaining('f is mostly a hole')]);
+});
+
+it('are applied with their holes, and taken back', async () => {
+  expect((await carrel.run(['apply', 'ada'], soon)).exitCode).toBe(0);
+  const { size, blocks } = statSync(join(project.path, 'f'));
+  expect(size).toBe(2 * tebibyte);
+  expect(blocks * 512).toBeLessThan(10_000_000);
+  expect((await carrel.run(['undo', 'ada'], soon)).exitCode).toBe(0);
+  expect(statSync(join(project.path, 'f'), { throwIfNoEntry: false })).toBeUndefined();
+});
