@@ -190,12 +190,15 @@ export class Sandboxes {
   }
 
   async list(allUsers = false): Promise<SandboxView[]> {
-    const looks = this.rows(allUsers).map(async (row) => {
+    const { store } = this.#parts;
+    const [before, rows] = [store.lastSeq(), this.rows(allUsers)];
+    const looks = rows.map(async (row) => {
       const why = await look(this.#parts.reconciler, row).catch((error: unknown) => asFault(error).message);
       return [row.id, why] as const;
     });
     const unseen = new Map(await Promise.all(looks));
-    return this.rows(allUsers).map(({ id, value }) => this.view(value, unseen.get(id)));
+    const now = store.lastSeq() === before ? rows : this.rows(allUsers);
+    return now.map(({ id, value }) => this.view(value, unseen.get(id)));
   }
 
   rows(allUsers = false): readonly SandboxRow[] {

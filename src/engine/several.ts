@@ -12,15 +12,23 @@ export type Engines = { readonly [name in EngineName]: Engine };
 export function severalEngines(engines: Engines, engineOf: (id: string) => EngineName | null): Engine {
   const all = Object.values(engines);
   const on = (id: string) => engines[engineOf(id) ?? 'local'];
+  /** Which engine a sandbox is on never changes, and nothing is asked for as often as a look at it. */
+  const known = new Map<string, EngineName>();
+  const knownOn = (id: string) => {
+    const name = known.get(id) ?? engineOf(id);
+    if (name !== null) known.set(id, name);
+    return engines[name ?? 'local'];
+  };
   return {
     name: 'local',
     probe: async () => (await Promise.all(all.map((engine) => engine.probe()))).flat() as ProbeRow[],
     list: async () => (await Promise.all(all.map(listed))).flat(),
     expect: (id) => on(id).expect(id),
     start: (launch, made) => on(launch.id).start(launch, made),
-    inspect: (id, handle) => on(id).inspect(id, handle),
+    inspect: (id, handle) => knownOn(id).inspect(id, handle),
     stop: (id, handle, graceMs) => on(id).stop(id, handle, graceMs),
     remove: async (id, handle) => {
+      known.delete(id);
       if (engineOf(id) !== null) return on(id).remove(id, handle);
       for (const engine of all) if ((await listed(engine)).includes(id)) await engine.remove(id, handle);
     },

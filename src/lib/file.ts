@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../model/fault.ts';
+import { removeFew } from './remove-few.ts';
 import { run } from './run.ts';
 
 /** Temporary name, fsync, rename, fsync of the folder: after a crash the old or the new content is there, never a part. */
@@ -107,6 +108,7 @@ const removeMs = 3_600_000;
  * kernel takes at once can mislead or stop it.
  */
 export async function removeTree(path: string): Promise<void> {
+  if (await removeFew(path)) return;
   const { exitCode, stderr } = await run(['rm', '-rf', '--one-file-system', '--', path], removeMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot remove ${path}: ${stderr.trim()}`);
 }

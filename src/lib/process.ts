@@ -1,6 +1,6 @@
 /** Processes of the host, told apart from later ones that got the same number. */
 import { readFileSync } from 'node:fs';
-import { isErrno, readIfThere } from './file.ts';
+import { isErrno } from './file.ts';
 
 export interface ProcessRef {
   readonly pid: number;
@@ -18,19 +18,47 @@ function currentBootId(): string {
 
 /** Null when there is no such process, or only its zombie. */
 export function processRef(pid: number): ProcessRef | null {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  if (stat === null) return null;
-  // The command name is in parentheses and may itself hold spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // What its first thread is says nothing about the others, who hold its files.
-  const threads = Number(fields[17]);
-  if ((fields[0] === 'Z' || fields[0] === 'X') && threads <= 1) return null;
-  return { pid, startTicks: Number(fields[19]), bootId: currentBootId() };
+  const found = lookAt(pid);
+  return found && { pid, startTicks: found.startTicks, bootId: currentBootId() };
 }
 
 export function isAlive(ref: ProcessRef): boolean {
-  if (ref.bootId !== currentBootId()) return false;
-  return processRef(ref.pid)?.startTicks === ref.startTicks;
+  return lookAtLiving(ref) !== null;
+}
+
+export interface ProcessLook {
+  /** The letter of its first thread: R, S, D, T and so on. */
+  readonly state: string;
+  readonly parent: number;
+}
+
+/** Null when it is gone. */
+export function lookAtLiving(ref: ProcessRef): ProcessLook | null {
+  if (ref.bootId !== currentBootId()) return null;
+  const found = lookAt(ref.pid);
+  return found?.startTicks === ref.startTicks ? found : null;
+}
+
+function lookAt(pid: number): (ProcessLook & { readonly startTicks: number }) | null {
+  const stat = statOf(pid);
+  if (stat === null) return null;
+  // The command name is in parentheses and may itself hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
+  const state = fields[0]!;
+  // What its first thread is says nothing about the others, who hold its files.
+  const threads = Number(fields[17]);
+  if ((state === 'Z' || state === 'X') && threads <= 1) return null;
+  return { state, parent: Number(fields[1]), startTicks: Number(fields[19]) };
+}
+
+/** Most of those that are asked about live, so it is not looked first whether there is such a file. */
+function statOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return null;
+    throw error;
+  }
 }
 
 /** False when it was gone already. */

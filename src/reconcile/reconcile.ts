@@ -265,7 +265,8 @@ export class Reconciler {
     const kept = await this.#parts.data.conclude(row.value);
     this.#recordEnd(row, { ...end, kept }, exit);
     crashPoint('conclude:recorded');
-    if (exit) await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
+    // What is to go is taken out of the engine next.
+    if (exit && row.value.spec.desired !== 'removed') await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
   }
 
   #recordStart(row: SandboxRow, started: Started): void {
@@ -291,6 +292,8 @@ export class Reconciler {
       row,
       { ...row.value.status, ...end, exitCode, signal, finishedAt: this.#parts.now() },
       `sandbox.${end.state}`,
+      // What is to go need not be known to have ended.
+      { lazy: row.value.spec.desired === 'removed' },
     );
   }
 
@@ -315,12 +318,9 @@ export class Reconciler {
     await engine.remove(visitId(row.id), null);
     await data.release(row.value);
     crashPoint('forget:folder');
-    store.remove(row, {
-      at: now(),
-      type: 'sandbox.removed',
-      subject: row.id,
-      data: { name: row.name, user: row.owner },
-    });
+    const gone = { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name, user: row.owner } };
+    // That it is to go is on disk since it was asked for: a power cut only has it forgotten once more.
+    store.remove(row, gone, { lazy: true });
   }
 }
 

@@ -165,7 +165,7 @@ function subfolders(folder: string): string[] {
 /** What still runs in it ends: where all records of a sandbox are gone, nothing else knows of its processes. */
 export function removeGroup(cgroups: Cgroups, id: string): void {
   if (cgroups.parent === null) return;
-  for (const folder of folders(cgroups, join(cgroups.parent, id))) {
+  for (const folder of folders(cgroups, join(cgroups.parent, id)).filter((one) => existsSync(one))) {
     for (const pid of membersOf(folder)) signal(pid, 'SIGKILL');
     removeDeep(folder);
   }

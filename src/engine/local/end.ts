@@ -10,7 +10,7 @@ import { hasGroup, removeGroup } from './cgroup.ts';
 import { type Context, runtimeArgs } from './context.ts';
 import type { LocalHandle } from './handle.ts';
 import { logName } from './log-file.ts';
-import { keeperOf, settledKeeper } from './observe.ts';
+import { keeperOf, pidOf, settledKeeper } from './observe.ts';
 import { findProgram } from './runtime.ts';
 import { allProcesses, argsOf } from './stopped.ts';
 
@@ -72,6 +72,7 @@ function runtimesHolding(context: Context, id: string): string[] {
 }
 
 async function deleteState(context: Context, runtime: string, id: string): Promise<void> {
+  if (runtime === 'crun' && hasEndedFor(context, id)) return forgetEnded(context.layout.state(runtime), id);
   const program = findProgram(runtime);
   if (program === null) throw new Fault('unsupported', `${runtime}, which made this sandbox, is no longer installed`);
   const { exitCode, stderr } = await run([program, ...runtimeArgs(context, runtime), 'delete', '--force', id]);
@@ -80,6 +81,17 @@ async function deleteState(context: Context, runtime: string, id: string): Promi
     throw new Fault('unavailable', `${runtime} could not remove the sandbox: ${stderr.trim()}`);
   }
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Known to have been there, and gone: with the first process of a pid namespace all others in it are. */
+function hasEndedFor(context: Context, id: string): boolean {
+  const pid = pidOf(context, id);
+  return pid > 0 && processRef(pid) === null;
+}
+
+/** All that `crun delete` does then, besides the control group, without starting crun. */
+async function forgetEnded(states: string, id: string): Promise<void> {
+  await removeTree(join(states, id));
 }
 
 async function endKeeper(context: Context, id: string): Promise<void> {

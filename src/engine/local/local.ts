@@ -207,6 +207,7 @@ class LocalEngine implements LocalEngineView {
     this.#held.release(id);
     await this.resume(id);
     await removeEverything(this.#context, id);
+    this.#pauses.forget(id);
     dropPlace(id);
   }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readIfThere } from '../../lib/file.ts';
-import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
+import { isAlive, lookAtLiving, type ProcessLook, type ProcessRef, processRef } from '../../lib/process.ts';
 import { run } from '../../lib/run.ts';
 import type { Exit, Observed, Started } from '../engine.ts';
 import { exitFrom } from '../exit.ts';
@@ -18,16 +18,23 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
   const exit = readExit(context, id);
   if (exit) return { kind: 'exited', exit };
   if (known === null) return observeUnknown(context, id);
-  return isAlive(known.init) ? alive(context, id, known) : afterInit(context, id, known);
+  const init = lookAtLiving(known.init);
+  return init ? alive(context, id, known, init) : afterInit(context, id, known);
 }
 
-function alive(context: Context, id: string, handle: LocalHandle): Observed {
-  if (isPaused(context, id, handle.init)) return { kind: 'paused' };
+function alive(context: Context, id: string, handle: LocalHandle, init: ProcessLook): Observed {
+  if (maybePaused(context, init) && isPaused(context, id, handle.init)) return { kind: 'paused' };
   const running = { kind: 'running', started: startedOf(handle) } as const;
-  if (isAlive(handle.keeper)) return running;
+  // Who has a living parent is told so in the same look.
+  if (init.parent === handle.keeper.pid || isAlive(handle.keeper)) return running;
   // One that has recorded the end just now is on its way out, too.
   const exit = readExit(context, id);
   return exit ? { kind: 'exited', exit } : { ...running, trouble: 'keeper lost' };
+}
+
+/** What stands still says so by its state, but for the freezer of version 2. */
+function maybePaused({ cgroups }: Context, { state }: ProcessLook): boolean {
+  return cgroups.version === 2 || ['D', 'T', 't'].includes(state);
 }
 
 export function startedOf(handle: LocalHandle): Started {
@@ -62,7 +69,8 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
     const isWhole = handle !== null && !lacksMounts(context, id) && (await hasTold(handle));
     return { kind: isWhole ? 'created' : 'absent' };
   }
-  return handle && isAlive(handle.init) ? alive(context, id, handle) : afterInit(context, id, handle);
+  const init = handle && lookAtLiving(handle.init);
+  return handle && init ? alive(context, id, handle, init) : afterInit(context, id, handle);
 }
 
 const tickMs = 10;
@@ -95,7 +103,7 @@ export function currentHandle(context: Context, id: string): LocalHandle | null 
 }
 
 /** Zero until the runtime has written it. */
-function pidOf(context: Context, id: string): number {
+export function pidOf(context: Context, id: string): number {
   return Number(readIfThere(join(context.layout.run(id), 'pid')) ?? 0);
 }
 

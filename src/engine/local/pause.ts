@@ -26,6 +26,8 @@ export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): bo
 export class Pauses {
   readonly #context: Context;
   readonly #own = new OwnPauses();
+  /** No pause of a process that is no more is left there. */
+  readonly #looked = new Set<string>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -40,6 +42,7 @@ export class Pauses {
   }
 
   begin(id: string, init: ProcessRef): Promise<void> {
+    this.forget(id);
     return this.#own.begin(
       id,
       () => this.#hold(id, init),
@@ -96,9 +99,15 @@ export class Pauses {
     return this.#own.end(id, () => this.#release(id, init));
   }
 
+  forget(id: string): void {
+    this.#looked.delete(id);
+  }
+
   /** Ends a pause that was made by a process that is no more. */
   endAbandoned(id: string, init: () => ProcessRef | null): void {
+    if (this.#looked.has(id)) return;
     if (!this.#own.has(id) && existsSync(this.#note(id))) this.#release(id, init());
+    this.#looked.add(id);
   }
 
   #release(id: string, init: ProcessRef | null): void {

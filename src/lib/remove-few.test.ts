@@ -1,0 +1,32 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { removeFew } from './remove-few.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-remove-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('removes files, folders and links, and nothing that links lead to', async () => {
+  const kept = join(folder, 'kept');
+  mkdirSync(kept);
+  writeFileSync(join(kept, 'file'), '');
+  mkdirSync(join(folder, 'tree/a/b'), { recursive: true });
+  writeFileSync(join(folder, 'tree/a/file'), '');
+  symlinkSync(kept, join(folder, 'tree/a/link'));
+  symlinkSync(kept, join(folder, 'link'));
+  expect([await removeFew(join(folder, 'tree')), await removeFew(join(folder, 'link'))]).toEqual([true, true]);
+  expect(['tree', 'link', 'kept/file'].map((name) => existsSync(join(folder, name)))).toEqual([false, false, true]);
+});
+
+it('says so where there is nothing, and leaves many entries and deep trees to others', async () => {
+  expect(await removeFew(join(folder, 'nothing'))).toBe(true);
+  mkdirSync(join(folder, 'many'));
+  for (let at = 0; at < 201; at += 1) writeFileSync(join(folder, 'many', String(at)), '');
+  expect(await removeFew(join(folder, 'many'))).toBe(false);
+  mkdirSync(join(folder, 'deep', 'd/'.repeat(40)), { recursive: true });
+  expect(await removeFew(join(folder, 'deep'))).toBe(false);
+});

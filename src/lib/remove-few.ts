@@ -1,0 +1,60 @@
+/**
+ * Removing a small tree without a process of its own, which takes longer than the rest. By open folders, so that no link
+ * in it leads elsewhere, and of one filesystem alone.
+ */
+import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { Anchor } from './anchor.ts';
+
+const maxEntries = 200;
+const maxDepth = 16;
+
+/** False where there is more, or what cannot be removed like this; some of it may be gone then. */
+export async function removeFew(path: string): Promise<boolean> {
+  const cut = path.lastIndexOf('/');
+  try {
+    const parent = Anchor.open(path.slice(0, cut) || '/');
+    return await removeEntry(parent, Buffer.from(path.slice(cut + 1)), {
+      entries: maxEntries,
+      depth: maxDepth,
+    }).finally(() => parent.close());
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+interface Budget {
+  /** Left for the whole tree. */
+  entries: number;
+  /** Left below this one. */
+  readonly depth: number;
+}
+
+async function removeEntry(folder: Anchor, name: Buffer, budget: Budget): Promise<boolean> {
+  const found = await lstat(folder.at(name));
+  if (!found.isDirectory()) {
+    await unlink(folder.at(name));
+    return true;
+  }
+  const inner = folder.enter(name);
+  try {
+    if (!(await removeInside(inner, found.dev, budget))) return false;
+  } finally {
+    inner.close();
+  }
+  await rmdir(folder.at(name));
+  return true;
+}
+
+async function removeInside(folder: Anchor, device: number, budget: Budget): Promise<boolean> {
+  const names = await readdir(folder.path, { encoding: 'buffer' });
+  budget.entries -= names.length;
+  if (budget.entries < 0 || budget.depth === 0) return names.length === 0;
+  for (const name of names) {
+    if ((await lstat(folder.at(name))).dev !== device) return false;
+    const below = { entries: budget.entries, depth: budget.depth - 1 };
+    const isGone = await removeEntry(folder, name, below);
+    budget.entries = below.entries;
+    if (!isGone) return false;
+  }
+  return true;
+}
