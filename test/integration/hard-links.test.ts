@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ import { listChanges } from '../../src/workspace/change/changes.ts';
 import { discardChanges } from '../../src/workspace/change/discard.ts';
 import { foldIndex } from '../../src/workspace/change/fold-index.ts';
 import { hasIndex } from '../../src/workspace/change/index-layer.ts';
-import { copyState } from '../../src/workspace/snapshot/snapshot.ts';
+import { copyState, restoreSnapshot, takeSnapshot } from '../../src/workspace/snapshot/snapshot.ts';
 import { reopen, takeOver } from '../../src/workspace/take-over.ts';
 import { readContent } from '../../src/workspace/tree/content.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
@@ -161,6 +162,28 @@ describe.skipIf(!isRealRoot)('one file with several names', () => {
     detachMount(inside);
     enter();
     expect(seen(...all)).toEqual(Array(4).fill('new'));
+  });
+
+  it('leaves the times of folders as they are, after a start, in forks and in what is restored', async () => {
+    const folders = ['d', '.'];
+    for (const name of folders) utimesSync(project(name), 1, 981173106);
+    again();
+    appendFileSync(agent('a'), 'agent');
+    for (const name of folders) utimesSync(agent(name), 1, 981173106);
+    const times = () => folders.map((name) => statSync(agent(name)).mtimeMs);
+    const before = times();
+    expect(before).toEqual([981173106000, 981173106000]);
+    again();
+    expect(times()).toEqual(before);
+    detachMount(inside);
+    await copyState(join(root, 'box'), join(root, 'fork'));
+    enter(placeOf('fork'));
+    expect(times()).toEqual(before);
+    detachMount(inside);
+    const { id } = await takeSnapshot(join(root, 'box'), { label: null, at: 'now', auto: false });
+    await restoreSnapshot(join(root, 'box'), id, 'now');
+    enter();
+    expect(times()).toEqual(before);
   });
 
   it('is discarded by the name that is asked for', () => {

@@ -8,7 +8,7 @@ import { Anchor, within } from '../../lib/anchor.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
-import { removeMark } from '../../lib/sys.ts';
+import { removeMark, setTimes } from '../../lib/sys.ts';
 import { detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Owner } from '../tree/held.ts';
@@ -36,7 +36,7 @@ function forgetFolders(place: WorkspacePlace): void {
   removeMark(Buffer.from(indexFolder(place)), `${place.marks}.overlay.upper`);
 }
 
-/** Folders on the way are the base's, and what else is in them shows through as before. */
+/** Folders on the way are the base's, and what else is in them shows through as before. None of them looks changed by that. */
 function addName(place: WorkspacePlace, path: BytePath, file: BytePath): void {
   const names = path.split('/');
   const last = names.pop()!;
@@ -45,16 +45,23 @@ function addName(place: WorkspacePlace, path: BytePath, file: BytePath): void {
   try {
     for (const name of names) {
       const stat = look(lower, name)!;
-      if (look(upper, name) === null)
-        makeFolder(upper.at(toBytes(name)), stat, Number(stat.uid) === owner.uid ? agent : null);
+      const isNew = look(upper, name) === null;
+      if (isNew) keepingTimes(upper, (at) => makeFolder(at(name), stat, Number(stat.uid) === owner.uid ? agent : null));
       [upper, lower] = [upper, lower].map((folder) => entered(folder, name)) as [Anchor, Anchor];
+      if (isNew) setTimes(upper.fd, stat.atimeMs * 1_000_000n, stat.mtimeNs);
     }
     const source = Buffer.concat([Buffer.from(`${indexFolder(place)}/`), toBytes(file)]);
-    if (look(upper, last) === null) linkSync(source, upper.at(toBytes(last)));
+    if (look(upper, last) === null) keepingTimes(upper, (at) => linkSync(source, at(last)));
   } finally {
     upper.close();
     lower.close();
   }
+}
+
+function keepingTimes(folder: Anchor, work: (at: (name: BytePath) => Buffer) => void): void {
+  const { atimeMs, mtimeNs } = fstatSync(folder.fd, { bigint: true });
+  work((name) => folder.at(toBytes(name)));
+  setTimes(folder.fd, atimeMs * 1_000_000n, mtimeNs);
 }
 
 function entered(folder: Anchor, name: BytePath): Anchor {
