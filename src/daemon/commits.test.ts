@@ -74,7 +74,8 @@ describe('a bundle', () => {
     const process = await git('floods');
     await expect(saveBundle(process, path, { maxBytes: 100 })).rejects.toMatchObject({ code: 'exhausted' });
     expect(await process.exited).toMatchObject({ signal: 'SIGKILL' });
-    expect(statSync(path).size).toBeLessThanOrEqual(100);
+    // It may be given up before the file was made.
+    expect(statSync(path, { throwIfNoEntry: false })?.size ?? 0).toBeLessThanOrEqual(100);
   });
 
   it('for which there is no room is a fault like any other', async () => {
