@@ -4,8 +4,10 @@ import {
   closeSync,
   constants,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   readSync,
@@ -23,12 +25,14 @@ import { isRealRoot } from '../harness/machine.ts';
 import { installationId } from '../harness/run.ts';
 
 let folder: string;
+let installation: string;
 let engine: Engine;
 const ids: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-crun-'));
-  engine = openLocalEngine({ folder, installation: installationId() });
+  installation = installationId();
+  engine = openLocalEngine({ folder, installation });
 });
 
 afterEach(async () => {
@@ -110,4 +114,31 @@ it('a command that waits is let go once, and one that has gone is left alone', (
   execFileSync('mkfifo', [pipe]);
   expect(letGo(folder)).toBe(true);
   expect(existsSync(pipe)).toBe(false);
+});
+
+/** In every hierarchy. */
+function installationGroups(): string[] {
+  const hierarchies = ['.', ...readdirSync('/sys/fs/cgroup')].map((name) => join('/sys/fs/cgroup', name));
+  return hierarchies.map((folder) => join(folder, `carrel-${installation}`)).filter((path) => existsSync(path));
+}
+
+it('no control group of an installation outlives its last sandbox, be it removed, stopped, or never made', async () => {
+  const [one, other] = [await start(), await start()].map((_, index) => ids[index]!);
+  if (isRealRoot) expect(installationGroups()).not.toEqual([]);
+  await engine.remove(one!, null);
+  if (isRealRoot) expect(installationGroups()).not.toEqual([]);
+  await engine.stop(other!, null, 0);
+  expect(installationGroups()).toEqual([]);
+  const missing = { kind: 'bind', source: '/no/such/folder', target: '/given', readonly: true } as const;
+  await expect(engine.start(sampleLaunch({ mounts: [missing] }))).rejects.toThrow();
+  expect(installationGroups()).toEqual([]);
+});
+
+it('a daemon that begins takes away the empty groups that an earlier one left', () => {
+  if (!isRealRoot) return;
+  const left = join('/sys/fs/cgroup', existsSync('/sys/fs/cgroup/pids') ? 'pids' : '.', `carrel-${installation}`);
+  mkdirSync(left);
+  const next = openLocalEngine({ folder, installation });
+  expect(installationGroups()).toEqual([]);
+  return next.dispose();
 });

@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFile,
   writeFileSync,
 } from 'node:fs';
@@ -187,11 +188,16 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The parent goes when the last sandbox has gone. */
+/** The parent goes when the last sandbox has gone. Nothing may be about to make a group in it. */
 export function removeParent(cgroups: Cgroups): void {
-  if (cgroups.parent === null) return;
+  if (cgroups.parent === null || hasGroups(cgroups, cgroups.parent)) return;
   for (const folder of folders(cgroups, cgroups.parent)) removeEmpty(folder);
   if (cgroups.version === 1) removeEmpty(join(mountPoint, hiddenHierarchy, cgroups.parent));
+}
+
+/** A group has as many links as groups in it, and two. */
+function hasGroups(cgroups: Cgroups, path: string): boolean {
+  return folders(cgroups, path).some((folder) => (statSync(folder, { throwIfNoEntry: false })?.nlink ?? 0) > 2);
 }
 
 function removeDeep(folder: string): void {

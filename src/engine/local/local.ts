@@ -54,11 +54,15 @@ class LocalEngine implements LocalEngineView {
   readonly #held = new HeldConsoles();
   readonly #pauses: Pauses;
   readonly #exits: ReturnType<typeof watch>;
+  /** How many runtimes may be making a control group. */
+  #creating = 0;
 
   constructor(context: Context) {
     this.#context = context;
     this.#pauses = new Pauses(context);
     this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
+    // What a daemon that was killed has left empty.
+    removeParent(context.cgroups);
   }
 
   #noticed(file: string | null): void {
@@ -84,12 +88,7 @@ class LocalEngine implements LocalEngineView {
     if (found.kind === 'running') return found.started;
     if (found.kind === 'absent') {
       await removeEverything(this.#context, id);
-      try {
-        await create(this.#context, launch);
-      } catch (error) {
-        await removeEverything(this.#context, id);
-        throw error;
-      }
+      await this.#create(launch);
       crashPoint('start:created');
       found = { kind: 'created' };
     }
@@ -103,6 +102,24 @@ class LocalEngine implements LocalEngineView {
       crashPoint('start:begun');
     }
     return startedOf(handle);
+  }
+
+  async #create(launch: Launch): Promise<void> {
+    this.#creating += 1;
+    try {
+      await create(this.#context, launch);
+    } catch (error) {
+      await removeEverything(this.#context, launch.id);
+      throw error;
+    } finally {
+      this.#creating -= 1;
+      this.#dropParent();
+    }
+  }
+
+  /** Unless a runtime is about to make a group in it. */
+  #dropParent(): void {
+    if (this.#creating === 0) removeParent(this.#context.cgroups);
   }
 
   /** A sandbox that could not be given what it needs does not begin. */
@@ -169,8 +186,8 @@ class LocalEngine implements LocalEngineView {
   async stop(id: string, handle: Handle, graceMs: number): Promise<void> {
     const found = await this.inspect(id, handle);
     if (found.kind === 'absent') return;
-    if (found.kind === 'exited') return freeEnded(this.#context, id);
-    if (found.kind === 'created') return removeEverything(this.#context, id);
+    if (found.kind === 'exited') return this.#free(id, freeEnded);
+    if (found.kind === 'created') return this.#free(id, removeEverything);
     // A client that does not read would keep the end from being recorded.
     this.#held.release(id);
     // What is paused gets no signal; in version 1 of control groups not even SIGKILL.
@@ -180,7 +197,12 @@ class LocalEngine implements LocalEngineView {
     await stopProcesses(current as LocalHandle, graceMs, (withinMs) =>
       this.#exitedWithin(id, current as LocalHandle, withinMs),
     );
-    await freeEnded(this.#context, id);
+    await this.#free(id, freeEnded);
+  }
+
+  async #free(id: string, free: typeof freeEnded): Promise<void> {
+    await free(this.#context, id);
+    this.#dropParent();
   }
 
   /** By the word of the keeper; where that is gone, by a look at the first process. */
@@ -206,7 +228,7 @@ class LocalEngine implements LocalEngineView {
   async remove(id: string): Promise<void> {
     this.#held.release(id);
     await this.resume(id);
-    await removeEverything(this.#context, id);
+    await this.#free(id, removeEverything);
     this.#pauses.forget(id);
     dropPlace(id);
   }
