@@ -39,7 +39,6 @@ export class CarryOut {
       crashPoint(`apply:step:${n}`);
     });
     this.check();
-    syncFilesystem(this.staging.fd);
   }
 
   /**
@@ -57,7 +56,6 @@ export class CarryOut {
     if (retry) moved.push(...this.takeOutWrong(retry));
     if (moved.length > 0) this.makeAgain(retry!, moved, note);
     this.check();
-    syncFilesystem(this.staging.fd);
   }
 
   private takeOutWrong(retry: Retry): Swap[] {
@@ -106,7 +104,7 @@ export class CarryOut {
       const displaced = this.swapping(swap).displaced();
       if (displaced) keep(displaced, this.kept(swap), swap, copies);
     }
-    syncFilesystem(this.old.fd);
+    for (const { fd } of [this.staging, this.old]) syncFilesystem(fd);
   }
 
   /** Undoes `keepOld`, so that steps can be told apart again. */

@@ -35,6 +35,7 @@ export function finishFirst(folder: string, journal: Journal, remake: Remake | n
   writeJournal(folder, { ...latest, state: 'done' });
 }
 
+/** All of it is on disk then, and only then the journal may say so. */
 function keep(folder: string, journal: Journal, commit: CarryOut): void {
   crashPoint('apply:steps-done');
   if (!commit.holdsOldAlone() || !keptWhole(folder, journal)) commit.keepOld();

@@ -8,7 +8,7 @@
  * Life: staging → ready → done → undone. Before `ready` nothing of the project is touched, so a crash is rolled back; from
  * then on it is finished. An apply that was rolled back has no journal any more, unless something could not be.
  */
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno, readIfThere, syncFolder, writeWhole } from '../../lib/file.ts';
 import type { BytePath } from '../../model/byte-path.ts';
@@ -95,7 +95,14 @@ export function undoFolder(folder: string): string {
 
 /** What an apply that was undone needs no more. */
 export function removeKept(folder: string): void {
+  for (const part of [join('undo', 'old'), 'old']) removeFiles(join(folder, part));
   for (const part of ['old', 'undo']) rmSync(join(folder, part), { recursive: true, force: true });
+}
+
+/** Thousands of files in one folder, in half the time: what is no file is left. */
+function removeFiles(folder: string): void {
+  for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+    if (!entry.isDirectory()) unlinkSync(join(folder, entry.name));
 }
 
 /** Removes what is ours in the folder, the journal last, and the folder if nothing else is in it. */
