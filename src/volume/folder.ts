@@ -40,12 +40,13 @@ function makeFolder(path: string): void {
   }
 }
 
-/** What belongs to whom the folder belongs to becomes that of `ownerId`, with the folder. */
-export async function giveTree(path: string, ownerId: number): Promise<void> {
-  const { uid } = lstatSync(path);
-  if (uid === ownerId) return;
-  const argv = ['chown', '-R', '-h', `--from=${uid}`, `${ownerId}:${ownerId}`, '--', path] as const;
-  const { exitCode, stderr } = await run(argv, longMs);
+/**
+ * All of a tree becomes that of `ownerId`, or ours: ids that an archive or a folder of the host brings along mean other accounts
+ * on this machine. Links are not followed, and the kernel drops set-id bits and file capabilities with the change.
+ */
+export async function ownTree(path: string, ownerId: number | null): Promise<void> {
+  const [uid, gid] = ownerId === null ? [process.geteuid!(), process.getegid!()] : [ownerId, ownerId];
+  const { exitCode, stderr } = await run(['chown', '-R', '-P', '-h', `${uid}:${gid}`, '--', path], longMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot give away ${path}: ${stderr.trim().split('\n')[0]}`);
 }
 

@@ -4,14 +4,14 @@
  * Before that a note is made of the very folder that is to take the place, so that after a crash it is known whether it
  * did. An old volume is read and never changed. The record of the new one says where its content came from.
  */
-import { chmodSync, chownSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
 import { syncAround } from '../lib/disk.ts';
 import { readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
 import { isShared, type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
-import { giveTree, isEmptyFolder, isPlainFolder, removeDevices, swap, withStaged } from './folder.ts';
+import { isEmptyFolder, isPlainFolder, ownTree, removeDevices, swap, withStaged } from './folder.ts';
 import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
 import type { Acting, VolumeContext } from './volume.ts';
 
@@ -98,15 +98,12 @@ export class Migration {
     });
   }
 
-  /** Whoever owned the old one was the agent inside, and is now this user's. */
+  /** Its files belonged to the agent inside, under whatever ids the old installation used, and become this user's. */
   async #copy({ from, into, type, user }: Claim, staged: string): Promise<void> {
     await this.#context.copyFolder(from.folder, join(staged, into));
     await removeDevices(staged);
-    const { uid, gid } = lstatSync(from.folder);
-    chownSync(staged, uid, gid);
     chmodSync(staged, 0o700);
-    const agent = isShared(type) ? null : this.#context.agentOf(user);
-    if (agent !== null) await giveTree(staged, agent);
+    await ownTree(staged, isShared(type) ? null : this.#context.agentOf(user));
     await syncAround(staged);
   }
 

@@ -13,11 +13,11 @@ const decompress: { readonly [C in Compression]: readonly [string, ...string[]] 
   gzip: ['gzip', '-d', '-c'],
 };
 
-/** Into an empty folder. Returns notes on what was left out. */
+/** Into an empty folder, with every entry ours: ids of an archive are not ids of this machine. Returns notes on what was left out. */
 export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, folder: string): Promise<string[]> {
   const rule = new MemberRule();
   const decompressor = start(decompress[by], ['pipe', 'pipe', 'pipe']);
-  const kept = ['--same-owner', '--same-permissions', '--keep-old-files'];
+  const kept = ['--no-same-owner', '--same-permissions', '--keep-old-files'];
   const tar = start(['tar', '--extract', '--directory', folder, ...kept, ...marks], ['pipe', 'ignore', 'pipe']);
   const feeding = pipeline(payload, decompressor.child.stdin!).catch(() => {});
   try {

@@ -182,8 +182,7 @@ export class Volumes {
         const volume = this.#provide(type, acting.user, at);
         this.#refuseMounted(name);
         const notes = await make(staged);
-        const agent = this.#agentOf(volume.user);
-        if (agent !== null) await folders.giveTree(staged, agent);
+        await folders.ownTree(staged, this.#agentOf(volume.user));
         crashPoint('replace:staged');
         await syncAround(staged);
         this.#refuseMounted(name);

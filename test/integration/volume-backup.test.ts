@@ -116,7 +116,7 @@ describe('a backup', () => {
     const before = fingerprint(bench.home());
     const bin = join(bench.root, 'bin');
     mkdirSync(bin);
-    for (const name of ['tar', 'gzip', 'find', 'rm', 'sync']) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    for (const name of ['tar', 'gzip', 'find', 'rm', 'sync', 'chown']) symlinkSync(`/usr/bin/${name}`, join(bin, name));
     const { PATH } = process.env;
     process.env.PATH = bin;
     try {

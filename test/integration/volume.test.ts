@@ -1,6 +1,7 @@
 /** Volumes as folders: whose they are, what a sandbox gets, what goes, and what is brought over from older names. */
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   lstatSync,
@@ -248,7 +249,7 @@ describe('migrate', () => {
     expect(outcomes(await migrate())).toEqual([`hal9000-claude-home-${hash}: migrated`]);
     expect(readdirSync(bench.home())).toEqual(['.claude']);
     expect(readdirSync(join(bench.home(), '.claude'))).toEqual(['settings.json']);
-    expect(statSync(bench.home()).uid).toBe(1001);
+    expect([statSync(bench.home()).uid, statSync(join(bench.home(), '.claude')).uid]).toEqual([0, 0]);
   });
 
   it('gives nobody what is another’s, and what was everybody’s to the owner alone', async () => {
@@ -313,27 +314,43 @@ describe('on disk', () => {
     expect(owners('.')).toEqual([agent]);
   });
 
-  it("is agent's what is restored and was its owner's, whoever that was; and a link leads nobody out", async () => {
+  it("is agent's what is restored, whatever ids the archive has, and a link leads nobody out", async () => {
     bench.volumes.init('ada', at);
     const outside = join(bench.root, 'outside');
     writeFileSync(outside, 'not yours');
     bench.write('mine', 'mine');
     bench.write('theirs', 'theirs');
-    chownSync(join(bench.home(), 'theirs'), other, other);
+    chownSync(join(bench.home(), 'theirs'), 1000, other);
+    chmodSync(join(bench.home(), 'theirs'), 0o6755);
     symlinkSync(outside, join(bench.home(), 'link'));
     await bench.volumes.backup(ada, 'home', bench.file, at);
     bench.agent = agent;
     await bench.volumes.restore(ada, bench.file, at);
-    expect(owners('.', 'mine', 'link', 'theirs')).toEqual([agent, agent, agent, other]);
+    expect(owners('.', 'mine', 'link', 'theirs')).toEqual([agent, agent, agent, agent]);
+    expect(statSync(join(bench.home(), 'theirs'))).toMatchObject({ gid: agent, mode: 0o100755 });
     expect(statSync(outside).uid).toBe(0);
+  });
+
+  it('is ours what is restored into a shared volume, whatever ids the archive has', async () => {
+    bench.volumes.init('ada', at);
+    const plugin = join(bench.folder, 'carrel-base-plugins/plugin');
+    writeFileSync(plugin, 'plugin');
+    chownSync(plugin, 1000, 1000);
+    chmodSync(plugin, 0o4755);
+    await bench.volumes.backup(ada, 'base-plugins', bench.file, at);
+    bench.agent = agent;
+    await bench.volumes.restore(ada, bench.file, at);
+    expect(statSync(plugin)).toMatchObject({ uid: 0, gid: 0, mode: 0o100755 });
   });
 
   it("is agent's what is brought over from older names", async () => {
     bench.write('a', 'a', join(bench.old, 'carrel-home'));
+    bench.write('b', 'b', join(bench.old, 'carrel-home'));
     for (const path of ['carrel-home', 'carrel-home/a']) chownSync(join(bench.old, path), other, other);
+    chownSync(join(bench.old, 'carrel-home/b'), 1000, 1000);
     bench.agent = agent;
     await bench.volumes.migrate(ada, findOldVolumes(bench.old, 'carrel'), at);
-    expect(owners('.', 'a')).toEqual([agent, agent]);
+    expect(owners('.', 'a', 'b')).toEqual([agent, agent, agent]);
     expect(statSync(join(bench.old, 'carrel-home/a')).uid).toBe(other);
   });
 });
