@@ -23,6 +23,7 @@ export const paths = {
   readAudit: { method: 'GET', path: '/v1/audit' },
   listUsers: { method: 'GET', path: '/v1/users' },
   addUser: { method: 'POST', path: '/v1/users' },
+  renewToken: { method: 'POST', path: '/v1/users/token' },
   removeUser: { method: 'DELETE', path: '/v1/users/{name}' },
   listSecrets: { method: 'GET', path: '/v1/secrets' },
   setSecret: { method: 'POST', path: '/v1/secrets' },

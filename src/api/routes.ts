@@ -73,8 +73,14 @@ export const routes = {
     ...paths.addUser,
     summary: 'Let somebody in; the token is told this once',
     body: z.strictObject({ name: z.string().min(1).max(32), uid: z.int().min(0).max(0xffff_fffe).optional() }),
-    /** Socket: where they come in; null: nowhere, as long as `config.yaml` names none. */
-    answer: z.strictObject({ user: shape.userView, token: z.string(), socket: z.string().nullable() }),
+    answer: shape.admission,
+  },
+  renewToken: {
+    ...paths.renewToken,
+    summary: 'A new token in place of the old one; one’s own, or anybody’s for the owner',
+    /** Name: left out, that of the caller. */
+    body: z.strictObject({ name: z.string().min(1).max(32).optional() }),
+    answer: shape.admission,
   },
   removeUser: { ...paths.removeUser, summary: 'Let somebody in no more', answer: shape.userView },
   listSecrets: {
@@ -289,6 +295,7 @@ export type FleetPlan = z.output<typeof fleet.fleetPlan>;
 export type FleetStep = z.output<typeof fleet.fleetStep>;
 export type EngineView = z.output<typeof shape.engineView>;
 export type SecretView = z.output<typeof shape.secretView>;
+export type Admission = z.output<typeof shape.admission>;
 export type UserView = z.output<typeof shape.userView>;
 export type ChangesView = z.output<typeof workspace.changesView>;
 export type ChangeView = z.output<typeof workspace.changeView>;

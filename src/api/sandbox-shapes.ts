@@ -203,6 +203,14 @@ export const userView = z.strictObject({
   sandboxes: z.int(),
 });
 
+export const admission = z.strictObject({
+  user: userView,
+  /** Told this once. */
+  token: z.string(),
+  /** Where they come in; null: nowhere, as long as `config.yaml` names none. */
+  socket: z.string().nullable(),
+});
+
 export const secretView = z.strictObject({ name: z.string(), updatedAt: z.string(), sizeBytes: z.int() });
 
 export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });

@@ -133,7 +133,7 @@ describe('said', () => {
   test('help of everything, a group and one of its commands', async () => {
     await parsed('help');
     expect(said.stdout).toMatch(
-      /^Storage and people:\n {2}volume COMMAND +folders [\s\S]*\n {2}user COMMAND +.*: add, ls, rm$/m,
+      /^Storage and people:\n {2}volume COMMAND +folders [\s\S]*\n {2}user COMMAND +.*: add, ls, token, rm$/m,
     );
     expect(said.stdout.indexOf('Workspaces:')).toBeLessThan(said.stdout.indexOf('Storage and people:'));
     await parsed('help', 'user');
@@ -155,7 +155,10 @@ describe('said', () => {
 
   test('a group alone is not enough: its help, and the cure', async () => {
     const fault = await refused('user');
-    expect(fault.toJSON()).toMatchObject({ message: 'carrel user needs one of add, ls, rm', hint: 'carrel help user' });
+    expect(fault.toJSON()).toMatchObject({
+      message: 'carrel user needs one of add, ls, token, rm',
+      hint: 'carrel help user',
+    });
     expect(said.stderr).toMatch(/^Usage: carrel user COMMAND$/m);
     expect(said.stdout).toBe('');
   });

@@ -142,6 +142,14 @@ const userCommands: readonly CommandEntry[] = [
     load: () => import('./command/user-ls.ts'),
   },
   {
+    name: 'user token',
+    area,
+    summary: 'print a new token in place of the old one, yours unless named; nothing else changes',
+    args: '[NAME]',
+    completes: 'users',
+    load: () => import('./command/user-token.ts'),
+  },
+  {
     name: 'user rm',
     area,
     summary: 'let somebody in no more; their sandboxes have to be gone',

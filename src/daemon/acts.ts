@@ -45,6 +45,7 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
     words: { 'the name': [name] },
     detail: given({ uid }),
   }),
+  renewToken: ({ body: { name } }) => ({ verb: 'user.token', names: name === undefined ? [] : [name] }),
   removeUser: named('user.remove', true),
   listSecrets: null,
   setSecret: ({ body }) => ({ verb: 'secret.set', names: [body.name] }),
@@ -175,6 +176,7 @@ export interface Done {
 /** What only the answer tells. */
 export const done: { readonly [K in RouteName]?: (answer: AnswerOf<K>) => Done } = {
   shutdown: ({ stopped }) => ({ targets: stopped.map((name) => ({ name })) }),
+  renewToken: ({ user }) => ({ targets: [{ name: user.name }] }),
   initVolumes: (volumes) => ({ targets: volumes.map(({ name }) => ({ name })) }),
   cleanVolumes: ({ removed }) => ({ targets: removed.map(({ name }) => ({ name })) }),
   migrateVolumes: ({ migrated }) => ({ targets: migrated.map(({ to }) => ({ name: to })) }),

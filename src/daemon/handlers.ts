@@ -102,6 +102,7 @@ export function handlers(served: Served): Handlers {
       requireOwner(actor);
       return users.add(body.name, body.uid ?? null);
     },
+    renewToken: async ({ actor, body }) => users.renewToken(actor, body.name ?? actor.name),
     removeUser: async ({ actor, name }) => {
       requireOwner(actor);
       return users.remove(name);

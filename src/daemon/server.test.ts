@@ -255,6 +255,27 @@ describe('users', () => {
     expect((await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status).toBe(401);
   });
 
+  it('get a new token from the owner or by themselves, and keep all that is theirs; the old token is refused', async () => {
+    const first = await addUser('bob');
+    await addUser('eve');
+    await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
+    const before = store.find('user', '', 'bob')!.value;
+    const seen = async (token: string) => (await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status;
+    const { body } = await call('POST', '/v1/users/token', { name: 'bob' });
+    const second = (body as { token: string }).token;
+    expect([await seen(first), await seen(second)]).toEqual([401, 200]);
+    const own = await comeAs(shared, withToken(second), 'POST', '/v1/users/token', {});
+    const third = (own.body as { token: string }).token;
+    expect([await seen(second), await seen(third)]).toEqual([401, 200]);
+    expect((await comeAs(shared, withToken(third), 'GET', '/v1/sandboxes')).body).toHaveLength(1);
+    expect(store.find('user', '', 'bob')!.value).toEqual({ ...before, tokenHash: expect.any(String) });
+    for (const name of ['eve', 'ann', 'nosuch'])
+      expect((await comeAs(shared, withToken(third), 'POST', '/v1/users/token', { name })).status).toBe(404);
+    expect((await call('POST', '/v1/users/token', { name: 'nosuch' })).status).toBe(404);
+    expect((await call('POST', '/v1/users/token', {})).status).toBe(409);
+    expect(JSON.stringify([store.list('user'), store.events(0, 100)])).not.toContain(third);
+  });
+
   it('find nothing of each other, with any verb', async () => {
     const token = await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box' });

@@ -1,5 +1,5 @@
 /** The users of an installation: its owner, and those the owner lets in. */
-import type { UserView } from '../api/routes.ts';
+import type { Admission, UserView } from '../api/routes.ts';
 import { Fault } from '../model/fault.ts';
 import { type Actor, checkUserName, type User } from '../model/user.ts';
 import type { Row, Store } from '../store/store.ts';
@@ -58,11 +58,13 @@ export class Users {
   }
 
   /** The token is told this once. Somebody who was here before gets the same range of ids again. */
-  add(asked: string, uid: number | null): { user: UserView; token: string; socket: string | null } {
+  add(asked: string, uid: number | null): Admission {
     const { store, now } = this.#parts;
     const name = checkUserName(asked);
     if (this.find(name)) {
-      throw new Fault('conflict', `a user ${name} exists already`, { hint: `For a new token: carrel user rm ${name}` });
+      throw new Fault('conflict', `a user ${name} exists already`, {
+        hint: `For a new token: carrel user token ${name}`,
+      });
     }
     const { token, hash } = newToken();
     const before = store.find('user', '', name);
@@ -73,6 +75,22 @@ export class Users {
     if (before) store.update(before, value, event);
     else store.insert({ kind: 'user', id: name, owner: '', name, value }, event);
     return { user: this.#view(value), token, socket: this.#parts.sharedSocket };
+  }
+
+  /** The old token lets nobody in from now on; everything else of the user stays as it is. */
+  renewToken(actor: Actor, name: string): Admission {
+    const { store, owner, now, sharedSocket } = this.#parts;
+    if (!actor.isOwner && name !== actor.name) throw noUser(name);
+    if (name === owner) {
+      throw new Fault('conflict', `${name} owns this installation and needs no token`, {
+        hint: 'Another user is let in with: carrel user add NAME',
+      });
+    }
+    const row = this.#row(name);
+    const { token, hash } = newToken();
+    const event = { at: now(), type: 'user.token_renewed', subject: name, data: { name, user: name } };
+    store.update(row, { ...row.value, tokenHash: hash }, event);
+    return { user: this.#view(row.value), token, socket: sharedSocket };
   }
 
   /** Their sandboxes have to be gone; whatever else was theirs waits for them. */

@@ -36,7 +36,7 @@ export function userOf(token: string, users: readonly User[]): User {
 
 function unknownToken(): Fault {
   return new Fault('unauthenticated', 'this token is not known here', {
-    hint: 'Ask the owner of the installation for a new one: carrel user add NAME',
+    hint: 'Ask the owner of the installation for a new one: carrel user token NAME',
   });
 }
 

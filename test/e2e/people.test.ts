@@ -14,6 +14,7 @@ describe('another user', () => {
   let carrel: Installation;
   let asBob: (args: readonly string[], input?: string) => Promise<Outcome>;
   let project: string;
+  let tokenFile: string;
 
   beforeAll(async () => {
     carrel = new Installation();
@@ -22,9 +23,9 @@ describe('another user', () => {
     project = carrel.folder('project');
     writeFileSync(join(project, 'file'), 'of ann\n');
     const token = (await carrel.ok('user', 'add', 'bob')).trim();
-    const file = join(carrel.folder('bob'), 'token');
-    writeFileSync(file, `${token}\n`, { mode: 0o600 });
-    const env = { CARREL_SOCKET: socket, CARREL_TOKEN_FILE: file };
+    tokenFile = join(carrel.folder('bob'), 'token');
+    writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+    const env = { CARREL_SOCKET: socket, CARREL_TOKEN_FILE: tokenFile };
     asBob = (args, input = '') => carrel.run(args, { env, input });
     await carrel.ok('create', '--name', 'box', project);
     await carrel.run(['secret', 'set', 'KEY'], { input: 'of ann' });
@@ -88,6 +89,18 @@ describe('another user', () => {
     for (const path of ['carrel.db', 'users', 'volumes'])
       expect(() => escaped(join(carrel.home, path))).toThrow(/Permission denied/);
     await asBob(['rm', '--force', 'own']);
+  });
+
+  it('gets a new token and keeps what is theirs', async () => {
+    await asBob(['create', '--name', 'mine']);
+    const token = await carrel.ok('user', 'token', 'bob');
+    expect(await asBob(['ls'])).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('carrel user token NAME'),
+    });
+    writeFileSync(tokenFile, token);
+    expect((await asBob(['exec', 'mine', '--', 'echo', 'here'])).stdout).toBe('here\n');
+    await asBob(['rm', '--force', 'mine']);
   });
 
   it('cannot come in any more once removed', async () => {

@@ -32,7 +32,7 @@ test('after the name of a sandbox come files, or nothing', () => {
 });
 
 test('a command of two words has its own options, and what its second word may be is offered after the first', () => {
-  expect(bash(shown, groups)).toMatch(/^ {4}user\) arguments='add ls rm' ;;$/m);
+  expect(bash(shown, groups)).toMatch(/^ {4}user\) arguments='add ls token rm' ;;$/m);
   expect(bash(shown, groups)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
   expect(bash(shown, groups)).toMatch(
     /^ {4}''\) arguments='up .* volume secret image user net credential port compose demo init completion help' ;;$/m,
