@@ -13,7 +13,7 @@ import { planApply } from './apply/plan-apply.ts';
 import { entryOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
 import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
-import { type BranchEntry, branchEntries } from './git/branch-tree.ts';
+import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
 import { gitFault, runGit } from './git/git.ts';
 import { isInsideGit } from './git/git-store.ts';
 import type { TakeOver } from './take-over.ts';
@@ -35,7 +35,7 @@ export interface TakenToBranch {
   readonly commit: string | null;
 }
 
-/** Larger files of the branch are never merged, only replaced. */
+/** Larger files of the branch are not read into memory. */
 const maxFileBytes = 64 * 1024 * 1024;
 
 export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> {
@@ -82,17 +82,23 @@ function isCommittable({ before, after }: Change): boolean {
 async function checkOut(branch: Branch, changes: readonly Change[], tree: string): Promise<void> {
   const before = new Map(changes.map((change) => [change.path, change.before?.mode]));
   for await (const [path, found] of branchEntries(branch, [...before.keys()], maxFileBytes))
-    putEntry(below(tree, path), found, before.get(path));
+    await putEntry(branch, below(tree, path), found, before.get(path));
 }
 
 /** Git keeps one bit of a mode; where that is the same, so is the mode. */
-function putEntry(at: Buffer, { entry, content }: BranchEntry, likely: number | undefined): void {
+async function putEntry(
+  { git }: Branch,
+  at: Buffer,
+  { entry, content, oid }: BranchEntry,
+  likely: number | undefined,
+): Promise<void> {
   const isSame = likely !== undefined && (likely & 0o100) === (entry.mode & 0o100);
   const folder = entry.type === 'folder' ? at : Buffer.from(dirname(at.toString('latin1')), 'latin1');
   mkdirSync(folder, { recursive: true });
   if (entry.type === 'link') symlinkSync(toBytes(entry.target!), at);
   if (entry.type !== 'file') return;
-  writeFileSync(at, content ?? '');
+  if (content === null) await copyBlob(git, oid, at);
+  else writeFileSync(at, content);
   chmodSync(at, isSame ? likely : entry.mode);
 }
 

@@ -192,7 +192,7 @@ it.each([
   expect(await toldOf('new', 'a')).toEqual({ a: ['file', 0o644, null, 'a\n'] });
 });
 
-async function takenAfter(files: Record<string, string>, act: (tree: string) => void, allow = [...gateKinds]) {
+async function takenAfter(files: Record<string, string | Buffer>, act: (tree: string) => void, allow = [...gateKinds]) {
   const project = new Repository(root, files);
   const folder = mkdtempSync(join(root, 'workspace-'));
   cpSync(project.path, join(folder, 'tree'), { recursive: true });
@@ -213,7 +213,7 @@ async function takenAfter(files: Record<string, string>, act: (tree: string) => 
     dryRun: false,
   });
   const listed = project.git('ls-tree', '-r', taken.commit!).split('\n');
-  return { taken, tree: listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`) };
+  return { taken, project, tree: listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`) };
 }
 
 it('leaves what is inside .git, which no branch can hold, and asks nothing about it', async () => {
@@ -235,6 +235,15 @@ it('leaves what is inside .git, which no branch can hold, and asks nothing about
     ['sub/.GIT', 'left', null],
   ]);
   expect(tree).toEqual(['100644 a']);
+});
+
+it('keeps what a file of the branch contains that is too large for memory and changes its mode alone', async () => {
+  const big = Buffer.alloc(65 * 1024 ** 2);
+  big.write('not empty');
+  const { taken, project } = await takenAfter({ big }, (at) => chmodSync(join(at, 'big'), 0o755));
+  expect(taken.paths.map(({ path, outcome }) => [path, outcome])).toEqual([['big', 'take']]);
+  const sizes = (commit: string) => project.git('ls-tree', '-l', commit, 'big').split(/\s+/);
+  expect(sizes(taken.commit!).slice(0, 4)).toEqual(['100755', ...sizes('HEAD').slice(1, 4)]);
 });
 
 describe('changes of an agent that has made a folder a link', () => {

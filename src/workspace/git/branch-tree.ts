@@ -1,10 +1,12 @@
 /** What a branch of the project's repository has at its paths. */
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { foldersAbove } from '../tree/folders.ts';
 import type { Branch, BranchChange } from './branch.ts';
-import { gitOutput } from './git.ts';
+import { gitFault, gitOutput, startGit } from './git.ts';
 import type { ProjectGit } from './project-git.ts';
 
 interface TreeEntry {
@@ -18,8 +20,9 @@ export type BranchTree = ReadonlyMap<BytePath, TreeEntry>;
 
 export interface BranchEntry {
   readonly entry: Entry;
-  /** Of a file; null when it is larger than asked for. */
+  /** Of a file; null when it is larger than asked for: `copyBlob` brings it. */
   readonly content: Buffer | null;
+  readonly oid: string;
 }
 
 export async function listTree(git: ProjectGit, commit: string | null): Promise<BranchTree> {
@@ -54,15 +57,26 @@ export async function* branchEntries(
     if (known !== undefined && known.mode !== '160000') {
       if (!files.has(known.oid)) files.set(known.oid, []);
       files.get(known.oid)!.push(path);
-    } else if (known !== undefined || folders.has(path)) yield [path, { entry: folder, content: null }];
+    } else if (known !== undefined || folders.has(path)) yield [path, { entry: folder, content: null, oid: '' }];
   }
   for await (const [oid, blob] of readBlobs(git, files.keys(), maxBytes, atOnceBytes))
-    for (const path of files.get(oid)!) yield [path, entryOf(tree.get(path)!.mode, blob)];
+    for (const path of files.get(oid)!) yield [path, { ...entryOf(tree.get(path)!.mode, blob), oid }];
 }
 
 const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
 
-function entryOf(mode: string, { sizeBytes, bytes }: Blob): BranchEntry {
+/** The bytes of a file, however many, into a new one. */
+export async function copyBlob(git: ProjectGit, oid: string, file: Buffer): Promise<void> {
+  const args = ['cat-file', 'blob', oid];
+  const child = startGit(git, args);
+  child.stdin.end();
+  await pipeline(child.stdout, createWriteStream(file, { flags: 'wx' }));
+  const { exitCode, stderr, fault } = await child.ended;
+  if (fault !== null) throw fault;
+  if (exitCode !== 0) throw gitFault(args, stderr);
+}
+
+function entryOf(mode: string, { sizeBytes, bytes }: Blob): Omit<BranchEntry, 'oid'> {
   if (mode !== '120000') {
     const entry: Entry = { type: 'file', mode: mode === '100755' ? 0o755 : 0o644, sizeBytes, target: null };
     return { entry, content: bytes };
