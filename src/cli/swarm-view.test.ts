@@ -88,6 +88,15 @@ describe('a swarm', () => {
     for (const line of lines) expect(width(line)).toBeLessThanOrEqual(Math.max(columns, 60));
   });
 
+  test('has one line for each in 80 columns, however long names and branches are', () => {
+    const names = ['a-task-with-a-rather-long-name', 'another-task-with-a-long-name'];
+    const all = names.map((name) => container(name, { branchName: `feat/${name}/and-more-of-it` }));
+    const lines = swarmTable(view(...all), terminal(80, 24));
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toContain('another-task-with-a-long-name   ');
+    for (const line of lines) expect(width(line)).toBeLessThanOrEqual(80);
+  });
+
   test('of more than the terminal shows is told in short, with what happens first', () => {
     const many = Array.from({ length: 30 }, (_, n) => container(`c${n}`, { status: n < 28 ? 'completed' : 'running' }));
     const lines = fittingTable(view(...many), terminal(120, 10));

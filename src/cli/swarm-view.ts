@@ -20,11 +20,16 @@ export function swarmTable({ containers }: SwarmView, out: Output): string[] {
     paintState(out, one.status),
     `${bar(one, out)} ${progressCell(one.storyProgress)}`,
     plain(one.branchName),
+    '',
   ]);
-  const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH'], ...cells]);
+  // One line each, because the table is drawn in place: an empty last column leaves nothing to go on below.
+  const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH', ''], ...cells], out.columns);
   const room = wordRoom(lines, out);
   const words = ['', ...containers.map((one) => (room < leastWord ? '' : cut(lastWord(one), room)))];
-  return table(lines.map((line, index) => [line, words[index]!]));
+  return table(
+    lines.map((line, index) => [line, words[index]!]),
+    null,
+  );
 }
 
 /** What the other columns leave, where a terminal has an end. */

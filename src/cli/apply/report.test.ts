@@ -46,6 +46,18 @@ function concluded(verb: 'apply' | 'merge', request: Parameters<typeof conclude>
 }
 
 describe('the report', () => {
+  test('shows long paths in full on a narrow terminal, each with what is said about it', () => {
+    const long = `${'folder/'.repeat(14)}file`;
+    const paths = [planned(long, 'take', { gates: ['executable'] }), planned('b', 'take', { note: 'a note' })];
+    const narrow = { write: () => {}, isTTY: true, columns: 80 };
+    expect(report(view(paths), new Output(false, narrow, narrow, { NO_COLOR: '1' }))).toEqual([
+      'would be taken (2)',
+      `  modified  ${long}  [executable]`,
+      '  modified  b',
+      '      a note',
+    ]);
+  });
+
   test('groups what happened', () => {
     const paths = [
       planned('new.ts', 'take', { change: 'added' }),

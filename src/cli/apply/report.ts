@@ -57,6 +57,8 @@ export function group(title: string, paths: readonly PlannedView[], several: boo
       path.hardLink === null ? pathText(path) : `${pathText(path)} (hard link to ${pathText({ path: path.hardLink })})`,
       path.gates.length === 0 ? '' : out.paint('yellow', `[${path.gates.join(', ')}]`),
     ]),
+    // What is about to be taken over is shown in full, however narrow the terminal.
+    null,
   );
   return [
     `${out.paint('bold', title)} (${paths.length})`,

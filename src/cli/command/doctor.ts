@@ -1,10 +1,14 @@
+import type { z } from 'zod';
+import type { probeRow } from '../../api/sandbox-shapes.ts';
 import { consequences } from '../../model/fault.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../daemon.ts';
-import type { Colour } from '../output/output.ts';
+import type { Colour, Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
-import { table } from '../output/table.ts';
+import { tableRows } from '../output/table.ts';
 import { plain } from '../output/text.ts';
+
+type ProbeRow = z.infer<typeof probeRow>;
 
 const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark: string, colour: Colour] } = {
   ok: ['✓', 'green'],
@@ -16,13 +20,16 @@ export default async function doctor(context: Context): Promise<number> {
   const { out } = context;
   const rows = await during(out, 'examining this machine', connect(context).call('doctor'));
   if (out.json) out.document(rows);
-  else {
-    const lines = table(
-      rows.map(({ level, name, detail }) => [out.paint(marks[level][1], marks[level][0]), plain(name), plain(detail)]),
-    );
-    rows.forEach(({ cure }, index) => {
-      out.print(lines[index]!, ...(cure === null ? [] : [`   ${out.paint('cyan', 'cure:')} ${plain(cure)}`]));
-    });
-  }
+  else out.print(...findings(rows, out));
   return rows.some(({ level }) => level === 'failure') ? consequences.unsupported.exit : 0;
+}
+
+/** Below one that is not well, what to do about it. */
+export function findings(rows: readonly ProbeRow[], out: Output): string[] {
+  const cells = rows.map(({ level, name, detail }) => {
+    const [mark, colour] = marks[level];
+    return [out.paint(colour, mark), plain(name), plain(detail)];
+  });
+  const cure = (row: ProbeRow) => (row.cure === null ? [] : [`   ${out.paint('cyan', 'cure:')} ${plain(row.cure)}`]);
+  return tableRows(cells, out.columns).flatMap((lines, index) => [...lines, ...cure(rows[index]!)]);
 }

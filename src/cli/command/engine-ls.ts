@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { connect } from '../daemon.ts';
 import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
-import { table } from '../output/table.ts';
+import { tableRows } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function engineLs(context: Context): Promise<void> {
@@ -22,8 +22,8 @@ export function engineListing(engines: readonly EngineView[], out: Output): stri
     plain(runtime ?? '-'),
     plain(at ?? '-'),
   ]);
-  const [head, ...lines] = table([['ENGINE', 'USABLE', 'VERSION', 'RUNTIME', 'SOCKET'], ...rows]);
-  return [head!, ...lines.flatMap((line, index) => [line, ...refusal(engines[index]!, out)])];
+  const [head, ...blocks] = tableRows([['ENGINE', 'USABLE', 'VERSION', 'RUNTIME', 'SOCKET'], ...rows], out.columns);
+  return [...head!, ...blocks.flatMap((lines, index) => [...lines, ...refusal(engines[index]!, out)])];
 }
 
 function refusal({ usable, reason, cure }: EngineView, out: Output): string[] {

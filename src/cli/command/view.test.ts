@@ -4,6 +4,7 @@ import { lastWords } from '../daemon-start.ts';
 import { Output } from '../output/output.ts';
 import { tellUnseen } from '../output/state.ts';
 import { line } from './audit.ts';
+import { findings } from './doctor.ts';
 import { engineListing } from './engine-ls.ts';
 import { listing } from './ls.ts';
 import { description } from './show.ts';
@@ -134,6 +135,30 @@ test('the engines', () => {
     'docker  no      -             -           /run/docker.sock',
     '  nobody answers\\u001b',
     '  cure: Start it.',
+  ]);
+});
+
+const narrow = new Output(false, { write: () => {}, isTTY: true, columns: 80 }, undefined, { NO_COLOR: '1' });
+
+test('a long socket goes on below itself, and the reason below that', () => {
+  const at = `/tmp/${'folder-'.repeat(12)}/docker.sock`;
+  const refused = { name: 'docker' as const, usable: false, version: null, runtime: null, runtimes: [] };
+  const lines = engineListing([{ ...refused, at, reason: 'no answer', cure: 'Start it.' }], narrow);
+  expect(lines.length).toBeGreaterThan(4);
+  expect(lines.slice(-2)).toEqual(['  no answer', '  cure: Start it.']);
+});
+
+test('doctor in 80 columns shows every row, and each cure below its own', () => {
+  const rows = [
+    { name: 'syscalls', level: 'ok', detail: 'refused '.repeat(20).trim(), cure: null },
+    { name: 'git', level: 'failure', detail: 'git is missing', cure: 'apt install git' },
+    { name: 'home', level: 'ok', detail: 'closed to others', cure: null },
+  ] as const;
+  expect(findings(rows, narrow).slice(-4)).toEqual([
+    expect.stringMatching(/^ +refused( refused)*$/),
+    '✗  git       git is missing',
+    '   cure: apt install git',
+    '✓  home      closed to others',
   ]);
 });
 

@@ -15,9 +15,17 @@ function screenColumns(): number | null {
  * Lines with aligned columns, two spaces apart, no trailing spaces. Cells are safe text already. On a terminal that is too
  * narrow the last column is wrapped and then others are cut, the widest first and the first, which has the names, last.
  */
-export function table(rows: readonly (readonly string[])[], columns: number | null = screenColumns()): string[] {
+export function table(rows: readonly (readonly string[])[], columns?: number | null): string[] {
+  return tableRows(rows, columns).flat();
+}
+
+/** The same, with the lines of each row together: what belongs to a row goes below the last of them. */
+export function tableRows(
+  rows: readonly (readonly string[])[],
+  columns: number | null = screenColumns(),
+): (readonly string[])[] {
   const widths = fitted(natural(rows), rows[0] ?? [], columns ?? Number.POSITIVE_INFINITY);
-  return rows.flatMap((row) => lines(row, widths));
+  return rows.map((row) => lines(row, widths));
 }
 
 function natural(rows: readonly (readonly string[])[]): number[] {
