@@ -53,21 +53,24 @@ export interface PacketSocket {
   readonly socket: Socket;
   /** To write to, so that a failed write does not close what has packets to be read. */
   readonly input: Socket;
-  /** To be called on `end`: the packets that Node did not wait for. */
+  /** To be called on `end` and `error`: the packets that Node did not wait for. */
   rest(): Buffer[];
 }
 
 /**
  * A socket connected to a SOCK_SEQPACKET unix socket, as an ordinary net.Socket. Node takes a hang-up after a short read
- * for the end, as it would be on a stream; packets queued by then are in `rest`.
+ * for the end, as it would be on a stream; packets queued by then are in `rest`. A peer that closes with input unread is
+ * reported as ECONNRESET ahead of the packets it sent before, and Node closes its descriptor on that; so `rest` has its own.
  */
 export function connectSeqpacket(path: string): PacketSocket {
   const connection = connected(path, SOCK_SEQPACKET);
   try {
-    const { socket, fd } = socketOn(connection);
-    return { socket, input: socketOn(connection, false).socket, rest: () => queuedPackets(fd) };
-  } finally {
+    const { socket } = socketOn(connection);
+    socket.once('close', () => c.close(connection));
+    return { socket, input: socketOn(connection, false).socket, rest: () => queuedPackets(connection) };
+  } catch (error) {
     c.close(connection);
+    throw error;
   }
 }
 
@@ -157,6 +160,8 @@ function queuedPackets(fd: number): Buffer[] {
   const buffer = Buffer.alloc(maxPacketBytes);
   for (;;) {
     const bytes = Number(c.recv(fd, buffer, buffer.length, MSG_DONTWAIT));
+    // Reported once; what was sent before is behind it.
+    if (bytes < 0 && errno() === os.errno.ECONNRESET) continue;
     if (bytes <= 0) return packets;
     packets.push(Buffer.from(buffer.subarray(0, bytes)));
   }

@@ -37,9 +37,12 @@ export function attachConsole(bundle: string): Console {
     stdout.end();
     stderr.end();
   };
-  socket.on('end', () => {
+  const drained = () => {
     for (const packet of rest()) take(packet);
     ended();
+  };
+  socket.on('end', () => {
+    drained();
     socket.end();
   });
   socket.on('close', () => {
@@ -47,7 +50,7 @@ export function attachConsole(bundle: string): Console {
     input.destroy();
   });
   // A keeper that ends while we write is an end like any other.
-  socket.on('error', ended);
+  socket.on('error', drained);
   input.on('error', () => {});
   socket.resume();
   return {
