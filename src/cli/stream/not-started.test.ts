@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { StartWords, startFault } from './not-started.ts';
 
 const ended = (exitCode: number) => ({ exitCode, signal: null, outOfMemory: false });
@@ -28,6 +28,22 @@ it('the same words of a program that did start are its own', async () => {
   expect(await told(0, words)).toEqual({ shown: words, message: null });
   expect(await told(127, 'sh: 1: nosuch: not found\n')).toEqual({ shown: 'sh: 1: nosuch: not found\n', message: null });
   expect(await told(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
+});
+
+it('what only looks like that is shown while the command goes on', async () => {
+  vi.useFakeTimers();
+  try {
+    const shown: string[] = [];
+    const sink = (chunk: Buffer) => void shown.push(String(chunk));
+    const { sinks } = new StartWords({ stdout: sink, stderr: sink });
+    await sinks.stderr(Buffer.from('Error: no configuration. Make one? '));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(shown).toEqual(['Error: no configuration. Make one? ']);
+    await sinks.stdout(Buffer.from('made'));
+    expect(shown).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('a folder that is not there and a file that cannot be run are told apart', () => {

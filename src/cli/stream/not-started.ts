@@ -1,6 +1,7 @@
 /**
  * A command that could not be started, in our words. The init inside and the runtimes say it in theirs, on the command's own
- * streams; so what looks like that is held back until the exit code tells whether it is.
+ * streams; so what looks like that is held back until the exit code tells whether it is. They end at once after it, so what
+ * goes on is the command's own, and is shown.
  */
 import { Fault } from '../../model/fault.ts';
 import type { Exit, Sinks } from './receive.ts';
@@ -12,11 +13,13 @@ const notExecutable = 126;
 const foreign =
   /^(\[FATAL tini \(\d+\)\] exec |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: |.* could not be started\r?\n$)/;
 const maxHeldBytes = 8 * 1024;
+const maxHeldMs = 1000;
 
 export class StartWords {
   readonly #sinks: Sinks;
   readonly #held: { readonly to: Sinks['stdout']; readonly chunk: Buffer }[] = [];
-  #passing = false;
+  #passed: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(sinks: Sinks) {
     this.#sinks = sinks;
@@ -33,21 +36,29 @@ export class StartWords {
 
   async #take(to: Sinks['stdout'], chunk: Buffer): Promise<void> {
     const isForeign = foreign.test(chunk.toString('utf8', 0, maxHeldBytes)) && chunk.length < maxHeldBytes;
-    if (!this.#passing && (isForeign || this.#held.length > 0) && this.#held.length < 8) {
+    if (!this.#passed && (isForeign || this.#held.length > 0) && this.#held.length < 8) {
       this.#held.push({ to, chunk });
+      this.#timer ??= setTimeout(() => void this.#pass(), maxHeldMs);
       return;
     }
     await this.#pass();
     await to(chunk);
   }
 
-  async #pass(): Promise<void> {
-    this.#passing = true;
+  /** Once; what comes later waits for it. */
+  #pass(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#passed ??= this.#passHeld();
+    return this.#passed;
+  }
+
+  async #passHeld(): Promise<void> {
     for (const { to, chunk } of this.#held.splice(0)) await to(chunk);
   }
 
   /** At the end: why the command was not started, or null, and then what was held back is passed on. */
   async refusal({ exitCode }: Exit, command: readonly string[]): Promise<Fault | null> {
+    clearTimeout(this.#timer);
     const words = Buffer.concat(this.#held.map(({ chunk }) => chunk)).toString('utf8');
     if (words !== '' && (exitCode === notFound || exitCode === notExecutable)) return startFault(command[0]!, words);
     await this.#pass();
