@@ -59,8 +59,20 @@ async function unpack(archive: string, target: string): Promise<void> {
   ] as const;
   const { exitCode, stderr } = await run(argv, unpackTimeoutMs);
   if (exitCode === 0) return;
-  const said = stderr.trim().split('\n').at(-1) ?? '';
-  throw new Fault(/No space left/.test(said) ? 'exhausted' : 'invalid', `cannot unpack ${archive}: ${said}`, {
+  throw unpackFault(archive, stderr);
+}
+
+/** tar says what is wrong first, and last only that something was. */
+export function unpackFault(archive: string, stderr: string): Fault {
+  if (/No space left/.test(stderr)) {
+    return new Fault('exhausted', `there is no room to unpack ${archive}`, { hint: 'Free some space: carrel rm NAME' });
+  }
+  const [first = ''] = stderr.trim().split('\n');
+  const isOther = /does not look like a tar|not recogni|not in \w+ format/i.test(stderr);
+  const message = isOther
+    ? `${archive} is not a tar archive`
+    : `cannot unpack ${archive}: ${first.replace(/^(\S*: )?tar: /, '')}`;
+  return new Fault('invalid', message, {
     hint: 'Give a directory, or a tar archive of a root filesystem (gzip, xz and zstd are understood).',
   });
 }

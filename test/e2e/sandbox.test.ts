@@ -62,6 +62,10 @@ describe('run', () => {
       expect([exitCode, stdout]).toEqual([127, '']);
       expect(stderr).toMatch(/^carrel: there is no program nosuch in the sandbox\n {2}\w+: .*\.\/nosuch\n$/);
     }
+    await carrel.ok('create', '--name', 'never', '--', 'nosuch');
+    await carrel.run(['wait', 'never']);
+    const logs = await carrel.run(['logs', 'never']);
+    expect(logs).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('no program nosuch') });
   });
 
   it('removes with --rm, also when the client is killed', async () => {

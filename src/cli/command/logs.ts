@@ -2,6 +2,7 @@ import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../context.ts';
 import { connect } from '../daemon.ts';
 import { parseCount } from '../option.ts';
+import { StartWords } from '../stream/not-started.ts';
 import { deliver, ownSinks } from '../stream/receive.ts';
 
 interface Options {
@@ -15,5 +16,13 @@ export default async function logs(context: Context, { args, options }: Invocati
     ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),
   };
   const path = { name: checkSandboxName(args[0]!) };
-  await deliver(connect(context).frames('sandboxLogs', { path, query }), ownSinks(context.out));
+  const client = connect(context);
+  const own = ownSinks(context.out);
+  if (context.json) return void (await deliver(client.frames('sandboxLogs', { path, query }), own));
+  const words = new StartWords(own);
+  await deliver(client.frames('sandboxLogs', { path, query }), words.sinks);
+  if (!words.holds) return;
+  const view = await client.call('showSandbox', { path });
+  const refusal = await words.refusal(view, view.command);
+  if (refusal) context.out.warn(refusal.message);
 }

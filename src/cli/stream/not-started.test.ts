@@ -23,6 +23,16 @@ it.each([
   expect(await told(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
+it('in pieces, too', async () => {
+  const pieces = ['[FATAL tini (2)] ', 'exec nosuch failed: No such file or directory', '\n'];
+  expect(await told(127, ...pieces)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
+});
+
+it('an error of the command’s own is not taken for that, whatever its exit code', async () => {
+  const words = ['Error: no configuration\n', 'sh: 1: tool: not found\n'];
+  expect(await told(127, ...words)).toEqual({ shown: words.join(''), message: null });
+});
+
 it('the same words of a program that did start are its own', async () => {
   const words = '[FATAL tini (2)] exec nosuch failed: No such file or directory\n';
   expect(await told(0, words)).toEqual({ shown: words, message: null });
@@ -36,9 +46,9 @@ it('what only looks like that is shown while the command goes on', async () => {
     const shown: string[] = [];
     const sink = (chunk: Buffer) => void shown.push(String(chunk));
     const { sinks } = new StartWords({ stdout: sink, stderr: sink });
-    await sinks.stderr(Buffer.from('Error: no configuration. Make one? '));
+    await sinks.stderr(Buffer.from('chdir to a new folder? '));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(shown).toEqual(['Error: no configuration. Make one? ']);
+    expect(shown).toEqual(['chdir to a new folder? ']);
     await sinks.stdout(Buffer.from('made'));
     expect(shown).toHaveLength(2);
   } finally {

@@ -4,14 +4,14 @@
  * goes on is the command's own, and is shown.
  */
 import { Fault } from '../../model/fault.ts';
-import type { Exit, Sinks } from './receive.ts';
+import type { Sinks } from './receive.ts';
 
 const notFound = 127;
 const notExecutable = 126;
 
 /** How init programs (tini, docker-init, catatonit) and runtimes (crun, runc; alone, or behind an engine) begin. */
 const foreign =
-  /^(\[FATAL tini \(\d+\)\] exec |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: |.* could not be started\r?\n$)/;
+  /^(\[FATAL tini \(\d+\)\] |ERROR \(catatonit:\d+\): |executable file `|open executable|chdir|execve? |OCI runtime exec failed|Error: .*(crun|runc|OCI runtime|executable file)|.* could not be started\r?\n$)/;
 const maxHeldBytes = 8 * 1024;
 const maxHeldMs = 1000;
 
@@ -32,6 +32,11 @@ export class StartWords {
       stdout: (chunk) => this.#take(this.#sinks.stdout, chunk),
       stderr: (chunk) => this.#take(this.#sinks.stderr, chunk),
     };
+  }
+
+  /** Whether there is something that `refusal` decides about. */
+  get holds(): boolean {
+    return this.#held.length > 0;
   }
 
   async #take(to: Sinks['stdout'], chunk: Buffer): Promise<void> {
@@ -57,7 +62,7 @@ export class StartWords {
   }
 
   /** At the end: why the command was not started, or null, and then what was held back is passed on. */
-  async refusal({ exitCode }: Exit, command: readonly string[]): Promise<Fault | null> {
+  async refusal({ exitCode }: { readonly exitCode: number | null }, command: readonly string[]): Promise<Fault | null> {
     clearTimeout(this.#timer);
     const words = Buffer.concat(this.#held.map(({ chunk }) => chunk)).toString('utf8');
     if (words !== '' && (exitCode === notFound || exitCode === notExecutable)) return startFault(command[0]!, words);
