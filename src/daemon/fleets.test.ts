@@ -14,7 +14,14 @@ interface Known {
 /** A desk over these sandboxes; `spec` is what any request would become. */
 function desk(
   known: readonly Known[],
-  { user = 'ann', isOwner = true, spec = {}, lost = null as 'changes' | null, removed = [] as string[] } = {},
+  {
+    user = 'ann',
+    isOwner = true,
+    spec = {},
+    lost = null as 'changes' | null,
+    removed = [] as string[],
+    missing = '',
+  } = {},
 ) {
   const rows = (all: boolean) =>
     known
@@ -47,6 +54,11 @@ function desk(
     sandboxes,
     volumes,
     secrets,
+    images: {
+      prove: async (image: string) => {
+        if (image === missing) throw new Fault('not_found', `the engine has no image ${image}`);
+      },
+    },
     trusts: { show: () => ({ added: [] }) },
     limits: defaultLimits,
     volumePrefix: 'carrel',
@@ -129,5 +141,14 @@ it('secrets that are not set are told before anything else is looked at', async 
     code: 'not_found',
     hint: 'carrel secret set NOT',
     message: 'secrets.1: the secret NOT is not set',
+  });
+});
+
+it('images that the engine cannot use are told before any step, all of them', async () => {
+  const docker = { engine: 'docker', image: 'gone' };
+  const content = { name: 'shop', sandboxes: { a: {}, b: docker, c: { engine: 'docker', image: 'there' }, d: docker } };
+  expect(await refused(desk([], { missing: 'gone' }).plan({ file, content }))).toMatchObject({
+    code: 'not_found',
+    message: 'sandboxes.b: the engine has no image gone\nsandboxes.d: the engine has no image gone',
   });
 });

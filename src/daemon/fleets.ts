@@ -13,6 +13,7 @@ import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { isVolumeType } from '../model/volume.ts';
 import { isInside } from './host-path.ts';
+import type { ImageDesk } from './images.ts';
 import { boundFolder, type Sandboxes } from './sandboxes.ts';
 import type { SecretDesk } from './secrets.ts';
 import type { TrustDesk } from './trusts.ts';
@@ -23,6 +24,7 @@ export interface FleetParts {
   readonly sandboxes: Sandboxes;
   readonly volumes: VolumeDesk;
   readonly secrets: SecretDesk;
+  readonly images: Pick<ImageDesk, 'prove'>;
   readonly trusts: Pick<TrustDesk, 'show'>;
   /** For what a declaration leaves out. */
   readonly limits: Limits;
@@ -54,6 +56,8 @@ export class FleetDesk {
     if (problems.length > 0) throw refusal(problems);
     const refused = steps.flatMap((step) => this.#check(step, fleet.file));
     if (refused.length > 0) throw refusal(refused);
+    const unusable = await this.#unusableImages(steps);
+    if (unusable.length > 0) throw refusal(unusable);
     return {
       fleet: declared.name,
       steps: await Promise.all(steps.map((step) => this.#told(step))),
@@ -134,6 +138,27 @@ export class FleetDesk {
       if (!isFault(error)) throw error;
       return [problem(error.code, ['sandboxes', name], error.message, error.hint)];
     }
+  }
+
+  /** Each image is asked for once, however many sandboxes are made of it. */
+  async #unusableImages(steps: readonly Step[]): Promise<Problem[]> {
+    const wanted = steps.flatMap((step) => ('request' in step && step.request.image ? [step.request] : []));
+    const proofs = new Map(wanted.map(({ image }) => [image!, this.#imageFault(image!)]));
+    const found = wanted.map(async ({ name, image }) => {
+      const fault = await proofs.get(image!)!;
+      return fault === null ? [] : [problem(fault.code, ['sandboxes', name], fault.message, fault.hint)];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  #imageFault(image: string): Promise<Fault | null> {
+    return this.#parts.images.prove(image).then(
+      () => null,
+      (error: unknown) => {
+        if (isFault(error)) return error;
+        throw error;
+      },
+    );
   }
 
   async #told(step: Step): Promise<FleetStep> {

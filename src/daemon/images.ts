@@ -78,6 +78,11 @@ export class ImageDesk {
     return { ...view, state: 'missing' };
   }
 
+  /** Refuses what no sandbox can be made of; asks the engine. */
+  prove(reference: string): Promise<void> {
+    return this.#parts.allowed.prove(reference, this.#actor.isOwner);
+  }
+
   check(reference: string): void {
     this.#parts.allowed.check(reference, this.#actor.isOwner);
   }

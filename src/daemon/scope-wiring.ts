@@ -80,7 +80,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     }),
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: secretDesk, credentials }), actor.isOwner),
     fleets: new FleetDesk(actor, {
-      ...{ sandboxes, volumes, volumePrefix, trusts },
+      ...{ sandboxes, volumes, volumePrefix, trusts, images },
       get limits() {
         return config.limits;
       },

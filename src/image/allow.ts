@@ -29,6 +29,12 @@ export interface Listed {
   readonly pinned: string | null;
 }
 
+/** `isNew`: what the name stands for is not recorded yet. */
+interface Proven {
+  readonly allowed: Allowed;
+  readonly isNew: boolean;
+}
+
 export class AllowList {
   readonly #parts: AllowParts;
 
@@ -38,6 +44,17 @@ export class AllowList {
 
   /** `isOwner`: those made here may be used as well. */
   async resolve(reference: string, isOwner: boolean): Promise<Allowed> {
+    const { allowed, isNew } = await this.#prove(reference, isOwner);
+    if (isNew) this.#pin(allowed.name, allowed.id);
+    return allowed;
+  }
+
+  /** Refuses what `resolve` would refuse, and records nothing. */
+  async prove(reference: string, isOwner: boolean): Promise<void> {
+    await this.#prove(reference, isOwner);
+  }
+
+  async #prove(reference: string, isOwner: boolean): Promise<Proven> {
     this.check(reference, isOwner);
     const made = this.#made(reference);
     return made === null ? this.#useListed(this.#entryFor(reference)!) : this.#useMade(made);
@@ -72,13 +89,13 @@ export class AllowList {
     return image?.source === 'listed' ? null : image;
   }
 
-  async #useMade({ name, id }: Image): Promise<Allowed> {
+  async #useMade({ name, id }: Image): Promise<Proven> {
     const found = await this.#parts.engine.find(id);
-    if (found !== null) return this.#usable(name, found);
+    if (found !== null) return { allowed: await this.#usable(name, found), isNew: false };
     throw new Fault('not_found', `the engine has ${name} no more`, { hint: 'Build it again: carrel image build' });
   }
 
-  async #useListed(entry: string): Promise<Allowed> {
+  async #useListed(entry: string): Promise<Proven> {
     const { name, digest, found, pinned } = await this.#look(entry);
     if (found === null) {
       throw new Fault('not_found', `the engine has no image ${entry}`, {
@@ -87,9 +104,7 @@ export class AllowList {
     }
     if (digest !== null && found.id !== digest && !found.digests.includes(digest)) throw moved(name, digest, found.id);
     if (digest === null && pinned !== null && pinned !== found.id) throw moved(name, pinned, found.id);
-    const allowed = await this.#usable(name, found);
-    if (pinned !== found.id) this.#pin(name, found.id);
-    return allowed;
+    return { allowed: await this.#usable(name, found), isNew: pinned !== found.id };
   }
 
   /** Refused here rather than by a sandbox that ends at once without a word. */

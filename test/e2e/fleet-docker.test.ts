@@ -64,32 +64,30 @@ describe('the owner', () => {
     expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
-  it('is told what was done, and what was not, when a step is refused', async () => {
+  it('is told of an image that the engine does not have before anything is done', async () => {
     put('  a: {}\n  b: {image: gone}\n  c: {}\n');
-    const { exitCode, stdout, stderr } = await here('--json', 'up');
-    expect([exitCode, JSON.parse(stderr)]).toEqual([5, expect.objectContaining({ code: 'not_found' })]);
-    const { done, left } = JSON.parse(stdout);
-    expect([steps(done), steps(left)]).toEqual([['create a'], ['create b', 'create c']]);
-    put('  {}\n');
-    expect((await here('up', '--yes')).stdout).toBe('removed a\n');
+    const { exitCode, stdout, stderr } = await here('up');
+    expect([exitCode, stdout]).toEqual([5, '']);
+    expect(stderr).toMatch(/carrel.yaml:\d+:\d+: sandboxes.b: the engine has no image gone\n.*docker pull gone/);
+    expect(await carrel.list()).toEqual([]);
   });
 
   it('the same when it is interrupted, and the next one ends what that began', async () => {
-    put('  a: {engine: local}\n  b: {}\n');
-    process.kill(dockerd.pid, 'SIGSTOP');
-    const up = carrel.spawn(['--json', 'up'], {}, folder);
+    const stubborn = '  a: {engine: local, command: [sh, -c, "trap : TERM; while :; do sleep 1; done"]';
+    put(`${stubborn}}\n`);
+    expect((await here('up')).exitCode).toBe(0);
+    put(`  b: {}\n${stubborn}, limits: {pids: 99}}\n`);
+    const up = carrel.spawn(['--json', 'up', '--yes'], {}, folder);
     const shown = gather(up.stdout!);
     const ended = once(up, 'close');
-    try {
-      await until(() => readFileSync(join(carrel.home, 'audit/unfinished'), 'utf8').includes('"b"'), 'the second step');
-      up.kill('SIGINT');
-      expect(await ended).toEqual([130, null]);
-    } finally {
-      process.kill(dockerd.pid, 'SIGCONT');
-    }
+    const unfinished = () => readFileSync(join(carrel.home, 'audit/unfinished'), 'utf8');
+    await until(() => /sandbox.stop.*"a"/.test(unfinished()), 'the second step');
+    up.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
     const { done, left } = JSON.parse(shown());
-    expect([steps(done), steps(left)]).toEqual([['create a'], ['create b']]);
-    expect((await here('up')).exitCode).toBe(0);
+    expect([steps(done), steps(left)]).toEqual([['create b'], ['replace a']]);
+    await carrel.ok('stop', '--grace', '0', 'a');
+    expect((await here('up', '--yes')).exitCode).toBe(0);
     expect((await here('up')).stderr).toContain('nothing to do, 2 sandboxes');
     await carrel.ok('rm', '--force', 'a', 'b');
   });

@@ -278,6 +278,37 @@ describe('again and again', () => {
   });
 });
 
+it('goes on after a step that fails, and tells what died at once instead of calling it started', async () => {
+  put('name: shop\n');
+  expect((await here('up', '--yes')).exitCode).toBe(0);
+  put(`name: shop
+sandboxes:
+  a: {runtime: runsc}
+  b: {command: [sh, -c, "echo why >&2; exit 3"]}
+  c: {command: [nosuch]}
+  d: {command: [sleep, infinity]}
+  e: {command: ["true"]}
+`);
+  const { exitCode, stdout, stderr } = await here('up', '--yes');
+  expect([exitCode, stdout]).toEqual([3, 'created d\ncreated e\n']);
+  expect(stderr).toMatch(/sandboxes.a: .*runsc/);
+  for (const died of ['b ended at once: exited with 3', 'c ended at once: exited with 127', 'carrel logs b'])
+    expect(stderr).toContain(died);
+  expect(await states()).toEqual(['b failed', 'c failed', 'd running', 'e completed']);
+  const again = await here('--json', 'up', '--yes');
+  const { done, left, failed } = JSON.parse(again.stdout);
+  expect([done, left.length]).toEqual([[], 3]);
+  expect(
+    failed.map(({ step, code }: { step: { act: string; name: string }; code: string }) => [step.act, step.name, code]),
+  ).toEqual([
+    ['create', 'a', 'unsupported'],
+    ['start', 'b', 'conflict'],
+    ['start', 'c', 'conflict'],
+  ]);
+  put('name: shop\n');
+  expect((await here('up', '--yes')).exitCode).toBe(0);
+});
+
 it('without a carrel.yaml, up is about the daemon, and what is only for a fleet is refused', async () => {
   const empty = carrel.folder('empty');
   expect(existsSync(join(empty, 'carrel.yaml'))).toBe(false);

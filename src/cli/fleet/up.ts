@@ -9,8 +9,10 @@ import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { askTrust } from '../trust.ts';
 import { act, type Hands } from './act.ts';
+import { endedAtOnce } from './ended-at-once.ts';
 import type { FleetFile } from './file.ts';
 import { Fleet } from './fleet.ts';
+import { Progress } from './progress.ts';
 import { doneLine, forecast, stepLine, summary } from './report.ts';
 
 export interface FleetOptions {
@@ -56,24 +58,31 @@ async function requireTrust(
   });
 }
 
-/** What was done is told however it ends. */
+/** A step that fails keeps only those back that need it. What was done is told however it ends. */
 async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, hands: Hands): Promise<void> {
-  const done: FleetStep[] = [];
-  const left = [...plan.steps];
+  const progress = new Progress(plan.steps);
   const { interrupted, release } = interruption();
   try {
     for (const step of plan.steps) {
+      if (progress.waitsForFailed(step)) continue;
       const work = fleet.blame(step, settle(hands, fleet, step, plan));
-      const taken = await during(out, stepLine(step), Promise.race([work, interrupted]));
-      left.shift();
-      if (taken) done.push(step);
-      if (taken && !json) out.print(doneLine(step));
+      await progress.record(step, during(out, stepLine(step), Promise.race([work, interrupted])));
     }
-    out.say(summary(plan, done));
+    const look = Promise.race([endedAtOnce(hands.client, progress.done), interrupted]);
+    for (const [step, fault] of await during(out, 'looking whether they live', look)) progress.fail(step, fault);
   } finally {
     release();
-    if (json) out.document({ fleet: plan.fleet, done, left, same: plan.same, completed: plan.completed });
+    if (!json) out.print(...progress.done.map(doneLine));
+    if (json) out.document({ ...told(progress), fleet: plan.fleet, same: plan.same, completed: plan.completed });
   }
+  const failure = progress.failure();
+  if (failure !== null) throw failure;
+  out.say(summary(plan, progress.done));
+}
+
+function told({ done, left, failures }: Progress) {
+  const failed = failures.map(([step, { code, message }]) => ({ step, code, message }));
+  return { done, left, failed };
 }
 
 function interruption(): { interrupted: Promise<never>; release: () => void } {

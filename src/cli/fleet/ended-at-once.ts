@@ -1,0 +1,43 @@
+/** A sandbox that was started and has failed a moment later was not started, for the person who asked. */
+import type { Client } from '../../api/client.ts';
+import type { FleetStep, SandboxView } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { plain } from '../output/text.ts';
+
+/** How long commands are watched, all of them at the same time. */
+const watchMs = 1000;
+
+type Starting = Extract<FleetStep, { act: 'create' | 'replace' | 'start' }>;
+
+export async function endedAtOnce(client: Client, done: readonly FleetStep[]): Promise<[FleetStep, Fault][]> {
+  const started = done.filter(isStarting);
+  const signal = AbortSignal.timeout(watchMs);
+  const views = await Promise.all(started.map((step) => ended(client, step.name, signal)));
+  return started.flatMap((step, index) => {
+    const view = views[index]!;
+    return view?.state === 'failed' ? [[step, failedFault(view)] as [FleetStep, Fault]] : [];
+  });
+}
+
+/** One without a command idles until it is stopped. */
+function isStarting(step: FleetStep): step is Starting {
+  if (step.act === 'start') return true;
+  return (step.act === 'create' || step.act === 'replace') && (step.request.command ?? []).length > 0;
+}
+
+/** Null: it lives, or was removed meanwhile. */
+async function ended(client: Client, name: string, signal: AbortSignal): Promise<SandboxView | null> {
+  try {
+    return await client.call('waitSandbox', { path: { name }, signal });
+  } catch (error) {
+    if (signal.aborted || isFault(error, 'not_found')) return null;
+    throw error;
+  }
+}
+
+function failedFault({ name, exitCode, reason }: SandboxView): Fault {
+  const why = reason ?? `exit code ${exitCode}`;
+  return new Fault('conflict', `${plain(name)} ended at once: ${plain(why)}`, {
+    hint: `See what it wrote: carrel logs ${plain(name)}`,
+  });
+}

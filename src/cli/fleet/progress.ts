@@ -1,0 +1,67 @@
+/** How far the steps of a plan have come: what was done, what failed, and what is kept back by a failure. */
+import type { FleetStep } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+
+export class Progress {
+  readonly #steps: readonly FleetStep[];
+  readonly #done = new Set<FleetStep>();
+  readonly #failures = new Map<FleetStep, Fault>();
+  /** Those that became unnecessary meanwhile. */
+  readonly #dropped = new Set<FleetStep>();
+
+  constructor(steps: readonly FleetStep[]) {
+    this.#steps = steps;
+  }
+
+  get done(): FleetStep[] {
+    return this.#steps.filter((step) => this.#done.has(step));
+  }
+
+  /** Failed, kept back or never reached. */
+  get left(): FleetStep[] {
+    return this.#steps.filter((step) => !this.#done.has(step) && !this.#dropped.has(step));
+  }
+
+  get failures(): [FleetStep, Fault][] {
+    return [...this.#failures];
+  }
+
+  /** `work` ends with whether the step was taken. An interruption ends everything; another refusal is kept for the end. */
+  async record(step: FleetStep, work: Promise<boolean>): Promise<void> {
+    try {
+      const taken = await work;
+      (taken ? this.#done : this.#dropped).add(step);
+    } catch (error) {
+      if (!isFault(error) || error.code === 'cancelled') throw error;
+      this.fail(step, error);
+    }
+  }
+
+  fail(step: FleetStep, fault: Fault): void {
+    this.#done.delete(step);
+    this.#failures.set(step, fault);
+  }
+
+  waitsForFailed(step: FleetStep): boolean {
+    return this.failures.some(([failed]) => needs(step, failed));
+  }
+
+  /** One refusal for all; null: nothing failed. */
+  failure(): Fault | null {
+    const faults = [...this.#failures.values()];
+    if (faults.length < 2) return faults[0] ?? null;
+    const hints = [...new Set(faults.flatMap(({ hint }) => hint ?? []))];
+    return new Fault(faults[0]!.code, faults.map(({ message }) => message).join('\n'), {
+      ...(hints.length === 0 ? {} : { hint: hints.join('\n') }),
+      data: { failed: faults.map(({ code, message }) => ({ code, message })) },
+    });
+  }
+}
+
+/** A sandbox needs the volumes it mounts, and the earlier steps about itself. */
+function needs(step: FleetStep, failed: FleetStep): boolean {
+  if (step.act === 'init-volumes') return false;
+  if (failed.act !== 'init-volumes') return failed.name === step.name;
+  const mounted = 'request' in step ? (step.request.volumes ?? []) : [];
+  return mounted.some(({ volume }) => failed.volumes.includes(volume));
+}
