@@ -76,9 +76,7 @@ export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: Com
 
 /** New volumes are root's. This gives those to agent, with that one capability, and ends; others keep their owner. */
 export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
-  const volumes = volumesOf(fleet, context).filter(
-    (name) => name !== volumeName(context.volumePrefix, 'base-plugins', ''),
-  );
+  const volumes = volumesOf(fleet, context).filter((name) => name !== nameOf('base-plugins', context));
   return {
     image: fleet.sandboxes[0]?.image ?? baseImageName,
     ...hardened(context.limits),
@@ -116,8 +114,9 @@ function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeC
   return `${nameOf('home', context)}-${fleet.name}-${name}`;
 }
 
+/** Not those of Carrel's own volumes: on a Docker Engine those are volumes, too, of other owners and with other content. */
 function nameOf(type: VolumeType, { volumePrefix, user }: ComposeContext): string {
-  return volumeName(volumePrefix, type, user);
+  return volumeName(`${volumePrefix}-compose`, type, user);
 }
 
 /** As the docker engine makes sandboxes. */

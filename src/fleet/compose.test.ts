@@ -41,11 +41,11 @@ describe('hub and spokes', () => {
     ]);
     expect(mounted('app')).toEqual([
       '/work/app /workspace',
-      'carrel-home-49915e0d-shop-app /home/agent',
-      'carrel-memory-bank-49915e0d /data/memory-bank',
-      'carrel-base-plugins /plugins',
+      'carrel-compose-home-49915e0d-shop-app /home/agent',
+      'carrel-compose-memory-bank-49915e0d /data/memory-bank',
+      'carrel-compose-base-plugins /plugins',
     ]);
-    expect(mounted('alone')).toEqual(['carrel-home-49915e0d-shop-alone /home/agent']);
+    expect(mounted('alone')).toEqual(['carrel-compose-home-49915e0d-shop-alone /home/agent']);
     expect(composed.services.app!.volumes[3]).toMatchObject({ read_only: true });
   });
 

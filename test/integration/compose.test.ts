@@ -88,8 +88,8 @@ it('means to docker-compose what it was meant to', () => {
   expect(entrypoint.map(once)).toEqual(odd);
   expect(volumes.map(({ source, target }) => once(`${source} at ${target}`))).toEqual([
     `${join(folder, paths.odd)} at /workspace`,
-    expect.stringMatching(/^carrel-home-[0-9a-f]{8}-shop-on at \/home\/agent$/),
-    expect.stringMatching(/^carrel-session-[0-9a-f]{8} at \/\$HOME$/),
+    expect.stringMatching(/^carrel-compose-home-[0-9a-f]{8}-shop-on at \/home\/agent$/),
+    expect.stringMatching(/^carrel-compose-session-[0-9a-f]{8} at \/\$HOME$/),
   ]);
 });
 
