@@ -197,7 +197,9 @@ function setUserId(ground: () => Ground, way: Way): void {
     it("gains nothing, though root's inside", async () => {
       const rootfs = join(folder, 'rootfs');
       const program = join(rootfs, 'whoami');
-      mkdirSync(rootfs);
+      mkdirSync(join(rootfs, 'bin'), { recursive: true });
+      // An image without a shell is refused.
+      copyFileSync('/bin/busybox', join(rootfs, 'bin/sh'));
       copyFileSync(join(folder, 'whoami'), program);
       chownSync(program, rootIdOf(way), rootIdOf(way));
       chmodSync(program, 0o6755);
