@@ -21,6 +21,8 @@ const scriptKeys = [
   'trustedDependencies',
   'patchedDependencies',
   'dependenciesMeta',
+  // Those of a workspace run their scripts with an install of the whole.
+  'workspaces',
 ];
 const dependencyKeys = [
   'dependencies',
@@ -31,7 +33,6 @@ const dependencyKeys = [
   'resolutions',
   'catalog',
   'catalogs',
-  'workspaces',
 ];
 
 /** Of package.json. One that cannot be read as the package managers do counts as different. */
@@ -57,8 +58,12 @@ function scriptsOf(bytes: Bytes): string {
   ]);
 }
 
-/** What comes from a registry is a range of versions, a tag, or another name for such. */
-const fromRegistry = /^(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|workspace:[^:/]*|catalog:[^:/]*|[^:/]*)$/;
+/**
+ * What comes from a registry is a range of versions, a tag, or another name for such. A name that begins with a dot is a
+ * folder to npm, and one that ends like an archive is that archive, without any slash.
+ */
+const fromRegistry =
+  /^(?!\.|.*\.(?:tgz|tar|tar\.gz)\s*$)(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|(?:workspace:|catalog:)?[^:/\\]*)$/i;
 
 /** Dependencies that are fetched from where they say, and may run something when they are installed; at any depth. */
 function fromElsewhere(value: JsonTree): unknown {

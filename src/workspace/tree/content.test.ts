@@ -45,7 +45,8 @@ describe('contents', () => {
   });
 
   it('are copied with their holes', () => {
-    const bytes = Buffer.alloc(5_000_000);
+    const bytes = Buffer.alloc(1_200_000, 'x');
+    bytes.fill(0, 5, 1_000_000);
     bytes.write('start');
     bytes.write('end', bytes.length - 3);
     writeFileSync(join(root, 'big'), bytes);
@@ -91,6 +92,21 @@ describe('contents', () => {
     expect(hashOf(sparse)).toEqual(hashOf({ ...dense, isSparse: false }));
     expect(sameBytes(sparse, dense)).toBe(true);
     for (const { fd } of [sparse, dense]) closeSync(fd);
+  });
+
+  it('have the same hash at the limit of zeros, with a part of a block at the end', () => {
+    const size = 1024 ** 2 + 5;
+    const sparse = hole('sparse', size);
+    writeFileSync(join(root, 'dense'), Buffer.alloc(size));
+    const dense = openBelow(root, 'dense')!;
+    expect(hashOf(sparse)).toEqual(hashOf({ ...dense, isSparse: false }));
+    for (const { fd } of [sparse, dense]) closeSync(fd);
+  });
+
+  it('of holes that are many and not long are not hashed with their zeros', () => {
+    const part = hole('short', 3 * 1024 ** 2);
+    expect(hashOf(part).sha256).toMatch(/^sparse:/);
+    closeSync(part.fd);
   });
 
   it('may end in a hole', () => {

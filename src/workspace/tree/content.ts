@@ -157,7 +157,7 @@ function damaged({ file, offset }: Content & { at: 'log' }): Fault {
  * Content with more zeros than this is known by its other blocks: holes of any length are a few bytes for their writer, and
  * must cost no more here. Whether the zeros are written or a hole makes no difference. What is read into memory is shorter.
  */
-const maxZeroBytes = 16 * 1024 ** 2;
+const maxZeroBytes = 1024 ** 2;
 const blockBytes = 4096;
 
 type Work = (bytes: Buffer, position: number) => void;
@@ -173,7 +173,7 @@ function wholeHash(part: Part, work: Work): Copied | null {
   let zeroBytes = 0;
   for (let position = 0; ; ) {
     const next = afterHole(part, position);
-    zeroBytes += next - position;
+    zeroBytes += next - position - ((next - position) % blockBytes);
     if (zeroBytes > maxZeroBytes) return null;
     for (; position < next; position += Math.min(chunkBytes, next - position))
       hash.update(zeros.subarray(0, Math.min(chunkBytes, next - position)));
