@@ -35,7 +35,7 @@ export async function followSwarm(
     view = await show();
     draw(view);
   }
-  if (out.columns !== null) out.print(...swarmNotes(view));
+  if (out.columns !== null) out.print(...swarmNotes(view, out));
   return view;
 }
 

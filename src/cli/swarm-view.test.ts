@@ -77,9 +77,16 @@ describe('a swarm', () => {
   test('has notes about what went wrong on the way, told once and not without end', () => {
     const bad = container('a', { status: 'failed', errors: ['AGENT_CRASH: no', 'the line\nended'] });
     const good = container('b', { status: 'completed', commits, errors: ['the task file was not changed'] });
-    expect(swarmNotes(view(bad, good))).toEqual(['a: the line\\nended', 'b: the task file was not changed']);
+    expect(swarmNotes(view(bad, good), piped)).toEqual(['a: the line\\nended', 'b: the task file was not changed']);
     const lost = Array.from({ length: 30 }, (_, n) => `lost ${n}`);
-    expect(swarmNotes(view(container('c', { errors: lost }))).slice(-2)).toEqual(['c: lost 19', 'and 10 more']);
+    expect(swarmNotes(view(container('c', { errors: lost })), piped).slice(-2)).toEqual(['c: lost 19', 'and 10 more']);
+  });
+
+  test('has a note with the whole reason where the table has no room for it', () => {
+    const reason = 'SERVICE_UNREACHABLE: no connection to api.openai.com';
+    const all = view(container('a', { status: 'failed', reason, errors: [reason] }));
+    expect(swarmNotes(all, terminal(80, 24))).toEqual([`a: ${reason}`]);
+    expect(swarmNotes(all, terminal(200, 24))).toEqual([]);
   });
 
   test.each([40, 70, 80, 200])('fits into %i columns', (columns) => {

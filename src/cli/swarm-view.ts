@@ -70,9 +70,14 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
   return at ? plain(`${at.id} ${at.output.split('\n').at(-1)}`) : '';
 }
 
-/** What went wrong on the way, and is not told of as the end of it. */
-export function swarmNotes({ containers }: SwarmView): string[] {
-  const notes = containers.flatMap((one) => [...noteLines(one, []), ...hintLine(one)]);
+/** What went wrong on the way, and is not told of as the end of it; and why it ended, where the table had no room for that. */
+export function swarmNotes(view: SwarmView, out: Output): string[] {
+  const shown = swarmTable(view, out);
+  const notes = view.containers.flatMap((one, index) => {
+    const isCut = one.status === 'failed' && !shown[index + 1]!.endsWith(lastWord(one));
+    const end = isCut ? [`${plain(one.containerName)}: ${lastWord(one)}`] : [];
+    return [...noteLines(one, []), ...end, ...hintLine(one)];
+  });
   const rest = notes.length - maxNotes;
   return rest > 0 ? [...notes.slice(0, maxNotes), `and ${rest} more`] : notes;
 }

@@ -13,5 +13,5 @@ export default async function swarmStatus(context: Context, { options }: Invocat
   if (context.json) return out.document(await client.call('exportSwarm', { query: { project } }));
   if (out.columns !== null) return void (await followSwarm(client, out, project));
   const view = await client.call('showSwarm', { query: { project } });
-  out.print(...swarmTable(view, out), ...swarmNotes(view));
+  out.print(...swarmTable(view, out), ...swarmNotes(view, out));
 }
