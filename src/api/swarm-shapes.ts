@@ -87,7 +87,7 @@ const choice = {
   author: author.optional(),
   /** What the sandboxes have besides a working copy of the project and the adapter. */
   sandbox: sandboxRequest
-    .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, env: true })
+    .pick({ engine: true, image: true, rootfs: true, runtime: true, limits: true, strict: true, env: true })
     .extend(sandboxRequest.pick({ secrets: true, credentials: true, network: true }).shape)
     .optional(),
 };

@@ -32,6 +32,7 @@ const surroundings: readonly OptionEntry[] = [
   { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
   { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
   { flags: '--memory <SIZE>', summary: 'memory each may use (default 4g)' },
+  { flags: '--strict', summary: 'refuse limits that cannot be enforced here, instead of saying so' },
   { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true },
   { flags: '--secret <NAME>', summary: 'give them a secret; may be repeated', repeat: true, completes: 'secrets' },
   {

@@ -82,11 +82,13 @@ describe('a swarm', () => {
     expect(swarmNotes(view(container('c', { errors: lost })), piped).slice(-2)).toEqual(['c: lost 19', 'and 10 more']);
   });
 
-  test('has a note with the whole reason where the table has no room for it', () => {
+  test('has a note with the whole reason, or where the commits are, when the table has no room for it', () => {
     const reason = 'SERVICE_UNREACHABLE: no connection to api.openai.com';
     const all = view(container('a', { status: 'failed', reason, errors: [reason] }));
     expect(swarmNotes(all, terminal(80, 24))).toEqual([`a: ${reason}`]);
     expect(swarmNotes(all, terminal(200, 24))).toEqual([]);
+    const good = view(container('b', { status: 'completed', storyProgress: done, commits }));
+    expect(swarmNotes(good, terminal(60, 24))).toEqual(['b: b3c26aef02 in refs/carrel/b/heads/feat/b']);
   });
 
   test.each([40, 70, 80, 200])('fits into %i columns', (columns) => {

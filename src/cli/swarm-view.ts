@@ -74,7 +74,7 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
 export function swarmNotes(view: SwarmView, out: Output): string[] {
   const shown = swarmTable(view, out);
   const notes = view.containers.flatMap((one, index) => {
-    const isCut = one.status === 'failed' && !shown[index + 1]!.endsWith(lastWord(one));
+    const isCut = !isActive(one) && !shown[index + 1]!.endsWith(lastWord(one));
     const end = isCut ? [`${plain(one.containerName)}: ${lastWord(one)}`] : [];
     return [...noteLines(one, []), ...end, ...hintLine(one)];
   });

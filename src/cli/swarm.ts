@@ -1,8 +1,9 @@
 /** What the commands about swarms have in common. */
 import type { Client } from '../api/client.ts';
-import type { BegunSwarmView, SwarmView } from '../api/routes.ts';
+import type { BegunSwarmView, SandboxRequest, SwarmView } from '../api/routes.ts';
 import { consequences } from '../model/fault.ts';
 import type { Context } from './context.ts';
+import { tellFallback } from './fallback.ts';
 import type { Output } from './output/output.ts';
 import { commandLine, plain } from './output/text.ts';
 import { absolute } from './paths.ts';
@@ -21,6 +22,7 @@ export async function concludeSwarm(
   client: Client,
   begun: BegunSwarmView,
   { detach = false, pr = false }: { readonly detach?: boolean; readonly pr?: boolean },
+  asked: Partial<SandboxRequest>,
 ): Promise<number> {
   const { out } = context;
   const { begun: names } = begun;
@@ -30,12 +32,22 @@ export async function concludeSwarm(
     return 0;
   }
   const ended = await readAlong(context, client, begun.project, names);
+  await tellLimits(out, client, asked, names);
   if (context.json) out.document(ended);
   const completed = ended.containers.filter(
     ({ containerName, status }) => status === 'completed' && names.includes(containerName),
   );
   const code = completed.length === names.length ? 0 : consequences.conflict.exit;
   return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
+}
+
+/** Limits that were asked for and cannot be enforced, once for all. A sandbox that is gone by now tells nothing, ignoring. */
+async function tellLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
+  if (limits === undefined || Object.keys(limits).length === 0) return;
+  for (const name of names) {
+    const view = await client.call('showSandbox', { path: { name } }).catch(() => null);
+    if (view) tellFallback(out, { limits }, view);
+  }
 }
 
 /** Reads along until those have ended, for JSON without a word. Ctrl-C only stops the reading. */

@@ -35,7 +35,8 @@ export function requireProgram(name: string, { command }: AgentSpec, asked: Aske
 function installHint(program: string): string {
   const known = Object.hasOwn(agentPackages, program) ? agentPackages[program] : undefined;
   if (known === undefined) return 'Install it below /usr, or name another command under `agents` in config.yaml.';
-  return `Sandboxes have the programs below /usr: npm install -g --prefix /usr/local ${known}`;
+  const asRoot = process.getuid!() === 0 ? '' : 'sudo ';
+  return `Sandboxes have the programs below /usr: ${asRoot}npm install -g --prefix /usr/local ${known}`;
 }
 
 /** What is granted besides what was asked for: rather a credential, whose value never comes in, than the secret itself. */

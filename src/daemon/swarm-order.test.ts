@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { checkAdapterSettings } from '../model/agent.ts';
 import { freshWork } from '../model/swarm.ts';
 import { requireRoute } from './agent-needs.ts';
@@ -80,6 +80,11 @@ test('an agent whose program is missing is refused with the command that install
       hint: expect.stringContaining('npm install -g --prefix /usr/local @anthropic-ai/claude-code'),
     }),
   );
+  const uid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
+  expect(() => asked('claude', {}, gone)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(': sudo npm install -g') }),
+  );
+  uid.mockRestore();
   // What an image or another root filesystem has is not looked at from here.
   for (const sandbox of [{ engine: 'docker', image: 'x' }, { rootfs: '/r' }, { env: { PATH: '/workspace/bin' } }])
     expect(asked('claude', sandbox, gone)).toMatchObject(sandbox);

@@ -17,5 +17,5 @@ export default async function swarmResume(context: Context, { args, options }: I
   const names = args.length === 0 ? {} : { names: [...args] };
   const body = { project, ...names, ...(await swarmChoice(context, client, project, options)) };
   const begun = await withTrust(context, client, () => client.call('resumeSwarm', { body }));
-  return concludeSwarm(context, client, begun, options);
+  return concludeSwarm(context, client, begun, options, body.sandbox);
 }

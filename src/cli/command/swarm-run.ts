@@ -30,7 +30,7 @@ export default async function swarmRun(context: Context, { options }: Invocation
     ...(await swarmChoice(context, client, project, options)),
   };
   const begun = await withTrust(context, client, () => client.call('runSwarm', { body }));
-  return concludeSwarm(context, client, begun, options);
+  return concludeSwarm(context, client, begun, options, body.sandbox);
 }
 
 /** Null: all. */
