@@ -6,6 +6,7 @@ import { grantsOf } from '../fleet/grants.ts';
 import { Fault } from '../model/fault.ts';
 import { type Trust, trustName } from '../model/trust.ts';
 import type { Row, Store } from '../store/store.ts';
+import { leadsOut } from './leads-out.ts';
 import { projectSchema } from './project-file.ts';
 import { validated } from './server.ts';
 
@@ -32,7 +33,9 @@ export class TrustDesk {
 
   /** What the file gives, and which of that is not trusted yet. */
   show({ file, content }: TrustRequest): TrustView {
-    const grants = grantsOf(validated(projectSchema, content, 'content'), dirname(file));
+    const folder = dirname(file);
+    const place = { folder, leadsOut: (path: string) => leadsOut(folder, path) };
+    const grants = grantsOf(validated(projectSchema, content, 'content'), place);
     return { file, grants, added: this.#missing(file, grants) };
   }
 

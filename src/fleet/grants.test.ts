@@ -1,5 +1,11 @@
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { grantsOf } from './grants.ts';
+
+const place = (folder: string) => ({
+  folder,
+  leadsOut: (path: string) => (resolve(folder, path).startsWith(folder) ? null : resolve(folder, path)),
+});
 
 describe('grants of a carrel.yaml', () => {
   test('name everything that a sandbox gets beyond its own', () => {
@@ -13,7 +19,7 @@ describe('grants of a carrel.yaml', () => {
         three: null,
       },
     };
-    expect(grantsOf(content, '/home/ann/all')).toEqual([
+    expect(grantsOf(content, place('/home/ann/all'))).toEqual([
       'network registry.npmjs.org',
       'folder /home/ann/other',
       'folder /srv/far',
@@ -32,10 +38,16 @@ describe('grants of a carrel.yaml', () => {
       projects: { here: '.', app: 'app' },
       sandboxes: { one: { project: 'app', command: ['npm', 'test'], env: { A: 'b' }, limits: { cpus: 1 } } },
     };
-    expect(grantsOf(content, '/home/ann/all')).toEqual([]);
+    expect(grantsOf(content, place('/home/ann/all'))).toEqual([]);
+  });
+
+  test('name the folder that a link of the project leads to', () => {
+    const content = { projects: { a: 'link' }, sandboxes: { one: { project: 'a', mode: 'bind' as const } } };
+    const links = { folder: '/home/ann/all', leadsOut: () => '/home/ann/.ssh' };
+    expect(grantsOf(content, links)).toEqual(['folder /home/ann/.ssh', 'one: writes /home/ann/.ssh']);
   });
 
   test('keep a rule that cannot be read as it is', () => {
-    expect(grantsOf({ network: ['https://a.example'] }, '/x')).toEqual(['network https://a.example']);
+    expect(grantsOf({ network: ['https://a.example'] }, place('/x'))).toEqual(['network https://a.example']);
   });
 });

@@ -9,13 +9,18 @@ import type { FleetContent, SandboxContent } from './schema.ts';
 
 export type GrantingContent = Omit<FleetContent, 'name'>;
 
-/** `folder` is that of the file. */
-export function grantsOf(content: GrantingContent, folder: string): string[] {
+export interface FileFolder {
+  /** That of the file. */
+  readonly folder: string;
+  /** Where a path leads that does not stay in it, links considered; null: it stays. */
+  readonly leadsOut: (path: string) => string | null;
+}
+
+export function grantsOf(content: GrantingContent, place: FileFolder): string[] {
   const { network, projects = {}, sandboxes = {} } = content;
-  const folders = Object.values(projects).map((path) => resolve(folder, path));
-  const outside = folders.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
+  const outside = Object.values(projects).flatMap((path) => place.leadsOut(path) ?? []);
   const ofSandboxes = Object.entries(sandboxes).flatMap(([name, sandbox]) =>
-    sandboxGrants(sandbox ?? {}, projects, folder).map((grant) => `${name}: ${grant}`),
+    sandboxGrants(sandbox ?? {}, projects, place).map((grant) => `${name}: ${grant}`),
   );
   return [...new Set([...networkGrants(network), ...outside.map((path) => `folder ${path}`), ...ofSandboxes])];
 }
@@ -24,7 +29,7 @@ export function networkGrants(network: FleetContent['network']): string[] {
   return Array.isArray(network) ? network.map((rule) => `network ${spelled(rule)}`) : [];
 }
 
-function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, folder: string): string[] {
+function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>, place: FileFolder): string[] {
   const { network, credentials = [], services = [], secrets = [], volumes = [], mode, project } = sandbox;
   const bound = mode === 'bind' && project !== undefined ? projects[project] : undefined;
   return [
@@ -33,7 +38,7 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
     ...services.map((name) => `service ${name}`),
     ...secrets.map((name) => `secret ${name}`),
     ...volumes.map((text) => `volume ${text}`),
-    ...(bound === undefined ? [] : [`writes ${resolve(folder, bound)}`]),
+    ...(bound === undefined ? [] : [`writes ${place.leadsOut(bound) ?? resolve(place.folder, bound)}`]),
   ];
 }
 

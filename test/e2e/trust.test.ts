@@ -1,7 +1,7 @@
 /** What a carrel.yaml gives to sandboxes is used only as far as it was trusted. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gather, Installation, until } from '../harness/installation.ts';
@@ -92,6 +92,20 @@ sandboxes:
     await carrel.ok('trust', named);
     await carrel.ok('up', '--file', named);
     expect((await carrel.list()).map(({ name }) => name)).toContain('shop');
+  });
+});
+
+describe('a link in the folder of a fleet', () => {
+  it('does not give a folder outside of it before that was trusted', async () => {
+    const [folder, outside] = [carrel.folder('linked'), carrel.folder('private')];
+    symlinkSync(outside, join(folder, 'inside'));
+    writeFileSync(
+      join(folder, 'carrel.yaml'),
+      'name: linked\nprojects: {a: inside}\nsandboxes: {reader: {project: a}}\n',
+    );
+    const { exitCode, stderr } = await carrel.run(['up', '--yes'], { cwd: folder });
+    expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`+ folder ${outside}\n`)]);
+    expect((await carrel.list()).map(({ name }) => name)).not.toContain('reader');
   });
 });
 
