@@ -192,6 +192,9 @@ describe('a rule that would have no effect is refused', () => {
     ['127.0.0.1:3000', ['10.0.0.1:3000'], 'would be the sandbox itself'],
     ['LocalHost:80', ['a.example'], 'would be the sandbox itself'],
     ['db.localhost', ['a.example'], 'would be the sandbox itself'],
+    ['ip6-localhost:80', ['a.example'], 'would be the sandbox itself'],
+    ['0.0.0.0:8080', ['a.example:8080'], 'would be the sandbox itself'],
+    ['[::]:8080', ['a.example:8080'], 'would be the sandbox itself'],
     ['all', [], 'all is not a host'],
     ['host:80', [], 'host is not a host'],
   ])('%s beside %j', (rule, others, why) => {

@@ -89,6 +89,10 @@ export function canonicalRule(text: string): string {
 /** Words that other programs have for a whole network. None of them is a host. */
 const networkWords = new Set(['all', 'any', 'bridge', 'default', 'host', 'internet', 'none', 'open']);
 
+const localNames = /(?:^|\.)localhost$|^ip6-(?:localhost|loopback)$/;
+/** Whoever connects to one of these reaches itself: the proxy would reach the loopback of the host. */
+const anyAddress = new Set(['0.0.0.0', '::']);
+
 /**
  * A rule in its one spelling, refused where it would have no effect: inside, loopback is the sandbox itself, and clients
  * do not ask a proxy for it. A loopback address counts only behind a name: `all` has a rule for a name at that port.
@@ -97,7 +101,8 @@ export function usableRule(text: string, all: readonly string[]): string {
   const rule = parseRule(text);
   const { host } = rule;
   if (host.kind === 'name' && networkWords.has(host.text)) throw noNetworkWord(host.text);
-  if (host.kind === 'name' && /(?:^|\.)localhost$/.test(host.text)) throw isInside(rule);
+  if (host.kind === 'name' && localNames.test(host.text)) throw isInside(rule);
+  if (host.kind === 'address' && anyAddress.has(host.text)) throw isInside(rule);
   if (ruleClass(text) !== 'loopback') return rule.text;
   const ports = rule.port === null ? webPorts : [rule.port];
   const hasName = all.some((other) => ports.some((port) => namesHost(other, port)));

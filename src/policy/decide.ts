@@ -82,7 +82,13 @@ function flawOf(rule: Rule, words: readonly string[], around: Surroundings): str
     at += flag.taken;
   }
   if (rule.needs !== undefined && !head.includes(rule.needs)) return `without ${rule.needs} it is asked about`;
-  return argumentsFlaw(rule, args, around) ?? commandFlaw(rule, tail);
+  return argumentsFlaw(rule, args, around) ?? hereFlaw(rule, head, around) ?? commandFlaw(rule, tail);
+}
+
+function hereFlaw({ orHere }: Rule, head: readonly string[], around: Surroundings): string | null {
+  if (orHere === undefined || head.some((word) => word === orHere || word.startsWith(`${orHere}=`))) return null;
+  const misfit = misfitOf('project', '.', around);
+  return misfit && `the working folder ${misfit}`;
 }
 
 interface Flag {

@@ -59,8 +59,9 @@ const project = { '--project': 'path' } as const;
 const swarms: readonly Rule[] = [
   {
     words: ['swarm', 'run'],
+    orHere: '--project',
     flags: {
-      ...project,
+      '--project': 'project',
       '--file': 'path',
       '--files': 'paths',
       '--all': null,

@@ -112,6 +112,8 @@ describe('asked about is', () => {
         'carrel create -- ls',
         'carrel create ..',
         'carrel create declared',
+        'carrel swarm run --project declared',
+        'carrel swarm run --project=declared',
         'carrel image build .',
         'carrel trust',
         'carrel trust .',
@@ -206,4 +208,13 @@ test('every rule is about a command that exists, with flags it has', () => {
     for (const [flag, kind] of Object.entries(flags)) expect(known).toContainEqual([flag, kind !== null]);
     if (command) expect(entry.takesCommand).toBe(true);
   }
+});
+
+test('a swarm in a folder whose carrel.yaml may give more is asked about', () => {
+  const decide = (command: string) => decideText(command, [], { cwd: join(cwd, 'declared'), programs: [] });
+  expect(decide('carrel swarm run --all')).toMatchObject({
+    decision: 'ask',
+    reason: 'the working folder has a carrel.yaml, which may give the sandbox more',
+  });
+  expect(decide('carrel swarm status').decision).toBe('allow');
 });

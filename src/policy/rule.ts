@@ -41,6 +41,8 @@ export interface Rule {
   readonly flags?: Readonly<Record<string, Kind | null>>;
   /** A flag that has to be there. */
   readonly needs?: string;
+  /** The flag that names its project; without it the working folder is that. */
+  readonly orHere?: string;
   /** What may follow after `--`; left out: nothing may. */
   readonly command?: 'adapter';
 }
