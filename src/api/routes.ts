@@ -287,6 +287,7 @@ export type CleanView = z.output<typeof volume.cleanView>;
 export type BackupEntryView = z.output<typeof volume.backupEntryView>;
 export type BackupView = z.output<typeof volume.backupView>;
 export type MigrateView = z.output<typeof volume.migrateView>;
+export type RemovedVolumeView = z.output<typeof volume.removedVolumeView>;
 export type RestoreVolumeView = z.output<typeof volume.restoreVolumeView>;
 export type CredentialView = z.output<typeof credential.credentialView>;
 export type ComposedFleet = z.output<typeof fleet.composedFleet>;

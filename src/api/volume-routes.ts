@@ -1,5 +1,6 @@
 /** The routes about volumes; part of the table in `routes.ts`. */
 import { z } from 'zod';
+import { maxNamedVolumes } from '../model/volume.ts';
 import { paths } from './paths.ts';
 import { flag } from './query.ts';
 import * as volume from './volume-shapes.ts';
@@ -25,9 +26,30 @@ export const volumeRoutes = {
   },
   initVolumes: {
     ...paths.initVolumes,
-    summary: 'Make the volumes of a user; `plugins`: what base-plugins is to have, for the owner',
-    body: z.strictObject({ plugins: z.string().startsWith('/').max(4096).optional() }),
+    summary: 'Make the volumes of a user, and named ones; `plugins`: what base-plugins is to have, for the owner',
+    body: z.strictObject({
+      plugins: z.string().startsWith('/').max(4096).optional(),
+      names: z.array(volume.volumeName).max(maxNamedVolumes).optional(),
+    }),
     answer: z.array(volume.volumeView),
+  },
+  createVolume: {
+    ...paths.createVolume,
+    summary: 'Make a named volume',
+    body: z.strictObject({ name: volume.volumeName }),
+    answer: volume.volumeView,
+  },
+  removeVolume: {
+    ...paths.removeVolume,
+    summary: 'Remove a named volume; a backup is made first unless `backup` is false',
+    query: z.strictObject({ backup: flag.optional() }),
+    answer: volume.removedVolumeView,
+  },
+  removeBackup: {
+    ...paths.removeBackup,
+    summary: 'Remove a backup that was made here',
+    body: z.strictObject({ file: z.string().min(1).max(4096) }),
+    answer: z.strictObject({ file: z.string() }),
   },
   cleanVolumes: {
     ...paths.cleanVolumes,

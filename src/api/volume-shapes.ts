@@ -15,6 +15,8 @@ export const volumeRequest = z.strictObject({
 export const volumeView = z.strictObject({
   name: z.string(),
   type: z.string(),
+  /** What its user calls it; null: not a named one. */
+  label: z.string().nullable(),
   /** Null: shared by all. */
   user: z.string().nullable(),
   createdAt: z.string(),
@@ -32,7 +34,7 @@ export const volumeStatusView = volumeView.extend({
 });
 
 export const cleanRequest = z.strictObject({
-  /** Left out: every volume of the user. */
+  /** Left out: every volume of the user but named ones. */
   names: z.array(volumeName).max(100).optional(),
   backup: z.boolean().optional(),
   dryRun: z.boolean().optional(),
@@ -43,6 +45,13 @@ export const cleanView = z.strictObject({
   removed: z.array(z.strictObject({ name: z.string(), sizeBytes: z.int().nullable(), backup: z.string().nullable() })),
   /** What is in use, and by whom. */
   kept: z.array(z.strictObject({ name: z.string(), mountedBy: z.array(z.string()) })),
+});
+
+export const removedVolumeView = z.strictObject({
+  name: z.string(),
+  label: z.string(),
+  /** Where its content is now; null: none was asked for. */
+  backup: z.string().nullable(),
 });
 
 export const backupView = z.strictObject({
@@ -59,6 +68,7 @@ export const backupEntryView = z.strictObject({
   file: z.string(),
   name: z.string(),
   type: z.string(),
+  label: z.string().nullable(),
   /** Null: shared by all. */
   user: z.string().nullable(),
   createdAt: z.string(),

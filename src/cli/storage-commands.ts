@@ -27,6 +27,25 @@ const volumeCommands: readonly CommandEntry[] = [
     load: () => import('./command/volume-init.ts'),
   },
   {
+    name: 'volume create',
+    area,
+    summary: 'make a volume with a name of your own, for: --volume NAME:PATH',
+    args: '<NAME>',
+    load: () => import('./command/volume-create.ts'),
+  },
+  {
+    name: 'volume rm',
+    area,
+    summary: 'remove volumes with names of your own, each after a backup; or, with --backups, backups',
+    args: '<NAME...>',
+    options: [
+      { flags: '--no-backup', summary: 'make no backup: what goes is gone' },
+      { flags: '--backups', summary: 'NAME is a backup, as carrel volume ls --backups shows it' },
+    ],
+    completes: 'volumes',
+    load: () => import('./command/volume-rm.ts'),
+  },
+  {
     name: 'volume status',
     area,
     summary: 'show their sizes, who has them and when they were last used',
@@ -36,7 +55,7 @@ const volumeCommands: readonly CommandEntry[] = [
   {
     name: 'volume clean',
     area,
-    summary: 'remove volumes that nothing uses, all of yours unless named; each is backed up first',
+    summary: 'remove volumes that no sandbox has, those of all types unless named; each is backed up first',
     args: '[NAME...]',
     options: [
       { flags: '-y, --yes', summary: 'do not ask' },

@@ -61,7 +61,14 @@ export const acts: { readonly [K in RouteName]: Describe<K> | null } = {
   listVolumes: null,
   volumeStatus: null,
   listBackups: null,
-  initVolumes: ({ body }) => ({ verb: 'volume.init', names: [], detail: given({ plugins: body.plugins }) }),
+  initVolumes: ({ body }) => ({
+    verb: 'volume.init',
+    names: body.names ?? [],
+    detail: given({ plugins: body.plugins }),
+  }),
+  createVolume: ({ body }) => ({ verb: 'volume.create', names: [body.name], words: { 'the name': [body.name] } }),
+  removeVolume: named('volume.remove', true),
+  removeBackup: ({ body }) => ({ verb: 'volume.backup.remove', names: [], detail: { file: body.file }, frees: true }),
   cleanVolumes: ({ body: { names = [], backup = true, dryRun } }) =>
     dryRun ? null : { verb: 'volume.clean', names, detail: { backup }, frees: true },
   migrateVolumes: ({ body }) => ({ verb: 'volume.migrate', names: [], detail: { folder: body.folder } }),

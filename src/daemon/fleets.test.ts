@@ -48,7 +48,7 @@ function desk(
     },
     check: () => ({ mode: 'none', project: null, network: { allow: ['usual.org'], ports: [] }, ...spec }),
   };
-  const volumes = { list: () => [], check: () => {} };
+  const volumes = { list: () => [], check: () => {}, checkDeclared: () => {} };
   const secrets = { list: () => [{ name: 'SET' }] };
   return new FleetDesk({ name: user, isOwner }, {
     sandboxes,

@@ -11,7 +11,6 @@ import type { Limits } from '../model/limits.ts';
 import { printable } from '../model/name.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
-import { isVolumeType } from '../model/volume.ts';
 import { isInside } from './host-path.ts';
 import type { ImageDesk } from './images.ts';
 import { boundFolder, type Sandboxes } from './sandboxes.ts';
@@ -53,7 +52,8 @@ export class FleetDesk {
     const declared = this.#declared(fleet);
     const existing = await this.#existing();
     const { steps, same, completed, problems } = plan(this.#withNetworks(declared, existing), existing);
-    if (problems.length > 0) throw refusal(problems);
+    const unfit = declared.volumes.flatMap((name, index) => this.#unfitVolume(name, index));
+    if (problems.length + unfit.length > 0) throw refusal([...problems, ...unfit]);
     const refused = steps.flatMap((step) => this.#check(step, fleet.file));
     if (refused.length > 0) throw refusal(refused);
     const unusable = await this.#unusableImages(steps);
@@ -96,10 +96,7 @@ export class FleetDesk {
     const { sandboxes, volumes, secrets } = this.#parts;
     return {
       sandboxes: (await sandboxes.list()).map((view) => ({ ...view, allow: view.network.allow })),
-      volumes: volumes
-        .list(false)
-        .map(({ type }) => type)
-        .filter(isVolumeType),
+      volumes: volumes.list(false).map(({ type, label }) => label ?? type),
       secrets: secrets.list().map(({ name }) => name),
     };
   }
@@ -123,6 +120,16 @@ export class FleetDesk {
     } catch (error) {
       if (!isFault(error)) throw error;
       return null;
+    }
+  }
+
+  #unfitVolume(name: string, index: number): Problem[] {
+    try {
+      this.#parts.volumes.checkDeclared(name);
+      return [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return [problem(error.code, ['volumes', index], error.message, error.hint)];
     }
   }
 

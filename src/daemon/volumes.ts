@@ -1,10 +1,12 @@
 /** The volumes of one user, as the API has them. */
+import { existsSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import type {
   BackupEntryView,
   BackupView,
   CleanView,
   MigrateView,
+  RemovedVolumeView,
   RestoreVolumeView,
   SandboxRequest,
   VolumeStatusView,
@@ -14,10 +16,10 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import type { VolumeMount } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
-import { type Volume, volumeName } from '../model/volume.ts';
+import { checkVolumeLabel, isShared, isVolumeType, type Volume, volumeName } from '../model/volume.ts';
 import type { Store } from '../store/store.ts';
 import type { Migrated } from '../volume/migrate.ts';
-import { findOldVolumes } from '../volume/old-volume.ts';
+import { findOldVolumes, findUnknown } from '../volume/old-volume.ts';
 import type { Acting, VolumeRecords } from '../volume/volume.ts';
 import type { Volumes } from '../volume/volumes.ts';
 import type { Home } from './home.ts';
@@ -53,12 +55,32 @@ export class VolumeDesk {
   }
 
   /** The shared plugins come from a folder of the machine, which only the owner of the installation names. */
-  async initWith(plugins: string | undefined): Promise<VolumeView[]> {
+  async initWith(plugins: string | undefined, labels: readonly string[] = []): Promise<VolumeView[]> {
+    const { user } = this.#acting;
+    this.#parts.volumes.ensure(user, labels, this.#parts.now());
     if (plugins === undefined) return this.init();
     requireOwner(this.#actor);
     const { volumes, now } = this.#parts;
     await volumes.fill(this.#acting, 'base-plugins', realHostPath(plugins, []), now());
     return this.init();
+  }
+
+  create(label: string): VolumeView {
+    return view(this.#parts.volumes.create(this.#actor.name, label, this.#parts.now()));
+  }
+
+  /** Named ones alone: those of a type come back by themselves, empty, so `clean` is for them. */
+  async remove(asked: string, backup: boolean): Promise<RemovedVolumeView> {
+    const { volumes, now } = this.#parts;
+    const { name, type, label, user } = volumes.find(this.#acting, asked);
+    if (user !== this.#actor.name || label === undefined) throw notNamed(asked, type);
+    const [cleaned] = await volumes.clean(this.#acting, [name], backup, now());
+    if (cleaned?.kept) throw new Fault('conflict', `${label} was not removed: ${cleaned.kept}`);
+    return { name, label, backup: cleaned?.backup?.file ?? null };
+  }
+
+  removeBackup(file: string): Promise<string> {
+    return this.#parts.volumes.removeBackup(this.#acting, file);
   }
 
   list(all: boolean): VolumeView[] {
@@ -79,7 +101,8 @@ export class VolumeDesk {
   async clean({ names, backup = true, dryRun = false }: CleanOrder): Promise<CleanView> {
     const { volumes, now } = this.#parts;
     const mine = (await this.status(false)).filter(({ user }) => user === this.#actor.name);
-    const asked = names === undefined ? mine : names.map((name) => this.#among(mine, name));
+    const asked =
+      names === undefined ? mine.filter(({ label }) => label === null) : names.map((name) => this.#among(mine, name));
     const free = asked.filter(({ mountedBy }) => mountedBy.length === 0);
     const kept = asked.filter(({ mountedBy }) => mountedBy.length > 0);
     const removed = free.map(({ name, sizeBytes }) => ({ name, sizeBytes, backup: null as string | null }));
@@ -97,7 +120,7 @@ export class VolumeDesk {
   }
 
   #among(mine: readonly VolumeStatusView[], asked: string): VolumeStatusView {
-    const found = mine.find(({ name, type }) => name === asked || type === asked);
+    const found = mine.find(({ name, type, label }) => name === asked || (label ?? type) === asked);
     if (!found) throw new Fault('not_found', `no volume ${asked}`, { hint: 'Look with: carrel volume ls' });
     return found;
   }
@@ -113,15 +136,16 @@ export class VolumeDesk {
 
   async backups(all: boolean): Promise<BackupEntryView[]> {
     const found = await this.#parts.volumes.backups(this.#acting, all);
-    return found.map(({ file, volume, type, owner, backedUpAt, bytes }) => {
-      return { file, name: volume, type, user: owner, createdAt: backedUpAt, sizeBytes: bytes };
+    return found.map(({ file, volume, type, label = null, owner, backedUpAt, bytes }) => {
+      return { file, name: volume, type, label, user: owner, createdAt: backedUpAt, sizeBytes: bytes };
     });
   }
 
   /** Only the owner of the installation names files of the machine; others name what was backed up here. */
   async restore(asked: string): Promise<RestoreVolumeView> {
     const { volumes, home, now } = this.#parts;
-    const file = this.#actor.isOwner ? realHostPath(asked, []) : join(home.backups, basename(asked));
+    const named = this.#actor.isOwner && asked.includes('/');
+    const file = named ? archivePath(asked) : join(home.backups, basename(asked));
     const { volume, notes } = await volumes.restore(this.#acting, file, now());
     return { volume: view(volume), notes: [...notes] };
   }
@@ -130,7 +154,8 @@ export class VolumeDesk {
   async migrate(folder: string): Promise<MigrateView> {
     requireOwner(this.#actor);
     const { volumes, prefix, users, now } = this.#parts;
-    const found = findOldVolumes(realHostPath(folder, []), prefix);
+    const source = realHostPath(folder, []);
+    const found = findOldVolumes(source, prefix);
     const results: Migrated[] = [];
     for (const user of users()) {
       const isOwner = user === this.#actor.name;
@@ -143,7 +168,8 @@ export class VolumeDesk {
       migrated: done.map(({ from, to, outcome }) => ({ from: from.name, to, already: outcome === 'already' })),
       left: [
         ...left.map(({ from, reason }) => ({ from: from.name, reason: reason ?? 'it could not be brought over' })),
-        ...unclaimed.map(({ name }) => ({ from: name, reason: 'no user here has this hash' })),
+        ...unclaimed.map(({ name }) => ({ from: name, reason: unclaimedReason })),
+        ...findUnknown(source, prefix).map(({ name, reason }) => ({ from: name, reason })),
       ],
     };
   }
@@ -157,6 +183,11 @@ export class VolumeDesk {
       if (resolved.volume.type === 'home') throw homeIsThere();
       return { name: resolved.volume.name, target, readonly: resolved.readonly };
     });
+  }
+
+  /** Refuses a name that no volume of this user can have. */
+  checkDeclared(name: string): void {
+    if (!isVolumeType(name)) checkVolumeLabel(name, this.#parts.prefix);
   }
 
   /** Refuses what can be seen to be refused without making any volume. */
@@ -188,14 +219,30 @@ function homeIsThere(): Fault {
   return new Fault('invalid', 'every sandbox has the home of its user, at /home/agent');
 }
 
+function archivePath(asked: string): string {
+  if (existsSync(asked)) return realHostPath(asked, []);
+  throw new Fault('not_found', `${printable(asked)} does not exist`, {
+    hint: 'Backups that were made here: carrel volume ls --backups',
+  });
+}
+
+const unclaimedReason = 'no user here has this hash; carrel user add NAME for the user it was made for, then again';
+
+function notNamed(asked: string, type: Volume['type']): Fault {
+  if (type === 'named') return new Fault('not_found', `no volume ${asked}`, { hint: 'Look with: carrel volume ls' });
+  return new Fault('conflict', `${asked} is not a named volume`, {
+    hint: isShared(type) ? 'Volumes that all users share stay.' : `Its content goes with: carrel volume clean ${type}`,
+  });
+}
+
 interface CleanOrder {
   readonly names?: readonly string[] | undefined;
   readonly backup?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-function view({ name, type, user, createdAt, lastUsedAt, migratedFrom }: Volume): VolumeView {
-  return { name, type, user, createdAt, lastUsedAt, migratedFrom: migratedFrom?.name ?? null };
+function view({ name, type, label, user, createdAt, lastUsedAt, migratedFrom }: Volume): VolumeView {
+  return { name, type, label: label ?? null, user, createdAt, lastUsedAt, migratedFrom: migratedFrom?.name ?? null };
 }
 
 export function volumeRecords(store: Store): VolumeRecords {

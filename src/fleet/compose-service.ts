@@ -1,7 +1,7 @@
 /** The services of a compose file: a hub, spokes, and what makes their volumes theirs. */
 import { baseImageName } from '../model/image.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
-import { isShared, type VolumeType, volumeName } from '../model/volume.ts';
+import { isShared, isVolumeType, labelKey, nameOfKey, typeKey } from '../model/volume.ts';
 import type { Mapping } from './compose-text.ts';
 import type { Declaration, DeclaredSandbox } from './fleet.ts';
 
@@ -115,8 +115,9 @@ function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeC
 }
 
 /** Not those of Carrel's own volumes: on a Docker Engine those are volumes, too, of other owners and with other content. */
-function nameOf(type: VolumeType, { volumePrefix, user }: ComposeContext): string {
-  return volumeName(`${volumePrefix}-compose`, type, user);
+function nameOf(volume: string, { volumePrefix, user }: ComposeContext): string {
+  const key = isVolumeType(volume) ? typeKey(volume) : labelKey(volume);
+  return nameOfKey(`${volumePrefix}-compose`, key, user);
 }
 
 /** As the docker engine makes sandboxes. */
@@ -157,8 +158,7 @@ function surroundings(sandbox: DeclaredSandbox): Mapping {
 
 function mounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeContext): Mapping[] {
   const asked = sandbox.volumes.map(({ volume, target, readonly }) => {
-    const type = volume as VolumeType;
-    return volumeMount(nameOf(type, context), target, readonly || isShared(type));
+    return volumeMount(nameOf(volume, context), target, readonly || isShared(volume));
   });
   return [volumeMount(homeOf(sandbox, fleet, context), home, false), ...asked];
 }

@@ -19,14 +19,15 @@
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
-import type { VolumeRequest, VolumeType } from '../model/volume.ts';
+import type { VolumeRequest } from '../model/volume.ts';
 
 /** Everything resolved: defaults are filled in, paths are absolute. */
 export interface Declaration {
   readonly name: string;
   /** Folders of the host by the id that sandboxes and the hub know them by. */
   readonly projects: Readonly<Record<string, string>>;
-  readonly volumes: readonly VolumeType[];
+  /** Types, and names of the user's own. */
+  readonly volumes: readonly string[];
   readonly secrets: readonly string[];
   /** In the order of the file. */
   readonly sandboxes: readonly DeclaredSandbox[];
@@ -64,7 +65,7 @@ export type Place = readonly (string | number)[];
 /** What there is of whoever asks. */
 export interface Existing {
   readonly sandboxes: readonly ExistingSandbox[];
-  readonly volumes: readonly VolumeType[];
+  readonly volumes: readonly string[];
   readonly secrets: readonly string[];
 }
 
@@ -105,7 +106,7 @@ export interface Difference {
 }
 
 export type Step =
-  | { readonly act: 'init-volumes'; readonly volumes: readonly VolumeType[] }
+  | { readonly act: 'init-volumes'; readonly volumes: readonly string[] }
   | { readonly act: 'create'; readonly name: string; readonly request: FleetRequest }
   | {
       readonly act: 'replace';

@@ -10,8 +10,12 @@ import { maxRules } from '../model/network.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../model/sandbox.ts';
 import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
-import { userVolumeTypes } from '../model/volume.ts';
+import { labelPattern, userVolumeTypes } from '../model/volume.ts';
 
+const volumeLabel = z
+  .string()
+  .regex(labelPattern, 'use 1 to 63 of a-z, 0-9 and "-", starting with a letter or digit')
+  .refine((name) => name !== 'chromadb', 'chromadb is mounted into no sandbox');
 const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
 
 const maxEntries = 500;
@@ -112,10 +116,10 @@ export const fleetSchema = z.strictObject({
     .optional()
     .describe('Folders by id. A path that is not absolute begins at the folder of this file.'),
   volumes: z
-    .array(z.enum(declarableVolumes))
+    .array(z.union([z.enum(declarableVolumes), volumeLabel]))
     .max(20)
     .optional()
-    .describe('Your volumes that have to exist; they are made, and never removed.'),
+    .describe('Your volumes that have to exist: types, and names of your own. They are made, and never removed.'),
   secrets: z
     .array(secretName)
     .max(1000)

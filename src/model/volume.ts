@@ -16,6 +16,16 @@ export type UserVolumeType = (typeof userVolumeTypes)[number];
 export type SharedVolumeType = (typeof sharedVolumeTypes)[number];
 export type VolumeType = UserVolumeType | SharedVolumeType;
 
+/** `named`: made by its user under a name of their own, as many as they need. */
+export type VolumeKind = VolumeType | 'named';
+
+/** Which volume of a user: the one of a type, or the named one with that label. */
+export interface VolumeKey {
+  readonly type: VolumeKind;
+  /** Null: not a named one. */
+  readonly label: string | null;
+}
+
 export const volumeTypes: readonly VolumeType[] = [...userVolumeTypes, ...sharedVolumeTypes];
 
 /** Where the content of a volume came from when it was brought over from an older name. */
@@ -27,7 +37,9 @@ export interface MigratedFrom {
 
 export interface Volume {
   readonly name: string;
-  readonly type: VolumeType;
+  readonly type: VolumeKind;
+  /** What its user calls it; only a named one has it. */
+  readonly label?: string;
   /** Null: shared. */
   readonly user: string | null;
   readonly createdAt: string;
@@ -38,14 +50,14 @@ export interface Volume {
 
 /** What somebody asks for with `--volume NAME:PATH[:ro]`. */
 export interface VolumeRequest {
-  /** A type, or a whole name. */
+  /** A type, the label of a named one, or a whole name. */
   readonly volume: string;
   /** A path inside the sandbox. */
   readonly target: string;
   readonly readonly: boolean;
 }
 
-/** A type, or a whole name. */
+/** A type, a label, or a whole name. */
 export const volumeNamePattern = /^[a-z0-9][a-z0-9-]{0,127}$/;
 
 export const defaultVolumePrefix: string = 'carrel';
@@ -67,12 +79,44 @@ export function isVolumeType(text: string): text is VolumeType {
   return (volumeTypes as readonly string[]).includes(text);
 }
 
-export function isShared(type: VolumeType): type is SharedVolumeType {
+export function isShared(type: string): type is SharedVolumeType {
   return (sharedVolumeTypes as readonly string[]).includes(type);
 }
 
 export function volumeName(prefix: string, type: VolumeType, user: string): string {
   return isShared(type) ? `${prefix}-${type}` : `${prefix}-${type}-${userHash(user)}`;
+}
+
+/** How many named volumes a user may have. */
+export const maxNamedVolumes = 100;
+
+export const labelPattern: RegExp = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Whole names begin with the prefix, and types are taken: neither can be mistaken for a label. */
+export function isVolumeLabel(label: string, prefix: string): boolean {
+  return labelPattern.test(label) && !isVolumeType(label) && !label.startsWith(`${prefix}-`);
+}
+
+export function checkVolumeLabel(label: string, prefix: string): string {
+  if (isVolumeLabel(label, prefix)) return label;
+  const why = isVolumeType(label) ? 'is a type of volume, which is there by itself' : 'cannot be the name of a volume';
+  throw new Fault('invalid', `${printable(label)} ${why}`, {
+    hint: isVolumeType(label)
+      ? 'Choose another name; carrel volume init makes the volumes of all types.'
+      : `Use 1 to 63 of a-z, 0-9 and "-", starting with a letter or digit and not with "${prefix}-".`,
+  });
+}
+
+export function typeKey(type: VolumeType): VolumeKey {
+  return { type, label: null };
+}
+
+export function labelKey(label: string): VolumeKey {
+  return { type: 'named', label };
+}
+
+export function nameOfKey(prefix: string, { type, label }: VolumeKey, user: string): string {
+  return label === null ? volumeName(prefix, type as VolumeType, user) : `${prefix}-named-${userHash(user)}-${label}`;
 }
 
 const requestPattern = /^([^:]+):([^:]+)(:ro)?$/;

@@ -59,11 +59,12 @@ async function fill(folder: string, temporary: string, { volume, at, version }: 
     const compression = await chooseCompression();
     const { bytes, sha256, notes } = await pack(folder, handle, payloadStart, compression);
     crashPoint('backup:packed');
-    const { name, type, user, createdAt } = volume;
+    const { name, type, label, user, createdAt } = volume;
     const facts = {
       format: archiveFormat,
       volume: name,
       type,
+      ...(label === undefined ? {} : { label }),
       owner: user,
       createdAt,
       backedUpAt: at,

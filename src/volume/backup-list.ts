@@ -1,9 +1,11 @@
 /** The archives in a folder, as each says about itself; what cannot be read is nobody's. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { isFault } from '../model/fault.ts';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { syncFolder } from '../lib/file.ts';
+import { Fault, isFault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
 import { openArchive } from './archive.ts';
-import type { Backup } from './volume.ts';
+import type { Acting, Backup } from './volume.ts';
 
 /** Oldest first. */
 export async function listBackups(folder: string): Promise<readonly Backup[]> {
@@ -17,10 +19,31 @@ async function readBackup(file: string): Promise<Backup[]> {
   try {
     const archive = await openArchive(file);
     await archive.close();
-    const { volume, type, owner, backedUpAt } = archive.manifest;
-    return [{ file, volume, type, owner, backedUpAt, bytes: archive.bytes }];
+    const { volume, type, label, owner, backedUpAt } = archive.manifest;
+    return [{ file, volume, type, ...(label === undefined ? {} : { label }), owner, backedUpAt, bytes: archive.bytes }];
   } catch (error) {
     if (isFault(error)) return [];
     throw error;
   }
+}
+
+/** By its path or the last part of it. The owner of the installation also removes what cannot be read. */
+export async function removeBackup(folder: string, acting: Acting, file: string): Promise<string> {
+  const path = join(folder, basename(file));
+  const found = (await listBackups(folder)).find((backup) => backup.file === path);
+  const mayRemove = found ? found.owner === acting.user || acting.isOwner : acting.isOwner && isBackupFile(path);
+  if ((file.includes('/') && file !== path) || !mayRemove) throw noBackup(file);
+  rmSync(path);
+  syncFolder(folder);
+  return path;
+}
+
+function isBackupFile(path: string): boolean {
+  return path.endsWith('.tar') && (lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
+}
+
+function noBackup(file: string): Fault {
+  return new Fault('not_found', `no backup ${printable(file)} was made here`, {
+    hint: 'Those that were: carrel volume ls --backups',
+  });
 }

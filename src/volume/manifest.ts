@@ -1,7 +1,7 @@
 /** What an archive says about itself. It is no proof: whoever can write the file can write this. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
-import { isShared, isVolumeType, type VolumeType } from '../model/volume.ts';
+import { isShared, isVolumeType, labelPattern, type VolumeKind } from '../model/volume.ts';
 import { damaged } from './member.ts';
 import type { Compression } from './pack.ts';
 
@@ -10,7 +10,9 @@ export const archiveFormat = 1;
 export interface Manifest {
   readonly format: number;
   readonly volume: string;
-  readonly type: VolumeType;
+  readonly type: VolumeKind;
+  /** Of a named volume, and only there. */
+  readonly label?: string;
   /** In full; null: shared. */
   readonly owner: string | null;
   readonly createdAt: string;
@@ -46,6 +48,7 @@ export function parseManifest(bytes: Buffer): Manifest {
   const { manifestSha256, ...facts } = read;
   const manifest = facts as unknown as Manifest;
   if (manifestSha256 !== sumOf(manifest)) throw damaged('its manifest has another checksum');
+  if ((manifest.type === 'named') !== (manifest.label !== undefined)) throw damaged('its manifest has no proper label');
   if (isShared(manifest.type) !== (manifest.owner === null)) throw damaged('its manifest has no proper owner');
   return manifest;
 }
@@ -67,10 +70,11 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
 
 const isText = (value: unknown) => typeof value === 'string';
 
-const checks: { readonly [K in keyof Manifest]: (value: unknown) => boolean } = {
+const checks: { readonly [K in keyof Required<Manifest>]: (value: unknown) => boolean } = {
   format: (value) => value === archiveFormat,
   volume: isText,
-  type: (value) => typeof value === 'string' && isVolumeType(value),
+  type: (value) => value === 'named' || (typeof value === 'string' && isVolumeType(value)),
+  label: (value) => value === undefined || (typeof value === 'string' && labelPattern.test(value)),
   owner: (value) => value === null || isText(value),
   createdAt: isText,
   backedUpAt: isText,

@@ -10,7 +10,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { syncAround } from '../lib/disk.ts';
 import { readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
-import { isShared, type MigratedFrom, userHash, type Volume, type VolumeType, volumeName } from '../model/volume.ts';
+import { isShared, type MigratedFrom, nameOfKey, userHash, type Volume, type VolumeKey } from '../model/volume.ts';
 import { isEmptyFolder, isPlainFolder, ownTree, removeDevices, swap, withStaged } from './folder.ts';
 import { type OldName, type OldVolume, parseOldName } from './old-volume.ts';
 import type { Acting, VolumeContext } from './volume.ts';
@@ -33,7 +33,7 @@ export interface Claim extends OldName {
 }
 
 export interface MigrationSteps {
-  provide(type: VolumeType, user: string, at: string): Volume;
+  provide(key: VolumeKey, user: string, at: string): Volume;
   refuseMounted(name: string): void;
 }
 
@@ -57,7 +57,7 @@ export class Migration {
     const claims = found.flatMap((from) => {
       const old = parseOldName(from.name, this.#context.prefix);
       if (!old || !(old.hash === null ? isOwner : old.hash === mine)) return [];
-      return [{ ...old, from, to: volumeName(this.#context.prefix, old.type, user), user }];
+      return [{ ...old, from, to: nameOfKey(this.#context.prefix, old, user), user }];
     });
     return [...claims.filter(({ hash }) => hash !== null), ...claims.filter(({ hash }) => hash === null)];
   }
@@ -65,7 +65,7 @@ export class Migration {
   async bring(claim: Claim, at: string): Promise<Migrated> {
     const { from, to } = claim;
     try {
-      const { migratedFrom } = this.#steps.provide(claim.type, claim.user, at);
+      const { migratedFrom } = this.#steps.provide(claim, claim.user, at);
       if (migratedFrom?.folder === from.folder) return { from, to, outcome: 'already', reason: null };
       await this.#bring(claim, at);
       return { from, to, outcome: 'migrated', reason: null };

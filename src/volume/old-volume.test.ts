@@ -2,15 +2,20 @@ import { expect, it } from 'vitest';
 import { parseOldName } from './old-volume.ts';
 
 it.each([
-  ['carrel-home', { type: 'home', hash: null, into: '' }],
-  ['carrel-memory-bank', { type: 'memory-bank', hash: null, into: '' }],
-  ['hal9000-claude-home-a1b2c3d4', { type: 'home', hash: 'a1b2c3d4', into: '.claude' }],
-  ['hal9000-claude-session-a1b2c3d4', { type: 'session', hash: 'a1b2c3d4', into: '' }],
-  ['hal9000-memory-bank', { type: 'memory-bank', hash: null, into: '' }],
-  ['hal9000-tmux-sockets-a1b2c3d4', { type: 'tmux-sockets', hash: 'a1b2c3d4', into: '' }],
-  ['hal9000-coordinator-state-00000000', { type: 'coordinator-state', hash: '00000000', into: '' }],
-  ['hal9000-chromadb', { type: 'chromadb', hash: null, into: '' }],
-  ['hal9000-base-plugins', { type: 'base-plugins', hash: null, into: '' }],
+  ['carrel-home', { label: null, type: 'home', hash: null, into: '' }],
+  ['carrel-memory-bank', { label: null, type: 'memory-bank', hash: null, into: '' }],
+  ['hal9000-claude-home-a1b2c3d4', { label: null, type: 'home', hash: 'a1b2c3d4', into: '.claude' }],
+  ['hal9000-claude-session-a1b2c3d4', { label: null, type: 'session', hash: 'a1b2c3d4', into: '' }],
+  ['hal9000-memory-bank', { label: null, type: 'memory-bank', hash: null, into: '' }],
+  ['hal9000-tmux-sockets-a1b2c3d4', { label: null, type: 'tmux-sockets', hash: 'a1b2c3d4', into: '' }],
+  ['hal9000-coordinator-state-00000000', { label: null, type: 'coordinator-state', hash: '00000000', into: '' }],
+  ['hal9000-chromadb', { label: null, type: 'chromadb', hash: null, into: '' }],
+  ['hal9000-memorybank', { label: null, type: 'memory-bank', hash: null, into: '' }],
+  ['hal9000-claude-my-worker', { type: 'named', label: 'claude-my-worker', hash: null, into: '' }],
+  ['hal9000-claude-worker-1234567890', { type: 'named', label: 'claude-worker-1234567890', hash: null, into: '' }],
+  ['hal9000-claude-My_Worker.2', { type: 'named', label: 'claude-my-worker-2', hash: null, into: '' }],
+  ['hal9000-claude-home', { label: null, type: 'home', hash: null, into: '.claude' }],
+  ['hal9000-base-plugins', { label: null, type: 'base-plugins', hash: null, into: '' }],
 ])('%s is an old volume', (name, parsed) => {
   expect(parseOldName(name, 'carrel')).toEqual(parsed);
 });
@@ -19,9 +24,8 @@ it.each([
   'carrel-home-a1b2c3d4',
   'carrel-base-plugins',
   'carrel-chromadb',
-  'hal9000-claude-my-worker',
   'hal9000-chromadb-a1b2c3d4',
-  'hal9000-claude-home-A1B2C3D4',
+  'hal9000-claude-',
   'hal9000-constructor',
   'hal9000-',
   'other-home',
@@ -30,8 +34,13 @@ it.each([
 });
 
 it('finds those of another prefix', () => {
-  expect(parseOldName('carrel-home-a1b2c3d4', 'lab')).toEqual({ type: 'home', hash: 'a1b2c3d4', into: '' });
-  expect(parseOldName('carrel-chromadb', 'lab')).toEqual({ type: 'chromadb', hash: null, into: '' });
+  expect(parseOldName('carrel-home-a1b2c3d4', 'lab')).toEqual({
+    label: null,
+    type: 'home',
+    hash: 'a1b2c3d4',
+    into: '',
+  });
+  expect(parseOldName('carrel-chromadb', 'lab')).toEqual({ label: null, type: 'chromadb', hash: null, into: '' });
   expect(parseOldName('lab-home-a1b2c3d4', 'lab')).toBeNull();
   expect(parseOldName('hal9000-home-a1b2c3d4', 'hal9000')).toBeNull();
 });

@@ -2,7 +2,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../model/fault.ts';
-import { defaultVolumePrefix, isShared, isVolumeType, type VolumeType } from '../model/volume.ts';
+import {
+  defaultVolumePrefix,
+  isShared,
+  isVolumeType,
+  labelKey,
+  labelPattern,
+  typeKey,
+  type VolumeKey,
+} from '../model/volume.ts';
 import { isPlainFolder } from './folder.ts';
 
 export interface OldVolume {
@@ -11,8 +19,7 @@ export interface OldVolume {
   readonly folder: string;
 }
 
-export interface OldName {
-  readonly type: VolumeType;
+export interface OldName extends VolumeKey {
   /** Null: it was everybody's. */
   readonly hash: string | null;
   /** The folder of the new volume that its content goes to; empty: the volume itself. */
@@ -23,9 +30,17 @@ const halPrefix = 'hal9000';
 
 /** HAL-9000 kept the folder `.claude` of a home, not the home. */
 const halTypes: Readonly<Record<string, Omit<OldName, 'hash'>>> = {
-  'claude-home': { type: 'home', into: '.claude' },
-  'claude-session': { type: 'session', into: '' },
+  'claude-home': { ...typeKey('home'), into: '.claude' },
+  'claude-session': { ...typeKey('session'), into: '' },
+  memorybank: { ...typeKey('memory-bank'), into: '' },
 };
+
+/** The folder `.claude` of one of its workers, hal9000-claude-NAME, becomes the named volume claude-NAME. */
+function worker(name: string): OldName | null {
+  const rest = new RegExp(`^${halPrefix}-(claude-.+)$`).exec(name)?.[1];
+  const label = rest?.toLowerCase().replace(/[^a-z0-9-]/g, '-') ?? '';
+  return labelPattern.test(label) ? { ...labelKey(label), hash: null, into: '' } : null;
+}
 
 /** Null: not an old volume, or one that has its right name already. */
 export function parseOldName(name: string, prefix: string): OldName | null {
@@ -36,7 +51,7 @@ export function parseOldName(name: string, prefix: string): OldName | null {
     const isCurrent = former === prefix && word === known.type && (hash !== null || isShared(known.type));
     return isCurrent ? null : { ...known, hash };
   }
-  return null;
+  return prefix === halPrefix ? null : worker(name);
 }
 
 function split(name: string, prefix: string): { word: string; hash: string | null } {
@@ -46,7 +61,7 @@ function split(name: string, prefix: string): { word: string; hash: string | nul
 }
 
 function plain(word: string): Omit<OldName, 'hash'> | null {
-  return isVolumeType(word) ? { type: word, into: '' } : null;
+  return isVolumeType(word) ? { ...typeKey(word), into: '' } : null;
 }
 
 /** Those in a folder, which may be the one where Docker keeps its volumes. */
@@ -57,8 +72,20 @@ export function findOldVolumes(source: string, prefix: string): readonly OldVolu
     .map((name) => ({ name, folder: contentOf(join(source, name)) }));
 }
 
-/** Docker keeps the content of a volume in a folder of its own. */
+/** What is called as one of HAL-9000's and is none that is known, with the reason: nothing of it is left without a word. */
+export function findUnknown(source: string, prefix: string): readonly { name: string; reason: string }[] {
+  if (prefix === halPrefix) return [];
+  return readdirSync(source)
+    .filter((name) => name.startsWith(`${halPrefix}-`))
+    .flatMap((name) => {
+      if (!isPlainFolder(join(source, name))) return [{ name, reason: 'it is not a folder' }];
+      return parseOldName(name, prefix) === null ? [{ name, reason: 'no volume of HAL-9000 has such a name' }] : [];
+    });
+}
+
+/** Docker keeps the content of a volume in a folder of its own, and may keep its options beside that. */
 function contentOf(folder: string): string {
   const inner = join(folder, '_data');
-  return readdirSync(folder).join() === '_data' && isPlainFolder(inner) ? inner : folder;
+  const others = readdirSync(folder).filter((name) => name !== '_data' && name !== 'opts.json');
+  return others.length === 0 && isPlainFolder(inner) ? inner : folder;
 }

@@ -1,7 +1,10 @@
 /**
  * Volumes: named folders that outlive sandboxes, each with a record that says whose it is.
  *
- *   init → (resolve, touch)* → clean        backup, restore, fill and migrate replace or keep all of the content
+ *   init, create → (resolve, touch)* → clean        backup, restore, fill and migrate replace or keep all of the content
+ *
+ * A user has one volume of each type, which is made when it is needed, and named ones, which only `create` and `restore` make: a
+ * name that is not known is refused, so a slip of the pen never gives a sandbox an empty volume.
  *
  * A record and a folder of the same name make a volume. Folders lie side by side in one folder that only the daemon enters;
  * what is in them is written by agents and never trusted. Everybody acts as one user: volumes of others are `not_found`,
@@ -81,7 +84,7 @@ export interface Cleaned {
 }
 
 /** An archive that was made here. */
-export interface Backup extends Pick<Manifest, 'volume' | 'type' | 'owner' | 'backedUpAt'> {
+export interface Backup extends Pick<Manifest, 'volume' | 'type' | 'label' | 'owner' | 'backedUpAt'> {
   readonly file: string;
   readonly bytes: number;
 }

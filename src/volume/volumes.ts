@@ -8,18 +8,24 @@ import type { NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import {
+  checkVolumeLabel,
   isShared,
+  isVolumeLabel,
   isVolumeType,
+  labelKey,
+  maxNamedVolumes,
+  nameOfKey,
   type SharedVolumeType,
+  typeKey,
   type Volume,
+  type VolumeKey,
   type VolumeRequest,
-  type VolumeType,
-  volumeName,
   volumeTypes,
 } from '../model/volume.ts';
 import { openArchive, unfinishedSuffix, type Written, writeArchive } from './archive.ts';
-import { listBackups } from './backup-list.ts';
+import { listBackups, removeBackup } from './backup-list.ts';
 import * as folders from './folder.ts';
+import { inUse } from './in-use.ts';
 import { type Migrated, Migration } from './migrate.ts';
 import type { OldVolume } from './old-volume.ts';
 import type { Acting, Backup, Cleaned, ResolvedVolume, Restored, VolumeContext, VolumeStatus } from './volume.ts';
@@ -35,14 +41,33 @@ export class Volumes {
     this.#context = context;
     for (const folder of [context.folder, context.backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#migration = new Migration(context, {
-      provide: (type, user, at) => this.#provide(type, user, at),
+      provide: (key, user, at) => this.#provide(key, user, at),
       refuseMounted: (name) => this.#refuseMounted(name),
     });
   }
 
   /** The volumes of a user and the shared ones, made where they are not there yet. */
   init(user: string, at: string): readonly Volume[] {
-    return volumeTypes.map((type) => this.#provide(type, user, at));
+    return volumeTypes.map((type) => this.#provide(typeKey(type), user, at));
+  }
+
+  /** A named one of the user. */
+  create(user: string, label: string, at: string): Volume {
+    const key = labelKey(checkVolumeLabel(label, this.#context.prefix));
+    if (this.#context.records.get(this.#nameOf(key, user))?.user === user) {
+      throw new Fault('conflict', `a volume ${label} exists already`, { hint: 'carrel volume ls shows it.' });
+    }
+    return this.#provide(key, user, at);
+  }
+
+  /** The named ones of the user, made where they are not there yet. */
+  ensure(user: string, labels: readonly string[], at: string): readonly Volume[] {
+    const keys = labels.map((label) => labelKey(checkVolumeLabel(label, this.#context.prefix)));
+    return keys.map((key) => this.#provide(key, user, at));
+  }
+
+  #nameOf(key: VolumeKey, user: string): string {
+    return nameOfKey(this.#context.prefix, key, user);
   }
 
   /** Those of the user and the shared ones; `all`: everybody's, for the owner. */
@@ -51,12 +76,18 @@ export class Volumes {
     return this.#context.records.list().filter((one) => all || one.user === user || one.user === null);
   }
 
-  /** By type or name. */
+  /** By type, label or whole name. */
   find(acting: Acting, asked: string): Volume {
-    const name = isVolumeType(asked) ? volumeName(this.#context.prefix, asked, acting.user) : asked;
-    const volume = this.#context.records.get(name);
+    const { prefix, records } = this.#context;
+    const isLabel = isVolumeLabel(asked, prefix);
+    const key = isVolumeType(asked) ? typeKey(asked) : isLabel ? labelKey(asked) : null;
+    const volume = records.get(key === null ? asked : this.#nameOf(key, acting.user));
     if (volume && (volume.user === null || volume.user === acting.user || acting.isOwner)) return volume;
-    throw new Fault('not_found', `no volume ${printable(asked)}`, { hint: 'Look with: carrel volume ls' });
+    throw new Fault('not_found', `no volume ${printable(asked)}`, {
+      hint: isLabel
+        ? `Look with: carrel volume ls — or make it: carrel volume create ${asked}`
+        : 'Look with: carrel volume ls',
+    });
   }
 
   async status(acting: Acting, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
@@ -70,7 +101,7 @@ export class Volumes {
   /** What `--volume` means for a sandbox of this user: nobody mounts what belongs to somebody else, the owner included. */
   resolve(user: string, request: VolumeRequest): ResolvedVolume {
     const volume = this.find({ user, isOwner: false }, request.volume);
-    if (volume.type === 'chromadb') throw new Fault('denied', `${volume.name} is mounted into no sandbox`);
+    if (volume.type === 'chromadb') throw neverMounted(volume.name);
     const source = this.pathOf(volume.name);
     folders.ensureFolder(source, this.#agentOf(volume.user));
     return { volume, source, target: request.target, readonly: request.readonly || isShared(volume.type) };
@@ -146,12 +177,14 @@ export class Volumes {
   async restore(acting: Acting, file: string, at: string): Promise<Restored> {
     const archive = await openArchive(file);
     try {
-      const { type, owner } = archive.manifest;
+      const { type, label = null, owner } = archive.manifest;
       if (owner !== null && owner !== acting.user) {
-        throw new Fault('denied', `this is a backup of a volume of ${printable(owner)}`);
+        throw new Fault('denied', `this is a backup of a volume of ${printable(owner)}`, {
+          hint: `It comes back as that user: carrel --user ${printable(owner)} volume restore FILE`,
+        });
       }
       await archive.verify();
-      return await this.#replace(acting, type, at, (staged) => archive.unpackInto(staged));
+      return await this.#replace(acting, { type, label }, at, (staged) => archive.unpackInto(staged));
     } finally {
       await archive.close();
     }
@@ -161,7 +194,7 @@ export class Volumes {
   fill(acting: Acting, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
     refuseShared(acting, type);
     if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
-    return this.#replace(acting, type, at, async (staged) => {
+    return this.#replace(acting, typeKey(type), at, async (staged) => {
       await this.#context.copyFolder(source, staged);
       await folders.removeDevices(staged);
       return [];
@@ -170,16 +203,16 @@ export class Volumes {
 
   #replace(
     acting: Acting,
-    type: VolumeType,
+    key: VolumeKey,
     at: string,
     make: (staged: string) => Promise<readonly string[]>,
   ): Promise<Restored> {
-    refuseShared(acting, type);
-    const { folder, prefix, records } = this.#context;
-    const name = volumeName(prefix, type, acting.user);
+    refuseShared(acting, key.type);
+    const { folder, records } = this.#context;
+    const name = this.#nameOf(key, acting.user);
     return this.#exclusive.run(name, () =>
       folders.withStaged(folder, name, async (staged) => {
-        const volume = this.#provide(type, acting.user, at);
+        const volume = this.#provide(key, acting.user, at);
         this.#refuseMounted(name);
         const notes = await make(staged);
         await folders.ownTree(staged, this.#agentOf(volume.user));
@@ -219,21 +252,32 @@ export class Volumes {
     else await this.#finishClean(name, at);
   }
 
-  #provide(type: VolumeType, user: string, at: string): Volume {
-    const { prefix, records } = this.#context;
-    const [name, owner] = [volumeName(prefix, type, user), isShared(type) ? null : user];
+  #provide(key: VolumeKey, user: string, at: string): Volume {
+    const { records } = this.#context;
+    const { type, label } = key;
+    const [name, owner] = [this.#nameOf(key, user), isShared(type) ? null : user];
     const known = records.get(name);
     if (known && known.user !== owner) {
       throw new Fault('denied', `${name} belongs to another user whose name has the same hash`, {
         hint: 'One of the two needs another user name.',
       });
     }
+    if (!known && label !== null) this.#refuseMore(user);
     folders.ensureFolder(this.pathOf(name), this.#agentOf(owner));
     if (known) return known;
     crashPoint('volume:made');
-    const volume = { name, type, user: owner, createdAt: at, lastUsedAt: null, migratedFrom: null };
+    const labelled = label === null ? {} : { label };
+    const volume = { name, type, ...labelled, user: owner, createdAt: at, lastUsedAt: null, migratedFrom: null };
     records.put(volume, event('created', name, at));
     return volume;
+  }
+
+  #refuseMore(user: string): void {
+    const named = this.#context.records.list().filter((one) => one.type === 'named' && one.user === user);
+    if (named.length < maxNamedVolumes) return;
+    throw new Fault('exhausted', `${user} has ${maxNamedVolumes} named volumes already`, {
+      hint: 'Remove one with: carrel volume rm NAME',
+    });
   }
 
   #agentOf(user: string | null): number | null {
@@ -247,15 +291,23 @@ export class Volumes {
   }
 
   #refuseMounted(name: string): void {
-    const [first, ...others] = this.#context.mountedBy(name);
-    if (first === undefined) return;
-    throw new Fault('conflict', `${name} is in use by ${[first, ...others].join(', ')}`, {
-      hint: 'Stop or remove what uses it first.',
-    });
+    const users = this.#context.mountedBy(name);
+    if (users.length > 0) throw inUse(name, users, this.#context.records.get(name)?.user ?? null);
+  }
+
+  /** One that was made here: of this user, or anybody's for the owner. */
+  removeBackup(acting: Acting, file: string): Promise<string> {
+    return removeBackup(this.#context.backups, acting, file);
   }
 }
 
-function refuseShared({ isOwner }: Acting, type: VolumeType): void {
+function neverMounted(name: string): Fault {
+  return new Fault('denied', `${name} is mounted into no sandbox`, {
+    hint: 'What agents remember goes to memory-bank:/data/memory-bank, other files to a volume of your own: carrel volume create NAME',
+  });
+}
+
+function refuseShared({ isOwner }: Acting, type: VolumeKey['type']): void {
   if (isShared(type) && !isOwner) throw new Fault('denied', `only the owner of the installation changes ${type}`);
 }
 

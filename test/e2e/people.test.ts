@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canary } from '../harness/canary.ts';
 import { Dockerd } from '../harness/dockerd.ts';
@@ -251,6 +251,35 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect((await carrel.json<{ file: string }[]>('volume', 'ls', '--backups')).map((one) => one.file)).toContain(file);
     await carrel.ok('volume', 'restore', file);
     expect(await carrel.ok(...again)).toBe('remembered\n');
+  });
+
+  it('has names of the user’s own, and backups that they remove', async () => {
+    expect(await carrel.run(['run', '--volume', 'cache:/c', '--', 'true'])).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('carrel volume create cache'),
+    });
+    expect(await carrel.ok('volume', 'create', 'cache')).toBe('cache\n');
+    await carrel.ok('run', '--rm', '--volume', 'cache:/c', '--', 'sh', '-c', 'echo kept > /c/note');
+    await carrel.ok('create', '--name', 'holder', '--volume', 'cache:/c:ro');
+    expect(await carrel.ok('exec', 'holder', '--', 'cat', '/c/note')).toBe('kept\n');
+    await carrel.ok('stop', '--grace', '0', 'holder');
+    const used = await carrel.run(['volume', 'rm', 'cache']);
+    expect([used.exitCode, used.stderr]).toEqual([6, expect.stringContaining('carrel rm holder')]);
+    await carrel.ok('rm', 'holder');
+    expect(await carrel.ok('volume', 'ls')).toMatch(/^cache +named /m);
+    const removed = await carrel.ok('volume', 'rm', 'cache');
+    const file = /^removed cache; backup in (\S+)\n$/.exec(removed)![1]!;
+    const wrong = await carrel.run(['volume', 'restore', '/nosuch.tar']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([5, expect.stringContaining('carrel volume ls --backups')]);
+    await carrel.ok('volume', 'restore', basename(file));
+    expect(await carrel.ok('run', '--rm', '--volume', 'cache:/c', '--', 'cat', '/c/note')).toBe('kept\n');
+    expect(await carrel.ok('volume', 'rm', '--backups', file)).toBe(`removed ${file}\n`);
+    expect(await carrel.ok('volume', 'ls', '--backups')).not.toContain('cache');
+    expect((await carrel.run(['volume', 'rm', 'memory-bank'])).exitCode).toBe(6);
+    await until(async () => (await carrel.list()).length === 0, 'the last to be removed');
+    expect(await carrel.ok('volume', 'rm', '--no-backup', 'cache')).toBe('removed cache\n');
+    const chroma = await carrel.run(['run', '--volume', 'chromadb:/data', '--', 'true']);
+    expect(chroma.stderr).toContain('memory-bank:/data/memory-bank');
   });
 
   it('has plugins for everybody, which the owner fills and nobody changes from inside', async () => {

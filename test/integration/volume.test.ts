@@ -19,7 +19,7 @@ import { Anchor, within } from '../../src/lib/anchor.ts';
 import { asFault } from '../../src/model/fault.ts';
 import { userHash } from '../../src/model/volume.ts';
 import type { Migrated } from '../../src/volume/migrate.ts';
-import { findOldVolumes } from '../../src/volume/old-volume.ts';
+import { findOldVolumes, findUnknown } from '../../src/volume/old-volume.ts';
 import type { Acting } from '../../src/volume/volume.ts';
 import { codeOf } from '../conformance/engine/trial.ts';
 import { fingerprint } from '../fixtures/layers.ts';
@@ -217,8 +217,7 @@ describe('migrate', () => {
       'hal9000-chromadb',
       'carrel-tmux-sockets',
     ];
-    for (const name of [...names, 'hal9000-base-plugins', 'hal9000-claude-my-worker'])
-      bench.write('a', name, join(bench.old, name));
+    for (const name of [...names, 'hal9000-base-plugins']) bench.write('a', name, join(bench.old, name));
     plantGoods(join(bench.old, names[0]!));
     plantDeep(join(bench.old, names[0]!), 'd'.repeat(200), 30);
     const before = fingerprint(join(bench.old, names[0]!, 'deep'));
@@ -250,6 +249,33 @@ describe('migrate', () => {
     expect(readdirSync(bench.home())).toEqual(['.claude']);
     expect(readdirSync(join(bench.home(), '.claude'))).toEqual(['settings.json']);
     expect([statSync(bench.home()).uid, statSync(join(bench.home(), '.claude')).uid]).toEqual([0, 0]);
+  });
+
+  it('finds every volume that HAL-9000 made, and says what it leaves', async () => {
+    const known = ['hal9000-memorybank', 'hal9000-claude-my-worker', 'hal9000-claude-worker-1234567890'];
+    for (const name of [...known, 'hal9000-other', 'hal9000-chromadb-a1b2c3d4'])
+      bench.write('a', name, join(bench.old, name));
+    writeFileSync(join(bench.old, known[1]!, 'opts.json'), 'a file of the worker');
+    mkdirSync(join(bench.old, 'hal9000-claude-docked/_data'), { recursive: true });
+    writeFileSync(join(bench.old, 'hal9000-claude-docked/opts.json'), '{}');
+    writeFileSync(join(bench.old, 'hal9000-claude-docked/_data/settings.json'), '{}');
+    symlinkSync('/etc', join(bench.old, 'hal9000-claude-link'));
+    expect(outcomes(await migrate())).toEqual(
+      ['hal9000-claude-docked', ...known].map((name) => `${name}: migrated`).sort(),
+    );
+    const contentOf = (name: string) => readdirSync(join(bench.folder, name)).sort();
+    expect(contentOf(`carrel-memory-bank-${hash}`)).toEqual(['a']);
+    expect(contentOf(`carrel-named-${hash}-claude-my-worker`)).toEqual(['a', 'opts.json']);
+    expect(contentOf(`carrel-named-${hash}-claude-docked`)).toEqual(['settings.json']);
+    expect(bench.volumes.find(ada, 'claude-worker-1234567890')).toMatchObject({ type: 'named', user: 'ada' });
+    expect(findUnknown(bench.old, 'carrel')).toEqual(
+      expect.arrayContaining([
+        { name: 'hal9000-other', reason: expect.any(String) },
+        { name: 'hal9000-chromadb-a1b2c3d4', reason: expect.any(String) },
+        { name: 'hal9000-claude-link', reason: 'it is not a folder' },
+      ]),
+    );
+    expect(findUnknown(bench.old, 'carrel')).toHaveLength(3);
   });
 
   it('gives nobody what is another’s, and what was everybody’s to the owner alone', async () => {
@@ -289,6 +315,74 @@ describe('migrate', () => {
       'carrel-session: migrated',
     ]);
     expect(bench.litter()).toEqual([]);
+  });
+});
+
+describe('a named volume', () => {
+  it('is made by its user alone, under a name that is no type, and found by that name', () => {
+    const made = bench.volumes.create('ada', 'cache', at);
+    expect(made).toMatchObject({
+      name: `carrel-named-${userHash('ada')}-cache`,
+      type: 'named',
+      label: 'cache',
+      user: 'ada',
+    });
+    expect(faultOf(() => bench.volumes.create('ada', 'cache', at))).toBe('conflict');
+    expect(bench.volumes.ensure('ada', ['cache'], at)).toEqual([made]);
+    for (const bad of ['home', 'chromadb', 'carrel-x', 'A', '-a', 'a/b', '', 'a'.repeat(64)])
+      expect([bad, faultOf(() => bench.volumes.create('ada', bad, at))]).toEqual([bad, 'invalid']);
+    const request = { volume: 'cache', target: '/c', readonly: false };
+    expect(bench.volumes.resolve('ada', request).volume).toEqual(made);
+    for (const asked of ['cache', made.name])
+      expect(faultOf(() => bench.volumes.resolve('bob', { ...request, volume: asked }))).toBe('not_found');
+    expect(bench.volumes.create('bob', 'cache', at).name).not.toBe(made.name);
+    expect(faultOf(() => bench.volumes.resolve('ada', { ...request, volume: 'cahce' }))).toBe('not_found');
+  });
+
+  it('is one of at most a hundred', () => {
+    for (let count = 0; count < 100; count++) bench.volumes.create('ada', `v${count}`, at);
+    expect(faultOf(() => bench.volumes.create('ada', 'more', at))).toBe('exhausted');
+    bench.volumes.create('bob', 'more', at);
+  });
+
+  it('is backed up, removed and made again by a restore', async () => {
+    const { name } = bench.volumes.create('ada', 'cache', at);
+    bench.write('a', 'kept', bench.volumes.pathOf(name));
+    const [cleaned] = await bench.volumes.clean(ada, ['cache'], true, at);
+    expect(bench.records.get(name)).toBeNull();
+    const file = cleaned!.backup!.file;
+    expect(await bench.volumes.backups(ada)).toMatchObject([{ type: 'named', label: 'cache', owner: 'ada', file }]);
+    expect(await codeOf(bench.volumes.restore(bob, file, at))).toBe('denied');
+    await bench.volumes.restore(ada, file, at);
+    expect(readFileSync(join(bench.volumes.pathOf(name), 'a'), 'utf8')).toBe('kept');
+    expect(bench.volumes.find(ada, 'cache')).toMatchObject({ name, label: 'cache' });
+  });
+});
+
+describe('a backup', () => {
+  it('is removed by its user and the owner, and nothing else is', async () => {
+    for (const user of ['ada', 'bob']) bench.volumes.init(user, at);
+    const fileOf = (name: string) => join(bench.backups, `${name}.tar`);
+    await bench.volumes.backup(ada, 'home', fileOf('ada'), at);
+    for (const name of ['bob', 'bob2']) await bench.volumes.backup(bob, 'home', fileOf(name), at);
+    await bench.volumes.backup(ada, 'home', bench.file, at);
+    writeFileSync(fileOf('damaged'), 'damaged');
+    const others = [
+      fileOf('ada'),
+      'ada.tar',
+      fileOf('damaged'),
+      bench.file,
+      '../records.json',
+      join(bench.backups, '../backup.tar'),
+    ];
+    for (const file of others)
+      expect([file, await codeOf(bench.volumes.removeBackup(bob, file))]).toEqual([file, 'not_found']);
+    expect(await codeOf(bench.volumes.removeBackup(ada, bench.file))).toBe('not_found');
+    expect(readdirSync(bench.backups)).toHaveLength(4);
+    expect(await bench.volumes.removeBackup(bob, 'bob.tar')).toBe(fileOf('bob'));
+    for (const file of [fileOf('bob2'), 'ada.tar', 'damaged.tar']) await bench.volumes.removeBackup(ada, file);
+    expect(readdirSync(bench.backups)).toEqual([]);
+    expect(existsSync(bench.file)).toBe(true);
   });
 });
 

@@ -20,7 +20,10 @@ type Named = readonly { readonly name: string }[];
 const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSignal) => Promise<Named> } = {
   sandboxes: (client, signal) => client.call('listSandboxes', { signal }),
   users: (client, signal) => client.call('listUsers', { signal }),
-  volumes: (client, signal) => client.call('listVolumes', { signal }),
+  volumes: async (client, signal) => {
+    const volumes = await client.call('listVolumes', { signal });
+    return volumes.map(({ name, label }) => ({ name: label ?? name }));
+  },
   secrets: (client, signal) => client.call('listSecrets', { signal }),
   images: (client, signal) => client.call('listImages', { signal }),
   credentials: (client, signal) => client.call('listCredentials', { signal }),

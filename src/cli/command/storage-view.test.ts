@@ -12,7 +12,14 @@ import { volumeUsage } from './volume-status.ts';
 const createdAt = '2026-01-01T00:00:00Z';
 const now = Date.parse('2026-01-01T02:00:00Z');
 const volume: VolumeStatusView = {
-  ...{ name: 'carrel-home-0123abcd', type: 'home', user: 'bob', createdAt, lastUsedAt: '2026-01-01T01:59:00Z' },
+  ...{
+    name: 'carrel-home-0123abcd',
+    type: 'home',
+    label: null,
+    user: 'bob',
+    createdAt,
+    lastUsedAt: '2026-01-01T01:59:00Z',
+  },
   ...{ migratedFrom: null, sizeBytes: 3 * 1024 ** 2, mountedBy: ['a', 'eve/\u001b'], stale: false },
 };
 const shared: VolumeStatusView = {
@@ -21,16 +28,29 @@ const shared: VolumeStatusView = {
 };
 
 test('volumes', () => {
-  expect(volumeListing([volume, shared], now)).toEqual([
+  const named = { ...volume, name: 'carrel-named-0123abcd-cache', type: 'named', label: 'cache' };
+  expect(volumeListing([volume, shared, named], now)).toEqual([
     'NAME                  TYPE      OWNER   AGE  LAST USE',
     'carrel-home-0123abcd  home      bob     2h   1m ago',
     'carrel-chromadb       chromadb  shared  2h   never',
+    'cache                 named     bob     2h   1m ago',
   ]);
 });
 
 test('backups, with what restore takes', () => {
-  const backup = { name: volume.name, type: 'home', user: 'bob', createdAt, sizeBytes: 2048, file: '/b/a\n.tar' };
-  expect(backupListing([backup], now)).toEqual(['TYPE  OWNER  SIZE  AGE  FILE', 'home  bob    2.0K  2h   /b/a\\n.tar']);
+  const backup = {
+    name: volume.name,
+    type: 'home',
+    label: null,
+    user: 'bob',
+    createdAt,
+    sizeBytes: 2048,
+    file: '/b/a\n.tar',
+  };
+  expect(backupListing([backup], now)).toEqual([
+    'VOLUME  OWNER  SIZE  AGE  FILE',
+    'home    bob    2.0K  2h   /b/a\\n.tar',
+  ]);
 });
 
 test('volumes with their sizes and who has them, stale ones marked', () => {

@@ -5,7 +5,7 @@ import { connect } from '../daemon.ts';
 import { age } from '../output/age.ts';
 import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
-import { lastUseCell, ownerCell } from '../volume.ts';
+import { lastUseCell, nameCell, ownerCell } from '../volume.ts';
 
 type Options = { readonly allUsers?: boolean; readonly backups?: boolean };
 
@@ -27,18 +27,18 @@ async function backupsLs(context: Context, query: { readonly allUsers?: boolean 
 
 export function backupListing(backups: readonly BackupEntryView[], now?: number): string[] {
   const rows = backups.map((one) => [
-    plain(one.type),
+    plain(one.label ?? one.type),
     ownerCell(one),
     formatSize(one.sizeBytes),
     age(one.createdAt, now),
     plain(one.file),
   ]);
-  return table([['TYPE', 'OWNER', 'SIZE', 'AGE', 'FILE'], ...rows]);
+  return table([['VOLUME', 'OWNER', 'SIZE', 'AGE', 'FILE'], ...rows]);
 }
 
 export function volumeListing(volumes: readonly VolumeView[], now?: number): string[] {
   const rows = volumes.map((one) => [
-    plain(one.name),
+    nameCell(one),
     plain(one.type),
     ownerCell(one),
     age(one.createdAt, now),

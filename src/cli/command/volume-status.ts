@@ -5,7 +5,7 @@ import { connect } from '../daemon.ts';
 import { during } from '../output/progress.ts';
 import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
-import { lastUseCell, ownerCell } from '../volume.ts';
+import { lastUseCell, nameCell, ownerCell } from '../volume.ts';
 
 type Options = { readonly allUsers?: boolean };
 
@@ -21,7 +21,7 @@ export default async function volumeStatus(context: Context, { options }: Invoca
 
 export function volumeUsage(volumes: readonly VolumeStatusView[], now?: number): string[] {
   const rows = volumes.map((one) => [
-    plain(one.name),
+    nameCell(one),
     plain(one.type),
     ownerCell(one),
     one.sizeBytes === null ? '-' : formatSize(one.sizeBytes),

@@ -2,6 +2,7 @@
 import type { Client } from '../../api/client.ts';
 import type { FleetStep } from '../../api/routes.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
+import { isVolumeType } from '../../model/volume.ts';
 import { tellFallback } from '../fallback.ts';
 import type { Output } from '../output/output.ts';
 
@@ -15,7 +16,10 @@ export interface Hands {
 }
 
 const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<void> } = {
-  'init-volumes': async ({ client }) => void (await client.call('initVolumes')),
+  'init-volumes': async ({ client }, { volumes }) => {
+    const names = volumes.filter((volume) => !isVolumeType(volume));
+    await client.call('initVolumes', { body: { names } });
+  },
   create,
   replace: async (hands, step) => {
     await remove(hands, step);
