@@ -79,9 +79,12 @@ test('snapshots of the sandbox that was named, files inside it, and agents are o
   expect(inBash).toContain('carrel __names inside "$cur"');
   expect(inBash).toMatch(/^ {4}swarm\\ run:--agent\) .*carrel __names agents /m);
   expect(inZsh).toContain("'2:snapshot:_carrel_snapshots'");
+  // Without (@) the words are joined, and the first of them is a letter.
+  expect(inZsh).toContain('(@)words[2,-1]:#-*}[1]}"');
   expect(inZsh).toContain('carrel __names inside "$PREFIX"');
   expect(inZsh).toContain('_carrel_agents() {');
   expect(inFish).toContain('carrel __names snapshots (commandline -opc)[3]');
+  expect(inFish).toMatch(/at restore' -a '\(test \(count \(commandline -opc\)\) -lt 3; and carrel __names /);
   expect(inFish).toContain('carrel __names inside (commandline -ct)');
   expect(inFish).toContain("-l agent -x -a '(carrel __names agents 2>/dev/null)'");
 });

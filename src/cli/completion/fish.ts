@@ -68,7 +68,7 @@ function offered({ name, completes }: CommandEntry): string[] {
       ];
     case 'sandbox-snapshots':
       return [
-        complete(here, `-a '(${sandboxes})'`, 'sandbox'),
+        complete(here, `-a '(test (count (commandline -opc)) -lt 3; and ${sandboxes})'`, 'sandbox'),
         complete(here, `-a '(${namesWithin('snapshots', '(commandline -opc)[3]')})'`, 'snapshot'),
       ];
     case 'sandbox-files':

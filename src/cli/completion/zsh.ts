@@ -8,7 +8,7 @@ export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntr
 ${nameKinds.map(namesFunction).join('\n')}
 _carrel_snapshots() {
   local -a names
-  names=(\${(f)"$(${namesWithin('snapshots', `"\${\${words[2,-1]:#-*}[1]}"`)})"})
+  names=(\${(f)"$(${namesWithin('snapshots', `"\${\${(@)words[2,-1]:#-*}[1]}"`)})"})
   compadd -a names
 }
 _carrel_places() {
