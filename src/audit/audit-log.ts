@@ -8,7 +8,7 @@ import { crashPoint } from '../lib/crash-point.ts';
 import { lastText, readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { Generations } from '../lib/generations.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
-import { asFault, Fault } from '../model/fault.ts';
+import { asFault, Fault, spaceHint } from '../model/fault.ts';
 import type { Act, Audit, Begun, Detail, Entry, ReadOptions } from './audit.ts';
 import { decodeLine, encodeLine } from './entry.ts';
 
@@ -82,7 +82,7 @@ class AuditLog implements Audit {
       this.#open.delete(begun.id);
       throw new Fault('exhausted', `the audit log cannot be written: ${asFault(error).message}`, {
         cause: error,
-        hint: 'Free some disk space; stopping and removing works meanwhile.',
+        hint: spaceHint,
       });
     }
   }

@@ -103,6 +103,7 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     own,
     work,
     watch,
+    reserve,
     servers,
   } = whole;
   const someImage = async () => {
@@ -115,6 +116,7 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     home: home.home,
     startedAtMs: Date.now(),
     ...{ rootless, settings, store, audit, engine, users, scopes, work, engines, shutdown },
+    giveUpSpace: () => reserve.giveUp(),
     commandBegins: (sandbox) => watch.keepSoon(sandbox),
     commandEnded: (sandbox) => watch.keep(sandbox),
     output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
@@ -141,7 +143,8 @@ function noteBuild(home: string): void {
 }
 
 /** Whoever asks meanwhile has what they ask about looked at first. */
-function begin({ loop, networks, watch, swarms, settings, report }: Whole): void {
+function begin({ loop, networks, watch, swarms, settings, reserve, report }: Whole): void {
+  void reserve.fill().catch((error: unknown) => report('reserve', asFault(error)));
   void loop.start().then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));

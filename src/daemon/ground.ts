@@ -1,7 +1,7 @@
 /** What a daemon stands on, opened in this order: nobody else may be here, and what happens from now on is written down. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
@@ -14,6 +14,7 @@ import { lazyEngine } from '../engine/several.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { OwnLog } from '../lib/own-log.ts';
+import { Reserve } from '../lib/reserve.ts';
 import { keepDescriptors } from '../lib/sys.ts';
 import { type Fault, isFault } from '../model/fault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -25,6 +26,9 @@ import { type Home, lockHome, openHome } from './home.ts';
 import { Settings } from './settings.ts';
 import { Threads } from './threads.ts';
 
+/** For what is mapped into memory: writing to it without space would end the process. */
+const startBytes = 256 * 1024;
+
 export type Ground = ReturnType<typeof openGround>;
 
 export function openGround(homeFolder: string, rootless: boolean) {
@@ -33,17 +37,20 @@ export function openGround(homeFolder: string, rootless: boolean) {
   keepDescriptors();
   const home = openHome(homeFolder, rootless, () => config.volumePrefix);
   const holdsHome = lockHome(home.home);
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, new OwnLog(join(home.home, 'daemon.log')));
+  const reserve = new Reserve(join(home.home, 'reserve'));
+  reserve.provide(startBytes);
+  const log = openLog(join(home.home, 'daemon.log'));
   const settings = new Settings(home.config);
   const { config } = settings;
   dropGroups(rootless, config.dockerSocket ?? engineSocket());
-  const store = openSqliteStore(home.database, config);
+  const giveUpSpace = () => reserve.giveUp();
+  const store = reserve.with(() => openSqliteStore(home.database, { maxEvents: config.maxEvents, giveUpSpace }));
   const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
   shieldCrun();
   const docker = openDocker(home, config);
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
-  const auditTrouble = (fault: Fault) => tolerant(() => log.error(fault.toJSON(), 'audit'));
+  const auditTrouble = (fault: Fault) => log.error(fault.toJSON(), 'audit');
   const audit: Audit = fairAudit({
     audit: openAudit({ folder: home.audit, ...config.audit, now, report: auditTrouble }),
     owner,
@@ -52,10 +59,10 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const threads = new Threads({ scratch: home.scratch, installation: home.installation });
   setScratch(home.scratch, home.installation);
   return {
-    ...{ home, holdsHome, rootless, settings, config, log, store, local, docker, owner, audit, threads, now },
+    ...{ home, holdsHome, reserve, rootless, settings, config, log, store, local, docker, owner, audit, threads, now },
     /** One thing at a time happens to the state of a sandbox. */
     locks: new Exclusive(),
-    report: (id: string, fault: Fault) => tolerant(() => log.warn({ id, ...fault.toJSON() }, 'reconcile')),
+    report: (id: string, fault: Fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
   };
 }
 
@@ -76,12 +83,16 @@ function engineSocket(): string | null {
 }
 
 /** A log that cannot be written, on a full disk say, is no reason to stop. */
-function tolerant(write: () => void): void {
-  try {
-    write();
-  } catch {
-    // Nowhere is left to say it, ignoring.
-  }
+function openLog(path: string): Logger {
+  const own = new OwnLog(path);
+  const write = (text: string) => {
+    try {
+      own.write(text);
+    } catch {
+      // There is no other place to say it, ignoring.
+    }
+  };
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
 }
 
 /** The person who runs the daemon owns the installation and is its first user. */

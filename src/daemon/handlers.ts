@@ -33,6 +33,8 @@ export interface Served {
   readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'waiting' | 'notice'>;
   readonly users: Users;
   readonly scopes: Scopes;
+  /** Makes some room on a full disk; false when no more can be made. */
+  readonly giveUpSpace: () => boolean;
   /** What must not be broken off. */
   readonly work: Work;
   /** What a sandbox wrote, earlier starts included. */

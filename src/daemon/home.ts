@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import type { Places } from '../launch/launch.ts';
 import { isErrno } from '../lib/file.ts';
 import { tryLock } from '../lib/sys.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, spaceHint } from '../model/fault.ts';
 import { defaultVolumePrefix, volumeName } from '../model/volume.ts';
 import { overlayRefusal } from '../workspace/trial.ts';
 
@@ -34,10 +34,22 @@ export interface Home extends Places {
   readonly scratch: string;
 }
 
-/** Only tried where a sandbox could be mounted for, in a mount namespace of our own. */
-function canOverlay(home: string, rootless: boolean): boolean {
-  mkdirSync(join(home, 'volumes'), { recursive: true, mode: 0o700 });
-  return overlayRefusal(join(home, 'volumes'), home, rootless ? 'user' : 'trusted') === null;
+/**
+ * Only tried where a sandbox could be mounted for, in a mount namespace of our own, and once. A full disk tells nothing:
+ * no sandbox can start there, and the next one to ask has it tried again.
+ */
+function overlayTrial(home: string, rootless: boolean): () => boolean {
+  let found: boolean | undefined;
+  return () => {
+    try {
+      mkdirSync(join(home, 'volumes'), { recursive: true, mode: 0o700 });
+      found ??= overlayRefusal(join(home, 'volumes'), home, rootless ? 'user' : 'trusted') === null;
+      return found;
+    } catch (error) {
+      if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) return true;
+      throw error;
+    }
+  };
 }
 
 /** A folder that goes at the latest when the next daemon starts. */
@@ -52,6 +64,7 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
   const home = realpathSync(folder);
   const sandboxes = join(home, 'sandboxes');
   mkdirSync(sandboxes, { recursive: true, mode: 0o711 });
+  const canOverlay = overlayTrial(home, rootless);
   return {
     home,
     database: join(home, 'carrel.db'),
@@ -70,7 +83,9 @@ export function openHome(folder: string, rootless: boolean, volumePrefix = () =>
     base: (id) => join(home, 'bases', id),
     applies: join(home, 'applies'),
     scratch: join(home, 'scratch'),
-    overlays: canOverlay(home, rootless),
+    get overlays() {
+      return canOverlay();
+    },
     rootless,
   };
 }
@@ -106,7 +121,7 @@ function homeFault(home: string, error: unknown): unknown {
   if (isErrno(error, 'EEXIST') || isErrno(error, 'ENOTDIR'))
     return new Fault('invalid', `${home} is not a folder`, { hint, cause: error });
   if (isErrno(error, 'ENOSPC'))
-    return new Fault('exhausted', `no space left for ${home}`, { hint: 'Free some disk space.', cause: error });
+    return new Fault('exhausted', `no space left for ${home}`, { hint: spaceHint, cause: error });
   return error;
 }
 
@@ -121,8 +136,10 @@ export function lockHome(home: string): () => boolean {
     throw new Fault('conflict', `a daemon is running for ${home} already`, {
       hint: 'Use it, or end it with: carrel down',
     });
-  ftruncateSync(fd);
-  writeSync(fd, `${process.pid}\n`);
+  // Written over first: on a full disk there is no room for what was given back.
+  const note = `${process.pid}\n`;
+  writeSync(fd, note, 0);
+  ftruncateSync(fd, note.length);
   return () => isAt(path, fd);
 }
 

@@ -11,7 +11,8 @@ import { issueText } from '../api/issue-text.ts';
 import { actAsHeader, noticeHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import type { Peer } from '../audit/audit.ts';
-import { asFault, consequences, Fault } from '../model/fault.ts';
+import { isErrno } from '../lib/file.ts';
+import { asFault, consequences, Fault, spaceHint } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
 import { Connections, limitsFor } from './connections.ts';
@@ -124,17 +125,31 @@ function refuse(context: HonoContext, fault: Fault): Response {
 /** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
 const maxNameBytes = 107 - '/proc/self/fd/9999/'.length;
 
-/** Removes what an earlier daemon left there. */
-function prepareSocket(path: string): void {
+/** Where there is something, it is what an earlier daemon left. */
+function checkSocket(path: string): void {
   const refused = (why: string) => new Fault('invalid', why, { hint: 'share.socket in config.yaml says where it is.' });
   if (Buffer.byteLength(basename(path)) > maxNameBytes)
     throw refused(`the name of the socket ${path} is longer than ${maxNameBytes} bytes`);
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
     throw refused(`there is no folder ${dirname(path)} to make a socket in`);
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
-  rmSync(path);
+  if (found && !found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
+}
+
+/** False where the disk has no room for a socket. Asked for in the same moment in which some may have been made. */
+function bound(server: http.Server, path: string): Promise<boolean> {
+  return new Promise<boolean>((resolve, reject) => {
+    const failed = (error: Error) => (isErrno(error, 'ENOSPC') ? resolve(false) : reject(error));
+    server.once('error', failed);
+    server.listen({ path }, () => {
+      server.off('error', failed);
+      resolve(true);
+    });
+  });
+}
+
+function noRoom(path: string): Fault {
+  return new Fault('exhausted', `the disk has no room for the socket ${path}`, { hint: spaceHint });
 }
 
 /** Without a path at the door that only the owner can open. */
@@ -142,7 +157,7 @@ export async function listen(served: Served, shared?: string, limits = limitsFor
   const own = join(served.home, socketName);
   if (shared === own) throw new Fault('invalid', `share.socket: ${own} is the owner's alone`);
   const [path, ownersDoor] = [shared ?? own, shared === undefined];
-  prepareSocket(path);
+  checkSocket(path);
   const connections = ownersDoor ? null : new Connections(limits, (socket) => peerOfSocket(socket)?.uid ?? null);
   const authenticated = (socket: Socket) => connections?.authenticated(socket);
   const app = createApp(served, ownersDoor, authenticated);
@@ -152,10 +167,11 @@ export async function listen(served: Served, shared?: string, limits = limitsFor
   serveUpgrades(server, served, ownersDoor, authenticated);
   connections?.guard(server);
   const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ path: `/proc/self/fd/${folder}/${basename(path)}` }, resolve);
-  });
+  const bind = () => {
+    rmSync(path, { force: true });
+    return bound(server, `/proc/self/fd/${folder}/${basename(path)}`);
+  };
+  while (!(await bind())) if (!served.giveUpSpace()) throw noRoom(path);
   // Whoever comes through the other door shows a token.
   chmodSync(path, ownersDoor ? 0o600 : 0o666);
   return server;

@@ -12,8 +12,9 @@ export const forkingMark = 'forking';
 
 /** Before anybody can ask for something new. */
 export async function sweepFolders(home: Home, isRecorded: (id: string) => boolean): Promise<void> {
-  await removeTree(home.scratch);
-  mkdirSync(home.scratch, { mode: 0o700 });
+  // The folder itself stays, so that a start needs no space.
+  await removeThose(home.scratch, () => true);
+  mkdirSync(home.scratch, { recursive: true, mode: 0o700 });
   const sandboxes = dirname(home.sandbox('any'));
   await removeThose(sandboxes, (name) => existsSync(join(sandboxes, name, forkingMark)) && !isRecorded(name));
   await removeThose(dirname(home.base('any')), (name) => name.includes('.new'));

@@ -21,6 +21,7 @@ const c = {
   recv: libc('long recv(int fd, _Out_ void *buffer, size_t length, int flags)'),
   flock: libc('int flock(int fd, int operation)'),
   syncfs: libc('int syncfs(int fd)'),
+  fallocate: libc('int fallocate(int fd, int mode, int64_t offset, int64_t length)'),
   renameat2: libc(
     'long syscall(long number, int fromFolder, const void *from, int toFolder, const void *to, uint32_t flags)',
   ),
@@ -180,6 +181,12 @@ export function tryLock(fd: number): boolean {
 /** Returns once everything written so far to the filesystem of this file is on disk. */
 export function syncFilesystem(fd: number): void {
   checked('syncfs', c.syncfs(fd));
+}
+
+/** From then on the first so many bytes of the file have space on disk; neither its size nor what it holds changes. */
+export function allocate(fd: number, bytes: number): void {
+  const FALLOC_FL_KEEP_SIZE = 1;
+  checked('fallocate', c.fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes));
 }
 
 /** One name in an open folder. */

@@ -86,13 +86,17 @@ export function isFault(error: unknown, code?: FaultCode): error is Fault {
   return error instanceof Fault && (code === undefined || error.code === code);
 }
 
+/** For a full disk. */
+export const spaceHint =
+  'Free some disk space: carrel ls --size tells what sandboxes take, and carrel rm --force NAME works on a full disk.';
+
 /** Anything thrown, as a Fault; what was not foreseen is our own fault. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const message = error instanceof Error ? error.message : String(error);
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new Fault('exhausted', message, { cause: error, hint: 'Free some disk space.' });
+    return new Fault('exhausted', message, { cause: error, hint: spaceHint });
   }
   if (code === 'EMFILE' || code === 'ENFILE') {
     return new Fault('exhausted', message, { cause: error, hint: 'Raise the limit on open files (ulimit -n).' });

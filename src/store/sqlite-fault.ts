@@ -1,7 +1,7 @@
 /** What SQLite says, and the filesystem under it, as Faults. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { asFault, Fault, type FaultCode } from '../model/fault.ts';
+import { asFault, Fault, type FaultCode, spaceHint } from '../model/fault.ts';
 import { damaged } from './migrations.ts';
 
 export function translated<T>(path: string, work: () => T): T {
@@ -24,7 +24,7 @@ const translations: readonly Translation[] = [
     codes: /^(SQLITE_FULL|SQLITE_NOMEM|SQLITE_TOOBIG|ENOSPC|EDQUOT)/,
     code: 'exhausted',
     says: 'has no room for more',
-    hint: 'Free some space on its filesystem; nothing that was stored is lost.',
+    hint: spaceHint,
   },
   {
     codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL)/,
@@ -58,7 +58,7 @@ function toFault(path: string, error: unknown): Fault {
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(found) || error instanceof SyntaxError) {
     return damaged(path, `is damaged: ${asFault(error).message}`, error);
   }
-  const code = found.startsWith('SQLITE_IOERR') && isFull(path) ? 'SQLITE_FULL' : found;
+  const code = /^SQLITE_(IOERR|CANTOPEN)/.test(found) && isFull(path) ? 'SQLITE_FULL' : found;
   const match = translations.find(({ codes }) => codes.test(code));
   if (!match) return asFault(error);
   return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
@@ -68,8 +68,8 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** SQLite calls it an I/O error when there is no room for the index of its log, which grows by 32 KiB. */
+/** SQLite has other words for it when there is no room for its log, or for the index of it, which grows by 32 KiB. */
 function isFull(path: string): boolean {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize < 64 * 1024;
+  const { bavail, bsize, files, ffree } = statfsSync(dirname(path));
+  return bavail * bsize < 64 * 1024 || (files > 0 && ffree < 2);
 }

@@ -7,15 +7,16 @@
  * The seq of an event is also the revision of the row written with it. A revision thus never comes back, not even when a
  * row is removed and another takes its id.
  */
-import { accessSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import type { Event, NewEvent } from '../model/event.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { keep, pragma } from './kept.ts';
+import { allocateIndex, keepingLog, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
-import { damaged, migrate, refuseForeign } from './migrations.ts';
+import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
 import { codeOf, translated } from './sqlite-fault.ts';
 import {
   defaultMaxEvents,
@@ -32,14 +33,16 @@ import {
 const busyMs = 250;
 
 /** Opens the store, making it when there is none. The folder must exist. */
-export function openSqliteStore(path: string, { maxEvents = defaultMaxEvents }: StoreOptions = {}): Store {
+export function openSqliteStore(path: string, options: StoreOptions = {}): Store {
   return translated(path, () => {
     if (!existsSync(path)) create(path);
     accessSync(path, constants.R_OK | constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
     refuseForeign(path);
-    refuseDamaged(path);
-    return new SqliteStore(path, connect(path), maxEvents);
+    const db = refusingDamaged(path, () => connect(path));
+    const index = allocateIndex(path, db, options);
+    preallocate(db, path);
+    return new SqliteStore({ path, db, index }, options);
   });
 }
 
@@ -68,15 +71,21 @@ function emptyStore(): Buffer {
   }
 }
 
-/** Closing a writable connection folds the log into the file, so a file that has one is checked read-only. */
-function refuseDamaged(path: string): void {
+/**
+ * Closing the last writable connection folds the log into the file, so a file that has one is checked read-only. What is
+ * opened next is open before the check is closed, so that the files of the log stay.
+ */
+function refusingDamaged<T>(path: string, next: () => T): T {
   const db = keep(new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs }));
   try {
     const verdict = pragma(db, 'quick_check(1)');
     if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
+    // Migrations need the file for themselves.
+    if (pragma(db, 'user_version') === schemaVersion) return next();
   } finally {
     db.close();
   }
+  return next();
 }
 
 function isFilled(path: string): boolean {
@@ -90,6 +99,8 @@ function connect(path: string): Database.Database {
     migrate(db);
     const mode = pragma(db, 'journal_mode = WAL');
     if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
+    // The first look at it makes the files of the log.
+    db.exec('SELECT seq FROM rows LIMIT 1');
     return db;
   } catch (error) {
     db.close();
@@ -132,9 +143,18 @@ function prepare(db: Database.Database) {
   };
 }
 
+interface Opened {
+  readonly path: string;
+  readonly db: Database.Database;
+  /** The index of its log, open as long as the connection. */
+  readonly index: number;
+}
+
 class SqliteStore implements Store {
   readonly #path: string;
+  readonly #index: number;
   readonly #maxEvents: number;
+  readonly #giveUpSpace: () => boolean;
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
@@ -142,9 +162,11 @@ class SqliteStore implements Store {
   #synchronous: 'FULL' | 'NORMAL' = 'FULL';
   #closed = false;
 
-  constructor(path: string, db: Database.Database, maxEvents: number) {
+  constructor({ path, db, index }: Opened, options: StoreOptions) {
     this.#path = path;
-    this.#maxEvents = maxEvents;
+    this.#index = index;
+    this.#maxEvents = options.maxEvents ?? defaultMaxEvents;
+    this.#giveUpSpace = options.giveUpSpace ?? (() => false);
     this.#db = db;
     this.#sql = keep(prepare(db));
     this.#atomically = db.transaction((work) => work());
@@ -180,7 +202,7 @@ class SqliteStore implements Store {
   }
 
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K> {
-    return this.#write(event, options, (revision) => {
+    return this.#writeWithReserve(event, options, (revision) => {
       const text = encode(value);
       const raw = this.#sql.update.get(revision, text, row.kind, row.id, row.revision);
       return raw ? rowOf<K>({ ...raw, value: text })! : this.#refuseStale(row);
@@ -188,7 +210,7 @@ class SqliteStore implements Store {
   }
 
   remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void {
-    this.#write(event, options, () => {
+    this.#writeWithReserve(event, options, () => {
       const { changes } = this.#sql.remove.run(row.kind, row.id, row.revision);
       if (changes === 0) this.#refuseStale(row);
     });
@@ -214,12 +236,24 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     this.#feed.clear();
-    translated(this.#path, () => this.#db.close());
+    translated(this.#path, () => keepingLog(this.#path, () => this.#db.close()));
+    closeSync(this.#index);
   }
 
   #call<T>(work: () => T): T {
     if (this.#closed) throw refusal.closed();
     return translated(this.#path, work);
+  }
+
+  /** What is there already can be changed and removed on a full disk; only for something new there has to be room. */
+  #writeWithReserve<T>(event: NewEvent, options: WriteOptions | undefined, change: (revision: number) => T): T {
+    for (;;) {
+      try {
+        return this.#write(event, options, change);
+      } catch (error) {
+        if (!isFault(error, 'exhausted') || !this.#giveUpSpace()) throw error;
+      }
+    }
   }
 
   /** The event comes first because its seq is the revision of the row. */

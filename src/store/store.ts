@@ -11,6 +11,8 @@
  *
  * Every call is synchronous, so a read and the write built on it cannot be interleaved within the daemon.
  *
+ * On a full disk rows are still changed and removed, as far as space was kept back for that; new ones are refused.
+ *
  * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
  */
@@ -59,6 +61,8 @@ export interface WriteOptions {
 export interface StoreOptions {
   /** So many events stay at most, and at least nine tenths of that. */
   readonly maxEvents?: number;
+  /** Makes some room on a full disk for changing and removing what is there; false when no more can be made. */
+  readonly giveUpSpace?: () => boolean;
 }
 
 export const defaultMaxEvents = 100_000;

@@ -1,5 +1,6 @@
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isErrno } from '../lib/file.ts';
 import { bindMount, detachMount, mount, mountFlags } from '../lib/sys-mount.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
@@ -10,8 +11,8 @@ import type { WorkspacePlace } from './workspace.ts';
 export function overlayRefusal(lower: string, home: string, marks: WorkspacePlace['marks']): string | null {
   const folder = mkdtempSync(join(home, 'trial-'));
   const target = join(folder, 'merged');
-  for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name));
   try {
+    for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name));
     // The names of both may hold what separates options, so they are given relative to open folders.
     withFolders([lower, folder], ([bottom, top]) => {
       const options = `lowerdir=${bottom},upperdir=${top}/upper,workdir=${top}/work`;
@@ -20,6 +21,7 @@ export function overlayRefusal(lower: string, home: string, marks: WorkspacePlac
     });
     return null;
   } catch (error) {
+    if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) throw error;
     return (error as Error).message;
   } finally {
     detachMount(target);

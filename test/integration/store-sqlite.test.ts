@@ -35,13 +35,14 @@ function freshPath(): string {
   return join(folder, 'carrel.db');
 }
 
-/** A store with rows in it, well closed. */
+/** A store with rows in it, well closed, as it is after somebody copied it. */
 function filledStore(rows = 50): string {
   const path = freshPath();
   const store = openSqliteStore(path);
   for (let n = 0; n < rows; n += 1)
     store.insert(userRow(`${n}`, { value: user({ name: 'x'.repeat(2000) }) }), event(`${n}`));
   store.close();
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
   return path;
 }
 
@@ -80,7 +81,7 @@ function overwrite(path: string, offset: number, bytes: Buffer): void {
 storeConformance('the SQLite store', (options) => openSqliteStore(freshPath(), options));
 
 describe('a new SQLite store', () => {
-  it('is for its owner alone, with its log, and leaves nothing else behind', () => {
+  it('is for its owner alone, and so is its log, whose space it keeps when it is closed', () => {
     const path = freshPath();
     const store = openSqliteStore(path);
     store.insert(userRow('a'), event('a'));
@@ -88,7 +89,13 @@ describe('a new SQLite store', () => {
     expect(names).toEqual(['carrel.db', 'carrel.db-shm', 'carrel.db-wal']);
     for (const name of names) expect(statSync(join(dirname(path), name)).mode & 0o777).toBe(0o600);
     store.close();
-    expect(readdirSync(dirname(path))).toEqual(['carrel.db']);
+    expect(readdirSync(dirname(path)).sort()).toEqual(names);
+    expect(statSync(`${path}-wal`).blocks * 512).toBeGreaterThan(1024 ** 2);
+    const alone = freshPath();
+    copyFileSync(path, alone);
+    const copy = openSqliteStore(alone);
+    expect(copy.get('user', 'a')).not.toBeNull();
+    copy.close();
   });
 
   it('shows what it is in its header', () => {
@@ -174,8 +181,11 @@ describe('a full or read-only disk', () => {
     expect(said).toEqual({
       write: 'exhausted',
       kept: true,
+      changed: 'exhausted',
+      changedWithReserve: 'ok',
+      insertedWithReserve: 'exhausted',
       afterwards: 'ok',
-      opening: 'exhausted',
+      opening: 'ok',
       creating: 'exhausted',
       left: [],
       reopened: true,

@@ -1,0 +1,103 @@
+/** The space that the SQLite file, its log and the index of the log need, had before it is needed. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { isErrno } from '../lib/file.ts';
+import { allocate } from '../lib/sys.ts';
+import type { StoreOptions } from './store.ts';
+
+const preallocated = { mostBytes: 1024 ** 2, leastBytes: 64 * 1024 };
+/** The part of what is free that may be taken. */
+const share = 16;
+
+/**
+ * Makes the file and its log as large as many small writes need, so that these need no new space: a value that is written
+ * and then deleted leaves free pages in the file, and a log that is written over from its beginning.
+ */
+export function preallocate(db: Database, path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const bytes = Math.min(preallocated.mostBytes, Math.floor((bavail * bsize) / share));
+  if (bytes < preallocated.leastBytes) return;
+  const remove = "DELETE FROM rows WHERE kind = 'space'";
+  try {
+    db.exec(`${remove};
+      INSERT INTO rows (seq, kind, id, owner, name, revision, value)
+        VALUES (-1, 'space', '', '', '', -1, hex(zeroblob(${Math.floor(bytes / 2)})));
+      ${remove};
+      PRAGMA wal_checkpoint(PASSIVE)`);
+  } catch {
+    // There is no room for it, ignoring: writes need space of their own then.
+  }
+}
+
+/**
+ * SQLite removes the files of its log when the last connection closes, and the next one would need space for them. They stay,
+ * by a second name meanwhile, and the log counts as empty: all of it is in the file by then.
+ */
+export function keepingLog(path: string, close: () => void): void {
+  const held = [`${path}-wal`, `${path}-shm`].map((name) => ({ name, other: `${name}.kept` }));
+  for (const { name, other } of held) giveOtherName(name, other);
+  close();
+  for (const { name, other } of held) {
+    if (existsSync(name) || !existsSync(other)) rmSync(other, { force: true });
+    else if (name.endsWith('-wal')) restoreEmpty(other, name);
+    else renameSync(other, name);
+  }
+}
+
+function giveOtherName(name: string, other: string): void {
+  try {
+    rmSync(other, { force: true });
+    linkSync(name, other);
+  } catch {
+    // Its filesystem has no links, ignoring: then the next one needs space.
+  }
+}
+
+const walHeaderBytes = 32;
+
+/** A log without a header holds nothing. */
+function restoreEmpty(kept: string, name: string): void {
+  const fd = openSync(kept, 'r+');
+  try {
+    writeSync(fd, Buffer.alloc(walHeaderBytes), 0, walHeaderBytes, 0);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(kept, name);
+}
+
+/** Of four thousand pages of the log, which is folded in at one thousand. */
+const indexBytes = 32 * 1024;
+
+/**
+ * Gives every page of the index of the log its space. SQLite maps that file and leaves holes where blocks are smaller than
+ * pages: writing to one on a full disk ends the process by SIGBUS. The descriptor is closed after the connection, because
+ * closing it takes away the locks that SQLite has on the file.
+ */
+export function allocateIndex(path: string, db: Database, { giveUpSpace = () => false }: StoreOptions): number {
+  const fd = openSync(`${path}-shm`, 'r+');
+  for (;;) {
+    try {
+      allocate(fd, indexBytes);
+      return fd;
+    } catch (error) {
+      if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'EDQUOT')) return fd; // This filesystem cannot, ignoring.
+      if (giveUpSpace()) continue;
+      db.close();
+      closeSync(fd);
+      throw error;
+    }
+  }
+}

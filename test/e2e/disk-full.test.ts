@@ -1,0 +1,81 @@
+/** A home on a small disk that a sandbox fills to the last byte, or to the last inode. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Installation, isRunning, until } from '../harness/installation.ts';
+
+const fillers = {
+  bytes: 'while :; do cat /dev/zero >> full; done',
+  inodes: 'i=0; while true; do true > n$i && i=$((i+1)); done',
+};
+type What = keyof typeof fillers;
+
+/** A real filesystem of its own, none of it reserved for root. */
+class SmallDisk {
+  readonly folder = mkdtempSync(join(tmpdir(), 'carrel-small-'));
+  readonly place = join(this.folder, 'mounted');
+
+  constructor(sizeMiB: number) {
+    const image = join(this.folder, 'image');
+    execFileSync('truncate', ['-s', `${sizeMiB}M`, image]);
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', '1000', image]);
+    mkdirSync(this.place);
+    execFileSync('mount', ['-o', 'loop', image, this.place]);
+  }
+
+  get free(): Record<What, number> {
+    const { bavail, bsize, ffree } = statfsSync(this.place);
+    return { bytes: bavail * bsize, inodes: ffree };
+  }
+
+  /** While the sandbox goes on, a few blocks of it come and go. */
+  async isFull(what: What): Promise<void> {
+    await until(() => this.free[what] < { bytes: 16_384, inodes: 1 }[what], `no ${what} to be left`);
+  }
+
+  dispose(): void {
+    execFileSync('umount', [this.place]);
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+const goOn = async () => {};
+const crash = (carrel: Installation) => carrel.killDaemon();
+const end = async (carrel: Installation) => {
+  const pid = carrel.daemonPid;
+  await carrel.ok('down');
+  await until(() => !isRunning(pid), 'the daemon to end');
+};
+
+describe('a disk that a sandbox goes on filling', () => {
+  let disk: SmallDisk;
+  let carrel: Installation;
+  afterEach(async () => {
+    await carrel.dispose();
+    disk.dispose();
+  });
+
+  it.each([
+    ['bytes', 'a daemon that goes on', goOn],
+    ['bytes', 'the next daemon, after an orderly end', end],
+    ['inodes', 'the next daemon, after a crash', crash],
+    ['inodes', 'the next daemon, after an orderly end', end],
+  ] as const)('to 0 %s free is freed by stop and rm, by %s', async (what, _, meanwhile) => {
+    disk = new SmallDisk(64);
+    carrel = new Installation(null, null, disk.place);
+    const project = carrel.folder('project');
+    await carrel.ok('create', '--name', 'other');
+    await carrel.ok('create', '--name', 'eater', project, '--', 'sh', '-c', fillers[what]);
+    await disk.isFull(what);
+    await meanwhile(carrel);
+    expect(await carrel.ok('stop', '--grace', '0', 'eater')).toBe('eater\n');
+    expect((await carrel.show('eater')).state).toBe('stopped');
+    await carrel.ok('rm', '--force', 'eater');
+    expect(disk.free.bytes).toBeGreaterThan(20 * 1024 ** 2);
+    expect(disk.free.inodes).toBeGreaterThan(400);
+    expect((await carrel.show('other')).state).toBe('running');
+    await carrel.ok('create', '--name', 'more', project);
+  });
+});
