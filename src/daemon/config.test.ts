@@ -26,6 +26,13 @@ it('keeps five files of ten megabytes and a hundred thousand events, unless told
   });
 });
 
+it('says how much of the disk stays free', () => {
+  const texts = ['', 'disk: {keepFree: 2g}', 'disk: {keepFree: 0}', 'disk: {keepFree: "0"}'];
+  expect(texts.map((text) => read(text).keepFreeBytes)).toEqual([null, 2048 * MiB, 0, 0]);
+  expect(() => read('disk: {keepFree: lots}')).toThrow('disk.keepFree: "lots" is not a size');
+  expect(() => read('disk: {keepFree: -1}')).toThrow('disk.keepFree');
+});
+
 it('has a prefix for the names of volumes', () => {
   expect([read('').volumePrefix, read('volumes: {prefix: lab}').volumePrefix]).toEqual(['carrel', 'lab']);
 });

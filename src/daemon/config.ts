@@ -34,6 +34,8 @@ const schema = z.strictObject({
     .strictObject({ cpus: z.number(), memory: size, swap: size, pids: z.int(), disk: size })
     .partial()
     .optional(),
+  /** How much of the disk of the home stays free: a sandbox that takes more is stopped. 0 turns that off. */
+  disk: z.strictObject({ keepFree: z.union([z.string(), z.int().min(0)]) }).optional(),
   /** What is kept of the output of each sandbox. */
   logs: rotation.optional(),
   audit: rotation.optional(),
@@ -102,6 +104,8 @@ const schema = z.strictObject({
 export interface Config {
   readonly runtime: string | null;
   readonly limits: Limits;
+  /** Null: decided by the size of the disk. */
+  readonly keepFreeBytes: number | null;
   readonly log: LogLimits;
   readonly audit: LogLimits;
   readonly maxEvents: number;
@@ -132,6 +136,7 @@ export function readConfig(path: string): Config {
   return {
     runtime: given.runtime ?? null,
     limits: limitsOf(given.limits, at),
+    keepFreeBytes: at('disk.keepFree', () => (given.disk ? bytes(given.disk.keepFree, 'disk.keepFree') : null)),
     log: at('logs.size', () => rotationOf(given.logs, 'logs')),
     audit: at('audit.size', () => rotationOf(given.audit, 'audit')),
     maxEvents: given.events?.keep ?? defaultMaxEvents,

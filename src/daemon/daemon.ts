@@ -143,12 +143,12 @@ function noteBuild(home: string): void {
 }
 
 /** Whoever asks meanwhile has what they ask about looked at first. */
-function begin({ loop, networks, watch, swarms, settings, reserve, report }: Whole): void {
-  void reserve.fill().catch((error: unknown) => report('reserve', asFault(error)));
+function begin({ loop, networks, watch, diskWatch, swarms, settings, report }: Whole): void {
   void loop.start().then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
+  diskWatch.start();
   swarms.start();
 }
 
@@ -163,11 +163,12 @@ function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
 }
 
 async function end(whole: Whole, all: boolean): Promise<string[]> {
-  const { loop, watch, swarms, reconciler, engine, proxy, threads, store, audit, log } = whole;
+  const { loop, watch, diskWatch, swarms, reconciler, engine, proxy, threads, store, audit, log } = whole;
   await finish(whole.work);
   const names = all ? await stopAll(whole) : [];
   loop.stop();
   watch.stop();
+  diskWatch.stop();
   swarms.dispose();
   for (const server of whole.servers) {
     server.close();

@@ -240,7 +240,8 @@ export class Sandboxes {
     const row = await this.current(name);
     if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state} already`);
     if (row.value.spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
-    this.#ask(row, { desired: 'running', attempt: row.value.status.attempt + 1 }, 'sandbox.start_requested');
+    const attempt = row.value.status.attempt + 1;
+    this.#ask(row, { desired: 'running', stopReason: null, attempt }, 'sandbox.start_requested');
     return this.settled(row);
   }
 

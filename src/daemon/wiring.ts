@@ -2,6 +2,7 @@
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { severalEngines } from '../engine/several.ts';
 import { packageVersion } from '../lib/package.ts';
+import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { grantedOf } from '../model/service.ts';
@@ -15,6 +16,8 @@ import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import { BaseWatch } from './base-watch.ts';
 import { CredentialSupply } from './credential-supply.ts';
+import { measureRunning, stopForDisk } from './disk-hands.ts';
+import { DiskWatch } from './disk-watch.ts';
 import type { Ground } from './ground.ts';
 import { openImages } from './images.ts';
 import { Networks } from './networks.ts';
@@ -64,7 +67,36 @@ export async function openParts(ground: Ground) {
   const loop = new Loop({ store, engine, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const images = openImages(home, config, store, now);
-  return { engine, watch, secrets, given, volumes, supply, proxy, networks, data, reconciler, loop, users, images };
+  const diskWatch = openDiskWatch(ground, loop);
+  return {
+    engine,
+    watch,
+    diskWatch,
+    secrets,
+    given,
+    volumes,
+    supply,
+    proxy,
+    networks,
+    data,
+    reconciler,
+    loop,
+    users,
+    images,
+  };
+}
+
+function openDiskWatch({ home, config, store, reserve, report, now }: Ground, loop: Loop): DiskWatch {
+  return new DiskWatch({
+    ...{ reserve, report },
+    free: () => freeAt(home.home),
+    keepFreeBytes: () => config.keepFreeBytes,
+    measure: (what) => measureRunning({ store, home }, what),
+    stop: async (id, reason) => {
+      stopForDisk(store, id, reason, now());
+      await loop.wake(id);
+    },
+  });
 }
 
 async function openVolumes(ground: Ground): Promise<Volumes> {

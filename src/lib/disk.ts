@@ -13,6 +13,15 @@ export async function diskUsage(folder: string): Promise<number> {
   return bytes;
 }
 
+/** The same of many at once, in bytes or in files, by folder; those that are not there are left out. */
+export async function diskUsages(folders: readonly string[], what: 'bytes' | 'inodes'): Promise<Map<string, number>> {
+  if (folders.length === 0) return new Map();
+  const unit = what === 'bytes' ? '--block-size=1' : '--inodes';
+  const { stdout } = await run(['du', '-s', '-0', unit, '--one-file-system', '--', ...folders], longMs);
+  const lines = stdout.split('\0').map((line) => line.split('\t', 2) as [string, string?]);
+  return new Map(lines.flatMap(([size, folder]) => (folder === undefined ? [] : [[folder, Number(size)]])));
+}
+
 /** Returns once everything on the filesystem of this path is safe on disk. */
 export async function syncAround(path: string): Promise<void> {
   const { exitCode, stderr } = await run(['sync', '-f', '--', path], longMs);

@@ -39,7 +39,7 @@ it('is made again after it was given up, and where a crash left a part of a file
   const { size } = statSync(join(folder, '5'));
   reserve.giveUp();
   writeFileSync(join(folder, '5'), 'part');
-  await reserve.fill();
+  await new Reserve(folder).fill();
   expect(readdirSync(folder)).toHaveLength(64);
   expect(statSync(join(folder, '5')).size).toBe(size);
 });

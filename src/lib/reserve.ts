@@ -4,7 +4,7 @@
  * crash anywhere leaves some of the files, and the next `fill` makes the others.
  */
 import { randomFillSync } from 'node:crypto';
-import { readdirSync, rmSync, statfsSync } from 'node:fs';
+import { readdirSync, rmSync, type StatsFs, statfsSync } from 'node:fs';
 import { mkdir, open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../model/fault.ts';
@@ -16,35 +16,51 @@ const files = 64;
 const filesAtOnce = 4;
 /** The part of what is free that may be kept back. */
 const share = 8;
+/** How soon it is tried again to make what there was no room for. */
+const againMs = 5000;
 
 export interface Free {
   readonly bytes: number;
   /** Infinite where the filesystem makes inodes as they are needed. */
   readonly inodes: number;
+  readonly totalBytes: number;
+  readonly totalInodes: number;
 }
 
 export class Reserve {
   readonly #folder: string;
+  #isWhole = false;
+  #nextMs = 0;
 
   /** `folder` is for the reserve alone. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Makes what is missing, as far as there is room; never shrinks what is there. */
+  /** Makes what is missing, as far as there is room; never shrinks what is there. Costs nothing while all is there. */
   async fill(): Promise<void> {
+    if (this.#isWhole || performance.now() < this.#nextMs) return;
+    this.#nextMs = performance.now() + againMs;
+    this.#isWhole = await this.#grown();
+  }
+
+  async #grown(): Promise<boolean> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    let isWhole = true;
     for (let n = 0; n < files; n += 1) {
       const free = await freeAt(this.#folder);
-      if (free.inodes < share * files) return;
-      if (!(await grow(join(this.#folder, String(n)), fileBytes(free)))) return;
+      const bytes = fileBytes(free);
+      if (free.inodes < share * files || !(await grow(join(this.#folder, String(n)), bytes))) return false;
+      isWhole &&= bytes === maxFileBytes;
     }
+    return isWhole;
   }
 
   /** Removes a few files; false when none was left. */
   giveUp(): boolean {
     const names = namesIn(this.#folder).slice(0, filesAtOnce);
     for (const name of names) rmSync(join(this.#folder, name), { force: true });
+    this.#isWhole = false;
     return names.length > 0;
   }
 
@@ -112,6 +128,11 @@ function freeAtSync(folder: string): Free | null {
   }
 }
 
-function freeOf(found: { bavail: number; bsize: number; files: number; ffree: number }): Free {
-  return { bytes: found.bavail * found.bsize, inodes: found.files === 0 ? Number.POSITIVE_INFINITY : found.ffree };
+function freeOf({ bavail, blocks, bsize, files, ffree }: StatsFs): Free {
+  return {
+    bytes: bavail * bsize,
+    inodes: files === 0 ? Number.POSITIVE_INFINITY : ffree,
+    totalBytes: blocks * bsize,
+    totalInodes: files,
+  };
 }

@@ -96,6 +96,8 @@ export interface SandboxSpec {
   readonly terminal?: TerminalSize | null;
   readonly autoRemove: boolean;
   readonly desired: Desired;
+  /** Why it is to stop, where no user asked for it. */
+  readonly stopReason?: string | null;
   readonly graceMs: number;
   /** Counts the times somebody asked for a start. */
   readonly attempt: number;

@@ -5,7 +5,7 @@
  * record is written before the engine acts, and forgotten only after the engine has nothing left.
  */
 import type { Exit, Observed, Started, Trouble } from '../engine/engine.ts';
-import { hasEnded, type Sandbox, type SandboxState, type SandboxStatus } from '../model/sandbox.ts';
+import { hasEnded, type Sandbox, type SandboxSpec, type SandboxState, type SandboxStatus } from '../model/sandbox.ts';
 
 export type Step =
   /** Take up a new attempt, after the last one is out of the engine. */
@@ -35,7 +35,7 @@ export function plan(sandbox: Sandbox, observed: Observed, held = false): Step |
   const { spec, status } = sandbox;
   if (hasEnded(status)) return planEnded(sandbox, observed, held);
   if (observed.kind === 'exited') return concludeExit(sandbox, observed.exit);
-  if (spec.desired !== 'running') return planStop(observed);
+  if (spec.desired !== 'running') return planStop(spec, observed);
   if (observed.kind === 'paused') return conclude('stopped', 'paused', null);
   if (observed.kind === 'running') return planRunning(status, observed);
   return wasLaunched(status) ? conclude('failed', 'lost', null) : { action: 'start' };
@@ -59,8 +59,8 @@ function mayRun(observed: Observed): boolean {
   return observed.kind !== 'absent' && observed.kind !== 'exited';
 }
 
-function planStop(observed: Observed): Step {
-  return observed.kind === 'absent' ? conclude('stopped', null, null) : { action: 'stop' };
+function planStop({ stopReason = null }: SandboxSpec, observed: Observed): Step {
+  return observed.kind === 'absent' ? conclude('stopped', stopReason, null) : { action: 'stop' };
 }
 
 function wasLaunched(status: SandboxStatus): boolean {
@@ -69,7 +69,7 @@ function wasLaunched(status: SandboxStatus): boolean {
 
 /** An end that was asked for is `stopped`, whatever code it ended with. */
 function concludeExit({ spec }: Sandbox, exit: Exit): Step {
-  if (spec.desired !== 'running') return conclude('stopped', null, exit);
+  if (spec.desired !== 'running') return conclude('stopped', spec.stopReason ?? null, exit);
   if (exit.outOfMemory && exit.exitCode !== 0) return conclude('failed', 'oom', exit);
   if (exit.exitCode === 0) return conclude('completed', null, exit);
   return conclude('failed', exit.signal ? `killed by ${exit.signal}` : `exited with ${exit.exitCode}`, exit);

@@ -65,6 +65,7 @@ describe('a disk that a sandbox goes on filling', () => {
   ] as const)('to 0 %s free is freed by stop and rm, by %s', async (what, _, meanwhile) => {
     disk = new SmallDisk(64);
     carrel = new Installation(null, null, disk.place);
+    carrel.write('home/config.yaml', 'disk: {keepFree: 0}\n');
     const project = carrel.folder('project');
     await carrel.ok('create', '--name', 'other');
     await carrel.ok('create', '--name', 'eater', project, '--', 'sh', '-c', fillers[what]);
@@ -77,5 +78,30 @@ describe('a disk that a sandbox goes on filling', () => {
     expect(disk.free.inodes).toBeGreaterThan(400);
     expect((await carrel.show('other')).state).toBe('running');
     await carrel.ok('create', '--name', 'more', project);
+  });
+
+  it('is not filled to the end: the sandbox that fills it is stopped, and no other', async () => {
+    disk = new SmallDisk(128);
+    carrel = new Installation(null, null, disk.place);
+    await carrel.ok('create', '--name', 'other');
+    await carrel.ok('exec', 'other', '--', 'sh', '-c', 'head -c 20M /dev/zero > ~/before');
+    await carrel.ok(
+      'create',
+      '--name',
+      'eater',
+      '--',
+      'sh',
+      '-c',
+      'while sleep 0.02; do head -c 1M /dev/zero >> ~/full; done',
+    );
+    await carrel.run(['wait', 'eater']);
+    expect(await carrel.show('eater')).toMatchObject({
+      state: 'stopped',
+      reason: expect.stringMatching(/^disk almost full: it took \d+M$/),
+    });
+    expect(disk.free.bytes).toBeGreaterThan(4 * 1024 ** 2);
+    expect(await carrel.ok('ls')).toContain('disk almost full: it took ');
+    expect(await carrel.ok('events')).toContain('sandbox.disk_full');
+    expect((await carrel.show('other')).state).toBe('running');
   });
 });

@@ -1,0 +1,24 @@
+/** Which sandbox fills a disk, decided from two measurements. */
+export type Resource = 'bytes' | 'inodes';
+
+export interface Measured {
+  readonly free: number;
+  /** What sandboxes took, by id; what is not in it counts as nothing. */
+  readonly taken: ReadonlyMap<string, number>;
+}
+
+export interface Eater {
+  readonly id: string;
+  readonly grown: number;
+}
+
+/** The one that grew most. Null where something else than sandboxes took most of what is gone. */
+export function eaterOf(before: Measured, now: Measured): Eater | null {
+  const growth = [...now.taken]
+    .map(([id, taken]) => ({ id, grown: taken - (before.taken.get(id) ?? 0) }))
+    .filter(({ grown }) => grown > 0)
+    .sort((one, other) => other.grown - one.grown);
+  const gone = before.free - now.free;
+  const byAll = growth.reduce((sum, { grown }) => sum + grown, 0);
+  return gone > 0 && byAll * 2 >= gone ? (growth[0] ?? null) : null;
+}
