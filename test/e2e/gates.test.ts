@@ -90,6 +90,29 @@ describe('links of the project give a change another name', () => {
     await carrel.ok('rm', '--force', 'chained');
   });
 
+  it('files that settings of git include are settings, whether they are there or not', async () => {
+    const project = await sandbox('included', { 'tools/git': '[alias]\n\ts = status\n', 'tools/attrs': '' }, () => {});
+    project.git('init', '-q');
+    project.git('config', 'include.path', '../tools/git');
+    project.git('config', 'includeIf.gitdir:/elsewhere/.path', join(project.path, 'tools/later'));
+    project.git('config', 'core.attributesFile', 'tools/attrs');
+    const canary = join(carrel.folder('included-canary'), 'ran');
+    await agent(
+      carrel,
+      'included',
+      `printf '[core]\\n\\tfsmonitor = touch ${canary}\\n' | tee tools/later >> tools/git; echo '* filter=x' > tools/attrs`,
+    );
+    expect(await gatesOf('included')).toEqual({
+      'tools/attrs': ['attributes'],
+      'tools/git': ['git-config'],
+      'tools/later': ['git-config'],
+    });
+    expect((await apply(carrel, 'included', '--leave')).exitCode).toBe(0);
+    project.git('status');
+    expect(existsSync(canary)).toBe(false);
+    await carrel.ok('rm', '--force', 'included');
+  });
+
   it('a link out by way of the owner’s own, and a hook that cannot run yet', async () => {
     const project = await sandbox('outward', { file: '' }, ({ path }) => symlinkSync('/opt', join(path, 'vendor')));
     project.git('init', '-q');

@@ -49,7 +49,7 @@ function namesIn(project: string, folders: Folders, changes: readonly Changed[])
     root: fromText(root),
     added: new Map(added),
     changed: new Set(changes.map(({ path }) => path)),
-    hooks: hookFolders(root),
+    named: namedByGit(root),
     outside,
   });
 }
@@ -70,16 +70,34 @@ function outside(path: BytePath): BytePath | null {
   return null;
 }
 
-/** Of the repository that the project is, or is in, and of its owner. Reading settings runs nothing. */
-function hookFolders(project: string): BytePath[] {
-  const paths = ask(project, ['config', '--includes', '--type=path', '--null', '--get-all', 'core.hooksPath']).split(
-    '\0',
-  );
-  const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd();
-  return paths
-    .filter((path) => path !== '')
-    .map((path) => relative(project, resolve(top === '' ? project : top, path)))
-    .map(fromText);
+type Named = readonly [name: string, path: BytePath];
+
+const obeyed: { readonly [key: string]: string } = {
+  'core.hookspath': '.git/hooks',
+  'core.attributesfile': '.git/info/attributes',
+};
+const keys = String.raw`^(core\.(hookspath|attributesfile)|include(if\..*)?\.path)$`;
+
+/**
+ * By settings of the repository that the project is, or is in, and of its owner: where hooks are, and which other files
+ * are settings, too. Reading settings runs nothing.
+ */
+function namedByGit(project: string): Named[] {
+  const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd() || project;
+  const list = ask(project, ['config', '--includes', '--show-origin', '--type=path', '--null', '--get-regexp', keys]);
+  const words = list.split('\0');
+  return Array.from({ length: Math.floor(words.length / 2) }, (_, n) => {
+    const [key = '', path = ''] = splitOnce(words[2 * n + 1]!, '\n');
+    const name = obeyed[key];
+    // What is included is looked for beside the file that says so.
+    const from = name === undefined ? dirname(resolve(top, words[2 * n]!.replace(/^file:/, ''))) : top;
+    return [name ?? '.git/config', fromText(relative(project, resolve(from, path)))] as const;
+  });
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** As the owner of the project, whose repository it is, and with the owner's settings: they may name a folder of hooks. */

@@ -146,7 +146,7 @@ describe('what the project itself has', () => {
       links: new Map(Object.entries(links)),
       added: new Map(),
       changed: new Set(),
-      hooks,
+      named: hooks.map((path) => ['.git/hooks', path]),
       outside: () => null,
       whole: true,
     });

@@ -9,7 +9,7 @@ function names(links: Links, more: Partial<LinkSources> & { added?: ReadonlyMap<
     links: new Map(Object.entries(links)),
     added: new Map(),
     changed: new Set(),
-    hooks: [],
+    named: [],
     outside: () => null,
     whole: true,
     ...more,
@@ -77,12 +77,14 @@ describe('what the changes themselves add', () => {
 });
 
 test('a folder that git takes hooks from, also by way of a link', () => {
-  expect(names({}, { hooks: ['tools/hooks'] }).namesOf('tools/hooks/pre-commit').names).toContain(
+  expect(names({}, { named: [['.git/hooks', 'tools/hooks']] }).namesOf('tools/hooks/pre-commit').names).toContain(
     '.git/hooks/pre-commit',
   );
-  expect(names({ h: 'tools' }, { hooks: ['h'] }).namesOf('tools/pre-commit').names).toContain('.git/hooks/pre-commit');
-  expect(names({}, { hooks: [''] }).namesOf('pre-commit').names).toContain('.git/hooks/pre-commit');
-  expect(names({}, { hooks: ['../other'] }).namesOf('pre-commit').names).toEqual(['pre-commit']);
+  expect(names({ h: 'tools' }, { named: [['.git/hooks', 'h']] }).namesOf('tools/pre-commit').names).toContain(
+    '.git/hooks/pre-commit',
+  );
+  expect(names({}, { named: [['.git/hooks', '']] }).namesOf('pre-commit').names).toContain('.git/hooks/pre-commit');
+  expect(names({}, { named: [['.git/hooks', '../other']] }).namesOf('pre-commit').names).toEqual(['pre-commit']);
 });
 
 test('names without end are cut, and that is said', () => {

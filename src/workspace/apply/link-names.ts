@@ -23,8 +23,8 @@ export interface LinkSources {
   readonly added: ReadonlyMap<BytePath, BytePath>;
   /** Of all that changes. */
   readonly changed: ReadonlySet<BytePath>;
-  /** Where git looks for hooks, relative to the project. */
-  readonly hooks: readonly BytePath[];
+  /** What settings of git name: paths, relative to the project, by the name under which git obeys them. */
+  readonly named: readonly (readonly [name: string, path: BytePath])[];
   /** The real place of an absolute path outside of the project; null: there is none. */
   outside(path: BytePath): BytePath | null;
   /** False: not all links were found. */
@@ -35,7 +35,6 @@ export interface LinkSources {
 const maxLinks = 40;
 const maxNames = 500;
 const maxNameLength = 4096;
-const hooksOfGit = '.git/hooks';
 
 interface Way {
   /** In the project; null: outside, or nowhere. */
@@ -55,12 +54,12 @@ export class LinkNames {
   constructor(sources: LinkSources) {
     this.#sources = sources;
     this.#root = partsOf(sources.root);
-    const { links, added, hooks } = sources;
+    const { links, added, named } = sources;
     const then = new Map([...links, ...added]);
     for (const path of links.keys()) this.#add(path, this.#follow(path, links, true));
     // With what the changes add, links of the project may lead elsewhere than without.
     if (added.size > 0) for (const path of then.keys()) this.#add(path, this.#follow(path, then, !added.has(path)));
-    for (const path of hooks) this.#add(hooksOfGit, this.#follow(path, then, true));
+    for (const [name, path] of named) this.#add(name, this.#follow(path, then, true));
   }
 
   namesOf(plain: string): Names {
