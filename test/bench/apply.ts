@@ -37,8 +37,8 @@ export async function measureApply(bench: Bench): Promise<Row[]> {
   return [
     row(`git apply of ${manyChanges} changes`, gitThere),
     row(`git apply --reverse of ${manyChanges} changes`, gitBack),
-    row(`apply ${manyChanges} changes`, ourThere, timesPeer(ourThere, 'git apply', gitThere)),
-    row(`undo the apply of ${manyChanges} changes`, ourBack, timesPeer(ourBack, 'git apply --reverse', gitBack)),
+    row(`apply ${manyChanges} changes`, ourThere, timesPeer(ourThere, 'git apply', gitThere, 3)),
+    row(`undo the apply of ${manyChanges} changes`, ourBack, timesPeer(ourBack, 'git apply --reverse', gitBack, 3)),
   ];
 }
 

@@ -66,8 +66,8 @@ async function measureStart({ options, carrel, raw, bwrap, docker, signal }: Ben
     bwrap ? row('bwrap → first output', firstOf(taken.bwrap)) : missing('bwrap'),
     dockerFirst ? row('docker run → first output', dockerFirst) : missing('docker', String(docker)),
     row('carrel create → first output', first, [
-      ...timesPeer(first, `${raw.name} run`, rawFirst, 3),
-      ...timesPeer(first, 'docker run', dockerFirst, 1 / 10),
+      ...timesPeer(first, `${raw.name} run`, rawFirst, 1.3),
+      ...timesPeer(first, 'docker run', dockerFirst),
     ]),
   ];
 }
@@ -89,7 +89,7 @@ async function measureExec({ options, carrel, raw, docker, signal }: Bench): Pro
     dockerWhole ? row('docker exec → exit', dockerWhole) : missing('docker', String(docker)),
     row('carrel exec → first output', firstOf(taken.carrel)),
     row('carrel exec → exit', whole, [
-      ...timesPeer(whole, `${raw.name} exec`, rawWhole, 2),
+      ...timesPeer(whole, `${raw.name} exec`, rawWhole, 1.2),
       ...timesPeer(whole, 'docker exec', dockerWhole, 1 / 5),
     ]),
   ];
@@ -99,7 +99,7 @@ async function measureCommand({ options, carrel, signal }: Bench): Promise<Row[]
   const { command } = await interleave(Math.ceil(options.rounds / 2), { command: () => carrel.command() }, signal);
   await carrel.removeAll();
   const whole = wholeOf(command);
-  return [row('carrel run -- true, the whole command', whole, [atMost(whole, 250)])];
+  return [row('carrel run -- true, the whole command', whole, [atMost(whole, 90)])];
 }
 
 async function measureBurst({ options, carrel, signal }: Bench): Promise<Row[]> {
@@ -115,10 +115,10 @@ async function measureBurst({ options, carrel, signal }: Bench): Promise<Row[]> 
     );
     removed.push(await elapsed(() => carrel.remove(names)));
   }
-  const total = summarize(created);
+  const [total, gone] = [summarize(created), summarize(removed)];
   return [
-    row(`burst of ${options.burstSize} sandboxes`, total, [atMost(total, 3000)]),
-    row(`removing ${options.burstSize} sandboxes`, summarize(removed)),
+    row(`burst of ${options.burstSize} sandboxes`, total, [atMost(total, 1500)]),
+    row(`removing ${options.burstSize} sandboxes`, gone, timesPeer(gone, 'creating them', total, 1)),
   ];
 }
 
@@ -141,7 +141,7 @@ async function measureMany(bench: Bench): Promise<Row[]> {
     row(
       `create → first output, ${many} live`,
       first,
-      timesPeer(first, `with ${few} live`, firstOf(amongFew.carrel), 1.5),
+      timesPeer(first, `with ${few} live`, firstOf(amongFew.carrel), 1.2),
     ),
     await measureList(bench),
     await measureSweep(bench),
@@ -154,14 +154,15 @@ async function measureMany(bench: Bench): Promise<Row[]> {
 async function measureList({ options, carrel }: Bench): Promise<Row> {
   const samples: number[] = [];
   for (let count = 0; count < options.rounds; count += 1) samples.push(await carrel.listMs());
-  return row(`GET /v1/sandboxes, ${options.many} live`, summarize(samples));
+  const summary = summarize(samples);
+  return row(`GET /v1/sandboxes, ${options.many} live`, summary, [atMost(summary, 20)]);
 }
 
 async function measureSweep({ options, carrel }: Bench): Promise<Row> {
   const { records, rounds } = options;
   const argv = insideArgv('sweep-inside.js', carrel.home, String(records), String(rounds));
   const summary = summarize(JSON.parse(await output(argv)) as number[]);
-  return row(`reconcile ${records} sandboxes, nothing to do`, summary, [atMost(summary, 100)]);
+  return row(`reconcile ${records} sandboxes, nothing to do`, summary, [atMost(summary, 60)]);
 }
 
 function memoryRows(carrel: Carrel, machineMb: number): Row[] {
@@ -172,7 +173,7 @@ function memoryRows(carrel: Carrel, machineMb: number): Row[] {
     unit: 'MB',
   });
   return [
-    megabytes('idle sandbox: keeper and init, RSS', rss, [atMost(rss, 5)]),
+    megabytes('idle sandbox: keeper and init, RSS', rss, [atMost(rss, 3.5)]),
     megabytes('idle sandbox: keeper and init, PSS', summarize(costs.map(({ pssMb }) => pssMb))),
     megabytes('idle sandbox: of the whole machine', summarize([machineMb])),
     megabytes('the daemon, RSS', summarize([residentOf(carrel.daemonPid).rssMb])),
