@@ -87,6 +87,8 @@ export const sandboxRequest = z.strictObject({
   /** Its command gets a terminal of this size. */
   terminal: terminal.optional(),
   console: z.boolean().optional(),
+  /** `shared`: the home of the user itself, for a sandbox without a project; changes are seen by all of the user's sandboxes. */
+  home: z.enum(['own', 'shared']).optional(),
   autoRemove: z.boolean().optional(),
 });
 

@@ -36,6 +36,8 @@ export interface SandboxOptions extends StreamOptions {
   readonly network?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
+  /** Not typed: `carrel home shell` asks for it. */
+  readonly home?: 'shared';
   readonly rm?: boolean;
   readonly detach?: boolean;
 }
@@ -65,6 +67,7 @@ export function sandboxRequest(
     ...(image === undefined ? {} : { image }),
     ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
     ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
+    ...(options.home === undefined ? {} : { home: options.home }),
     ...(options.rm ? { autoRemove: true } : {}),
   };
 }

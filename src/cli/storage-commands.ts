@@ -1,4 +1,5 @@
 /** The commands about volumes, secrets and users. */
+import { engineNames } from '../model/sandbox.ts';
 import type { CommandEntry, GroupEntry, OptionEntry } from './commands.ts';
 
 const area = 'Storage and people:';
@@ -6,6 +7,7 @@ const allUsers: OptionEntry = { flags: '--all-users', summary: 'those of all use
 
 export const storageGroups: readonly GroupEntry[] = [
   { name: 'volume', area, summary: 'folders that outlive sandboxes' },
+  { name: 'home', area, summary: 'what all your sandboxes have in their home' },
   { name: 'secret', area, summary: 'what sandboxes may read and nothing else may tell' },
   { name: 'image', area, summary: 'what sandboxes on a Docker Engine are made of' },
   { name: 'user', area, summary: 'those who may come in' },
@@ -87,6 +89,23 @@ const volumeCommands: readonly CommandEntry[] = [
     args: '<FOLDER>',
     completes: 'files',
     load: () => import('./command/volume-migrate.ts'),
+  },
+];
+
+const homeCommands: readonly CommandEntry[] = [
+  {
+    name: 'home shell',
+    area,
+    summary:
+      'open a shell, or run CMD, in a sandbox that changes the home of all your sandboxes; it is removed at the end',
+    usage: '[options] [-- CMD…]',
+    options: [
+      { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: engineNames },
+      { flags: '--image <REF>', summary: 'as for run (engine docker)', completes: 'images' },
+      { flags: '--network <RULES>', summary: 'what it may reach, as for run' },
+    ],
+    takesCommand: true,
+    load: () => import('./command/home-shell.ts'),
   },
 ];
 
@@ -180,6 +199,7 @@ const userCommands: readonly CommandEntry[] = [
 
 export const storageCommands: readonly CommandEntry[] = [
   ...volumeCommands,
+  ...homeCommands,
   ...secretCommands,
   ...imageCommands,
   ...userCommands,

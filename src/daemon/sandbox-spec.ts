@@ -24,6 +24,8 @@ export interface SpecParts {
   /** What the image that is asked for stands for. */
   readonly image: Allowed | null;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  /** Refuses a user whose home cannot be given to a sandbox itself. */
+  readonly requireHome: () => void;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Folders of the host that sandboxes can write. */
   readonly open: () => readonly string[];
@@ -57,6 +59,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     credentials: parts.credentialGrants(request.credentials ?? []),
     services: serviceGrants(request.services ?? [], config.services),
     volumes: parts.volumeMounts(request.volumes),
+    ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
     stdin: request.stdin ?? false,
     terminal: request.terminal ?? null,
@@ -65,6 +68,16 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     graceMs: defaultGraceMs,
     attempt: 1,
   };
+}
+
+/** Only where nothing but the home is at stake: what a project brings along must not reach all later sandboxes. */
+function sharedHome({ project, mode = 'none' }: SandboxRequest, { requireHome }: SpecParts): { sharedHome: true } {
+  if (project !== undefined || mode !== 'none')
+    throw new Fault('invalid', 'a sandbox with a project has a home of its own', {
+      hint: 'To change the home of all your sandboxes: carrel home shell',
+    });
+  requireHome();
+  return { sharedHome: true };
 }
 
 function serviceGrants(names: readonly string[], declared: Config['services']): ServiceGrant[] {

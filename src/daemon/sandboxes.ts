@@ -45,6 +45,7 @@ export interface SandboxParts {
   /** What of it nobody has taken over. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  readonly requireHome: () => void;
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
@@ -140,20 +141,8 @@ export class Sandboxes {
   }
 
   #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
-    const { config, owner, account, places, overlayRefusal, volumeMounts, credentialGrants, requireTrust } =
-      this.#parts;
-    const spec = composeSpec(request, {
-      image,
-      config,
-      owner,
-      account,
-      home: places.home,
-      open: () => this.#openFolders(),
-      overlayRefusal,
-      volumeMounts,
-      credentialGrants,
-      requireTrust,
-    });
+    const { home } = this.#parts.places;
+    const spec = composeSpec(request, { ...this.#parts, image, home, open: () => this.#openFolders() });
     this.#parts.checkSpec({ ...spec, name: request.name });
     return spec;
   }

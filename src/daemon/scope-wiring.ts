@@ -134,6 +134,7 @@ function sandboxesOf(
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
     volumeMounts: (asked) => volumes.mounts(asked),
+    requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
     requireTrust: (file, grants) => trusts.require(file, grants),
     checkSpec: (spec) => secrets.refuseIn(spec),

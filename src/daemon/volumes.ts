@@ -190,11 +190,14 @@ export class VolumeDesk {
     if (!isVolumeType(name)) checkVolumeLabel(name, this.#parts.prefix);
   }
 
+  requireMountable(): void {
+    if (!this.#parts.home.rootless || this.#actor.isOwner) return;
+    throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
+  }
+
   /** Refuses what can be seen to be refused without making any volume. */
   check(asked: SandboxRequest['volumes'] = []): void {
-    if (asked.length > 0 && this.#parts.home.rootless && !this.#actor.isOwner) {
-      throw new Fault('unsupported', 'without root, only the owner of the installation can have volumes mounted');
-    }
+    if (asked.length > 0) this.requireMountable();
     for (const [index, { volume, target }] of asked.entries()) {
       refuseReserved(target);
       if (asked.findIndex((other) => other.target === target) < index)
@@ -216,7 +219,9 @@ function refuseReserved(target: string): void {
 }
 
 function homeIsThere(): Fault {
-  return new Fault('invalid', 'every sandbox has the home of its user, at /home/agent');
+  return new Fault('invalid', 'every sandbox has the home of its user, at /home/agent', {
+    hint: 'To change what all of them see there: carrel home shell',
+  });
 }
 
 function archivePath(asked: string): string {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook, Places } from './launch.ts';
@@ -10,16 +10,27 @@ export const folders: Hook = {
   surroundings: (sandbox, places) => ({
     mounts: [
       { kind: 'bind', source: join(places.state(sandbox.id), 'data'), target: '/.data', readonly: false, own: true },
-      places.overlays ? overHome(sandbox, places) : copiedHome(sandbox, places),
+      homeOf(sandbox, places),
     ],
   }),
   prepare: ({ id, spec }, places) => {
     mkdirSync(places.userHome(spec.user), { recursive: true, mode: 0o700 });
-    const names = places.overlays ? ['data', 'home/upper', 'home/work'] : ['data', 'home'];
+    const names = spec.sharedHome ? ['data'] : places.overlays ? ['data', 'home/upper', 'home/work'] : ['data', 'home'];
     for (const name of names) mkdirSync(join(places.state(id), name), { recursive: true, mode: 0o700 });
-    if (!places.overlays) copyHome(places.userHome(spec.user), join(places.state(id), 'home/tree'));
+    if (!places.overlays && !spec.sharedHome) copyHome(places.userHome(spec.user), join(places.state(id), 'home/tree'));
   },
 };
+
+function homeOf(sandbox: Sandbox, places: Places): Mount {
+  if (sandbox.spec.sharedHome) return sharedHome(sandbox, places);
+  return places.overlays ? overHome(sandbox, places) : copiedHome(sandbox, places);
+}
+
+/** The volume itself, as any other volume of the user. */
+function sharedHome({ spec }: Sandbox, places: Places): Mount {
+  const source = places.userHome(spec.user);
+  return { kind: 'bind', source, target: '/home/agent', readonly: false, volume: basename(source), mapOwner: true };
+}
 
 function overHome({ id, spec }: Sandbox, places: Places): Mount {
   return {

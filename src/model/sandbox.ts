@@ -73,6 +73,8 @@ export interface SandboxSpec {
   readonly strict?: boolean;
   /** Volumes it has besides its home. */
   readonly volumes?: readonly VolumeMount[];
+  /** Its home is that of the user itself, and not laid over it. */
+  readonly sharedHome?: boolean;
   /** Names of secrets it is given. */
   readonly secrets?: readonly string[];
   /** What is added for it outside, never inside. */

@@ -282,6 +282,16 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect(chroma.stderr).toContain('memory-bank:/data/memory-bank');
   });
 
+  it('has the home of all sandboxes, which home shell changes itself, two at once, and leaves no sandbox', async () => {
+    const write = (name: string) => carrel.run(['home', 'shell', '--', 'sh', '-c', `echo ${name} > ~/${name}; pwd`]);
+    for (const outcome of await Promise.all([write('one'), write('two')]))
+      expect(outcome).toMatchObject({ exitCode: 0, stdout: '/home/agent\n' });
+    expect(await carrel.run(['home', 'shell'], { input: 'rm two; exit 7\n' })).toMatchObject({ exitCode: 7 });
+    expect(await carrel.ok('run', '--rm', '--', 'sh', '-c', 'cat one; ls; echo mine > one')).toBe('one\none\n');
+    expect(await carrel.ok('home', 'shell', '--', 'cat', 'one')).toBe('one\n');
+    await until(async () => (await carrel.list()).length === 0, 'the last to be removed');
+  });
+
   it('has plugins for everybody, which the owner fills and nobody changes from inside', async () => {
     const plugins = carrel.folder('plugins');
     writeFileSync(join(plugins, 'one'), 'shared\n');

@@ -53,6 +53,12 @@ describe('rootless', () => {
     expect(statSync(join(project, 'who')).uid).toBe(statSync(project).uid);
   });
 
+  it('changes the home of all sandboxes by home shell', async () => {
+    await carrel.ok('home', 'shell', '--', 'sh', '-c', 'echo shared > ~/note; stat -c %u ~/note');
+    expect(await carrel.ok('run', '--rm', '--', 'sh', '-c', 'cat ~/note; rm ~/note')).toBe('shared\n');
+    expect(await carrel.ok('home', 'shell', '--', 'sh', '-c', 'cat ~/note; rm ~/note')).toBe('shared\n');
+  });
+
   it('brings a declared fleet up', async () => {
     const { path: cwd } = new Project(carrel.folder('fleet'), { 'go.mod': '' });
     expect((await carrel.run(['init'], { cwd })).exitCode).toBe(0);

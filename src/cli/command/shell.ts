@@ -12,7 +12,7 @@ function noShell(name: string): Fault {
   });
 }
 
-const bestShell = ['/bin/sh', '-c', 'exec $(command -v bash || echo sh) -l'];
+export const bestShell = ['/bin/sh', '-c', 'exec $(command -v bash || echo sh) -l'];
 
 export default async function shell(context: Context, { args }: Invocation): Promise<number> {
   const name = checkSandboxName(args[0]!);
