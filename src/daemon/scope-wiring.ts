@@ -111,7 +111,7 @@ function keysOf(
 function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: Shared): VolumeDesk {
   return new VolumeDesk(actor, {
     ...{ volumes, home, prefix: config.volumePrefix, now },
-    users: () => users.list(users.actorOf(owner)).map(({ name }) => name),
+    users: () => users.list(users.actorOf(owner)),
   });
 }
 

@@ -30,8 +30,8 @@ export interface VolumeParts {
   readonly volumes: Volumes;
   readonly home: Pick<Home, 'backups' | 'rootless'>;
   readonly prefix: string;
-  /** Everybody's names, the owner's first. */
-  readonly users: () => readonly string[];
+  /** Everybody, the owner first. */
+  readonly users: () => readonly { readonly name: string; readonly uid: number | null }[];
   readonly now: () => string;
 }
 
@@ -157,9 +157,9 @@ export class VolumeDesk {
     const source = realHostPath(folder, []);
     const found = findOldVolumes(source, prefix);
     const results: Migrated[] = [];
-    for (const user of users()) {
+    for (const { name: user, uid } of users()) {
       const isOwner = user === this.#actor.name;
-      results.push(...(await volumes.migrate({ user, isOwner }, found, now())));
+      results.push(...(await volumes.migrate({ user, uid, isOwner }, found, now())));
     }
     const done = results.filter(({ outcome }) => outcome === 'migrated' || outcome === 'already');
     const left = results.filter(({ outcome }) => outcome === 'conflict' || outcome === 'failed');

@@ -51,12 +51,12 @@ export class Migration {
     this.#steps = steps;
   }
 
-  /** With the user's hash first; what was everybody's goes to the owner of the installation, what is another's to nobody. */
-  claims({ user, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
-    const mine = userHash(user);
+  /** With the user's hash first, of the name or of the number of the account; what was everybody's goes to the owner of the installation, what is another's to nobody. */
+  claims({ user, uid = null, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
+    const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
     const claims = found.flatMap((from) => {
       const old = parseOldName(from.name, this.#context.prefix);
-      if (!old || !(old.hash === null ? isOwner : old.hash === mine)) return [];
+      if (!old || !(old.hash === null ? isOwner : mine.includes(old.hash))) return [];
       return [{ ...old, from, to: nameOfKey(this.#context.prefix, old, user), user }];
     });
     return [...claims.filter(({ hash }) => hash !== null), ...claims.filter(({ hash }) => hash === null)];

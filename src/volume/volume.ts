@@ -55,6 +55,8 @@ export interface VolumeContext {
 /** On whose behalf something happens. */
 export interface Acting {
   readonly user: string;
+  /** The number of their account, where it is known. */
+  readonly uid?: number | null;
   /** Of the installation. */
   readonly isOwner: boolean;
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { userHash } from '../../src/model/volume.ts';
 import { Canary } from '../harness/canary.ts';
 import { Dockerd } from '../harness/dockerd.ts';
 import { Installation, type Outcome, until } from '../harness/installation.ts';
@@ -309,14 +310,18 @@ describe.each(engines)('volumes, on %s', (engine) => {
     // Of bob, and of nobody here.
     for (const hash of ['81b637d8', 'deadbeef']) mkdirSync(join(old, `hal9000-memory-bank-${hash}`));
     writeFileSync(join(old, 'hal9000-memory-bank-81b637d8/note'), 'of bob\n');
-    await carrel.ok('user', 'add', 'bob');
+    // Some installations of HAL-9000 took the number of the account instead of its name.
+    mkdirSync(join(old, `hal9000-claude-session-${userHash('4711')}`));
+    mkdirSync(join(old, 'hal9000-unheard-of'));
+    await carrel.ok('user', 'add', 'bob', '--uid', '4711');
     const first = await carrel.run(['volume', 'migrate', old]);
     expect(first.stdout).toMatch(
-      /^hal9000-coordinator-state → carrel-coordinator-state-\w+\n.*81b637d8 → carrel-memory-bank-81b637d8\n$/,
+      /^hal9000-coordinator-state → carrel-coordinator-state-\w+\nhal9000-.* → carrel-(session|memory-bank)-81b637d8\nhal9000-.* → carrel-(session|memory-bank)-81b637d8\n$/,
     );
     expect(first.stderr).toContain('left hal9000-memory-bank-deadbeef: no user here has this hash');
+    expect(first.stderr).toContain('left hal9000-unheard-of: no volume of HAL-9000 has such a name');
     expect(readFileSync(join(carrel.home, 'volumes/carrel-memory-bank-81b637d8/note'), 'utf8')).toBe('of bob\n');
-    expect((await carrel.ok('volume', 'migrate', old)).match(/\(earlier\)/g)).toHaveLength(2);
+    expect((await carrel.ok('volume', 'migrate', old)).match(/\(earlier\)/g)).toHaveLength(3);
     const args = ['run', '--rm', '--volume', 'coordinator-state:/data', '--', 'cat', '/data/state'];
     expect(await carrel.ok(...args)).toBe('old\n');
     expect(readFileSync(join(old, 'hal9000-coordinator-state/state'), 'utf8')).toBe('old\n');
