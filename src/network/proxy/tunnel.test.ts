@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hello } from '../../../test/fixtures/hello.ts';
 import { TestProxy, Upstream } from '../../../test/fixtures/proxy.ts';
 import { TestAuthority } from '../../../test/fixtures/service.ts';
+import { soon } from '../../../test/fixtures/soon.ts';
 import { kindOf } from './tunnel.ts';
 
 const authority = new TestAuthority('good.test');
@@ -117,6 +118,45 @@ describe('text on a port that is neither 80 nor 443', () => {
     await once(socket, 'close');
     expect(quiet.received).toEqual([]);
     quiet.close();
+  });
+
+  it.each([
+    ['a NUL', '\0', evil],
+    ['a DEL', '\x7f', evil],
+    ['a byte that is no ASCII', '\xff', ` / HTTP/1.1\r\nHost: evil.test\r\n\r\n`],
+    ['a method with a NUL', 'A\0', `B / HTTP/1.1\r\nHost: good.test\r\n\r\n${evil}`],
+    ['a single word', 'GET\r\n', `Host: good.test\r\n\r\n${evil}`],
+  ])('with a request after %s is cut before the server has all of it', async (_, first, rest) => {
+    const quiet = await Upstream.open(() => {});
+    proxy.allow(`good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
+    const socket = await proxy.tunnel(`good.test:${quiet.port}`);
+    socket.write(Buffer.from(first, 'latin1'));
+    await soon(() => expect(quiet.received).not.toEqual([]));
+    socket.resume();
+    for (const part of [rest.slice(0, 10), rest.slice(10)]) socket.write(Buffer.from(part, 'latin1'));
+    await once(socket, 'close');
+    expect(quiet.received.join('')).not.toContain('evil.test');
+    quiet.close();
+  });
+
+  it('that a server answers with HTTP is cut before the answer', async () => {
+    const tolerant = await Upstream.open((socket) => {
+      socket.on('data', () => {
+        socket.write('HT');
+        setImmediate(() => socket.write('TP/1.1 200 OK\r\n\r\nof another host'));
+      });
+    });
+    proxy.allow(`good.test:${tolerant.port}`, `127.0.0.1:${tolerant.port}`);
+    const socket = await proxy.tunnel(`good.test:${tolerant.port}`);
+    let heard = '';
+    socket.on('data', (chunk) => {
+      heard += String(chunk);
+    });
+    socket.write('GET x\r\nHost: evil.test\r\n\r\n');
+    await once(socket, 'close');
+    expect('HTTP').toContain(heard);
+    expect((await proxy.record()).at(-1)).toMatchObject({ decision: 'refuse', refusal: 'server_name' });
+    tolerant.close();
   });
 
   it('passes as it is where its first line is no request', async () => {

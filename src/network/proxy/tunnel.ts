@@ -12,6 +12,7 @@ import type { Via } from '../record.ts';
 import type { Attempt } from './attempt.ts';
 import { credentialCall, interceptedBy } from './call.ts';
 import { BadHello, HelloWatch, handshakeRecord } from './hello.ts';
+import { UnreadLook } from './unread.ts';
 import { firstBytes, type Visit } from './visit.ts';
 
 const tlsPort = 443;
@@ -92,7 +93,11 @@ async function open(
     attempt.refuse(endpointText(asked), new Refused('server_name', 'what comes is no TLS'));
     return breakOff(attempt, socket, upstream, null);
   }
-  attached.connect(attempt, socket, upstream);
+  const cut = () => {
+    attempt.refuse(endpointText(asked), new Refused('server_name', 'what passes unread is HTTP to the server'));
+    breakOff(attempt, socket, upstream, null);
+  };
+  attached.connect(attempt, socket, upstream, new UnreadLook(cut));
 }
 
 function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: string | null): void {
