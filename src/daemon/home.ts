@@ -41,9 +41,10 @@ export interface Home extends Places {
 function overlayTrial(home: string, rootless: boolean): () => boolean {
   let found: boolean | undefined;
   return () => {
+    if (found !== undefined) return found;
     try {
       mkdirSync(join(home, 'volumes'), { recursive: true, mode: 0o700 });
-      found ??= overlayRefusal(join(home, 'volumes'), home, rootless ? 'user' : 'trusted') === null;
+      found = overlayRefusal(join(home, 'volumes'), home, rootless ? 'user' : 'trusted') === null;
       return found;
     } catch (error) {
       if (isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT')) return true;

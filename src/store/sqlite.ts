@@ -156,6 +156,7 @@ class SqliteStore implements Store {
   readonly #maxEvents: number;
   readonly #giveUpSpace: () => boolean;
   readonly #db: Database.Database;
+  readonly #parsed = new ParsedRows();
   readonly #sql: ReturnType<typeof prepare>;
   readonly #atomically: Database.Transaction<(work: () => unknown) => unknown>;
   readonly #feed = new Feed();
@@ -183,7 +184,7 @@ class SqliteStore implements Store {
   list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[] {
     const { list, listOwned } = this.#sql;
     return this.#call(() =>
-      (owner === undefined ? list.all(kind) : listOwned.all(kind, owner)).map((raw) => rowOf<K>(raw)!),
+      (owner === undefined ? list.all(kind) : listOwned.all(kind, owner)).map((raw) => this.#parsed.rowOf<K>(raw)),
     );
   }
 
@@ -294,6 +295,23 @@ class SqliteStore implements Store {
     throw this.#sql.get.get(row.kind, row.id) ? refusal.moved(row) : refusal.gone(row);
   }
 }
+
+/** Rows that were listed, by revision: to parse hundreds again and again takes longer than to read them. */
+class ParsedRows {
+  #rows = new Map<string, Row<Kind>>();
+  #earlier = new Map<string, Row<Kind>>();
+
+  rowOf<K extends Kind>(raw: RawRow): Row<K> {
+    const known = this.#rows.get(raw.id) ?? this.#earlier.get(raw.id);
+    const row = known?.revision === raw.revision && known.kind === raw.kind ? known : rowOf<K>(raw)!;
+    if (this.#rows.size >= maxParsedRows) [this.#rows, this.#earlier] = [new Map(), this.#rows];
+    this.#rows.set(raw.id, row);
+    return row as Row<K>;
+  }
+}
+
+/** Those of removed rows go with the older half. */
+const maxParsedRows = 5000;
 
 function rowOf<K extends Kind>(raw: RawRow | undefined): Row<K> | null {
   return raw ? ({ ...raw, value: JSON.parse(raw.value) } as Row<K>) : null;
