@@ -212,10 +212,22 @@ function swarmChoice({ project, agent, author, sandbox }: Asked<'runSwarm' | 're
 
 /** What it is made of, and what it can read and reach. */
 function surroundings(body: Asked<'createSandbox'>['body']): Detail {
-  const { engine = 'local', image, project, mode, rootfs, secrets, credentials, services, network } = body;
+  const { engine = 'local', image, project, mode, home, rootfs, secrets, credentials, services, network } = body;
   const volumes = body.volumes?.map(({ volume }) => volume);
   const reaches = network && [network].flat();
-  return given({ engine, image, rootfs, project, mode, secrets, credentials, services, volumes, network: reaches });
+  return given({
+    engine,
+    image,
+    rootfs,
+    project,
+    mode,
+    home,
+    secrets,
+    credentials,
+    services,
+    volumes,
+    network: reaches,
+  });
 }
 
 /** Without what was not said. */

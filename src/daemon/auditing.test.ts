@@ -58,11 +58,13 @@ describe('the audit log', () => {
   it('has what a sandbox is made of, and what it can reach', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box', network: ['example.com', '*.example.org:22'] });
     await call('POST', '/v1/sandboxes/box/network', { deny: ['example.com'] });
+    await call('POST', '/v1/sandboxes', { name: 'writer', home: 'shared' });
     const text = await (await app.request('/v1/audit')).text();
     const entries = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!));
     expect(entries.map(({ detail }) => detail)).toEqual([
       { engine: 'local', network: ['example.com', '*.example.org:22'] },
       { deny: ['example.com'] },
+      { engine: 'local', home: 'shared' },
     ]);
   });
 
