@@ -6,6 +6,7 @@ import type { ApplyRequest, ApplyView, UndoView } from '../api/routes.ts';
 import { workspacePlace } from '../launch/workspace.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { removeTree } from '../lib/file.ts';
+import { MadeJson } from '../lib/made-json.ts';
 import type { Apply } from '../model/apply.ts';
 import { toText } from '../model/byte-path.ts';
 import type { GateKind } from '../model/change.ts';
@@ -13,31 +14,26 @@ import { asFault, Fault, isFault } from '../model/fault.ts';
 import type { Row } from '../store/store.ts';
 import type { ApplyOptions } from '../workspace/apply/plan-apply.ts';
 import { listSnapshots, snapshotState } from '../workspace/snapshot/snapshot-list.ts';
-import type { Source, TakenOver } from '../workspace/take-over.ts';
+import type { Source } from '../workspace/take-over.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
-import { blockedBy, plannedView } from './apply-view.ts';
 import { fetchCommits } from './commits.ts';
 import { makeScratch } from './home.ts';
 import { openFolder } from './sandbox-data.ts';
+import type { TakenShown } from './thread-views.ts';
 import type { JobOwner } from './threads.ts';
-import {
-  bytePaths,
-  type Opened,
-  openWorkspace,
-  requireFolder,
-  shownPath,
-  type WorkspaceParts,
-  whileStill,
-} from './workspaces.ts';
+import { bytePaths, type Opened, openWorkspace, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
 
 type ApplyRow = Row<'apply'>;
 
 interface Done {
-  readonly taken: Omit<TakenOver, 'changed'>;
+  readonly taken: TakenShown;
   readonly apply: string | null;
   readonly branch: ApplyView['branch'];
 }
+
+/** The paths are JSON already. */
+type Shown<T> = Omit<T, 'paths'> & { readonly paths: MadeJson };
 
 export class Applies {
   readonly #parts: WorkspaceParts;
@@ -46,7 +42,7 @@ export class Applies {
     this.#parts = parts;
   }
 
-  async apply(asked: ApplyRequest): Promise<ApplyView> {
+  async apply(asked: ApplyRequest): Promise<Shown<ApplyView>> {
     const opened = await this.#open(asked.names);
     const project = opened[0]!.place.project;
     const always = this.#always(project, asked);
@@ -58,8 +54,8 @@ export class Applies {
     });
     // Git inside may take its time, and nobody else who works on the project has to wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
-    const { paths, hiddenInGit } = taken;
-    const planned = { blocked: blockedBy(paths), paths: paths.map(plannedView), hiddenInGit };
+    const { paths, blocked, hiddenInGit } = taken;
+    const planned = { blocked, paths: new MadeJson(paths), hiddenInGit };
     return { apply, branch, always: [...always], ...planned, ...fetched };
   }
 
@@ -93,7 +89,7 @@ export class Applies {
     const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
     if (request.dryRun) {
       return {
-        taken: await threads.run(this.#owner, 'takeOver', { ...order, journal: null }),
+        taken: await threads.run(this.#owner, 'takeOverShown', { ...order, journal: null }),
         apply: null,
         branch: null,
       };
@@ -102,7 +98,7 @@ export class Applies {
       const row = this.#begin(opened, project);
       crashPoint('apply:recorded');
       const journal = join(home.applies, row.id);
-      const taken = await threads.run(this.#owner, 'takeOver', { ...order, journal }).catch(async (error) => {
+      const taken = await threads.run(this.#owner, 'takeOverShown', { ...order, journal }).catch(async (error) => {
         await this.#recoverOne(row, opened);
         throw error;
       });
@@ -118,7 +114,7 @@ export class Applies {
     try {
       const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
       const order = { ...sides, branch: name, message, author, scratch, dryRun };
-      const run = () => threads.run(this.#owner, 'takeToBranch', order);
+      const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
       const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
     } finally {
@@ -193,7 +189,7 @@ export class Applies {
   }
 
   /** The last apply this sandbox took part in, and with it the others that did. */
-  async undo(name: string): Promise<UndoView> {
+  async undo(name: string): Promise<Shown<UndoView>> {
     const { store, sandboxes, locks } = this.#parts;
     const { id } = await sandboxes.kept(name).catch((error: unknown) => {
       throw isFault(error, 'not_found') ? outOfReach(name) : error;
@@ -212,10 +208,10 @@ export class Applies {
     });
   }
 
-  async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<UndoView> {
+  async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<Shown<UndoView>> {
     const { threads, home } = this.#parts;
     this.#mark(row, 'undoing');
-    const paths = await threads.run(this.#owner, 'undoApply', join(home.applies, row.id)).catch(async (error) => {
+    const { paths } = await threads.run(this.#owner, 'undoShown', join(home.applies, row.id)).catch(async (error) => {
       await this.#recoverOne(row, opened);
       throw error;
     });
@@ -223,7 +219,7 @@ export class Applies {
     await this.#reopen(row, opened);
     this.#mark(row, 'undone');
     const names = row.value.sandboxes.map((sandbox) => sandbox.name);
-    return { apply: row.id, sandboxes: names, paths: paths.map(shownPath) };
+    return { apply: row.id, sandboxes: names, paths: new MadeJson(paths) };
   }
 
   /** Whoever may remember that these changes were taken over hears that they are not: forks and snapshots too. */

@@ -1,8 +1,7 @@
 /** What an apply does or would do, as the API shows it. */
 import type { ApplyView, PlannedView } from '../api/routes.ts';
-import { toText } from '../model/byte-path.ts';
+import { type BytePath, isText, toBytes, toText } from '../model/byte-path.ts';
 import type { Entry, PlannedPath } from '../model/change.ts';
-import { shownPath } from './workspaces.ts';
 
 export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
   if (paths.some(({ outcome }) => outcome === 'conflict')) return 'conflict';
@@ -22,4 +21,8 @@ export function plannedView({ path, hardLink, conflict, gates, ...rest }: Planne
 
 function entryView(entry: Entry | null) {
   return entry && { ...entry, target: entry.target === null ? null : toText(entry.target) };
+}
+
+export function shownPath(path: BytePath): { path: string; pathBase64?: string } {
+  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
 }

@@ -7,6 +7,7 @@ import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Audit, Begun } from '../audit/audit.ts';
 import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
+import type { MadeJson } from '../lib/made-json.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -63,7 +64,12 @@ export interface Checked<K extends RouteName> {
 /** The two routes that answer with an upgrade are in `streams.ts`. */
 export type HandledRoute = Exclude<RouteName, 'attachSandbox' | 'execSandbox'>;
 
-type Answer<K extends HandledRoute> = Routes[K]['answer'] extends z.ZodType ? AnswerOf<K> : Response | object;
+type Answer<K extends HandledRoute> = Routes[K]['answer'] extends z.ZodType
+  ? AnswerOf<K> | PartlyMade<AnswerOf<K>>
+  : Response | object;
+
+/** With lists that are JSON already. */
+type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | MadeJson : T[P] };
 
 export type Handlers = { [K in HandledRoute]: (request: Checked<K>) => Promise<Answer<K>> };
 

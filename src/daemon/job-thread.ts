@@ -14,7 +14,7 @@ setCancelFlag(cancel);
 parentPort?.on('message', async (message: ThreadMessage) => {
   // Loops see the flag; what waits for git does not.
   if (message === 'cancel') endGit();
-  else parentPort?.postMessage(await answer(message));
+  else post(await answer(message));
 });
 
 async function answer({ name, args }: Order): Promise<JobAnswer> {
@@ -23,4 +23,14 @@ async function answer({ name, args }: Order): Promise<JobAnswer> {
   } catch (error) {
     return { fault: (isCancelled() ? cancelled() : asFault(error)).toJSON() };
   }
+}
+
+/** Bytes in memory of their own are handed over, not copied. */
+function post(given: JobAnswer): void {
+  const values: unknown[] = 'value' in given ? Object.values((given.value ?? {}) as object) : [];
+  const own = values.filter((one) => one instanceof Uint8Array && one.byteLength === one.buffer.byteLength);
+  parentPort?.postMessage(
+    given,
+    own.map((one) => (one as Uint8Array<ArrayBuffer>).buffer),
+  );
 }

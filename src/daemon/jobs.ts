@@ -1,15 +1,15 @@
 /** Everything that runs in a thread, by name. Arguments and results are plain data. */
 
-import { recover, undoApply } from '../workspace/apply/commit.ts';
+import { recover } from '../workspace/apply/commit.ts';
 import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { keepBases } from '../workspace/change/bases.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { discardChanges } from '../workspace/change/discard.ts';
 import { foldIndex } from '../workspace/change/fold-index.ts';
 import { readAgentTips } from '../workspace/git/agent-tips.ts';
-import { review, writeDiff, writePatch } from '../workspace/review-job.ts';
-import { reopen, settleAgain, takeOver } from '../workspace/take-over.ts';
-import { takeToBranch } from '../workspace/take-to-branch.ts';
+import { writeDiff, writePatch } from '../workspace/review-job.ts';
+import { reopen, settleAgain } from '../workspace/take-over.ts';
+import { countChanges, reviewShown, takeOverShown, takeToBranchShown, undoShown } from './thread-views.ts';
 
 export const jobs = {
   copyTree,
@@ -19,14 +19,15 @@ export const jobs = {
   readAgentTips,
   discardChanges,
   foldIndex,
-  review,
+  reviewShown,
+  countChanges,
   writeDiff,
   writePatch,
-  takeOver,
-  takeToBranch,
+  takeOverShown,
+  takeToBranchShown,
   settleAgain,
   reopen,
-  undoApply,
+  undoShown,
   recover,
 };
 

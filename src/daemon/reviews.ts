@@ -1,17 +1,22 @@
 /** What agents changed, for people to look at. */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import type { ChangesView, ChangeView } from '../api/routes.ts';
 import { removeTree } from '../lib/file.ts';
+import { MadeJson } from '../lib/made-json.ts';
 import { toText } from '../model/byte-path.ts';
 import type { Sandbox } from '../model/sandbox.ts';
-import type { Reviewed } from '../workspace/review-job.ts';
 import { makeScratch } from './home.ts';
 import type { JobOwner } from './threads.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
 
 /** So many lines are said about changes that are gated. */
 const maxMarked = 20;
+
+/** A `ChangesView`. */
+export interface ShownChanges {
+  readonly changes: MadeJson;
+  readonly hiddenInGit: number;
+}
 
 export interface PatchOrder {
   readonly paths: readonly string[];
@@ -25,12 +30,16 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  async changes(name: string, paths: readonly string[] = [], signal?: AbortSignal): Promise<ChangesView> {
+  async changes(name: string, paths: readonly string[] = [], signal?: AbortSignal): Promise<ShownChanges> {
     const { place, sandbox } = await openWorkspace(this.#parts, name);
-    const { changes, hiddenInGit } = await this.#scratch((scratch) =>
-      this.#parts.threads.run(jobOf(sandbox, signal), 'review', { place, paths: bytePaths(paths), scratch }),
-    );
-    return { changes: changes.map(changeView), hiddenInGit };
+    const scratch = makeScratch(this.#parts.home);
+    const input = { place, paths: bytePaths(paths), scratch };
+    try {
+      const { changes, hiddenInGit } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
+      return { changes: new MadeJson(changes), hiddenInGit };
+    } finally {
+      await removeTree(scratch);
+    }
   }
 
   async *diff(name: string, paths: readonly string[] = [], signal?: AbortSignal): AsyncGenerator<Buffer> {
@@ -76,15 +85,6 @@ export class Reviews {
       await removeTree(scratch);
     }
   }
-
-  async #scratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
-    const scratch = makeScratch(this.#parts.home);
-    try {
-      return await work(scratch);
-    } finally {
-      await removeTree(scratch);
-    }
-  }
 }
 
 function jobOf({ id, spec }: Sandbox, signal: AbortSignal | undefined): JobOwner {
@@ -95,13 +95,4 @@ function patchHead(name: string, message: string | undefined, now: string) {
   const [subject = '', ...rest] = (message ?? `Changes of ${name}`).split('\n');
   const author = { name: 'Carrel', email: 'carrel@localhost' };
   return { subject, body: rest.join('\n').trim(), author, date: new Date(now) };
-}
-
-function changeView(change: Reviewed['changes'][number]): ChangeView {
-  const { fromBase64: _, oldMode, newMode, gates, ...rest } = change;
-  return { ...rest, oldMode: octal(oldMode), newMode: octal(newMode), gates: [...gates] };
-}
-
-function octal(mode: string | null): number | null {
-  return mode === null ? null : Number.parseInt(mode, 8);
 }

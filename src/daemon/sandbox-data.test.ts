@@ -100,5 +100,5 @@ it('what is being removed has nothing left to lose, though it vanishes under who
   const box = sandbox({});
   record(store, { ...box, spec: { ...box.spec, desired: 'removed' } });
   expect(await unapplied(box)).toBeNull();
-  expect(looked).toEqual(['listChanges']);
+  expect(looked).toEqual(['countChanges']);
 });

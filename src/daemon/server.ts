@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
+import { stream } from 'hono/streaming';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { issueText } from '../api/issue-text.ts';
@@ -12,6 +13,7 @@ import { actAsHeader, noticeHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import type { Peer } from '../audit/audit.ts';
 import { isErrno } from '../lib/file.ts';
+import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, consequences, Fault, spaceHint } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
@@ -43,7 +45,8 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
       );
       if (answer instanceof Response) return answer;
       const notice = request.actor.isOwner ? served.settings.notice() : null;
-      return context.json(answer, 200, notice === null ? {} : { [noticeHeader]: encodeURIComponent(notice) });
+      if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
+      return answerWith(context, answer);
     });
   }
   app.notFound((context) =>
@@ -51,6 +54,19 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
   );
   app.onError((error, context) => refuse(context, asFault(error)));
   return app;
+}
+
+const pieceBytes = 256 * 1024;
+
+/** What is large comes as JSON that was made already, and goes out piece by piece. */
+function answerWith(context: HonoContext, answer: object): Response {
+  const pieces = jsonPieces(answer);
+  if (pieces === null) return context.json(answer);
+  context.header('content-type', 'application/json');
+  return stream(context, async (out) => {
+    for (const piece of pieces)
+      for (let at = 0; at < piece.length; at += pieceBytes) await out.write(piece.subarray(at, at + pieceBytes));
+  });
 }
 
 /** A mistake in the settings is the owner's to correct: others go on with those from before. */

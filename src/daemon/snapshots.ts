@@ -20,10 +20,11 @@ import {
   takeSnapshot,
 } from '../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../workspace/workspace.ts';
+import { shownPath } from './apply-view.ts';
 import { openFolder } from './sandbox-data.ts';
 import { freeName, insertSandbox, refuseTaken } from './sandbox-record.ts';
 import { forkingMark } from './sweep.ts';
-import { bytePaths, openWorkspace, shownPath, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
 
 export class Snapshots {
   readonly #parts: WorkspaceParts;

@@ -22,7 +22,7 @@ export async function unappliedIn({ home, threads }: UnappliedParts, sandbox: Sa
   if (place === null || isUntouched(place)) return null;
   if (!existsSync(place.base)) throw cannotCompare(sandbox, place);
   const owner = { user: sandbox.spec.user };
-  if ((await threads.run(owner, 'listChanges', place)).changes.length > 0) return 'changes';
+  if ((await threads.run(owner, 'countChanges', place)) > 0) return 'changes';
   const tips = await threads.run(owner, 'readAgentTips', place);
   return (await lacksTips(place.project, tips)) ? 'commits' : null;
 }

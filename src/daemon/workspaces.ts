@@ -8,7 +8,7 @@ import { workspacePlace } from '../launch/workspace.ts';
 import { Anchor } from '../lib/anchor.ts';
 import type { Exclusive } from '../lib/exclusive.ts';
 import { isErrno } from '../lib/file.ts';
-import { type BytePath, fromText, isText, toBytes, toText } from '../model/byte-path.ts';
+import { type BytePath, fromText } from '../model/byte-path.ts';
 import { Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import type { Reconciler } from '../reconcile/reconcile.ts';
@@ -134,8 +134,4 @@ export function bytePaths(paths: readonly string[] = []): BytePath[] {
     }
     return fromText(parts.join('/'));
   });
-}
-
-export function shownPath(path: BytePath): { path: string; pathBase64?: string } {
-  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
 }

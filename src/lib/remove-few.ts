@@ -2,7 +2,7 @@
  * Removing a small tree without a process of its own, which takes longer than the rest. By open folders, so that no link
  * in it leads elsewhere, and of one filesystem alone.
  */
-import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { lstat, opendir, rmdir, unlink } from 'node:fs/promises';
 import { Anchor } from './anchor.ts';
 
 const maxEntries = 200;
@@ -46,7 +46,7 @@ async function removeEntry(folder: Anchor, name: Buffer, budget: Budget): Promis
 }
 
 async function removeInside(folder: Anchor, device: number, budget: Budget): Promise<boolean> {
-  const names = await readdir(folder.path, { encoding: 'buffer' });
+  const names = await namesIn(folder.path, budget.entries + 1);
   budget.entries -= names.length;
   if (budget.entries < 0 || budget.depth === 0) return names.length === 0;
   for (const name of names) {
@@ -57,4 +57,14 @@ async function removeInside(folder: Anchor, device: number, budget: Budget): Pro
     if (!isGone) return false;
   }
   return true;
+}
+
+/** No more than so many: reading all names of a huge folder keeps a daemon from answering. */
+async function namesIn(path: string, most: number): Promise<Buffer[]> {
+  const names: Buffer[] = [];
+  for await (const { name } of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
+    names.push(name as unknown as Buffer);
+    if (names.length >= most) break;
+  }
+  return names;
 }
