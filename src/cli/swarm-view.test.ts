@@ -53,6 +53,7 @@ describe('a swarm', () => {
       container('c', { status: 'failed', reason: 'lost' }),
       container('d', { status: 'completed', prUrl: 'https://h/pr/1', storyProgress: done, commits }),
       container('e', { agent: null, storyProgress: noProgress, stories: [] }),
+      container('f', { agent: null, storyProgress: noProgress, stories: [], status: 'failed', reason: 'lost' }),
     );
     expect(swarmTable(all, piped)).toEqual([
       'NAME  STATUS     STORIES                           BRANCH',
@@ -61,6 +62,7 @@ describe('a swarm', () => {
       'c     failed     ████░░░░░░░░ 1/3 (1 in progress)  feat/c  lost',
       'd     completed  ████████████ 2/2                  feat/d  https://h/pr/1',
       'e     running    ░░░░░░░░░░░░ 0/0                  feat/e  looked after by a script',
+      'f     failed     ░░░░░░░░░░░░ 0/0                  feat/f  lost; looked after by a script',
     ]);
   });
 

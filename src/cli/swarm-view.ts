@@ -61,8 +61,9 @@ function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmCont
 
 /** Why it ended, where its commits are, or what it is at. */
 export function lastWord({ status, reason, errors, commits, stories, prUrl, agent }: SwarmContainerView): string {
-  if (agent === null) return 'looked after by a script';
-  if (status === 'failed') return plain(reason ?? errors[0] ?? '');
+  const why = status === 'failed' ? plain(reason ?? errors[0] ?? '') : '';
+  if (agent === null) return why === '' ? 'looked after by a script' : `${why}; looked after by a script`;
+  if (status === 'failed') return why;
   const [tip] = commits;
   if (prUrl !== null) return plain(prUrl);
   if (tip && !isActive({ status })) return plain(`${tip.commit.slice(0, shortCommit)} in ${tip.ref}`);
