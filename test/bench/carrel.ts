@@ -63,6 +63,10 @@ export class Carrel {
     return { firstMs: wholeMs, wholeMs };
   }
 
+  get socket(): string {
+    return join(this.#installation.home, 'carrel.sock');
+  }
+
   listMs(): Promise<number> {
     return elapsed(() => this.#client.call('listSandboxes'));
   }

@@ -17,6 +17,7 @@ import { insideArgv, type Raw } from './raw.ts';
 import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { measureReview } from './review.ts';
 import { elapsed, firstOf, interleave, type Measure, summarize, wholeOf } from './sample.ts';
+import { measureStall } from './stall.ts';
 import { measureSwarm } from './swarm.ts';
 
 export interface Bench {
@@ -44,6 +45,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   files: measureFiles,
   review: measureReview,
   apply: measureApply,
+  stall: measureStall,
   fork: measureFork,
   backup: measureBackup,
   network: measureNetwork,
