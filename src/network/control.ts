@@ -1,14 +1,15 @@
 /** How the daemon speaks to the proxy: one JSON object a line over a unix socket in the home, each answered in turn. */
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { ownBuild } from '../lib/package.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Attachment } from './network.ts';
 
-/** A proxy of another version is ended and replaced. */
-export const controlVersion = 2;
+/** A proxy of another build is ended and replaced: what was mended in it counts from the next start of a daemon on. */
+export const controlVersion = ownBuild()?.build ?? 'sources';
 
 export type Order =
-  | { readonly verb: 'hello'; readonly version: number }
+  | { readonly verb: 'hello'; readonly version: string }
   | { readonly verb: 'attach'; readonly attachment: Attachment }
   | { readonly verb: 'detach'; readonly id: string }
   | { readonly verb: 'keepOnly'; readonly ids: readonly string[] };
