@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { broken, dial, type Place } from './dial.ts';
-import { actAsHeader, noticeHeader, paths } from './paths.ts';
+import { actAsHeader, clientHeader, noticeHeader, paths } from './paths.ts';
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
@@ -28,6 +28,8 @@ export interface Visitor {
   readonly token?: string | undefined;
   /** The user that the owner acts as. */
   readonly actAs?: string | undefined;
+  /** Of the program that asks: a daemon that is older says so. */
+  readonly build?: object | undefined;
   /** Awaited once, before the first request. */
   readonly before?: () => Promise<void>;
   /** Called with what the daemon wants its owner to know besides the answer. */
@@ -55,7 +57,7 @@ export class Client {
   readonly #before: Visitor['before'];
   #ready: Promise<void> | undefined;
 
-  constructor(place: Place, start?: () => Promise<void>, { token, actAs, heed, before }: Visitor = {}) {
+  constructor(place: Place, start?: () => Promise<void>, { token, actAs, build, heed, before }: Visitor = {}) {
     this.#place = place;
     this.#start = start;
     this.#heed = heed;
@@ -63,6 +65,7 @@ export class Client {
     this.#headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(actAs === undefined ? {} : { [actAsHeader]: actAs }),
+      ...(build === undefined ? {} : { [clientHeader]: encodeURIComponent(JSON.stringify(build)) }),
     };
   }
 

@@ -6,7 +6,9 @@ export interface Path {
 
 /** Names the user that the owner of an installation acts as. */
 export const actAsHeader = 'carrel-user';
-/** Of an answer: what the owner has to know besides, URI-encoded. */
+/** Of a request over a shared socket: the build of the command, as JSON and URI-encoded. */
+export const clientHeader = 'carrel-client';
+/** Of an answer: what a person has to know besides, URI-encoded. */
 export const noticeHeader = 'carrel-notice';
 
 const at = '/v1/sandboxes/{name}';

@@ -1,5 +1,6 @@
 /** How commands reach the daemon. */
 import { Client } from '../api/client.ts';
+import { ownBuild } from '../lib/package.ts';
 import { tokenFor } from './access.ts';
 import type { Context } from './context.ts';
 import { offerRestart } from './older-daemon.ts';
@@ -31,6 +32,16 @@ function visitor({ socket, user, out }: Context) {
   return {
     token: tokenFor(socket, (text) => out.warn(text)),
     actAs: user ?? undefined,
-    heed: (text: string) => out.warn(text),
+    build: socket === null ? undefined : (ownBuild() ?? undefined),
+    heed: once((text) => out.warn(text)),
+  };
+}
+
+/** A command that asks several times says the same once. */
+function once(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>();
+  return (text) => {
+    if (!said.has(text)) say(text);
+    said.add(text);
   };
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isOlder, olderText } from './older-daemon.ts';
+import { isOlder } from '../lib/build-age.ts';
+import { olderText } from './older-daemon.ts';
 
 const own = { version: '0.10.0', build: 'b', builtAt: '2026-02-01T00:00:00.000Z' };
 

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Build, buildNote, ownBuild } from '../lib/package.ts';
+import { type Build, olderThan } from '../lib/build-age.ts';
+import { buildNote, ownBuild } from '../lib/package.ts';
 import { processRef } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
 import type { Context } from './context.ts';
@@ -35,23 +36,8 @@ async function offer(context: Context, end: () => Promise<void>): Promise<void> 
 /** That the daemon of this home is older than this command; null: it is not, or there is none. */
 export function olderText(home: string, own = ownBuild()): string | null {
   const running = noteIn(home);
-  if (own === null || running === null || !isOlder(running, own) || processRef(running.pid) === null) return null;
-  return `the daemon is older than this command: it is ${named(running)}, this is ${named(own)}`;
-}
-
-export function isOlder(running: Build, own: Build): boolean {
-  const [theirs, ours] = [running, own].map(({ version }) =>
-    version.split('.').map((part) => Number.parseInt(part, 10)),
-  );
-  for (const [at, part] of ours!.entries()) {
-    const other = theirs![at] ?? 0;
-    if (other !== part) return other < part;
-  }
-  return running.build !== own.build && running.builtAt < own.builtAt;
-}
-
-function named({ version, builtAt }: Build): string {
-  return `${version}, built ${builtAt.slice(0, 19).replace('T', ' ')} UTC`;
+  if (own === null || running === null || processRef(running.pid) === null) return null;
+  return olderThan(running, own);
 }
 
 function noteIn(home: string): (Build & { readonly pid: number }) | null {

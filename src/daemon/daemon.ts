@@ -114,6 +114,7 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
   const served: Served = {
     version: packageVersion(),
     home: home.home,
+    build: ownBuild(),
     startedAtMs: Date.now(),
     ...{ rootless, settings, store, audit, engine, users, scopes, work, engines, shutdown },
     giveUpSpace: () => reserve.giveUp(),

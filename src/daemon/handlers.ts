@@ -8,6 +8,7 @@ import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Audit, Begun } from '../audit/audit.ts';
 import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
 import type { MadeJson } from '../lib/made-json.ts';
+import type { Build } from '../lib/package.ts';
 import { asFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
@@ -25,6 +26,8 @@ import type { Work } from './work.ts';
 
 export interface Served {
   readonly version: string;
+  /** Null: what runs here was not built. */
+  readonly build: Build | null;
   readonly home: string;
   readonly rootless: boolean;
   readonly startedAtMs: number;

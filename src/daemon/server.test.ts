@@ -276,6 +276,18 @@ describe('users', () => {
     expect(JSON.stringify([store.list('user'), store.events(0, 100)])).not.toContain(third);
   });
 
+  it('hear that the daemon is older than their command, and nothing else about it', async () => {
+    const token = withToken(await addUser('bob'));
+    const noticeFor = async (said: string) => {
+      const response = await shared.request('/v1/sandboxes', { headers: { ...token, 'carrel-client': said } });
+      expect(response.status).toBe(200);
+      return decodeURIComponent(response.headers.get('carrel-notice') ?? '');
+    };
+    const build = (builtAt: string) => encodeURIComponent(JSON.stringify({ version: '0.1.0', build: 'x', builtAt }));
+    expect(await noticeFor(build('2026-02-01T00:00:00.000Z'))).toMatch(/^the daemon is older than this command: /);
+    for (const said of [build('2025-02-01T00:00:00.000Z'), '%', '{}', 'null']) expect(await noticeFor(said)).toBe('');
+  });
+
   it('find nothing of each other, with any verb', async () => {
     const token = await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box' });

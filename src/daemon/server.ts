@@ -7,11 +7,12 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
 import { stream } from 'hono/streaming';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { issueText } from '../api/issue-text.ts';
-import { actAsHeader, noticeHeader, paths } from '../api/paths.ts';
+import { actAsHeader, clientHeader, noticeHeader, paths } from '../api/paths.ts';
 import { type Route, routes } from '../api/routes.ts';
 import type { Peer } from '../audit/audit.ts';
+import { olderThan } from '../lib/build-age.ts';
 import { isErrno } from '../lib/file.ts';
 import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, consequences, Fault, spaceHint } from '../model/fault.ts';
@@ -44,7 +45,7 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
         (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
       );
       if (answer instanceof Response) return answer;
-      const notice = request.actor.isOwner ? served.settings.notice() : null;
+      const notice = request.actor.isOwner ? served.settings.notice() : olderNotice(served, context);
       if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
       return answerWith(context, answer);
     });
@@ -55,6 +56,22 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
   app.onError((error, context) => refuse(context, asFault(error)));
   return app;
 }
+
+/** The owner's commands find the daemon's build in its home; others say theirs. */
+function olderNotice({ build }: Served, context: HonoContext): string | null {
+  const said = context.req.header(clientHeader);
+  if (said === undefined || build === null) return null;
+  try {
+    const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(said)), clientHeader));
+    return older && `${older}; its owner restarts it with: carrel down`;
+  } catch {
+    // Not understood, ignoring: it is for a message alone.
+    return null;
+  }
+}
+
+const buildText = z.string().max(100);
+const buildShape = z.strictObject({ version: buildText, build: buildText, builtAt: buildText });
 
 const pieceBytes = 256 * 1024;
 

@@ -1,0 +1,25 @@
+/** Which of two builds is the older one. */
+import type { Build } from './package.ts';
+
+export type { Build };
+
+/** A sentence where the daemon is older than the command; null: it is not. */
+export function olderThan(daemon: Build, command: Build): string | null {
+  if (!isOlder(daemon, command)) return null;
+  return `the daemon is older than this command: it is ${named(daemon)}, this is ${named(command)}`;
+}
+
+export function isOlder(running: Build, own: Build): boolean {
+  const [theirs, ours] = [running, own].map(({ version }) =>
+    version.split('.').map((part) => Number.parseInt(part, 10)),
+  );
+  for (const [at, part] of ours!.entries()) {
+    const other = theirs![at] ?? 0;
+    if (other !== part) return other < part;
+  }
+  return running.build !== own.build && running.builtAt < own.builtAt;
+}
+
+function named({ version, builtAt }: Build): string {
+  return `${version}, built ${builtAt.slice(0, 19).replace('T', ' ')} UTC`;
+}
