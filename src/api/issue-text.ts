@@ -1,5 +1,11 @@
 /** What is wrong with a value, for the person who typed it: where a schema has no words of its own, zod's are for programmers. */
 import type { z } from 'zod';
+import { printable } from '../model/name.ts';
+
+const kinds: Readonly<Record<string, string>> = {
+  ...{ string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list' },
+  ...{ object: 'a mapping', record: 'a mapping', null: 'null', undefined: 'left out' },
+};
 
 type Issue = z.core.$ZodIssue & { readonly origin?: string; readonly prefix?: string };
 
@@ -7,12 +13,18 @@ const words: { readonly [code in Issue['code']]?: (issue: Issue) => string } = {
   invalid_format: ({ prefix }) =>
     prefix === undefined ? 'it is not written as it has to be' : `it has to start with ${prefix}`,
   invalid_key: () => 'a name in it is too long, empty, or not written as it has to be',
+  unrecognized_keys: (issue) =>
+    `${(issue as { keys?: readonly string[] }).keys?.map((key) => printable(key)).join(', ')} is not known here`,
+  invalid_type: (issue) =>
+    `it has to be ${kinds[String((issue as { expected?: unknown }).expected)] ?? 'something else'}`,
+  invalid_value: (issue) =>
+    `it has to be one of ${(issue as { values?: readonly unknown[] }).values?.map(String).join(', ')}`,
   too_small: (issue) => tooSmall(issue, Number((issue as { minimum?: unknown }).minimum)),
   too_big: (issue) => tooBig(issue, Number((issue as { maximum?: unknown }).maximum)),
 };
 
 export function issueText(issue: z.core.$ZodIssue): string {
-  const isOwn = !/^(Invalid|Too) /.test(issue.message);
+  const isOwn = !/^(Invalid|Too|Unrecognized) /.test(issue.message);
   return isOwn ? issue.message : (words[issue.code]?.(issue) ?? issue.message);
 }
 

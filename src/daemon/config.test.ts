@@ -51,7 +51,7 @@ it.each([
   ['services: {a: {port: 17010, to: 10.0.0.1:80}}', 'services.a.to: "10.0.0.1:80" is no such place'],
   ['services: {a: {port: 17010, to: 127.0.0.1}}', 'is no such place'],
   ['services: {a: {port: 17010, to: /a}, b: {port: 17010, to: /b}}', 'services.a.port: b has port 17010 already'],
-  ['services: {hub: {port: 17010, to: /a, token: x}}', 'Unrecognized key'],
+  ['services: {hub: {port: 17010, to: /a, token: x}}', '"token" is not known here'],
   ['logs: {size: 1k}', 'logs.size: 1.0K is out of range'],
   ['audit: {size: lots}', 'audit.size: "lots" is not a size'],
   ['logs: {files: 0}', 'logs.files'],

@@ -112,7 +112,7 @@ describe('a request', () => {
   });
 
   it.each([
-    [{ nme: 'x' }, 'body: Unrecognized key: "nme"'],
+    [{ nme: 'x' }, 'body: "nme" is not known here'],
     [{ limits: { memoryBytes: -1 } }, 'body.limits.memoryBytes: '],
     [{ limits: { memoryBytes: 1 } }, 'limits.memoryBytes: 1B is out of range'],
     [{ name: 'No Good' }, '"No Good" is not a sandbox name'],

@@ -1,5 +1,6 @@
 /** Settings in YAML, checked against a schema. What is wrong is named with the file, its line and the path of the field. */
 import type { z } from 'zod';
+import { issueText } from '../api/issue-text.ts';
 import { readYaml, type YamlDocument } from '../lib/yaml.ts';
 import { Fault, isFault } from '../model/fault.ts';
 
@@ -36,5 +37,5 @@ function conforming<S extends z.ZodType>({ content, locate }: YamlDocument, sche
   const place = issue.path.map((key) => (typeof key === 'number' ? key : String(key)));
   const field = issue.code === 'unrecognized_keys' ? [...place, issue.keys[0]!] : place;
   const where = place.length > 0 ? `${place.join('.')}: ` : '';
-  throw new Fault('invalid', `${locate(field).text}: ${where}${issue.message}`, { hint });
+  throw new Fault('invalid', `${locate(field).text}: ${where}${issueText(issue)}`, { hint });
 }

@@ -1,6 +1,6 @@
 /** Programs of the host that work on a stream, by argv and joined by pipes. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { Fault } from '../model/fault.ts';
+import { Fault, spaceHint } from '../model/fault.ts';
 import { spawnFault } from './run.ts';
 import { signalNumber } from './signal.ts';
 
@@ -56,6 +56,6 @@ export async function outputOf(argv: readonly [string, ...string[]], cwd: string
 export function failed({ name }: Program, { exitCode, stderr }: Ended): Fault {
   const said = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
   const full = stderr.split('\n').find((line) => /No space left|quota exceeded/.test(line));
-  if (full) return new Fault('exhausted', `${name}: ${full}`, { hint: 'Free some disk space.' });
+  if (full) return new Fault('exhausted', `${name}: ${full}`, { hint: spaceHint });
   return new Fault('internal', `${name}: ${said.slice(0, 500)}`);
 }

@@ -1,6 +1,6 @@
 /** An archive on its way to the program that unpacks it: every entry is judged before a byte of it is passed on. */
 import { statfs } from 'node:fs/promises';
-import { Fault } from '../model/fault.ts';
+import { Fault, spaceHint } from '../model/fault.ts';
 import { blockBytes, damaged, type Header, isZero, padded, parseHeader, parseRecords } from './member.ts';
 import type { MemberRule } from './member-rule.ts';
 
@@ -108,5 +108,5 @@ export async function* spaced(source: AsyncIterable<Buffer>, folder: string): As
 async function checkSpace(folder: string): Promise<void> {
   const { bavail, blocks, bsize } = await statfs(folder);
   if (bavail * bsize >= Math.min(reserveBytes, blocks * bsize * reserveShare)) return;
-  throw new Fault('exhausted', `there is not enough room at ${folder}`, { hint: 'Free some disk space.' });
+  throw new Fault('exhausted', `there is not enough room at ${folder}`, { hint: spaceHint });
 }

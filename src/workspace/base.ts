@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Anchor, within } from '../lib/anchor.ts';
 import { isErrno, removeTree, syncFolder } from '../lib/file.ts';
 import { syncFilesystem } from '../lib/sys.ts';
-import { Fault } from '../model/fault.ts';
+import { Fault, spaceHint } from '../model/fault.ts';
 import { type Git, gitFault, runGit, startGit } from './git/git.ts';
 import { type ProjectGit, withProjectGit } from './git/project-git.ts';
 import { copyAll } from './tree/copy-tree.ts';
@@ -81,7 +81,7 @@ function writeFault(error: unknown): unknown {
   if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'EDQUOT')) return error;
   return new Fault('exhausted', 'the project cannot be cloned: no space left', {
     cause: error,
-    hint: 'Free some disk space.',
+    hint: spaceHint,
   });
 }
 

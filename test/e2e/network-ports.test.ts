@@ -176,7 +176,7 @@ describe('rules', () => {
   it.each([
     ['network: [169.254.169.254]', 4, 'is a metadata address, which only the owner'],
     ['network: everything', 2, 'carrel.yaml:1:1: network'],
-    ['network: [a.example]\nnet: 1', 2, 'carrel.yaml:2:1: Unrecognized key'],
+    ['network: [a.example]\nnet: 1', 2, 'carrel.yaml:2:1: "net" is not known here'],
     ['network: [https://a.example]', 2, 'is a URL'],
     ['[', 2, 'carrel.yaml:1:2: '],
   ])('in a file that says %j are refused', async (text, code, why) => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { agentPresets } from '../../model/agent.ts';
 import { credentialNamePattern } from '../../model/credential.ts';
@@ -52,11 +54,25 @@ export default async function names(context: Context, { args }: Invocation): Pro
   }
 }
 
+/** Those that the owner declared in config.yaml. */
+async function ownAgents(home: string): Promise<Named> {
+  try {
+    const { readYaml } = await import('../../lib/yaml.ts');
+    const file = join(home, 'config.yaml');
+    const content = readYaml(readFileSync(file, 'utf8'), file).content as { agents?: object } | null;
+    return Object.keys(content?.agents ?? {}).map((name) => ({ name }));
+  } catch {
+    // None that can be read, ignoring: presets are there without it.
+    return [];
+  }
+}
+
 async function listed(context: Context, kind: string, of: string): Promise<string[]> {
   const client = connectRunning(context);
   if (kind === 'snapshots') return snapshotsOf(client, checkSandboxName(of));
   if (kind === 'inside') return filesInside(client, of);
-  const all = await sources[kind as NameKind](client, AbortSignal.timeout(patienceMs));
+  const found = await sources[kind as NameKind](client, AbortSignal.timeout(patienceMs));
+  const all = kind === 'agents' ? [...found, ...(await ownAgents(context.home))] : found;
   return all.map(({ name }) => name).filter((name) => patterns[kind as NameKind].test(name));
 }
 

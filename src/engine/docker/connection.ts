@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { inTime } from '../../lib/in-time.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, spaceHint } from '../../model/fault.ts';
 
 const answerMs = 120_000;
 
@@ -167,7 +167,7 @@ function refusal(error: ClientError): Fault {
   const said = wordsOf(error);
   const details = { cause: error };
   if (/no space left/i.test(said)) {
-    return new Fault('exhausted', `no space left: ${said}`, { ...details, hint: 'Free some disk space.' });
+    return new Fault('exhausted', `no space left: ${said}`, { ...details, hint: spaceHint });
   }
   if (/cannot allocate memory/i.test(said)) {
     return new Fault('exhausted', `no memory left: ${said}`, { ...details, hint: 'Stop some sandboxes.' });

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { spawnFault } from '../../lib/run.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, spaceHint } from '../../model/fault.ts';
 
 export interface KeeperOptions {
   readonly keeperPath: string;
@@ -111,7 +111,7 @@ const meanings: readonly { readonly said: RegExp; readonly fault: (said: string)
   },
   {
     said: /No space left/i,
-    fault: (said) => new Fault('exhausted', `no space left: ${said}`, { hint: 'Free some disk space.' }),
+    fault: (said) => new Fault('exhausted', `no space left: ${said}`, { hint: spaceHint }),
   },
   {
     said: /Cannot allocate memory/i,

@@ -8,7 +8,7 @@ import { spawnFault } from '../../lib/run.ts';
 import { signalNumber } from '../../lib/signal.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, spaceHint } from '../../model/fault.ts';
 
 /** A repository, and as whom and how git works on it. */
 export interface Git {
@@ -149,7 +149,7 @@ export async function gitOutput(
 export function gitFault(args: readonly string[], stderr: string, code: Fault['code'] = 'internal'): Fault {
   const words = stderr.trim().split('\n').slice(-3).join('; ').slice(0, 500);
   if (/No space left on device|Out of diskspace|quota exceeded/i.test(stderr))
-    return new Fault('exhausted', `git ${args[0]} failed: no space left`, { hint: 'Free some disk space.' });
+    return new Fault('exhausted', `git ${args[0]} failed: no space left`, { hint: spaceHint });
   return new Fault(code, `git ${args[0]} failed: ${words || 'it said nothing'}`);
 }
 

@@ -7,7 +7,7 @@ import { Anchor } from '../../lib/anchor.ts';
 import { run } from '../../lib/run.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { toBytes } from '../../model/byte-path.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, spaceHint } from '../../model/fault.ts';
 
 /** An agent may have made millions of files. */
 const copyMs = 3_600_000;
@@ -34,7 +34,7 @@ async function copyReachable(args: readonly string[]): Promise<boolean> {
   const other = said.find((line) => !line.endsWith('File name too long'));
   if (other === undefined) return false;
   const full = said.find((line) => /No space left|quota exceeded/.test(line));
-  if (full) throw new Fault('exhausted', `cannot copy: ${full}`, { hint: 'Free some disk space.' });
+  if (full) throw new Fault('exhausted', `cannot copy: ${full}`, { hint: spaceHint });
   throw new Fault('internal', `cannot copy: ${other}`);
 }
 

@@ -20,7 +20,7 @@ import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
 import { nextData, setTimes } from '../../lib/sys.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
-import { Fault, isFault } from '../../model/fault.ts';
+import { Fault, isFault, spaceHint } from '../../model/fault.ts';
 import { openRegular, type Part, readChunk, using, writeFully } from './content.ts';
 import { pathOf } from './folders.ts';
 import { give, holdingNew, setMode } from './held.ts';
@@ -226,7 +226,7 @@ function copyFault(error: unknown, path: string): Fault {
   const words = `cannot copy ${path.replace(/\/$/, '')}`;
   const { message } = error as Error;
   if (['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code)))
-    return new Fault('exhausted', `${words}: no space left`, { cause: error, hint: 'Free some disk space.' });
+    return new Fault('exhausted', `${words}: no space left`, { cause: error, hint: spaceHint });
   if (['EACCES', 'EPERM'].some((code) => isErrno(error, code)))
     return new Fault('denied', `${words}: it may not be read`, { cause: error });
   return new Fault('internal', `${words}: ${message}`, { cause: error });
