@@ -352,12 +352,14 @@ describe('an agent that', () => {
 
 describe('a full disk', () => {
   it('is told, and nothing is claimed that is not recorded', async () => {
-    bench.plan([{ does: `wait ${file('go')}\nwrite b x` }]);
+    bench.plan([{ does: `write ${file('there')} x\nwait ${file('go')}\nwrite b x` }]);
     const tmpfs = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
     const mount = `mount -t tmpfs -o size=16k,mode=700 none ${file('data')} && exec "$@"`;
     const run = bench.start({ agent: scriptedAgent }, {}, [...tmpfs, mount, 'sh']);
     run.ask();
     await begun(run);
+    // Its checkout is there, too.
+    await until(() => existsSync(file('there')), 'the agent');
     const inside = `/proc/${run.child.pid}/root${file('data')}/fill`;
     expect(() => writeFileSync(inside, Buffer.alloc(1 << 20))).toThrow('ENOSPC');
     writeFileSync(file('go'), '');
