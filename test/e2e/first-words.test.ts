@@ -1,0 +1,56 @@
+/** What a new user types by mistake, or from where they are, is answered in our words and by the rules of git. */
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Installation } from '../harness/installation.ts';
+import { agent, Project } from '../harness/project.ts';
+
+let carrel: Installation;
+let project: Project;
+
+beforeAll(async () => {
+  carrel = new Installation();
+  project = new Project(carrel.folder('project'), { top: 'a\n', 'sub/one': 'a\n', 'sub/two': 'a\n' });
+  await carrel.ok('create', '--name', 'ada', project.path);
+  await agent(carrel, 'ada', 'for f in top sub/one sub/two; do echo b >> $f; done');
+});
+afterAll(() => carrel.dispose());
+
+it('a volume that is no volume is refused without a pattern', async () => {
+  const { exitCode, stderr } = await carrel.run(['create', '--volume', '/tmp:/x']);
+  expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^carrel: .*not a volume/)]);
+  expect(stderr).not.toMatch(/\^|\\|\[a-z/);
+});
+
+it('a file of variables that is not there is told by us, not by node', async () => {
+  const env = { ...process.env, CARREL_HOME: carrel.home };
+  const stderr = await new Promise<string>((settle) => {
+    execFile(resolve('bin/carrel'), ['run', '--env-file', 'x', '--', 'true'], { env }, (_, __, said) => settle(said));
+  });
+  expect(stderr).toMatch(/^carrel: /);
+  expect(stderr).not.toContain('node:');
+});
+
+it('paths of diff, apply, discard and patch start at the current folder', async () => {
+  const cwd = join(project.path, 'sub');
+  const diff = await carrel.run(['diff', 'ada', '--name-status', 'one'], { cwd });
+  expect(diff.stdout).toMatch(/^M\s+sub\/one\n$/);
+  expect((await carrel.run(['diff', 'ada', '--name-status', '..'], { cwd })).stdout).toContain('top');
+  expect((await carrel.run(['patch', 'ada', 'one'], { cwd })).stdout).toContain('sub/one');
+  expect((await carrel.run(['apply', 'ada', 'one'], { cwd })).exitCode).toBe(0);
+  expect([project.read('sub/one'), project.read('sub/two')]).toEqual(['a\nb\n', 'a\n']);
+  await carrel.ok('stop', '--grace', '0', 'ada');
+  expect((await carrel.run(['discard', 'ada', 'two'], { cwd })).exitCode).toBe(0);
+  expect((await carrel.run(['diff', 'ada', '--name-status'], { cwd })).stdout).toMatch(/^M\s+top\n$/);
+});
+
+it('a shell where there is none is refused with what works there', async () => {
+  const rootfs = carrel.folder('rootfs');
+  mkdirSync(join(rootfs, 'bin'));
+  copyFileSync('/bin/busybox', join(rootfs, 'bin/sleep'));
+  await carrel.ok('create', '--name', 'bare', '--rootfs', rootfs, '--', '/bin/sleep', '600');
+  const { exitCode, stderr } = await carrel.run(['shell', 'bare']);
+  expect([exitCode, stderr]).toEqual([expect.any(Number), expect.stringContaining('has no shell')]);
+  expect(stderr).toContain('carrel exec -it bare -- ');
+});
