@@ -38,7 +38,7 @@ export async function runAdapter(argument: string | undefined, places: Places): 
   return exitCode;
 }
 
-/** On stderr, where logs belong: each line after the story that it is about. What nobody takes in is left out. */
+/** On stderr, where logs belong: each line after the story that it is about. Lines that no reader takes are left out. */
 function writeLog(storyId: string, lines: readonly string[]): void {
   if (process.stderr.writableLength > behindBytes) return;
   const text = lines.flatMap((line) => line.split('\n')).map((line) => `${storyId} ${line}\n`);

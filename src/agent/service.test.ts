@@ -43,7 +43,7 @@ describe('at the base URL of a credential', () => {
   });
 });
 
-test('by its name, through the proxy: a refusal is told', async () => {
+test('by its name, through the proxy: a refusal is reported', async () => {
   const url = await open(() => {});
   const asked: string[] = [];
   server!.on('connect', (request, socket) => {

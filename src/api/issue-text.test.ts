@@ -16,7 +16,7 @@ it.each([
     { long: '' },
     'a name in it is too long, empty, or not written as it has to be',
   ],
-])('%# is told without patterns and types', (schema, value, expected) => {
+])('%# is described without patterns and types', (schema, value, expected) => {
   expect(text(schema, value)).toBe(expected);
 });
 

@@ -63,13 +63,13 @@ export async function readAlong(
     process.exit(consequences.cancelled.exit);
   });
   try {
-    return await followSwarm(client, json ? await nobody() : out, project, names);
+    return await followSwarm(client, json ? await silentOutput() : out, project, names);
   } finally {
     giveBack();
   }
 }
 
-async function nobody(): Promise<Output> {
+async function silentOutput(): Promise<Output> {
   const { Output } = await import('./output/output.ts');
   return new Output(true, { write: () => {} }, { write: () => {} });
 }

@@ -56,7 +56,7 @@ test('a command that has ended needs nothing more', async () => {
   expect(await mend({ looks: [ended] })).toEqual({ whole: true, said: '', notes: [] });
 });
 
-test('the client is told at once, and gets what the command wrote meanwhile', async () => {
+test('the client gets a notice at once, then what the command wrote meanwhile', async () => {
   const log = [logged('one\n', -9000), logged('two\n', 9000)];
   const { whole, said, notes } = await mend({ looks: [away, away, running], log, got: 'one\n' });
   expect([whole, said]).toEqual([true, 'two\n']);

@@ -1,5 +1,5 @@
 /**
- * The line to a command whose engine went away while it ran. The client is told at once. When the engine answers again, the rest of
+ * The line to a command whose engine went away while it ran. The client gets a notice at once. When the engine answers again, the rest of
  * what the command wrote is read from its log: records from before the break are passed on as far as the client does not have
  * them, later ones all. An engine that is killed takes along what it had read from the command and not yet passed on, and what a command
  * writes in its absence is kept only as long as the command runs. So the rest is certain to be whole only where nothing was written just
@@ -77,7 +77,7 @@ export function outputMissing(name: string): Fault {
   );
 }
 
-/** Null where the command has ended. On the embedded engine nobody is between it and us. */
+/** Null where the command has ended. The embedded engine has no process between it and the daemon. */
 async function troubleOf(line: Line): Promise<Fault | null> {
   const { engine, sandbox, signal } = line;
   if (sandbox.spec.engine === 'local') return null;

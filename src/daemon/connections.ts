@@ -1,7 +1,7 @@
 /**
  * Connections to the shared socket, which every account of the machine can open. Each account has a limit, all together have one, and
  * the last descriptors of the process are left to the owner's own socket. A connection without an authenticated request ends after a
- * while; at a limit, the oldest of these is closed to make room, so that idle connections keep nobody out. An authenticated one
+ * while; at a limit, the oldest of these is closed to make room, so that idle connections do not keep other clients out. An authenticated one
  * is never closed: then the new one is refused.
  */
 import type { Server } from 'node:http';

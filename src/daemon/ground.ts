@@ -73,7 +73,7 @@ function openDocker({ home, installation }: Home, { dockerSocket, log }: Config)
   return lazyEngine('docker', open, () => existsSync(folder));
 }
 
-/** Null where none can be named; whoever uses one learns why. */
+/** Null where none can be named; the caller that needs one gets the reason. */
 function engineSocket(): string | null {
   try {
     return findSocket(process.env);

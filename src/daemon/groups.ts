@@ -11,7 +11,7 @@ export function dropGroups(rootless: boolean, engineSocket: string | null): void
   try {
     process.setgroups?.([]);
   } catch {
-    // A user namespace made by somebody else may forbid it, ignoring: SECURITY.md says what that leaves.
+    // A user namespace of another account may forbid it, ignoring: SECURITY.md says what that leaves.
   }
 }
 

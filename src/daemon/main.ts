@@ -18,7 +18,7 @@ function write(text: string, ...to: readonly (number | null)[]): void {
     try {
       if (fd !== null) writeSync(fd, text);
     } catch {
-      // The command that started us has gone, or the disk is full, ignoring: nobody is left to tell.
+      // The command that started us has gone, or the disk is full, ignoring: there is no reader.
     }
   }
 }

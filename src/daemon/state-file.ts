@@ -74,7 +74,7 @@ function isState(text: string): boolean {
   }
 }
 
-/** It belongs to whoever the folder belongs to. */
+/** Its owner is the owner of the folder. */
 function replace(folder: Anchor, name: string, bytes: Buffer): void {
   const staged = `.carrel-state-${randomBytes(6).toString('hex')}`;
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;

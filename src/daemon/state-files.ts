@@ -34,7 +34,7 @@ export class StateFiles {
     this.#looking.unref();
   }
 
-  /** For whoever asks for the file, and wants to hear what is wrong with it. */
+  /** For the caller that asks for the file: throws what is wrong with it. */
   write(swarm: Swarm): void {
     const { stateFile, project, swarmId } = swarm;
     if (stateFile)

@@ -46,7 +46,7 @@ describe('an agent gets its key besides what is asked for:', () => {
     expect(request.credentials).toEqual(['anthropic of ANTHROPIC_API_KEY', 'work', 'gemini of GEMINI_API_KEY']);
   });
 
-  test('the secret itself where nobody knows the service', () => {
+  test('the secret itself where no preset knows the service', () => {
     expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
   });
 
@@ -125,7 +125,7 @@ test('the image of the configuration is for engines that have images, and for wh
   expect([{}, { engine: 'docker' }, { engine: 'docker', image: 'own' }].map(order)).toEqual([undefined, 'base', 'own']);
 });
 
-test('the adapter is told who the agent is, whose the commits are, and what it cannot work without', () => {
+test('the adapter gets who the agent is, whose the commits are, and what it cannot work without', () => {
   const author = { name: 'Ada', email: 'ada@example.org' };
   const settings = (agent: string) =>
     checkAdapterSettings(JSON.parse(requestFor('/p', { agent, author }, parts).command![1]!));

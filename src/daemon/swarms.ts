@@ -214,7 +214,7 @@ export class SwarmDesk {
     return swarm;
   }
 
-  /** Of those that scripts look after nothing is told: they are looked at, a few at a time. */
+  /** Scripts report nothing about theirs: they are looked at, a few at a time. */
   async #settleEntries(swarm: Swarm): Promise<void> {
     const entries = this.#state.containers(swarm).filter((one) => one.work === null && isActive(one));
     for (let at = 0; at < entries.length; at += lookedAtOnce)

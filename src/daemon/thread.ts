@@ -16,7 +16,7 @@ export interface Order {
 export type ThreadMessage = Order | 'cancel';
 export type JobAnswer = { readonly value: unknown } | { readonly fault: FaultBody };
 
-/** What every thread is told when it begins. */
+/** What every thread gets when it begins. */
 export interface ThreadData {
   readonly scratch: string;
   readonly installation: string;

@@ -83,7 +83,7 @@ describe('a job', () => {
     expect(opened[0]!.calls).toEqual([]);
   });
 
-  it('is told to end with its signal, with its sandbox and with the daemon', async () => {
+  it('is cancelled with its signal, with its sandbox and with the daemon', async () => {
     const client = new AbortController();
     run('ann', { signal: client.signal });
     run('ann', { sandbox: 'box' });

@@ -77,7 +77,7 @@ export class Users {
     return { user: this.#view(value), token, socket: this.#parts.sharedSocket };
   }
 
-  /** The old token lets nobody in from now on; everything else of the user stays as it is. */
+  /** The old token is refused from now on; everything else of the user stays as it is. */
   renewToken(actor: Actor, name: string): Admission {
     const { store, owner, now, sharedSocket } = this.#parts;
     if (!actor.isOwner && name !== actor.name) throw noUser(name);

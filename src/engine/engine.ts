@@ -78,7 +78,7 @@ export interface Exit {
 
 /**
  * What a sandbox goes on without. `keeper lost`: the process that kept its output and would have told its exit code was
- * killed; both are lost from then on, and its command may have been ended by writing to nobody.
+ * killed; both are lost from then on, and its command may have been ended by a write without a reader.
  */
 export type Trouble = 'keeper lost';
 

@@ -38,7 +38,7 @@ export const identity: Hook = {
 
 /**
  * In the place of the system's settings, which it includes: those of the agent's home and of the project go before. So the
- * agent can still be somebody else, and a project that names its author keeps it.
+ * agent can still set another name, and a project that names its author keeps it.
  */
 export function gitSettings({ name, email }: Author): string {
   return `[include]\n\tpath = /etc/gitconfig\n[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`;

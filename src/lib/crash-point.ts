@@ -3,7 +3,7 @@ import { readIfThere } from './file.ts';
 
 /**
  * A place between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it,
- * or is the path of a file that does: with a file, a daemon that runs already can be told, and it is told once.
+ * or is the path of a file that does: with a file, a running daemon can get one, and it is used once.
  */
 export function crashPoint(name: string): void {
   const wanted = process.env.CARREL_CRASH_AT;

@@ -1,4 +1,4 @@
-/** Reads of files that somebody else may be writing: the size that `stat` reports is no bound for what a read returns. */
+/** Reads of files that another process may be writing: the size that `stat` reports is no bound for what a read returns. */
 import { readSync } from 'node:fs';
 
 const chunkBytes = 64 * 1024;

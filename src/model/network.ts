@@ -90,7 +90,7 @@ export function canonicalRule(text: string): string {
 const networkWords = new Set(['all', 'any', 'bridge', 'default', 'host', 'internet', 'none', 'open']);
 
 const localNames = /(?:^|\.)localhost$|^ip6-(?:localhost|loopback)$/;
-/** Whoever connects to one of these reaches itself: the proxy would reach the loopback of the host. */
+/** A client that connects to one of these reaches itself: the proxy would reach the loopback of the host. */
 const anyAddress = new Set(['0.0.0.0', '::']);
 
 /**

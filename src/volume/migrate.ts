@@ -51,7 +51,7 @@ export class Migration {
     this.#steps = steps;
   }
 
-  /** With the user's hash first, of the name or of the number of the account; what was everybody's goes to the owner of the installation, what is another's to nobody. */
+  /** With the user's hash first, of the name or of the number of the account; what was everybody's goes to the owner of the installation, what is another's is left. */
   claims({ user, uid = null, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
     const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
     const claims = found.flatMap((from) => {

@@ -1,4 +1,4 @@
-/** How long the daemon answers nobody while one user works with a huge tree: the longest of small requests from another thread. */
+/** How long the daemon answers no request while one user works with a huge tree: the longest of small requests from another thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { paths } from '../../src/api/paths.ts';
@@ -9,7 +9,7 @@ import type { Bench } from './sections.ts';
 
 const promisedMs = 50;
 
-/** Asks again and again, and tells the longest wait when it is told to end. */
+/** Asks again and again, and prints the longest wait when it is asked to end. */
 const asking = `
 const { request } = require('node:http');
 const { parentPort, workerData } = require('node:worker_threads');

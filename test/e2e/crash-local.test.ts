@@ -54,7 +54,7 @@ describe('two at once', () => {
     expect(await carrel.list()).toHaveLength(1);
   });
 
-  it('one sandbox is removed: it goes, and nobody is refused', async () => {
+  it('one sandbox is removed by several commands: it goes, and none is refused', async () => {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('stop', '--grace', '0', 'box');
     const outcomes = await Promise.all([1, 2, 3].map(() => carrel.run(['rm', 'box'])));

@@ -60,7 +60,7 @@ function stop(ground: CrashGround, points: readonly string[]): void {
   it.each(points)('stop survives a crash at %s', async (point) => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
-    // Only root has groups to give without somebody delegating one.
+    // Only root has groups to give without a delegated one.
     if (isRealRoot && ground.groups) expect(groupsOf(id)).not.toEqual([]);
     await carrel.crashDuring(point, 'stop', '--grace', '1', 'box');
     await until(async () => (await carrel.show('box')).state === 'stopped', 'the sandbox to be stopped');

@@ -23,7 +23,7 @@ it('a volume that is no volume is refused without a pattern', async () => {
   expect(stderr).not.toMatch(/\^|\\|\[a-z/);
 });
 
-it('a file of variables that is not there is told by us, not by node', async () => {
+it('a missing file of variables is reported by carrel, not by node', async () => {
   const env = { ...process.env, CARREL_HOME: carrel.home };
   const stderr = await new Promise<string>((settle) => {
     execFile(resolve('bin/carrel'), ['run', '--env-file', 'x', '--', 'true'], { env }, (_, __, said) => settle(said));

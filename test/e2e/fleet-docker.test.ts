@@ -64,7 +64,7 @@ describe('the owner', () => {
     expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
-  it('is told of an image that the engine does not have before anything is done', async () => {
+  it('is refused for an image that the engine does not have, before anything is done', async () => {
     put('  a: {}\n  b: {image: gone}\n  c: {}\n');
     const { exitCode, stdout, stderr } = await here('up');
     expect([exitCode, stdout]).toEqual([5, '']);

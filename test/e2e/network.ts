@@ -292,7 +292,7 @@ export function network(way: Way): void {
     expect(await carrel().ok('net', 'log', box)).toMatch(/^TIME +DECISION +HOST +VIA +RULE +SENT +RECEIVED +TOOK/);
   });
 
-  it('is told as it happens to whoever follows it', async () => {
+  it('is shown as it happens to a client that follows it', async () => {
     const following = carrel().spawn(['--json', 'net', 'log', '-f', '--tail', '0', box]);
     const heard = gather(following.stdout!);
     const lines = () =>
@@ -343,7 +343,7 @@ export function network(way: Way): void {
     const mark = `tries-${ground.token}`;
     const tries = `while : ${mark}; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done`;
     await inside('sh', '-c', `(${tries}) > /dev/null 2>&1 &`);
-    // From outside: whoever asks a daemon starts one.
+    // From outside: a command that asks a daemon starts one.
     const tried = () => processesNaming(mark).map((one) => readOr(`/proc/${one}/root/tmp/tries`, ''));
     await until(() => tried().some((text) => text.includes('0\n')), 'an answer');
     await carrel().killDaemon();
@@ -371,7 +371,7 @@ print('taken', flush=True)
 while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     const taking = carrel().spawn(['exec', box, '--', 'python3', '-c', take]);
     const taken = new Promise((resolve) => taking.stdout!.once('data', resolve));
-    // Whoever is quicker has it: the proxy is killed until the agent is.
+    // The quicker one has it: the proxy is killed until the agent is.
     const kill = setInterval(() => killProxy(carrel().home), 300);
     await taken;
     clearInterval(kill);
@@ -427,7 +427,7 @@ export function flood(way: Way): void {
 }
 
 export function usedUp(): void {
-  it('is told so, also by explain, and stays so over a start', async () => {
+  it('is refused, explain gives the reason, and a start does not change it', async () => {
     const carrel = new Installation();
     carrel.write('home/config.yaml', 'network: {limits: {total: 2k}}\n');
     await carrel.ok('create', '--name', box, '--network', web.rules);

@@ -97,7 +97,7 @@ describe('before a sandbox starts', () => {
     return stderr;
   }
 
-  it('a missing program, key or route is told, with the command that fixes it', async () => {
+  it('a missing program, key or route is refused with the command that fixes it', async () => {
     write('words', 'echo words >> words.txt');
     expect(await refusal()).toMatch(
       /claude is not installed.*\n.*npm install -g --prefix \/usr\/local @anthropic-ai\/claude-code/,

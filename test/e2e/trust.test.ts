@@ -109,7 +109,7 @@ describe('a link in the folder of a fleet', () => {
   });
 });
 
-/** What a terminal shows, on which somebody types an answer once they are asked. */
+/** What a terminal shows on which the question gets this answer. */
 async function answering(answer: string, ...args: string[]): Promise<string> {
   const words = [process.execPath, resolve('bin/carrel'), ...args].map((word) => `'${word}'`).join(' ');
   const env = { ...process.env, HOME: carrel.home, CARREL_HOME: carrel.home };

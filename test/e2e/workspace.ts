@@ -251,7 +251,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(statSync(join(project, 'run.sh')).mode & 0o111).not.toBe(0);
   });
 
-  it('does not remove changes that nobody has taken over', async () => {
+  it('does not remove changes that were not applied', async () => {
     await carrel.ok('run', '--name', 'box', project, '--', 'sh', '-c', 'echo x > new');
     const refused = await carrel.run(['rm', 'box']);
     expect(refused.exitCode).toBe(6);

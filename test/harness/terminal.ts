@@ -1,4 +1,4 @@
-/** A program on a pseudo-terminal, with somebody who types, pastes and drags the corner of the window. */
+/** A program on a pseudo-terminal, for typing, pasting and resizing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { gather, until } from './installation.ts';

@@ -125,7 +125,7 @@ describe('an owner who saves between the look and the exchange', () => {
     expect(isClean()).toBe(true);
   });
 
-  it('and deletes it has a conflict that is told', () => {
+  it('and deletes it gets a conflict', () => {
     let deleted = false;
     const act = () => {
       if (!deleted) rmSync(project('f'));
@@ -180,7 +180,7 @@ it('an owner who saves every few milliseconds, all the time, does not keep chang
   expect(readJournal(join(root, 'journal')).state).toBe('done');
 });
 
-/** Appends a line every 3 ms until it is told to stop. */
+/** Appends a line every 3 ms until it is stopped. */
 const saver = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { appendFileSync } = require('node:fs');

@@ -4,7 +4,7 @@
  * refuse. It differs on purpose in this only:
  * - Empty folders count: a file of one side and an empty folder of the other are a conflict.
  * - Renames are not followed by either, but `--ours` keeps both ends of a rename or neither.
- * - Where nobody looked between the agent and the owner, it may refuse, and never guesses.
+ * - Where no look was taken between the agent and the owner, it may refuse, and never guesses.
  *
  * CARREL_MERGE_CASES says how many, CARREL_MERGE_SEED which is the first.
  */
@@ -111,7 +111,7 @@ function copyOf(from: string, to: string): void {
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
 }
 
-/** Whether somebody looked between the agent and the owner. */
+/** Whether a look was taken between the agent and the owner. */
 function play(ground: Ground, random: Random, looked: boolean): void {
   growTree(random, ground.project);
   ground.look();
@@ -121,7 +121,7 @@ function play(ground: Ground, random: Random, looked: boolean): void {
   for (const copy of [ground.base, ground.theirs]) copyOf(ground.project, copy);
   ground.agent(random, 1 + random(4));
   if (looked) ground.look();
-  else ground.said.push('nobody looks');
+  else ground.said.push('no look');
   ground.owner(random, 1 + random(4));
 }
 
@@ -153,7 +153,7 @@ function isTakenAgain({ base, ours, theirs }: Trees, path: string): boolean {
   return base[path] !== undefined && ours[path] === undefined && theirs[path] !== undefined;
 }
 
-/** What the agent never saw stays; what is decided otherwise is told; all of it can be taken back. */
+/** What the agent never saw stays; what is decided otherwise is reported; all of it can be taken back. */
 function checkResolved(ground: Ground, resolution: Resolution, { base, ours, theirs }: Trees): void {
   const plan = planOf(ground, resolution);
   if (plan.blocked) return;

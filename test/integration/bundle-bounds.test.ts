@@ -105,7 +105,7 @@ it('objects that take more time than their number says', async () => {
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-it('a subject is told in part', async () => {
+it('a long subject is cut', async () => {
   const project = new Repository(root);
   const agent = new Repository(root);
   rmSync(agent.path, { recursive: true });

@@ -35,7 +35,7 @@ function freshPath(): string {
   return join(folder, 'carrel.db');
 }
 
-/** A store with rows in it, well closed, as it is after somebody copied it. */
+/** A store with rows in it, well closed, as it is in a copy. */
 function filledStore(rows = 50): string {
   const path = freshPath();
   const store = openSqliteStore(path);

@@ -408,7 +408,7 @@ describe('on disk', () => {
     expect(owners('.')).toEqual([agent]);
   });
 
-  it("is agent's what is restored, whatever ids the archive has, and a link leads nobody out", async () => {
+  it("is agent's what is restored, whatever ids the archive has, and no link leads out", async () => {
     bench.volumes.init('ada', at);
     const outside = join(bench.root, 'outside');
     writeFileSync(outside, 'not yours');

@@ -30,11 +30,11 @@ export function instructions(name: string, socket: Sharing, home: string): strin
     `This is the token of ${name}, told this once. ${name} keeps it in a FILE that nobody else can read, and then:`,
     export_(socket === null || socket === 'waiting' ? 'SOCKET' : plain(socket)),
     ...(socket === 'waiting'
-      ? [`Nobody else can come in yet: share.socket in config.yaml is opened after: carrel down`]
+      ? [`No other user can connect yet: share.socket in config.yaml is opened after: carrel down`]
       : []),
     ...(socket === null
       ? [
-          `Nobody else can come in yet: put share: {socket: SOCKET} into ${join(home, 'config.yaml')}, then: carrel down`,
+          `No other user can connect yet: put share: {socket: SOCKET} into ${join(home, 'config.yaml')}, then: carrel down`,
         ]
       : []),
   ];

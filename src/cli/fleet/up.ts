@@ -58,7 +58,7 @@ async function requireTrust(
   });
 }
 
-/** A step that fails keeps only those back that need it. What was done is told however it ends. */
+/** A step that fails keeps only those back that need it. The steps that were taken are printed however it ends. */
 async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, hands: Hands): Promise<void> {
   const progress = new Progress(plan.steps);
   const { interrupted, release } = interruption();

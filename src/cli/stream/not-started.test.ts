@@ -19,7 +19,7 @@ it.each([
   'executable file `nosuch` not found in $PATH: No such file or directory\n',
   'OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown\r\n',
   'nosuch could not be started\r\n',
-])('what others say of a missing program is told in our words: %j', async (words) => {
+])('the message of another program about a missing one becomes ours: %j', async (words) => {
   expect(await told(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 

@@ -24,7 +24,7 @@ export function rawKeys(): () => void {
   };
 }
 
-/** A full-screen program draws its screen again for a new size, so it is told one that differs first. */
+/** A full-screen program draws its screen again for a new size, so a different size is sent first. */
 export function redraw(socket: Writable): void {
   const { rows, columns } = terminalSize();
   socket.write(encodeJson('resize', { rows: rows + 1, columns }));

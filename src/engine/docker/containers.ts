@@ -32,7 +32,7 @@ export class Containers {
     return this.#known.get(id) ?? (await this.#look(id)) ?? `carrel-none-${id}`;
   }
 
-  /** What was known is no more; another may have been made since, by whoever has this installation now. */
+  /** What was known is no more; another may have been made since, by the daemon that has this installation now. */
   async #findAnew(id: string): Promise<ContainerInspectInfo | null> {
     this.forget(id);
     const container = await this.#look(id);

@@ -1,4 +1,4 @@
-/** Containers of a Docker Engine that Carrel did not make: only looked at, by the id that somebody names. */
+/** Containers of a Docker Engine that Carrel did not make: only looked at, by an id that the user gives. */
 import { existsSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
 import type { ObservedContainer } from '../../model/swarm.ts';
@@ -6,7 +6,7 @@ import { exitFrom } from '../exit.ts';
 import { Connection } from './connection.ts';
 import { findSocket } from './socket.ts';
 
-/** Long enough for an engine that is busy, short enough for somebody who waits. */
+/** Long enough for an engine that is busy, short enough for a user who waits. */
 const answerMs = 5000;
 
 /** Null: its state says nothing, or the engine cannot be asked. Where no engine is, the container is absent. */

@@ -290,7 +290,7 @@ class LocalEngine implements LocalEngineView {
   }
 }
 
-/** How often it is looked whether something is gone that nobody tells of. */
+/** Between two looks for something that goes without an event. */
 const goneMs = 20;
 
 async function* none(): AsyncGenerator<LogLine> {}

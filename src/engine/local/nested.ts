@@ -1,6 +1,6 @@
 /**
  * Mounts at places inside of other mounts. An agent can write the outer one, so whatever leads to the place may be a link by
- * the next start, and runtimes follow links. So no runtime is told of such a mount: it is put there by us, in the sandbox
+ * the next start, and runtimes follow links. So no runtime gets such a mount: it is put there by us, in the sandbox
  * before its command begins, or on the stage of an engine that takes the outer one with all that is in it. The place is
  * found name by name from an open folder, without following a link. What is in the way is left as it is, and the start is
  * refused.
@@ -36,7 +36,7 @@ export function isOuter(outer: Outer, index: number): boolean {
 export interface Nesting {
   readonly mounts: readonly Mount[];
   readonly outer: Outer;
-  /** Where those that are in no other one are. Nobody but us can write the way to it. */
+  /** Where those that are in no other one are. Only the daemon can write the path to it. */
   readonly root: (index: number) => string;
   /** What to attach, by its number. */
   readonly tree: (index: number) => number;

@@ -25,7 +25,7 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
 function alive(context: Context, id: string, handle: LocalHandle, init: ProcessLook): Observed {
   if (maybePaused(context, init) && isPaused(context, id, handle.init)) return { kind: 'paused' };
   const running = { kind: 'running', started: startedOf(handle) } as const;
-  // Who has a living parent is told so in the same look.
+  // The same look says whether the parent lives.
   if (init.parent === handle.keeper.pid || isAlive(handle.keeper)) return running;
   // One that has recorded the end just now is on its way out, too.
   const exit = readExit(context, id);

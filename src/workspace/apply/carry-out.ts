@@ -84,7 +84,7 @@ export class CarryOut {
     this.folders.forget();
     const left = this.steps.toReversed().filter((step) => !this.undoOne(step));
     crashPoint('apply:put-back');
-    // Whoever had one of them open may have written to it since.
+    // A process that had one of them open may have written to it since.
     left.push(...this.steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.isBack(step)));
     syncFilesystem(this.staging.fd);
     return left.map(({ path }) => path).sort();

@@ -1,6 +1,6 @@
 /**
  * JSON with every member that is written, in the order they are written. Of two members with one name some programs take
- * the first and others the last, so whoever judges what programs will do has to see both. Throws on what is no JSON.
+ * the first and others the last, so a judge of what programs will do has to see both. Throws on what is no JSON.
  */
 export interface JsonObject {
   readonly members: readonly (readonly [name: string, value: JsonTree])[];

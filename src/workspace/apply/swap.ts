@@ -77,7 +77,7 @@ export class Swapping {
     return this.putBack(this.target) && this.isBack();
   }
 
-  /** After `undo`: what came out is what was put there, and nobody has written to it. False: the owner has it again. */
+  /** After `undo`: what came out is what was put there, unchanged. False: the owner has it again. */
   isBack(): boolean {
     const { put } = this.swap;
     const now = lookAt(this.slot);
@@ -85,7 +85,7 @@ export class Swapping {
     return this.giveBack();
   }
 
-  /** What was put there, and nobody has written to it. */
+  /** What was put there, unchanged. */
   private isPut(stats: Stat | null): boolean {
     const { put, again } = this.swap;
     if (put === null || stats === null) return false;

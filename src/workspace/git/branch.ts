@@ -31,7 +31,7 @@ export interface BranchChange {
   readonly entry: Entry | null;
   /** Of a file. */
   readonly content: Source | null;
-  /** What was judged; null: nobody looked inside. */
+  /** What was judged; null: its content was not looked at. */
   readonly sha256?: string | null;
 }
 
