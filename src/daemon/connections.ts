@@ -7,7 +7,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { readIfThere } from '../lib/file.ts';
-import { consequences, Fault } from '../model/fault.ts';
+import { Fault } from '../model/fault.ts';
+import { refusalText } from './refusal.ts';
 
 export interface ConnectionLimits {
   readonly perAccount: number;
@@ -145,14 +146,7 @@ function tooMany(perAccount: number): Fault {
 
 /** As an answer, for a client that reads it before the connection is gone. */
 function refuse(socket: Socket, fault: Fault): void {
-  const body = JSON.stringify(fault);
-  const head = [
-    `HTTP/1.1 ${consequences[fault.code].http} Refused`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
   socket.on('error', () => socket.destroy());
   socket.resume();
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(refusalText(fault), () => socket.destroy());
 }

@@ -9,11 +9,12 @@ import type { Begun } from '../audit/audit.ts';
 import type { Console, Engine, ExecSpec, Process } from '../engine/engine.ts';
 import { notStarted } from '../engine/exit.ts';
 import { networkEnv } from '../launch/network.ts';
-import { asFault, consequences, Fault, isFault } from '../model/fault.ts';
+import { asFault, Fault, isFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { admit, beginAct, endWith, peerOfSocket } from './auditing.ts';
 import { mendLine, outputMissing, Passed } from './broken-line.ts';
 import type { Served } from './handlers.ts';
+import { refusalText } from './refusal.ts';
 import { noteMemoryKill } from './sandbox-record.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import type { Scope } from './scope.ts';
@@ -133,14 +134,7 @@ function matchRoute(request: http.IncomingMessage): Target | null {
 }
 
 function refuse(socket: Duplex, fault: Fault): void {
-  const body = JSON.stringify(fault);
-  const head = [
-    `HTTP/1.1 ${consequences[fault.code].http} Refused`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.writable) socket.end(refusalText(fault));
 }
 
 interface Attached {

@@ -1,0 +1,13 @@
+/** A refusal as a whole HTTP answer, for connections that no response object stands for. */
+import { consequences, type Fault } from '../model/fault.ts';
+
+export function refusalText(fault: Fault): string {
+  const body = JSON.stringify(fault);
+  const head = [
+    `HTTP/1.1 ${consequences[fault.code].http} Refused`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
