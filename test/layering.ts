@@ -1,11 +1,11 @@
 /**
  * The arrows of the architecture, checked on source text.
  *
- *   model ← lib ← parts ← launch ← reconcile ← daemon        model ← api ← cli
+ *   model ← lib ← parts ← launch ← reconcile ← job ← app ← server ← daemon        model ← api ← {cli job app server}
  *
- * A part is any folder of src that is not named above. Parts never import each other; whoever stands above them imports
- * their contract (`store/store.ts`) or their types, and only the daemon their code, so only the daemon can construct
- * one. Tests beside the source may import what they like: fakes of other parts are theirs to use.
+ * A part is any folder of src that is not named above. Parts never import each other. `launch` and `reconcile` import the
+ * contract of a part (`store/store.ts`) or its types; the layers above them import any of its code. Tests beside the source may
+ * import what they like.
  */
 import { dirname, join } from 'node:path/posix';
 
@@ -17,17 +17,23 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const layers = ['model', 'lib', 'launch', 'reconcile', 'api', 'cli', 'daemon'];
+const layers = ['model', 'lib', 'launch', 'reconcile', 'api', 'cli', 'job', 'app', 'server', 'daemon'];
 const below: Readonly<Record<string, readonly string[]>> = {
   model: [],
   lib: ['model'],
   launch: ['model', 'lib'],
   reconcile: ['model', 'lib', 'launch'],
   api: ['model', 'lib'],
+  job: ['model', 'lib', 'launch', 'reconcile', 'api'],
+  app: ['model', 'lib', 'launch', 'reconcile', 'api', 'job'],
+  server: ['model', 'lib', 'launch', 'reconcile', 'api', 'job', 'app'],
   // A permission hook is answered without a daemon.
   cli: ['model', 'lib', 'api', 'policy'],
 };
-const above = ['launch', 'reconcile'];
+/** Layers that import contracts and types of parts only. */
+const byContract = ['launch', 'reconcile'];
+/** Layers that import any code of parts. */
+const byCode = ['job', 'app', 'server'];
 
 const owners: Readonly<Record<string, string>> = {
   koffi: 'src/lib/libc.ts',
@@ -85,7 +91,8 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
   if (source === null || destination === null) return false;
   if (source === destination || source === 'daemon') return true;
   if ((below[source] ?? ['model', 'lib']).includes(destination)) return true;
-  return above.includes(source) && isPart(destination) && (typeOnly || isContract(to));
+  if (!isPart(destination)) return false;
+  return byCode.includes(source) || (byContract.includes(source) && (typeOnly || isContract(to)));
 }
 
 /** The folder of src that a file is in; null outside of src and directly in it. */

@@ -2,6 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
+import type { Config } from '../app/config.ts';
+import { type Home, lockHome, openHome } from '../app/home.ts';
+import { Settings } from '../app/settings.ts';
 import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
@@ -11,6 +14,7 @@ import type { Engine } from '../engine/engine.ts';
 import { shieldCrun } from '../engine/local/crun.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { lazyEngine } from '../engine/several.ts';
+import { Threads } from '../job/threads.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { OwnLog } from '../lib/own-log.ts';
@@ -20,11 +24,7 @@ import { type Fault, isFault } from '../model/fault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { setScratch } from '../workspace/scratch.ts';
-import type { Config } from './config.ts';
 import { dropGroups } from './groups.ts';
-import { type Home, lockHome, openHome } from './home.ts';
-import { Settings } from './settings.ts';
-import { Threads } from './threads.ts';
 
 /** For what is mapped into memory: writing to it without space would end the process. */
 const startBytes = 256 * 1024;

@@ -1,25 +1,26 @@
 /** What each user can reach, put together. */
+
+import { CredentialDesk } from '../app/credential/credentials.ts';
+import { FleetDesk } from '../app/fleet/fleets.ts';
+import { TrustDesk } from '../app/fleet/trusts.ts';
+import { ImageDesk } from '../app/image/images.ts';
+import { NetworkDesk } from '../app/network/desk.ts';
+import { Sandboxes } from '../app/sandbox/sandboxes.ts';
+import { SecretDesk } from '../app/secret/secrets.ts';
+import type { AgentNeeds } from '../app/swarm/agent-needs.ts';
+import { hasHostProgram } from '../app/swarm/host-program.ts';
+import { VolumeDesk } from '../app/volume/volumes.ts';
+import { Applies } from '../app/workspace/applies.ts';
+import { Reviews } from '../app/workspace/reviews.ts';
+import { Snapshots } from '../app/workspace/snapshots.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
+import { type Scope, Scopes } from '../server/scope.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
-import type { AgentNeeds } from './agent-needs.ts';
-import { Applies } from './applies.ts';
-import { CredentialDesk } from './credentials.ts';
-import { FleetDesk } from './fleets.ts';
 import type { Ground } from './ground.ts';
-import { hasHostProgram } from './host-program.ts';
-import { ImageDesk } from './images.ts';
-import { NetworkDesk } from './network-desk.ts';
-import { Reviews } from './reviews.ts';
-import { Sandboxes } from './sandboxes.ts';
-import { type Scope, Scopes } from './scope.ts';
-import { SecretDesk } from './secrets.ts';
-import { Snapshots } from './snapshots.ts';
 import { Swarms } from './swarm-wiring.ts';
-import { TrustDesk } from './trusts.ts';
-import { VolumeDesk } from './volumes.ts';
 import type { Parts } from './wiring.ts';
 
 interface Shared extends Ground, Parts {

@@ -1,4 +1,14 @@
 /** Swarms put together: their state, who looks after them, and what each user can reach of them. */
+
+import type { Config } from '../app/config.ts';
+import type { OrderParts } from '../app/swarm/order.ts';
+import { forgetStrays, swarmRecords } from '../app/swarm/records.ts';
+import { scriptEntries } from '../app/swarm/script-entries.ts';
+import { StateFiles } from '../app/swarm/state-files.ts';
+import { swarmSurface } from '../app/swarm/surface.ts';
+import { SwarmDesk } from '../app/swarm/swarms.ts';
+import { TaskDesk } from '../app/task/tasks.ts';
+import type { WorkspaceParts } from '../app/workspace/workspaces.ts';
 import type { Fault } from '../model/fault.ts';
 import { isActive } from '../model/swarm.ts';
 import type { Store } from '../store/store.ts';
@@ -6,15 +16,6 @@ import { type Desk, Orchestrator } from '../swarm/orchestrator.ts';
 import { SwarmState } from '../swarm/state.ts';
 import { type TaskPlace, taskPath } from '../task/task.ts';
 import { Tasks } from '../task/tasks.ts';
-import type { Config } from './config.ts';
-import { scriptEntries } from './script-entries.ts';
-import { StateFiles } from './state-files.ts';
-import type { OrderParts } from './swarm-order.ts';
-import { forgetStrays, swarmRecords } from './swarm-records.ts';
-import { swarmSurface } from './swarm-surface.ts';
-import { SwarmDesk } from './swarms.ts';
-import { TaskDesk } from './tasks.ts';
-import type { WorkspaceParts } from './workspaces.ts';
 
 export interface SwarmWiring {
   readonly store: Store;

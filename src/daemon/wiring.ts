@@ -1,4 +1,14 @@
 /** The parts that all users share, put together. One that needs a later one asks for it when it is called, not before. */
+
+import { CredentialSupply } from '../app/credential/supply.ts';
+import { measureRunning, stopForDisk } from '../app/disk/hands.ts';
+import { DiskWatch } from '../app/disk/watch.ts';
+import { openImages } from '../app/image/images.ts';
+import { Networks } from '../app/network/networks.ts';
+import { sandboxData } from '../app/sandbox/data.ts';
+import { Users } from '../app/user/users.ts';
+import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
+import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { severalEngines } from '../engine/several.ts';
 import { packageVersion } from '../lib/package.ts';
@@ -14,16 +24,7 @@ import { Given } from '../secret/given.ts';
 import { Secrets } from '../secret/secret.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import { BaseWatch } from './base-watch.ts';
-import { CredentialSupply } from './credential-supply.ts';
-import { measureRunning, stopForDisk } from './disk-hands.ts';
-import { DiskWatch } from './disk-watch.ts';
 import type { Ground } from './ground.ts';
-import { openImages } from './images.ts';
-import { Networks } from './networks.ts';
-import { sandboxData } from './sandbox-data.ts';
-import { Users } from './users.ts';
-import { mountedBy, volumeRecords, volumesOf } from './volumes.ts';
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 

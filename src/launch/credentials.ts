@@ -3,7 +3,7 @@ import { credentialEnv } from '../model/credential.ts';
 import { insidePorts } from '../network/network.ts';
 import type { Hook } from './launch.ts';
 
-/** What a sandbox trusts besides what everybody does, as `daemon/credential-supply.ts` makes it before each start. */
+/** What a sandbox trusts besides what everybody does, as `app/credential/supply.ts` makes it before each start. */
 export const trustFiles = { authority: 'authority.pem', bundle: 'bundle.pem' } as const;
 const inside = '/run/carrel/trust';
 const authority = `${inside}/${trustFiles.authority}`;

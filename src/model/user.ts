@@ -33,3 +33,7 @@ export interface Actor {
   /** The owner, who came as somebody else. */
   readonly by?: string;
 }
+
+export function requireOwner({ isOwner }: Actor): void {
+  if (!isOwner) throw new Fault('denied', 'only the owner of this installation may do that');
+}

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { swarmRecords } from '../daemon/swarm-records.ts';
+import { swarmRecords } from '../app/swarm/records.ts';
 import type { Fault } from '../model/fault.ts';
 import { freshWork, type Swarm, type SwarmContainer } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetStrays, swarmRecords } from '../daemon/swarm-records.ts';
+import { forgetStrays, swarmRecords } from '../app/swarm/records.ts';
 import { freshWork } from '../model/swarm.ts';
 import { noProgress } from '../model/task.ts';
 import { createMemoryStore } from '../store/memory.ts';

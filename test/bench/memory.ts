@@ -1,7 +1,7 @@
 /** What an idle sandbox costs besides the command it runs: its keeper and its init. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openHome } from '../../src/daemon/home.ts';
+import { openHome } from '../../src/app/home.ts';
 
 export interface Resident {
   readonly rssMb: number;

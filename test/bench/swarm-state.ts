@@ -5,7 +5,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { swarmRecords } from '../../src/daemon/swarm-records.ts';
+import { swarmRecords } from '../../src/app/swarm/records.ts';
 import { writeWhole } from '../../src/lib/file.ts';
 import { tryLock } from '../../src/lib/sys.ts';
 import { exportOf, freshWork, type SwarmContainer } from '../../src/model/swarm.ts';

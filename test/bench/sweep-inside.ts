@@ -7,7 +7,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openHome } from '../../src/daemon/home.ts';
+import { openHome } from '../../src/app/home.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openContext } from '../../src/engine/local/context.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';

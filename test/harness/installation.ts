@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { ChangesView, SandboxView } from '../../src/api/routes.ts';
-import { installationOf } from '../../src/daemon/home.ts';
+import { installationOf } from '../../src/app/home.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';

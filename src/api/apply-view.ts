@@ -1,0 +1,29 @@
+/** What an apply does or would do, as the API shows it. */
+
+import { type BytePath, isText, toBytes, toText } from '../model/byte-path.ts';
+import type { Entry, PlannedPath } from '../model/change.ts';
+import type { ApplyView, PlannedView } from './routes.ts';
+
+export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
+  if (paths.some(({ outcome }) => outcome === 'conflict')) return 'conflict';
+  return paths.some(({ outcome }) => outcome === 'gated') ? 'gated' : null;
+}
+
+export function plannedView({ path, hardLink, conflict, gates, ...rest }: PlannedPath): PlannedView {
+  const sides = conflict && {
+    ...conflict,
+    base: entryView(conflict.base),
+    ours: entryView(conflict.ours),
+    theirs: entryView(conflict.theirs),
+  };
+  const link = hardLink === null ? null : toText(hardLink);
+  return { ...shownPath(path), ...rest, hardLink: link, gates: [...gates], conflict: sides };
+}
+
+function entryView(entry: Entry | null) {
+  return entry && { ...entry, target: entry.target === null ? null : toText(entry.target) };
+}
+
+export function shownPath(path: BytePath): { path: string; pathBase64?: string } {
+  return { path: toText(path), ...(isText(path) ? {} : { pathBase64: toBytes(path).toString('base64') }) };
+}

@@ -1,0 +1,85 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { samplePlaces } from '../../../test/fixtures/places.ts';
+import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
+import { describe as surroundingsOf } from '../../launch/launch.ts';
+import type { CredentialRequest } from '../../model/credential.ts';
+import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import { CredentialDesk } from './credentials.ts';
+import { CredentialSupply } from './supply.ts';
+
+const now = () => '2026-01-01T00:00:00.000Z';
+let folder: string;
+let value: string;
+let supply: CredentialSupply;
+let give: (...requests: Partial<CredentialRequest>[]) => Sandbox;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-supply-'));
+  value = 'first';
+  const store = createMemoryStore();
+  const secrets = { read: () => Buffer.from(value) };
+  const desk = new CredentialDesk({ name: 'ann', isOwner: true }, { store, secrets, now });
+  supply = new CredentialSupply({ home: samplePlaces(folder), store, secrets, roots: ['PEM'] });
+  give = (...requests) => {
+    const names = requests.map((request, at) => desk.add({ name: `c${at}`, secret: 'KEY', ...request }).name);
+    const spec = { ...sampleSpec, credentials: desk.grants(names) };
+    return { id: '0123456789abcdef', name: 'box', createdAt: now(), spec, status: initialStatus };
+  };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('gives the proxy a key for each service, at the ports that are named inside', () => {
+  const sandbox = give({ preset: 'github' }, { preset: 'anthropic' });
+  const keys = supply.keysOf(sandbox);
+  expect(keys.map(({ host, header, value: key, insidePort }) => [host, header, key, insidePort])).toEqual([
+    ['api.github.com', 'authorization', 'Bearer first', 17_100],
+    ['uploads.github.com', 'authorization', 'Bearer first', 17_120],
+    ['github.com', 'authorization', `Basic ${Buffer.from('x-access-token:first').toString('base64')}`, 17_121],
+    ['api.anthropic.com', 'x-api-key', 'first', 17_101],
+  ]);
+  const { env } = surroundingsOf(sandbox, samplePlaces(folder));
+  expect(env).toMatchObject({
+    GITHUB_API_URL: 'http://127.0.0.1:17100',
+    ANTHROPIC_BASE_URL: 'http://127.0.0.1:17101',
+    NODE_EXTRA_CA_CERTS: '/run/carrel/trust/authority.pem',
+  });
+  expect(JSON.stringify(env)).not.toContain('first');
+});
+
+it('gives what the secret is now', () => {
+  const sandbox = give({ preset: 'openai' });
+  expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer first');
+  value = 'second';
+  expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer second');
+});
+
+it('leaves inside whom to trust, for the hosts of that sandbox alone, with no key', () => {
+  const sandbox = give({ preset: 'npm' });
+  supply.provideTrust(sandbox);
+  supply.provideTrust(sandbox);
+  const trust = join(samplePlaces(folder).sandbox(sandbox.id), 'trust');
+  const authority = readFileSync(join(trust, 'authority.pem'), 'utf8');
+  expect(new X509Certificate(authority).subject).toBe(`CN=Carrel for ${sandbox.id}`);
+  const bundle = readFileSync(join(trust, 'bundle.pem'), 'utf8');
+  expect(bundle.endsWith(authority)).toBe(true);
+  expect(bundle.split('BEGIN CERTIFICATE').length).toBeGreaterThan(50);
+  expect(bundle).not.toContain('PRIVATE');
+  expect([statSync(trust).mode & 0o777, statSync(join(trust, 'bundle.pem')).mode & 0o777]).toEqual([0o755, 0o644]);
+  const { mounts } = surroundingsOf(sandbox, samplePlaces(folder));
+  expect(mounts).toContainEqual({ kind: 'bind', source: trust, target: '/run/carrel/trust', readonly: true });
+});
+
+it('makes nothing for a sandbox without credentials', () => {
+  const sandbox = give();
+  supply.provideTrust(sandbox);
+  expect(supply.keysOf(sandbox)).toEqual([]);
+  const { env, mounts } = surroundingsOf(sandbox, samplePlaces(folder));
+  expect(env).not.toHaveProperty('SSL_CERT_FILE');
+  expect(mounts.map(({ target }) => target)).not.toContain('/run/carrel/trust');
+  expect(() => statSync(join(folder, 'authority.pem'))).toThrow();
+});

@@ -1,0 +1,98 @@
+/** What sandboxes need of their credentials: the proxy the keys, in memory; inside nothing but whom to trust. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { trustFiles } from '../../launch/credentials.ts';
+import { readIfThere } from '../../lib/file.ts';
+import { type Credential, headerValue, maxCredentials } from '../../model/credential.ts';
+import { hostText, parseHost } from '../../model/host.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { authorityKey } from '../../network/credential/authority.ts';
+import { authorityCertificate } from '../../network/credential/certificate.ts';
+import { type Issuer, insidePorts, type Credential as Supplied } from '../../network/network.ts';
+import type { Secrets } from '../../secret/secret.ts';
+import type { Store } from '../../store/store.ts';
+import type { Home } from '../home.ts';
+import { credentialsOf } from './credentials.ts';
+
+export interface SupplyParts {
+  readonly home: Pick<Home, 'home' | 'sandbox'>;
+  readonly store: Store;
+  readonly secrets: Pick<Secrets, 'read'>;
+  /** Authorities that the owner of the installation trusts for services, in PEM. */
+  readonly roots: readonly string[];
+}
+
+export class CredentialSupply {
+  readonly #parts: SupplyParts;
+  #key: string | null = null;
+
+  constructor(parts: SupplyParts) {
+    this.#parts = parts;
+  }
+
+  /** For the proxy. The first service of each has the port that its base URL names. */
+  keysOf(sandbox: Sandbox): Supplied[] {
+    const given = this.#given(sandbox);
+    if (given.length === 0) return [];
+    const [issuer, first] = [this.#issuer(sandbox), insidePorts.credential];
+    let further = first + maxCredentials;
+    return given.flatMap(({ name, secret, services }, at) => {
+      const value = this.#parts.secrets.read(sandbox.spec.user, secret);
+      return services.map((service, index) => ({
+        ...{ name, host: service.host, port: service.port, header: service.header, drops: service.drops ?? [] },
+        value: headerValue(service, secret, value),
+        secret: Buffer.from(value).toString('latin1'),
+        insidePort: index === 0 ? first + at : further++,
+        issuer,
+        roots: this.#parts.roots,
+      }));
+    });
+  }
+
+  /** HOST:PORT of each, without any value. */
+  hostsOf(sandbox: Sandbox): { name: string; place: string }[] {
+    return this.#given(sandbox).flatMap(({ name, services }) =>
+      services.map(({ host, port }) => ({ name, place: `${hostText(parseHost(host))}:${port}` })),
+    );
+  }
+
+  /** Before a start. */
+  provideTrust(sandbox: Sandbox): void {
+    const hosts = this.#given(sandbox).flatMap(({ services }) => services.map(({ host }) => parseHost(host)));
+    if (hosts.length === 0) return;
+    const folder = join(this.#parts.home.sandbox(sandbox.id), 'trust');
+    const authority = authorityCertificate(this.#issuer(sandbox), hosts, Date.now());
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o755);
+    // Written at every start, before anybody reads them: they need not survive a power cut.
+    for (const [name, text] of [
+      [trustFiles.authority, authority],
+      [trustFiles.bundle, `${knownAuthorities()}\n${authority}`],
+    ] as const)
+      writeFileSync(join(folder, name), text, { mode: 0o644 });
+  }
+
+  #given({ spec }: Sandbox): Credential[] {
+    if (!spec.credentials?.length) return [];
+    const known = new Map(credentialsOf(this.#parts.store, spec.user).map((one) => [one.name, one]));
+    return spec.credentials.map(({ name }) => known.get(name)).filter((one) => one !== undefined);
+  }
+
+  /** Made when the first sandbox needs it. */
+  #issuer({ id }: Sandbox): Issuer {
+    this.#key ??= authorityKey(join(this.#parts.home.home, 'authority.pem'));
+    return { key: this.#key, name: `Carrel for ${id}` };
+  }
+}
+
+/** Where distributions keep all authorities in one file. */
+const bundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
+
+function knownAuthorities(): string {
+  for (const path of bundles) {
+    const text = readIfThere(path);
+    if (text) return text;
+  }
+  return rootCertificates.join('\n');
+}

@@ -1,0 +1,29 @@
+/** What the watch over the disk measures and does. */
+import { diskUsages } from '../../lib/disk.ts';
+import { type Sandbox, withSpec } from '../../model/sandbox.ts';
+import type { Store } from '../../store/store.ts';
+import type { Home } from '../home.ts';
+import type { Resource } from './eater.ts';
+
+/** What running sandboxes take, by id: their own folders, and the volumes that they can write. */
+export async function measureRunning(
+  { store, home }: { readonly store: Store; readonly home: Pick<Home, 'sandbox' | 'volume'> },
+  what: Resource,
+): Promise<Map<string, number>> {
+  const running = store.list('sandbox').filter(({ value }) => value.status.state === 'running');
+  const folders = running.map(({ id, value }) => ({ id, all: [home.sandbox(id), ...volumesOf(value, home)] }));
+  const sizes = await diskUsages([...new Set(folders.flatMap(({ all }) => all))], what);
+  return new Map(folders.map(({ id, all }) => [id, all.reduce((sum, one) => sum + (sizes.get(one) ?? 0), 0)]));
+}
+
+function volumesOf({ spec }: Sandbox, home: Pick<Home, 'volume'>): string[] {
+  return (spec.volumes ?? []).filter(({ readonly }) => !readonly).map(({ name }) => home.volume(name));
+}
+
+/** At once: it goes on writing while it is asked to end. */
+export function stopForDisk(store: Store, id: string, reason: string, at: string): void {
+  const row = store.get('sandbox', id);
+  if (row === null || row.value.spec.desired !== 'running') return;
+  const event = { at, type: 'sandbox.disk_full', subject: id, data: { name: row.name, user: row.owner, reason } };
+  store.update(row, withSpec(row.value, { desired: 'stopped', graceMs: 0, stopReason: reason }), event);
+}

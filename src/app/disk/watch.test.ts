@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest';
+import type { Fault } from '../../model/fault.ts';
+import { DiskWatch } from './watch.ts';
+
+const MiB = 1024 ** 2;
+
+/** A disk of 1 GiB, so that 64 MiB are kept free. */
+function watched(keepFreeBytes: number | null = null) {
+  const disk = { bytes: 1000 * MiB, inodes: 60_000, totalBytes: 1024 * MiB, totalInodes: 64_000 };
+  const sizes: Record<string, number> = {};
+  const stopped: string[] = [];
+  const measures: string[] = [];
+  const watch = new DiskWatch({
+    reserve: { fill: async () => {} },
+    free: async () => ({ ...disk }),
+    keepFreeBytes: () => keepFreeBytes,
+    measure: async (what) => {
+      measures.push(what);
+      return new Map(Object.entries(sizes));
+    },
+    stop: async (id, reason) => void stopped.push(`${id}: ${reason}`),
+    report: (_: string, fault: Fault) => {
+      throw fault;
+    },
+  });
+  const look = async (freeMiB: number, now: Record<string, number>) => {
+    disk.bytes = freeMiB * MiB;
+    for (const [id, size] of Object.entries(now)) sizes[id] = size * MiB;
+    return watch.look();
+  };
+  return { disk, sizes, stopped, measures, watch, look };
+}
+
+it('measures nothing while there is room', async () => {
+  const { look, measures } = watched();
+  expect(await look(1000, { a: 10 })).toBe(false);
+  expect(await look(300, { a: 700 })).toBe(true);
+  expect(measures).toEqual([]);
+});
+
+it('stops the one that grew most since there was twice as much', async () => {
+  const { look, stopped } = watched();
+  await look(1000, { old: 800, eater: 0 });
+  await look(120, { old: 800, eater: 50 });
+  await look(60, { old: 801, eater: 110 });
+  expect(stopped).toEqual(['eater: disk almost full: it took 60M']);
+  await look(60, { old: 801 });
+  expect(stopped).toHaveLength(1);
+});
+
+it('stops one that was quicker than the looks', async () => {
+  const { look, stopped } = watched();
+  await look(900, { old: 10, eater: 0 });
+  await look(20, { old: 10, eater: 880 });
+  expect(stopped).toEqual(['eater: disk almost full: it took 880M']);
+});
+
+it('stops the next where the first was not the only one', async () => {
+  const { look, stopped } = watched();
+  await look(900, {});
+  await look(60, { a: 500, b: 340 });
+  await look(40, { a: 500, b: 360 });
+  expect(stopped.map((line) => line[0])).toEqual(['a', 'b']);
+});
+
+it('stops none where something else fills the disk, or a daemon finds it full', async () => {
+  const other = watched();
+  await other.look(900, { a: 10 });
+  await other.look(20, { a: 60 });
+  const full = watched();
+  await full.look(0, { a: 900 });
+  await full.look(0, { a: 900 });
+  expect([other.stopped, full.stopped]).toEqual([[], []]);
+});
+
+it('watches inodes alike', async () => {
+  const { disk, sizes, stopped, watch } = watched();
+  await watch.look();
+  disk.inodes = 1000;
+  sizes.eater = 59_000;
+  await watch.look();
+  expect(stopped).toEqual(['eater: disk almost full: it took 59000 files']);
+});
+
+it('keeps as much as the owner says, and nothing where that is 0', async () => {
+  const much = watched(500 * MiB);
+  await much.look(1000, {});
+  await much.look(400, { a: 600 });
+  const none = watched(0);
+  await none.look(1000, {});
+  await none.look(0, { a: 1000 });
+  expect([much.stopped.length, none.stopped.length]).toEqual([1, 0]);
+});

@@ -1,0 +1,112 @@
+/**
+ * Watches the disk of the home, where limits on disk are only advisory for most sandboxes. When less is free than is to be
+ * kept free, the sandbox that grew most since there was twice as much is stopped; where something else fills the disk none
+ * is. Also makes the reserve again when there is room.
+ */
+import type { Free, Reserve } from '../../lib/reserve.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import { formatSize } from '../../model/size.ts';
+import { type Eater, eaterOf, type Measured, type Resource } from './eater.ts';
+
+export interface DiskWatchParts {
+  readonly reserve: Pick<Reserve, 'fill'>;
+  readonly free: () => Promise<Free>;
+  /** Null: decided by the size of the disk. 0: nothing is stopped. */
+  readonly keepFreeBytes: () => number | null;
+  /** What each running sandbox takes, by id. */
+  readonly measure: (what: Resource) => Promise<ReadonlyMap<string, number>>;
+  readonly stop: (id: string, reason: string) => Promise<void>;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+const pauseMs = 500;
+/** While less than eight times what is to be kept is free. */
+const closeMs = 100;
+const close = 8;
+/** Measuring takes at most this share of the time. */
+const share = 0.25;
+const MiB = 1024 ** 2;
+const defaultKept = { least: 64 * MiB, most: 512 * MiB, inodes: 10_000 };
+/** The part of a disk that is kept free unless the owner says otherwise; of a small one the larger part. */
+const part = { usual: 1 / 50, most: 1 / 8 };
+
+export class DiskWatch {
+  readonly #parts: DiskWatchParts;
+  readonly #before: { [what in Resource]: (Measured & { readonly isMeasured: boolean }) | null } = {
+    bytes: null,
+    inodes: null,
+  };
+  #timer: NodeJS.Timeout | null = null;
+  #isOver = false;
+
+  constructor(parts: DiskWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#after(0);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #after(ms: number): void {
+    if (this.#isOver) return;
+    this.#timer = setTimeout(() => void this.#round(), ms);
+    this.#timer.unref();
+  }
+
+  async #round(): Promise<void> {
+    const from = performance.now();
+    let wait = pauseMs;
+    try {
+      wait = (await this.look()) ? closeMs : pauseMs;
+    } catch (error) {
+      this.#parts.report('disk', asFault(error));
+    }
+    this.#after(Math.max(wait, (performance.now() - from) / share));
+  }
+
+  /** One look; true when little is left. */
+  async look(): Promise<boolean> {
+    const free = await this.#parts.free();
+    await this.#parts.reserve.fill();
+    const kept = keptFree(free, this.#parts.keepFreeBytes());
+    if (kept === null) return false;
+    for (const what of ['bytes', 'inodes'] as const) await this.#lookAt(what, free[what], kept[what]);
+    return free.bytes < close * kept.bytes || free.inodes < close * kept.inodes;
+  }
+
+  async #lookAt(what: Resource, free: number, kept: number): Promise<void> {
+    const before = this.#before[what];
+    if (free >= 2 * kept) {
+      this.#before[what] = { free, taken: new Map(), isMeasured: false };
+    } else if (before === null || (free >= kept && !before.isMeasured)) {
+      this.#before[what] = await this.#measured(what, free);
+    } else if (free < kept && free < before.free) {
+      const now = await this.#measured(what, free);
+      const eater = eaterOf(before, now);
+      this.#before[what] = now;
+      if (eater !== null) await this.#parts.stop(eater.id, reasonOf(what, eater));
+    }
+  }
+
+  async #measured(what: Resource, free: number): Promise<Measured & { readonly isMeasured: boolean }> {
+    return { free, taken: await this.#parts.measure(what), isMeasured: true };
+  }
+}
+
+function reasonOf(what: Resource, { grown }: Eater): string {
+  return `disk almost full: it took ${what === 'bytes' ? formatSize(grown) : `${grown} files`}`;
+}
+
+function keptFree({ totalBytes, totalInodes }: Free, given: number | null): { [what in Resource]: number } | null {
+  if (given === 0) return null;
+  const usual = Math.max(defaultKept.least, Math.min(defaultKept.most, totalBytes * part.usual));
+  return {
+    bytes: given ?? Math.min(usual, totalBytes * part.most),
+    inodes: Math.min(defaultKept.inodes, totalInodes * part.usual),
+  };
+}

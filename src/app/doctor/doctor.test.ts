@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFakeEngine } from '../../engine/fake.ts';
+import { claimIds } from '../../engine/local/probe-claims.ts';
+import { Fault } from '../../model/fault.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import { type Home, openHome } from '../home.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { copyVerdict, createDoctor, privacyRow, strayRow } from './doctor.ts';
+
+describe('without a sandbox', () => {
+  let folder: string;
+  let home: Home;
+  const tried: unknown[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+    home = openHome(join(folder, 'home'), false);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function doctorWhere(fault: Fault) {
+    const create = async (request: { limits?: unknown }) => {
+      tried.push(request.limits);
+      throw fault;
+    };
+    const sandboxes = { create } as unknown as Sandboxes;
+    return createDoctor(createFakeEngine(), {
+      store: createMemoryStore(),
+      sandboxes,
+      home,
+      otherEngines: async () => [],
+    });
+  }
+
+  it('the reason is told, and no claim but one is proved', async () => {
+    const fault = new Fault('unsupported', 'no runtime: crun or runc is not installed', { hint: 'Install crun.' });
+    const rows = await doctorWhere(fault).examine();
+    const first = rows.findIndex(({ name }) => name === 'sandbox');
+    expect(rows[first]).toEqual({ name: 'sandbox', level: 'failure', detail: fault.message, cure: 'Install crun.' });
+    const claims = rows.slice(first + 1);
+    expect(claims.map(({ name }) => name)).toEqual(claimIds);
+    for (const row of claims.filter(({ name }) => name !== 'home')) {
+      expect(row).toMatchObject({ level: 'failure', detail: 'not proved: no sandbox could be started' });
+    }
+    expect(claims.at(-1)).toMatchObject({ name: 'home', level: 'ok' });
+  });
+
+  it('fewer limits are asked for only when more are refused', async () => {
+    tried.length = 0;
+    await doctorWhere(new Fault('unsupported', 'x')).examine();
+    const memoryBytes = 128 * 1024 ** 2;
+    const all = { cpus: 1, memoryBytes, pids: 96 };
+    expect(tried).toEqual([{ ...all, swapBytes: memoryBytes }, all, { pids: 96 }, undefined]);
+    tried.length = 0;
+    await doctorWhere(new Fault('unavailable', 'x')).examine();
+    expect(tried).toHaveLength(1);
+  });
+});
+
+it('has removed what ends a moment after its sandbox', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+  const id = 'fedcba9876543210';
+  const lists = [[id], [id], []];
+  const engine = { ...createFakeEngine(), probe: async () => [], list: async () => lists.shift() ?? [] };
+  const sandboxes = { create: async () => ({ id, name: 'trial' }), remove: async () => {} } as unknown as Sandboxes;
+  const home = openHome(join(folder, 'home'), false);
+  const parts = { store: createMemoryStore(), sandboxes, home, otherEngines: async () => [] };
+  const rows = await createDoctor(engine, parts).examine();
+  expect(rows.find(({ name }) => name === 'removal')).toMatchObject({ level: 'ok' });
+  rmSync(folder, { recursive: true });
+});
+
+describe('a copy', () => {
+  const safe = { known: 'file', file: 'link', folder: 'link', pushed: 'absent' } as const;
+
+  it.each([
+    [safe, 'ok', 'neither way'],
+    [{ ...safe, file: 'absent', folder: 'absent' } as const, 'ok', 'neither way'],
+    [{ ...safe, file: 'file' } as const, 'failure', 'out of'],
+    [{ ...safe, folder: 'folder' } as const, 'failure', 'out of'],
+    [{ ...safe, pushed: 'file' } as const, 'failure', 'into'],
+    [{ ...safe, known: 'absent' } as const, 'failure', 'not proved'],
+  ])('%j: %s', (kinds, level, detail) => {
+    expect(copyVerdict(kinds)).toMatchObject({ level, detail: expect.stringContaining(detail) });
+  });
+});
+
+describe('the home', () => {
+  const closed = { path: '/h', mode: 0o700, ours: true };
+
+  it.each([
+    [[closed, { path: '/h/carrel.db', mode: 0o600, ours: true }], 'ok'],
+    [[{ ...closed, mode: 0o755 }], 'failure'],
+    [[closed, { path: '/h/carrel.sock', mode: 0o666, ours: true }], 'failure'],
+    [[{ ...closed, ours: false }], 'failure'],
+  ])('%j: %s', (guarded, level) => {
+    expect(privacyRow(guarded).level).toBe(level);
+  });
+});
+
+describe('leftovers', () => {
+  it.each([
+    [[], [], 'ok', 'none'],
+    [['0123456789abcdef'], [], 'warning', 'of the engine: 0123456789abcdef'],
+    [[], ['/h/sandboxes/x'], 'warning', 'folders: /h/sandboxes/x'],
+  ])('%j and %j: %s', (things, folders, level, detail) => {
+    expect(strayRow(things, folders)).toMatchObject({ level, detail: expect.stringContaining(detail) });
+  });
+});

@@ -1,0 +1,76 @@
+/** The engines of this installation: what they are, and whether sandboxes can be started on them. */
+import type { EngineView } from '../../api/routes.ts';
+import { type Examined, examineDocker, rowsFor } from '../../engine/docker/probe.ts';
+import type { Engine, EngineAbout, ProbeRow } from '../../engine/engine.ts';
+import { failure, ok } from '../../engine/local/probe-row.ts';
+import { trySandbox } from '../../engine/trial.ts';
+import type { Fault } from '../../model/fault.ts';
+import type { EngineName } from '../../model/sandbox.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface EngineParts {
+  readonly local: Engine & { about(): Promise<EngineAbout> };
+  readonly docker: Engine;
+  /** Of the images that sandboxes may be made of, one that the engine has. */
+  readonly someImage: () => Promise<string | null>;
+  /** Null: looked for where Docker and Podman have theirs. */
+  readonly dockerSocket: string | null;
+  readonly store: Store;
+}
+
+export class EngineDesk {
+  readonly #parts: EngineParts;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+  }
+
+  async list(): Promise<EngineView[]> {
+    const { local } = this.#parts;
+    const [ours, docker] = await Promise.all([local.about(), this.#examineDocker()]);
+    const about = await withTrial(ours, () => trySandbox(local));
+    return [viewOf('local', about), viewOf('docker', docker.about)];
+  }
+
+  /** For the doctor: a Docker Engine that the owner named, or that sandboxes are on, has to be there. */
+  async dockerRows(): Promise<readonly ProbeRow[]> {
+    const { dockerSocket, store } = this.#parts;
+    const isUsed = store.list('sandbox').some(({ value }) => value.spec.engine === 'docker');
+    return rowsFor(await this.#examineDocker(), dockerSocket !== null || isUsed);
+  }
+
+  async #examineDocker(): Promise<Examined> {
+    const examined = await examineDocker(this.#parts.dockerSocket);
+    if (examined.about.refusal !== null) return examined;
+    const about = await withTrial(examined.about, () => this.#tryDocker());
+    return { ...examined, about, rows: [...examined.rows, trialRow(about)] };
+  }
+
+  /** An engine that does not run beside us has no programs of this machine, and may still have images. */
+  async #tryDocker(): Promise<Fault | null> {
+    const { docker, someImage } = this.#parts;
+    const fault = await trySandbox(docker);
+    const reference = fault && (await someImage());
+    return reference ? trySandbox(docker, { kind: 'image', reference }) : fault;
+  }
+}
+
+/** What an engine says of itself is believed where it is in the way of a sandbox; otherwise one is started. */
+async function withTrial(about: EngineAbout, attempt: () => Promise<Fault | null>): Promise<EngineAbout> {
+  const fault = about.refusal === null ? await attempt() : null;
+  if (fault === null) return about;
+  const cure = fault.hint && !fault.hint.includes('carrel doctor') ? fault.hint : elsewhere;
+  return { ...about, refusal: { reason: `no sandbox starts: ${fault.message}`, cure } };
+}
+
+const elsewhere = 'That is what the engine itself says. Mend it there, or use the embedded engine: --engine local.';
+
+function trialRow({ refusal }: EngineAbout): ProbeRow {
+  if (refusal === null) return ok('docker-sandbox', 'a sandbox was started, and ended well');
+  return failure('docker-sandbox', refusal.reason, refusal.cure);
+}
+
+function viewOf(name: EngineName, { version, runtime, runtimes, at, refusal }: EngineAbout): EngineView {
+  const { reason = null, cure = null } = refusal ?? {};
+  return { name, usable: refusal === null, version, runtime, runtimes: [...runtimes], at, reason, cure };
+}

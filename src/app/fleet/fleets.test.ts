@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { Fault, isFault } from '../../model/fault.ts';
+import { defaultLimits } from '../../model/limits.ts';
+import { FleetDesk } from './fleets.ts';
+
+interface Known {
+  readonly name: string;
+  readonly owner?: string;
+  readonly bound?: string;
+  readonly labels?: Record<string, string>;
+  readonly allow?: string[];
+}
+
+/** A desk over these sandboxes; `spec` is what any request would become. */
+function desk(
+  known: readonly Known[],
+  {
+    user = 'ann',
+    isOwner = true,
+    spec = {},
+    lost = null as 'changes' | null,
+    removed = [] as string[],
+    missing = '',
+  } = {},
+) {
+  const rows = (all: boolean) =>
+    known
+      .filter(({ name, owner = 'ann' }) => (all || owner === user) && !removed.includes(name))
+      .map(({ name, bound }) => ({
+        id: `of ${name}`,
+        name,
+        value: { spec: bound ? { mode: 'bind', project: bound } : { mode: 'none' } },
+      }));
+  const mine = known.filter(({ owner = 'ann' }) => owner === user);
+  const sandboxes = {
+    rows,
+    list: async () =>
+      mine.map(({ name, labels = {}, allow = [] }) => ({
+        id: `of ${name}`,
+        name,
+        state: 'running',
+        labels,
+        network: { allow },
+      })),
+    current: async (name: string) => {
+      if (removed.includes(name)) throw new Fault('not_found', `no sandbox ${name}`);
+      return { value: { name } };
+    },
+    check: () => ({ mode: 'none', project: null, network: { allow: ['usual.org'], ports: [] }, ...spec }),
+  };
+  const volumes = { list: () => [], check: () => {}, checkDeclared: () => {} };
+  const secrets = { list: () => [{ name: 'SET' }] };
+  return new FleetDesk({ name: user, isOwner }, {
+    sandboxes,
+    volumes,
+    secrets,
+    images: {
+      prove: async (image: string) => {
+        if (image === missing) throw new Fault('not_found', `the engine has no image ${image}`);
+      },
+    },
+    trusts: { show: () => ({ added: [] }) },
+    limits: defaultLimits,
+    volumePrefix: 'carrel',
+    unapplied: async () => lost,
+  } as never);
+}
+
+const file = '/work/shop/carrel.yaml';
+const ours = (name: string) => ({ name, labels: { 'carrel.fleet': `shop/${name}`, 'carrel.fleet.declared': '{}' } });
+const refused = async (plan: Promise<unknown>): Promise<Fault> => {
+  const fault = await plan.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!isFault(fault)) throw new Error('it was not refused');
+  return fault;
+};
+
+describe('a file that an agent can write', () => {
+  const content = { name: 'shop', sandboxes: { a: {} } };
+
+  it.each([
+    ['/work/shop', 4],
+    ['/work', 4],
+    ['/', 4],
+    ['/work/sho', 0],
+    ['/work/shop/carrel.yaml/x', 0],
+  ])('with %s bound', async (bound, code) => {
+    const plan = desk([{ name: 'writer', bound }]).plan({ file, content });
+    if (code === 0) await plan;
+    else expect(await refused(plan)).toMatchObject({ code: 'denied', message: expect.stringContaining('writer') });
+    const compose = () => desk([{ name: 'writer', bound }]).compose({ file, content });
+    if (code === 0) compose();
+    else expect(compose).toThrow('can write');
+  });
+
+  it('of whom is not told to others, and known to the owner', async () => {
+    const others = [{ name: 'writer', owner: 'bob', bound: '/work' }];
+    await desk(others, { user: 'eve', isOwner: false }).plan({ file, content });
+    expect((await refused(desk(others).plan({ file, content }))).code).toBe('denied');
+  });
+
+  it('or would be able to', async () => {
+    const spec = { mode: 'bind', project: '/work' };
+    expect(await refused(desk([], { spec }).plan({ file, content }))).toMatchObject({
+      code: 'denied',
+      data: { problems: [{ place: ['sandboxes', 'a', 'mode'] }] },
+    });
+  });
+});
+
+it('what nobody took over is told with the step that would lose it', async () => {
+  const known = [ours('a'), ours('old')];
+  const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
+  expect((await desk(known, { lost: 'changes' }).plan({ file, content })).steps).toMatchObject([
+    { act: 'replace', name: 'a', id: 'of a', unapplied: 'changes' },
+    { act: 'remove', name: 'old', id: 'of old', unapplied: 'changes' },
+  ]);
+});
+
+it('what somebody else removes while it is looked at has nothing left to lose', async () => {
+  const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
+  const gone = desk([ours('a')], { removed: ['a'] });
+  expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);
+});
+
+it('of whose network nothing is said has what a new one would have', async () => {
+  const content = { name: 'shop', sandboxes: { a: {}, b: { network: 'none' } } };
+  const known = [{ ...ours('a'), allow: ['usual.org', 'by-hand.org'] }, ours('b')];
+  expect(await desk(known).plan({ file, content })).toMatchObject({
+    steps: [{ act: 'network', name: 'a', allow: [], deny: ['by-hand.org'] }],
+    same: ['b'],
+  });
+});
+
+it('secrets that are not set are told before anything else is looked at', async () => {
+  const content = { name: 'shop', secrets: ['SET', 'NOT'], sandboxes: { a: {} } };
+  const fault = await refused(desk([], { spec: { mode: 'bind', project: '/' } }).plan({ file, content }));
+  expect(fault).toMatchObject({
+    code: 'not_found',
+    hint: 'carrel secret set NOT',
+    message: 'secrets.1: the secret NOT is not set',
+  });
+});
+
+it('images that the engine cannot use are told before any step, all of them', async () => {
+  const docker = { engine: 'docker', image: 'gone' };
+  const content = { name: 'shop', sandboxes: { a: {}, b: docker, c: { engine: 'docker', image: 'there' }, d: docker } };
+  expect(await refused(desk([], { missing: 'gone' }).plan({ file, content }))).toMatchObject({
+    code: 'not_found',
+    message: 'sandboxes.b: the engine has no image gone\nsandboxes.d: the engine has no image gone',
+  });
+});

@@ -1,0 +1,194 @@
+/** Fleets of one user, as the API has them: plans and renderings. Whoever asked takes the steps, through the other routes. */
+import { dirname } from 'node:path';
+import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import { compose } from '../../fleet/compose.ts';
+import { declare } from '../../fleet/declare.ts';
+import type { Declaration, DeclaredSandbox, Existing, Problem, Step } from '../../fleet/fleet.ts';
+import { plan } from '../../fleet/plan.ts';
+import { problem, refusal } from '../../fleet/problem.ts';
+import { isInside } from '../../lib/host-path.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
+import { printable } from '../../model/name.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import type { Actor } from '../../model/user.ts';
+import type { ImageDesk } from '../image/images.ts';
+import { boundFolder, type Sandboxes } from '../sandbox/sandboxes.ts';
+import type { SecretDesk } from '../secret/secrets.ts';
+import type { VolumeDesk } from '../volume/volumes.ts';
+import type { Unapplied } from '../workspace/unapplied.ts';
+import type { TrustDesk } from './trusts.ts';
+
+export interface FleetParts {
+  readonly sandboxes: Sandboxes;
+  readonly volumes: VolumeDesk;
+  readonly secrets: SecretDesk;
+  readonly images: Pick<ImageDesk, 'prove'>;
+  readonly trusts: Pick<TrustDesk, 'show'>;
+  /** For what a declaration leaves out. */
+  readonly limits: Limits;
+  readonly volumePrefix: string;
+  /** What of it nobody has taken over. */
+  readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
+}
+
+/** What a carrel.yaml says, and where it is. */
+export interface FleetFile {
+  readonly file: string;
+  readonly content: unknown;
+}
+
+export class FleetDesk {
+  readonly #actor: Actor;
+  readonly #parts: FleetParts;
+
+  constructor(actor: Actor, parts: FleetParts) {
+    this.#actor = actor;
+    this.#parts = parts;
+  }
+
+  /** Whatever can be seen to fail is refused here, before anything is done. */
+  async plan(fleet: FleetFile): Promise<FleetPlan> {
+    const declared = this.#declared(fleet);
+    const existing = await this.#existing();
+    const { steps, same, completed, problems } = plan(this.#withNetworks(declared, existing), existing);
+    const unfit = declared.volumes.flatMap((name, index) => this.#unfitVolume(name, index));
+    if (problems.length + unfit.length > 0) throw refusal([...problems, ...unfit]);
+    const refused = steps.flatMap((step) => this.#check(step, fleet.file));
+    if (refused.length > 0) throw refusal(refused);
+    const unusable = await this.#unusableImages(steps);
+    if (unusable.length > 0) throw refusal(unusable);
+    return {
+      fleet: declared.name,
+      steps: await Promise.all(steps.map((step) => this.#told(step))),
+      untrusted: this.#parts.trusts.show(fleet).added,
+      same: [...same],
+      completed: [...completed],
+    };
+  }
+
+  /** Needs nothing of what is there, and is about nothing that is there. */
+  compose(fleet: FleetFile): { fleet: string; text: string } {
+    const declared = this.#declared(fleet);
+    const { limits, volumePrefix } = this.#parts;
+    return {
+      fleet: declared.name,
+      text: compose(declared, { user: this.#actor.name, volumePrefix, limits }),
+    };
+  }
+
+  #declared({ file, content }: FleetFile): Declaration {
+    this.#refuseOpen(file);
+    return declare(content, dirname(file));
+  }
+
+  /** What an agent can write has no say in what runs. */
+  #refuseOpen(file: string): void {
+    const rows = this.#parts.sandboxes.rows(this.#actor.isOwner);
+    const writer = rows.find(({ value }) => isInside(file, boundFolder(value.spec) ?? '\0'));
+    if (!writer) return;
+    throw new Fault('denied', `${printable(file)} is in a folder that the sandbox ${writer.name} can write`, {
+      hint: `Move it elsewhere, look at it, and name it with --file; or remove the sandbox: carrel rm ${writer.name}`,
+    });
+  }
+
+  async #existing(): Promise<Existing> {
+    const { sandboxes, volumes, secrets } = this.#parts;
+    return {
+      sandboxes: (await sandboxes.list()).map((view) => ({ ...view, allow: view.network.allow })),
+      volumes: volumes.list(false).map(({ type, label }) => label ?? type),
+      secrets: secrets.list().map(({ name }) => name),
+    };
+  }
+
+  /** Those that exist and of which nothing is said have what they would get if they were new. */
+  #withNetworks(declared: Declaration, existing: Existing): Declaration {
+    const there = new Set(existing.sandboxes.map(({ name }) => name));
+    const sandboxes = declared.sandboxes.map((sandbox) =>
+      sandbox.network === null && there.has(sandbox.name)
+        ? { ...sandbox, network: this.#usualRules(sandbox) }
+        : sandbox,
+    );
+    return { ...declared, sandboxes };
+  }
+
+  /** Null: it could not be made anew, so nothing is known. */
+  #usualRules({ project, mode }: DeclaredSandbox): readonly string[] | null {
+    try {
+      const request = { mode, ...(project === null || mode === 'none' ? {} : { project: project.path }) };
+      return this.#parts.sandboxes.check(request).network?.allow ?? [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return null;
+    }
+  }
+
+  #unfitVolume(name: string, index: number): Problem[] {
+    try {
+      this.#parts.volumes.checkDeclared(name);
+      return [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return [problem(error.code, ['volumes', index], error.message, error.hint)];
+    }
+  }
+
+  /** What creating it would be refused for. */
+  #check(step: Step, file: string): Problem[] {
+    if (step.act !== 'create' && step.act !== 'replace') return [];
+    const { name, request } = step;
+    try {
+      this.#parts.volumes.check(request.volumes);
+      const bound = boundFolder(this.#parts.sandboxes.check(request));
+      return bound !== null && isInside(file, bound) ? [selfChanging(name)] : [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return [problem(error.code, ['sandboxes', name], error.message, error.hint)];
+    }
+  }
+
+  /** Each image is asked for once, however many sandboxes are made of it. */
+  async #unusableImages(steps: readonly Step[]): Promise<Problem[]> {
+    const wanted = steps.flatMap((step) => ('request' in step && step.request.image ? [step.request] : []));
+    const proofs = new Map(wanted.map(({ image }) => [image!, this.#imageFault(image!)]));
+    const found = wanted.map(async ({ name, image }) => {
+      const fault = await proofs.get(image!)!;
+      return fault === null ? [] : [problem(fault.code, ['sandboxes', name], fault.message, fault.hint)];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  #imageFault(image: string): Promise<Fault | null> {
+    return this.#parts.images.prove(image).then(
+      () => null,
+      (error: unknown) => {
+        if (isFault(error)) return error;
+        throw error;
+      },
+    );
+  }
+
+  async #told(step: Step): Promise<FleetStep> {
+    if (step.act === 'init-volumes') return { ...step, volumes: [...step.volumes] };
+    if (step.act === 'replace')
+      return { ...step, differences: [...step.differences], unapplied: await this.#unapplied(step) };
+    if (step.act === 'network') return { ...step, allow: [...step.allow], deny: [...step.deny] };
+    if (step.act === 'remove') return { ...step, unapplied: await this.#unapplied(step) };
+    return step;
+  }
+
+  /** Of one that somebody else has removed meanwhile there is nothing left to lose; whoever takes the step finds it gone. */
+  async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
+    const row = await this.#parts.sandboxes.current(name, id).catch((error: unknown) => {
+      if (isFault(error, 'not_found')) return null;
+      throw error;
+    });
+    return row && this.#parts.unapplied(row.value);
+  }
+}
+
+function selfChanging(name: string): Problem {
+  const message = `${name} could change this very file, and with it what is done next`;
+  const hint = 'Move the file out of the project, or choose mode overlay.';
+  return problem('denied', ['sandboxes', name, 'mode'], message, hint);
+}

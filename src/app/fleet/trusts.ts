@@ -1,0 +1,82 @@
+/** Which grants of which `carrel.yaml` a user has trusted. */
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { TrustView } from '../../api/routes.ts';
+import { validated } from '../../api/validated.ts';
+import { grantsOf } from '../../fleet/grants.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Trust, trustName } from '../../model/trust.ts';
+import type { Row, Store } from '../../store/store.ts';
+import { leadsOut } from './leads-out.ts';
+import { projectSchema } from './project-file.ts';
+
+export interface TrustParts {
+  readonly store: Store;
+  readonly now: () => string;
+}
+
+export interface TrustRequest {
+  readonly file: string;
+  readonly content: unknown;
+}
+
+const maxPerUser = 10_000;
+
+export class TrustDesk {
+  readonly #user: string;
+  readonly #parts: TrustParts;
+
+  constructor(user: string, parts: TrustParts) {
+    this.#user = user;
+    this.#parts = parts;
+  }
+
+  /** What the file gives, and which of that is not trusted yet. */
+  show({ file, content }: TrustRequest): TrustView {
+    const folder = dirname(file);
+    const place = { folder, leadsOut: (path: string) => leadsOut(folder, path) };
+    const grants = grantsOf(validated(projectSchema, content, 'content'), place);
+    return { file, grants, added: this.#missing(file, grants) };
+  }
+
+  /** From now on the file may give what it gives here, and nothing else. */
+  trust(request: TrustRequest): TrustView {
+    const view = this.show(request);
+    const { store, now } = this.#parts;
+    const value: Trust = { file: view.file, grants: view.grants, trustedAt: now() };
+    const event = { at: value.trustedAt, type: 'file.trusted', subject: view.file, data: { user: this.#user } };
+    const row = this.#find(view.file);
+    if (row) store.update(row, value, event);
+    else this.#insert(value, event);
+    return view;
+  }
+
+  /** Refuses grants that were not trusted, with the difference. */
+  require(file: string, grants: readonly string[]): void {
+    const added = this.#missing(file, grants);
+    if (added.length === 0) return;
+    const lines = added.map((grant) => `+ ${grant}`);
+    throw new Fault('denied', `${file} gives sandboxes what was not trusted yet:\n${lines.join('\n')}`, {
+      hint: `Look at it, then: carrel trust ${file}`,
+      data: { trust: { file, added } },
+    });
+  }
+
+  #missing(file: string, grants: readonly string[]): string[] {
+    const trusted = new Set(this.#find(file)?.value.grants);
+    return grants.filter((grant) => !trusted.has(grant));
+  }
+
+  #find(file: string): Row<'trust'> | null {
+    return this.#parts.store.find('trust', this.#user, trustName(file));
+  }
+
+  #insert(value: Trust, event: Parameters<Store['insert']>[1]): void {
+    const { store } = this.#parts;
+    if (store.count('trust', this.#user) >= maxPerUser) {
+      throw new Fault('exhausted', `${maxPerUser} files are trusted already`);
+    }
+    const id = randomBytes(8).toString('hex');
+    store.insert({ kind: 'trust', id, owner: this.#user, name: trustName(value.file), value }, event);
+  }
+}

@@ -1,0 +1,244 @@
+/** What users ask about the networks of their sandboxes. */
+import type { ExplainView, NetworkView, PortRow, PortView } from '../../api/routes.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { addressClass } from '../../model/address.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { type Endpoint, endpointText, hostText, parseEndpoint, parseHost } from '../../model/host.ts';
+import {
+  canonicalRule,
+  maxRules,
+  type NetworkLimits,
+  NetworkPolicy,
+  type NetworkSpec,
+  noNetwork,
+  type PortForward,
+  type Refusal,
+} from '../../model/network.ts';
+import { type Sandbox, withSpec } from '../../model/sandbox.ts';
+import type { Actor } from '../../model/user.ts';
+import { judge, Refused, systemLookUp } from '../../network/lookup.ts';
+import { UsageFile } from '../../network/proxy/usage.ts';
+import { type ReadOptions, type RecordLine, readRecord } from '../../network/record.ts';
+import type { Row, Store } from '../../store/store.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { freePort } from './free-port.ts';
+import type { Networks } from './networks.ts';
+import { checkedRules } from './policy.ts';
+
+export interface NetworkDeskParts {
+  readonly store: Store;
+  readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
+  readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
+  /** Hosts that it has credentials for. */
+  readonly credentialHosts: (sandbox: Sandbox) => readonly { readonly name: string; readonly place: string }[];
+  readonly limits: NetworkLimits;
+  readonly now: () => string;
+}
+
+const loopback = '127.0.0.1';
+const httpsPort = 443;
+const maxPorts = 100;
+/** How often another port is chosen for whoever named none. */
+const anyPortTries = 5;
+/** Those below are for programs that everybody trusts. */
+const firstOpenPort = 1024;
+
+/** Told at the end of a run. */
+const maxRefused = 5;
+
+function isForRules(refusal: Refusal | null): boolean {
+  return refusal === 'not_allowed' || refusal === 'port_not_allowed';
+}
+
+export class NetworkDesk {
+  readonly #actor: Actor;
+  readonly #parts: NetworkDeskParts;
+
+  constructor(actor: Actor, parts: NetworkDeskParts) {
+    this.#actor = actor;
+    this.#parts = parts;
+  }
+
+  async change(name: string, allow: readonly string[], deny: readonly string[]): Promise<NetworkView> {
+    const row = await this.#parts.sandboxes.current(name);
+    const network = networkOf(row);
+    const denied = deny.map(canonicalRule);
+    const unknown = denied.find((rule) => !network.allow.includes(rule));
+    if (unknown !== undefined) throw noRule(name, unknown, network);
+    const kept = network.allow.filter((rule) => !denied.includes(rule));
+    const rules = [...new Set([...kept, ...checkedRules(allow, this.#actor.isOwner, kept)])];
+    if (rules.length > maxRules) throw new Fault('invalid', `${name} would have more than ${maxRules} rules`);
+    await this.#write(row, { ...network, allow: rules });
+    return { allow: rules, ports: [...network.ports] };
+  }
+
+  async explain(name: string, text: string): Promise<ExplainView> {
+    const { id, value } = await this.#parts.sandboxes.current(name);
+    const asked = parseEndpoint(text, httpsPort);
+    const trouble = this.#parts.networks.trouble(id);
+    if (trouble !== null) {
+      const reason = `${trouble}, so nobody listens there until it is free`;
+      return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
+    }
+    if (this.#isSpent(id)) {
+      const reason = 'the sandbox has used up what it may send and receive in all';
+      return { ...answer(asked), allowed: false, rule: null, refusal: 'limit', reason };
+    }
+    const service = value.spec.services?.find(({ port }) => port === asked.port);
+    if (service && hostText(asked.host) === loopback) {
+      const reason = `allowed by the service ${service.name}, which is told who calls`;
+      return { ...answer(asked), allowed: true, rule: `service ${service.name}`, reason };
+    }
+    const credential = this.#parts.credentialHosts(value).find(({ place }) => place === endpointText(asked));
+    const policy = new NetworkPolicy([...(credential ? [credential.place] : []), ...networkOf({ value }).allow]);
+    try {
+      const { rule, addresses } = await judge(policy, asked, systemLookUp);
+      const by = credential ? `the credential ${credential.name}, which is added outside` : `the rule ${rule}`;
+      return {
+        ...answer(asked),
+        allowed: true,
+        rule,
+        reason: `allowed by ${by}`,
+        addresses: addresses.map(({ text }) => text),
+      };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return { ...answer(asked), allowed: false, rule: error.rule, refusal: error.refusal, reason: error.message };
+    }
+  }
+
+  /** Hosts that a rule would have opened, in the order in which its present start asked for them, each once. */
+  async refusedBy({ id, spec, status }: Sandbox): Promise<string[]> {
+    if ((spec.network ?? noNetwork).allow.length === 0) return [];
+    const places = new Set<string>();
+    const options = { follow: false, tail: null, signal: new AbortController().signal };
+    for await (const line of readRecord(this.#parts.networks.folder(id), options)) {
+      if (places.size >= maxRefused) break;
+      if ('refusal' in line && isForRules(line.refusal) && line.at >= (status.startedAt ?? '')) places.add(line.asked);
+    }
+    return [...places];
+  }
+
+  async log(name: string, options: ReadOptions): Promise<AsyncGenerator<RecordLine>> {
+    const { id } = await this.#parts.sandboxes.current(name);
+    return readRecord(this.#parts.networks.folder(id), options);
+  }
+
+  listPorts(): PortRow[] {
+    return this.#parts.sandboxes
+      .rows()
+      .flatMap((row) =>
+        networkOf(row).ports.map((port) => ({ ...port, sandbox: row.name, state: row.value.status.state })),
+      );
+  }
+
+  /** Recorded when it listens; where it cannot, nothing stays. */
+  async addPort(
+    name: string,
+    port: number,
+    asked: { hostPort?: number | undefined; hostAddress?: string | undefined },
+  ): Promise<PortView> {
+    const row = await this.#parts.sandboxes.current(name);
+    const network = networkOf(row);
+    if (network.ports.length >= maxPorts) throw new Fault('exhausted', `${name} has ${maxPorts} ports already`);
+    const hostAddress = this.#address(asked.hostAddress ?? loopback);
+    const add = async (hostPort: number): Promise<PortView> => {
+      if (hostPort < firstOpenPort && !this.#actor.isOwner) {
+        throw new Fault('denied', `only the owner of this installation may listen on port ${hostPort}`);
+      }
+      const added: PortForward = { port, hostPort, hostAddress };
+      this.#refuseTaken(added);
+      await this.#write(row, { ...network, ports: [...network.ports, added] });
+      return added;
+    };
+    if (asked.hostPort !== undefined) return add(asked.hostPort);
+    for (let wanted = port, triesLeft = anyPortTries; ; wanted = 0, triesLeft -= 1) {
+      try {
+        return await add(await freePort(hostAddress, wanted));
+      } catch (error) {
+        // It was free when it was looked at, or is kept for a sandbox that is stopped.
+        if (triesLeft === 0 || !isFault(error, 'conflict')) throw error;
+      }
+    }
+  }
+
+  async removePort(name: string, port: number, hostPort: number | undefined): Promise<PortView[]> {
+    const row = await this.#parts.sandboxes.current(name);
+    const network = networkOf(row);
+    const isMeant = (one: PortForward) => one.port === port && (hostPort === undefined || one.hostPort === hostPort);
+    const removed = network.ports.filter(isMeant);
+    if (removed.length === 0) {
+      throw new Fault('not_found', `no port leads to port ${port} of ${name}`, {
+        hint: 'carrel port ls shows those that do.',
+      });
+    }
+    await this.#write(row, { ...network, ports: network.ports.filter((one) => !isMeant(one)) });
+    return removed;
+  }
+
+  #isSpent(id: string): boolean {
+    const { limits, networks } = this.#parts;
+    return limits.totalBytes !== null && new UsageFile(networks.folder(id)).read() >= limits.totalBytes;
+  }
+
+  #address(text: string): string {
+    const host = parseHost(text);
+    if (host.kind !== 'address')
+      throw new Fault('invalid', `${host.text} is not an address`, { hint: `Such as ${loopback}.` });
+    if (!this.#actor.isOwner && addressClass(host.text, host.family) !== 'loopback') {
+      throw new Fault('denied', 'only the owner of this installation may open ports to other machines');
+    }
+    return host.text;
+  }
+
+  #refuseTaken({ hostPort, hostAddress }: PortForward): void {
+    const holder = this.#parts.store
+      .list('sandbox')
+      .find((row) => networkOf(row).ports.some((one) => one.hostPort === hostPort && one.hostAddress === hostAddress));
+    if (!holder) return;
+    const whose = holder.owner === this.#actor.name ? holder.name : 'a sandbox of somebody else';
+    throw new Fault('conflict', `${hostAddress}:${hostPort} leads to ${whose} already`, {
+      hint: 'Name another: PORT:HOSTPORT',
+    });
+  }
+
+  /** Recorded, and so for a sandbox that runs; what cannot be had is not recorded either. */
+  async #write(row: Row<'sandbox'>, network: NetworkSpec): Promise<void> {
+    const before = networkOf(row);
+    this.#record(row.id, network);
+    crashPoint('network:recorded');
+    try {
+      await this.#parts.networks.refresh(row.id);
+    } catch (error) {
+      // A proxy that is away is told when it is back.
+      if (isFault(error, 'unavailable')) throw error;
+      this.#record(row.id, before);
+      await this.#parts.networks.refresh(row.id).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** What else is recorded may have changed since somebody looked. */
+  #record(id: string, network: NetworkSpec): void {
+    const { store, now } = this.#parts;
+    const row = store.get('sandbox', id);
+    if (!row) throw new Fault('not_found', 'the sandbox was removed meanwhile');
+    const data = { name: row.name, user: row.owner, allow: network.allow, ports: network.ports };
+    const event = { at: now(), type: 'sandbox.network_changed', subject: id, data };
+    store.update(row, withSpec(row.value, { network }), event);
+  }
+}
+
+function networkOf({ value }: { readonly value: Sandbox }): NetworkSpec {
+  return value.spec.network ?? noNetwork;
+}
+
+function answer(asked: Endpoint): Pick<ExplainView, 'asked' | 'refusal' | 'addresses'> {
+  return { asked: endpointText(asked), refusal: null, addresses: [] };
+}
+
+function noRule(name: string, rule: string, { allow }: NetworkSpec): Fault {
+  return new Fault('not_found', `${name} has no rule ${rule}`, {
+    hint: allow.length === 0 ? 'It has none at all.' : `It has: ${allow.join(', ')}`,
+  });
+}

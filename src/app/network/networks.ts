@@ -1,0 +1,156 @@
+/**
+ * The network of every running sandbox, as its record says. A sandbox is connected before its command begins, again by
+ * the daemon that finds it running, and whenever its record changes.
+ */
+import { join } from 'node:path';
+import type { Engine } from '../../engine/engine.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import type { ProcessRef } from '../../lib/process.ts';
+import { asFault, type Fault, isFault } from '../../model/fault.ts';
+import { type NetworkLimits, noNetwork } from '../../model/network.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { Attachment, Credential, Network, Service } from '../../network/network.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface NetworkParts {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'network'>;
+  readonly network: Network;
+  readonly limits: NetworkLimits;
+  /** The folder of a sandbox. */
+  readonly folder: (id: string) => string;
+  /** With their values. */
+  readonly credentials: (sandbox: Sandbox) => readonly Credential[];
+  readonly services: (sandbox: Sandbox) => readonly Service[];
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+/** Between two tries to have a port that somebody else has, or a proxy that does not start. */
+const againMs = 500;
+
+export class Networks {
+  readonly #parts: NetworkParts;
+  /** What they cannot have for now. */
+  readonly #troubles = new Map<string, Fault>();
+  readonly #exclusive = new Exclusive();
+  /** What was told last, to tell it only when it is another. */
+  readonly #told = new Map<string, string>();
+  /** What is tried again in a moment. */
+  readonly #again = new Set<string>();
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+  }
+
+  /** Where the record of its connections is. */
+  folder(id: string): string {
+    return join(this.#parts.folder(id), 'network');
+  }
+
+  /** Why a network is not as its record says; null: it is. */
+  trouble(id: string): string | null {
+    return this.#troubles.get(id)?.message ?? null;
+  }
+
+  /** What was told is not so after all, and is tried again. An agent can take a port while no proxy is there. */
+  failed(id: string, fault: Fault): void {
+    this.#told.delete(id);
+    if (isFault(fault, 'conflict')) {
+      if (!this.#troubles.has(id)) this.#parts.report(id, fault);
+      this.#troubles.set(id, fault);
+    } else if (!isFault(fault, 'unavailable')) return;
+    if (this.#again.has(id)) return;
+    this.#again.add(id);
+    setTimeout(() => {
+      this.#again.delete(id);
+      void this.refresh(id).catch(() => {});
+    }, againMs).unref();
+  }
+
+  /** After a restart. Whatever was attached for others is not any more. */
+  async start(): Promise<void> {
+    const ids = this.#parts.store.list('sandbox').map(({ id }) => id);
+    await this.#parts.network.keepOnly(ids);
+    await Promise.all(ids.map((id) => this.look(id)));
+  }
+
+  /** Throws where it cannot be had. */
+  async connect(sandbox: Sandbox, init: () => ProcessRef): Promise<void> {
+    if (!this.#needs(sandbox)) return;
+    await this.#exclusive.run(sandbox.id, () => this.#attach(sandbox, init()));
+  }
+
+  /** One whose proxy cannot be reached has no network either. */
+  async disconnect(id: string): Promise<void> {
+    await this.#exclusive.run(id, () => this.#detach(id)).catch((error: unknown) => this.#report(id, error));
+  }
+
+  /** After something about it changed. Throws where that cannot be had. */
+  refresh(id: string): Promise<void> {
+    return this.#exclusive.run(id, () => this.#look(id));
+  }
+
+  /** The same for whoever does not wait. */
+  async look(id: string): Promise<void> {
+    await this.refresh(id).catch((error: unknown) => this.#report(id, error));
+  }
+
+  async #look(id: string): Promise<void> {
+    const sandbox = this.#parts.store.get('sandbox', id)?.value;
+    if (!sandbox || hasEnded(sandbox.status)) return this.#detach(id);
+    // One that has not begun is connected by whoever starts it.
+    if (sandbox.status.state !== 'running') return;
+    if (!this.#needs(sandbox)) return this.#detach(id);
+    await this.#attach(sandbox, await this.#parts.engine.network(id, sandbox.status.handle));
+  }
+
+  async #attach(sandbox: Sandbox, init: ProcessRef): Promise<void> {
+    if (!this.#needs(sandbox)) return;
+    const attachment = this.#attachment(sandbox, init);
+    const text = JSON.stringify(attachment);
+    if (this.#told.get(sandbox.id) === text) return;
+    this.#told.delete(sandbox.id);
+    await this.#parts.network.attach(attachment).catch((error: unknown) => {
+      this.failed(sandbox.id, asFault(error));
+      throw error;
+    });
+    crashPoint('network:told');
+    this.#troubles.delete(sandbox.id);
+    this.#told.set(sandbox.id, text);
+  }
+
+  async #detach(id: string): Promise<void> {
+    this.#told.delete(id);
+    this.#troubles.delete(id);
+    await this.#parts.network.detach(id);
+  }
+
+  #needs(sandbox: Sandbox): boolean {
+    const { allow, ports } = sandbox.spec.network ?? noNetwork;
+    const { credentials = [] } = sandbox.spec;
+    return allow.length + ports.length + credentials.length + this.#parts.services(sandbox).length > 0;
+  }
+
+  #attachment(sandbox: Sandbox, init: ProcessRef): Attachment {
+    const { id, name, spec } = sandbox;
+    const { allow, ports } = spec.network ?? noNetwork;
+    const { limits, credentials, services } = this.#parts;
+    return {
+      id,
+      name,
+      user: spec.user,
+      init,
+      folder: this.folder(id),
+      allow,
+      limits,
+      services: services(sandbox),
+      credentials: credentials(sandbox),
+      ports,
+    };
+  }
+
+  #report(id: string, error: unknown): void {
+    this.#parts.report(id, asFault(error));
+  }
+}

@@ -1,0 +1,48 @@
+/** From what was asked for to the rules that are recorded. */
+import { networkGrants } from '../../fleet/grants.ts';
+import { Fault } from '../../model/fault.ts';
+import { maxRules, ruleClass, usableRule } from '../../model/network.ts';
+import { readProjectFile } from '../fleet/project-file.ts';
+
+export interface PolicyParts {
+  /** What sandboxes get for which nobody says anything else. */
+  readonly defaults: readonly string[];
+  readonly isOwner: boolean;
+  /** The project, where its own file has a say: null where an agent can write it. */
+  readonly project: string | null;
+  /** Refuses grants of a file that were not trusted. */
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
+}
+
+/** Whoever speaks last is the command line; before it the project, before that the owner's defaults. */
+export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
+  if (asked === 'none') return [];
+  if (asked !== undefined) return checkedRules(asked, parts.isOwner);
+  const file = parts.project === null ? null : readProjectFile(parts.project);
+  const ofProject = file?.content.network;
+  if (file === null || ofProject === undefined) return [...parts.defaults];
+  if (ofProject === 'none') return [];
+  // What comes with a project may come from anybody: it is used as far as its user trusted it, and opens nothing near.
+  const rules = checkedRules(ofProject, false);
+  const usual = new Set(parts.defaults);
+  const widening = rules.filter((rule) => !usual.has(rule));
+  parts.requireTrust(file.path, networkGrants(widening));
+  return rules;
+}
+
+/** `others`: rules that are there already. */
+export function checkedRules(rules: readonly string[], isOwner: boolean, others: readonly string[] = []): string[] {
+  const canonical = [...new Set(rules.map((rule) => usableRule(rule, [...rules, ...others])))];
+  const near = isOwner ? undefined : canonical.find((rule) => ruleClass(rule) !== null);
+  if (near !== undefined) {
+    throw new Fault(
+      'denied',
+      `${near} is a ${ruleClass(near)} address, which only the owner of this installation may open`,
+      {
+        hint: 'With: carrel run --network, or `network` in config.yaml',
+      },
+    );
+  }
+  if (canonical.length > maxRules) throw new Fault('invalid', `more than ${maxRules} rules`);
+  return canonical;
+}

@@ -1,0 +1,140 @@
+/**
+ * The line to a command whose engine went away while it ran. The client gets a notice at once. When the engine answers again, the rest of
+ * what the command wrote is read from its log: records from before the break are passed on as far as the client does not have
+ * them, later ones all. An engine that is killed takes along what it had read from the command and not yet passed on, and what a command
+ * writes in its absence is kept only as long as the command runs. So the rest is certain to be whole only where nothing was written just
+ * before the break and the command ran on after it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine, LogLine, Observed } from '../../engine/engine.ts';
+import { consequences, Fault, isFault } from '../../model/fault.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+
+type Stream = LogLine['stream'];
+
+/** What the client has got so far. */
+export class Passed {
+  readonly bytes = { stdout: 0, stderr: 0 };
+  #lastAtMs = 0;
+
+  add(stream: Stream, length: number): void {
+    this.bytes[stream] += length;
+    this.#lastAtMs = Date.now();
+  }
+
+  /** Whether nothing came for a while before. */
+  wasQuiet(atMs: number): boolean {
+    return atMs - this.#lastAtMs > quietMs;
+  }
+}
+
+export interface Line {
+  readonly engine: Pick<Engine, 'inspect' | 'logs'>;
+  readonly sandbox: Sandbox;
+  readonly passed: Passed;
+  /** To the client, at its pace. */
+  readonly send: (stream: Stream, bytes: Buffer) => Promise<void>;
+  readonly note: (message: string) => void;
+  /** The engine answers again and the command runs. */
+  readonly onReturn: () => Promise<void>;
+  /** The client has gone. */
+  readonly signal: AbortSignal;
+}
+
+const quietMs = 1000;
+const firstLookMs = 100;
+const longestLookMs = 1000;
+/** How long an engine may take to know of the end that it has just told. */
+const settleMs = 2000;
+/** A line of a log that was never finished is not in it. */
+const unfinishedBytes = 64 * 1024;
+
+/** After the streams of a console have ended. Settles when there is nothing more to pass on; false when something may be missing. */
+export async function mendLine(line: Line): Promise<boolean> {
+  let brokeAtMs = Date.now();
+  let whole = true;
+  for (let trouble = await troubleOf(line); trouble !== null; brokeAtMs = Date.now()) {
+    const wasQuiet = line.passed.wasQuiet(brokeAtMs);
+    line.note(`${trouble.message}; waiting for it, Ctrl-C stops`);
+    const found = await returned(line);
+    if (found === null) return false;
+    line.note(`the engine answers again; ${line.sandbox.name} ${isLive(found) ? 'runs' : 'has ended'}`);
+    if (isLive(found)) await line.onReturn();
+    const rest = await passRest(line, isLive(found), brokeAtMs);
+    whole = whole && wasQuiet && isLive(found) && rest.isWhole;
+    trouble = rest.trouble;
+  }
+  return whole;
+}
+
+export function outputMissing(name: string): Fault {
+  return new Fault(
+    'unavailable',
+    `${name} ended with 0, but its engine was away meanwhile: some of its output may be missing`,
+    {
+      hint: `See what was kept: carrel logs ${name}`,
+    },
+  );
+}
+
+/** Null where the command has ended. The embedded engine has no process between it and the daemon. */
+async function troubleOf(line: Line): Promise<Fault | null> {
+  const { engine, sandbox, signal } = line;
+  if (sandbox.spec.engine === 'local') return null;
+  const deadline = Date.now() + settleMs;
+  try {
+    for (;;) {
+      const found = await engine.inspect(sandbox.id, sandbox.status.handle);
+      if (!isLive(found) || signal.aborted) return null;
+      if (Date.now() > deadline) return new Fault('unavailable', `the connection to ${sandbox.name} broke off`);
+      await pause(firstLookMs, signal);
+    }
+  } catch (error) {
+    if (isAway(error)) return error;
+    throw error;
+  }
+}
+
+/** Null: the client did not wait. */
+async function returned({ engine, sandbox, signal }: Line): Promise<Observed | null> {
+  for (let waitMs = firstLookMs; !signal.aborted; waitMs = Math.min(waitMs * 2, longestLookMs)) {
+    try {
+      return await engine.inspect(sandbox.id, sandbox.status.handle);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+    await pause(waitMs, signal);
+  }
+  return null;
+}
+
+async function passRest(line: Line, follow: boolean, brokeAtMs: number) {
+  const { engine, sandbox, passed, signal } = line;
+  const skip = { ...passed.bytes };
+  try {
+    for await (const { at, stream, bytes } of engine.logs(sandbox.id, { follow, tail: null, signal })) {
+      const known = Date.parse(at) <= brokeAtMs ? Math.min(skip[stream], bytes.length) : 0;
+      skip[stream] -= known;
+      if (known === bytes.length) continue;
+      passed.add(stream, bytes.length - known);
+      await line.send(stream, bytes.subarray(known));
+    }
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    return { isWhole: false, trouble: error };
+  }
+  // What was passed on and is not in the log any more, the log has dropped, and perhaps more.
+  return { isWhole: Math.max(skip.stdout, skip.stderr) < unfinishedBytes, trouble: null };
+}
+
+function isLive({ kind }: Observed): boolean {
+  return kind === 'running' || kind === 'paused';
+}
+
+function isAway(error: unknown): error is Fault {
+  return isFault(error) && consequences[error.code].retry;
+}
+
+function pause(waitMs: number, signal: AbortSignal): Promise<unknown> {
+  return sleep(waitMs, undefined, { signal }).catch(() => {});
+}

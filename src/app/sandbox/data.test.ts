@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import { Fault } from '../../model/fault.ts';
+import { initialStatus, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { openHome } from '../home.ts';
+import { type DataParts, sandboxData } from './data.ts';
+
+const id = '0123456789abcdef';
+let folder: string;
+let reported: string[];
+let looked: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-data-'));
+  [reported, looked] = [[], []];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Whose jobs all fail. */
+function data() {
+  const parts = {
+    home: openHome(join(folder, 'home'), false),
+    store: createMemoryStore(),
+    threads: {
+      cancel: () => {},
+      run: async (_owner: unknown, name: string) => {
+        looked.push(name);
+        throw new Fault('exhausted', 'there are too many changes');
+      },
+    },
+    watch: { keep: async () => {} },
+    locks: new Exclusive(),
+    networks: { connect: async () => {}, disconnect: async () => {} },
+    report: (_, fault) => reported.push(fault.message),
+  } as Partial<DataParts> as DataParts;
+  return { ...sandboxData(parts), home: parts.home, store: parts.store };
+}
+
+function sandbox(change: Partial<SandboxSpec>): Sandbox {
+  const project = join(folder, 'project');
+  mkdirSync(project, { recursive: true });
+  const spec: SandboxSpec = { ...sampleSpec, project, mode: 'overlay', workspace: 'overlay', ...change };
+  return { id, name: 'box', createdAt: '', spec, status: initialStatus };
+}
+
+function record(store: Store, value: Sandbox): void {
+  const event = { at: '', type: 'sandbox.created', subject: id, data: {} };
+  store.insert({ kind: 'sandbox', id, owner: 'ann', name: value.name, value }, event);
+}
+
+describe('an end', () => {
+  it.each([true, false])(
+    'is concluded though its changes cannot be listed; one that removes itself (%j) is kept',
+    async (autoRemove) => {
+      const { conclude, home } = data();
+      mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+      expect(await conclude(sandbox({ autoRemove }))).toBe(autoRemove);
+      expect(reported).toEqual(autoRemove ? ['there are too many changes'] : []);
+    },
+  );
+
+  it('is concluded though its folder cannot be read', async () => {
+    const { conclude, home } = data();
+    mkdirSync(join(home.state(id), 'workspace'), { recursive: true });
+    writeFileSync(join(home.state(id), 'workspace/upper'), 'no folder');
+    expect(await conclude(sandbox({ autoRemove: true }))).toBe(true);
+    expect(reported).toHaveLength(1);
+  });
+
+  it('of what is to be removed needs no look', async () => {
+    const { conclude, home } = data();
+    mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+    expect(await conclude(sandbox({ autoRemove: true, desired: 'removed' }))).toBe(false);
+    expect(looked).toEqual([]);
+  });
+});
+
+it('what cannot be compared because the project is gone is a refusal with a cure', async () => {
+  const { unapplied, home, store } = data();
+  mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+  const box = sandbox({});
+  record(store, box);
+  rmSync(box.spec.project!, { recursive: true });
+  await expect(unapplied(box)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('is gone'),
+    hint: expect.stringContaining('carrel rm --force box'),
+  });
+});
+
+it('what is being removed has nothing left to lose, though it vanishes under whoever looks', async () => {
+  const { unapplied, home, store } = data();
+  mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
+  const box = sandbox({});
+  record(store, { ...box, spec: { ...box.spec, desired: 'removed' } });
+  expect(await unapplied(box)).toBeNull();
+  expect(looked).toEqual(['countChanges']);
+});

@@ -1,0 +1,158 @@
+/** What sandboxes keep on the host: made before a start, looked after at an end, gone with the sandbox. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LogLimits } from '../../engine/engine.ts';
+import type { Threads } from '../../job/threads.ts';
+import { workspacePlace } from '../../launch/workspace.ts';
+import type { Exclusive } from '../../lib/exclusive.ts';
+import { removeTree } from '../../lib/file.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { Limits } from '../../model/limits.ts';
+import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
+import type { SandboxData } from '../../reconcile/reconcile.ts';
+import type { Given } from '../../secret/given.ts';
+import type { Secrets } from '../../secret/secret.ts';
+import type { Store } from '../../store/store.ts';
+import { finishDiscard } from '../../workspace/change/discard.ts';
+import { foldIndex } from '../../workspace/change/fold-index.ts';
+import { hasIndex } from '../../workspace/change/index-layer.ts';
+import { ensureDisk, openDisk, removeDisk } from '../../workspace/snapshot/disk.ts';
+import { recoverRestore } from '../../workspace/snapshot/snapshot.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
+import type { Home } from '../home.ts';
+import type { Networks } from '../network/networks.ts';
+import { giveSecrets } from '../secret/secrets.ts';
+import { forgetApplies } from '../workspace/apply-journal.ts';
+import { type BaseWatch, isUntouched } from '../workspace/base-watch.ts';
+import { type Unapplied, unappliedIn } from '../workspace/unapplied.ts';
+import { EarlierOutput } from './earlier-output.ts';
+import { isLeaving } from './record.ts';
+
+export interface DataParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly threads: Pick<Threads, 'run' | 'cancel'>;
+  readonly watch: Pick<BaseWatch, 'keep'>;
+  readonly locks: Exclusive;
+  readonly log: LogLimits;
+  readonly secrets: Secrets;
+  readonly given: Given;
+  /** Makes its volumes, where they are not there yet, and notes that they are used. */
+  readonly useVolumes: (sandbox: Sandbox) => void;
+  /** Whom it is to trust for the hosts of its credentials. */
+  readonly provideTrust: (sandbox: Sandbox) => void;
+  readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
+  readonly report: (id: string, fault: Fault) => void;
+  readonly now: () => string;
+}
+
+export function sandboxData(parts: DataParts): SandboxData & {
+  unapplied(sandbox: Sandbox): Promise<Unapplied | null>;
+} {
+  const { home, locks } = parts;
+  return {
+    unapplied: async (sandbox) => {
+      try {
+        await openFolder(parts, sandbox.id);
+        return await unappliedIn(parts, sandbox);
+      } catch (error) {
+        // What somebody else removes vanishes under whoever looks at it, and there is nothing left to lose.
+        if (isLeaving(parts.store, sandbox.id)) return null;
+        throw error;
+      }
+    },
+    provide: async (sandbox) => {
+      parts.useVolumes(sandbox);
+      giveSecrets(sandbox, parts);
+      parts.provideTrust(sandbox);
+      const held = await provideState(sandbox, parts);
+      const place = workspacePlace(sandbox, home);
+      if (place === null) return held;
+      await provideBase(sandbox, place, parts.threads);
+      await parts.locks.run(sandbox.id, async () => {
+        // Slow only where it has something to do.
+        if (hasIndex(place)) await parts.threads.run({ user: sandbox.spec.user }, 'foldIndex', place);
+        else foldIndex(place);
+      });
+      // What the owner did until now came before anything that the agent is about to do.
+      if (existsSync(join(place.folder, 'upper'))) await parts.watch.keep(sandbox);
+      if (place.kind === 'copy')
+        await parts.threads.run({ user: sandbox.spec.user }, 'copyTree', place.base, join(place.folder, 'tree'));
+      return held;
+    },
+    connect: (sandbox, init) => parts.networks.connect(sandbox, init),
+    conclude: (sandbox) =>
+      conclude(sandbox, parts).catch((error: unknown) => {
+        parts.report(sandbox.id, asFault(error));
+        return sandbox.spec.autoRemove;
+      }),
+    keepOutput: (sandbox, lines) =>
+      new EarlierOutput(home.sandbox(sandbox.id), parts.log)
+        .keep(sandbox.status.attempt, lines)
+        .catch((error: unknown) => parts.report(sandbox.id, asFault(error))),
+    release: async ({ id, spec }) => {
+      parts.threads.cancel(id);
+      await parts.networks.disconnect(id);
+      if (spec.secrets?.length) parts.given.takeBack(id);
+      await locks.run(`base:${spec.base?.id ?? id}`, async () => {
+        await removeDisk(home.sandbox(id));
+        await removeTree(home.sandbox(id));
+        if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
+      });
+      await forgetApplies(parts, id);
+    },
+  };
+}
+
+/** An end is recorded whatever is found here, and what cannot be looked at is kept. What is to go needs no look. */
+async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
+  const { id, spec } = sandbox;
+  await parts.networks.disconnect(id);
+  if (spec.secrets?.length) parts.given.takeBack(id);
+  if (spec.desired === 'removed') return false;
+  await openFolder(parts, id);
+  const place = workspacePlace(sandbox, parts.home);
+  if (place === null || isUntouched(place)) return false;
+  await parts.watch.keep(sandbox);
+  return spec.autoRemove && (await unappliedIn(parts, sandbox)) !== null;
+}
+
+/** A limit that was asked for is held where that can be done. */
+async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(keyof Limits)[]> {
+  const { home } = parts;
+  await openFolder(parts, id);
+  mkdirSync(home.state(id), { recursive: true, mode: 0o711 });
+  if (!spec.demanded.includes('diskBytes')) return [];
+  const { kind } = await ensureDisk(home.sandbox(id), spec.limits.diskBytes);
+  return kind === 'enforced' ? ['diskBytes'] : [];
+}
+
+/**
+ * The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. Waits for whoever is
+ * at work there: a snapshot that is being taken looks like one that was never finished.
+ */
+export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {
+  return locks.run(id, async () => {
+    const folder = home.sandbox(id);
+    if (!existsSync(folder)) return;
+    await openDisk(folder);
+    await recoverRestore(folder);
+    finishDiscard(join(home.state(id), 'workspace'));
+  });
+}
+
+async function provideBase(
+  { name, spec }: Sandbox,
+  place: WorkspacePlace,
+  threads: DataParts['threads'],
+): Promise<void> {
+  if (spec.base?.from === 'copy') await threads.run({ user: spec.user }, 'copyTree', place.project, place.base);
+  if (spec.base?.from === 'clone')
+    await threads.run({ user: spec.user }, 'cloneRepository', place.project, place.base, `carrel/${name}`);
+}
+
+/** A fork, or what it was forked from, still works on the same base. Of several that go at once the last takes it along. */
+function isShared({ store, home }: DataParts, id: string, { base }: SandboxSpec): boolean {
+  const others = store.list('sandbox').filter((row) => row.id !== id && row.value.spec.base?.id === base?.id);
+  return others.some((row) => existsSync(home.sandbox(row.id)));
+}

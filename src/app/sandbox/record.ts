@@ -1,0 +1,43 @@
+/** Records of new sandboxes, each under a name that none of their owner has. */
+import type { NewEvent } from '../../model/event.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import type { Row, Store } from '../../store/store.ts';
+import { suggestName } from './suggest-name.ts';
+
+export function freeName(store: Store, owner: string): string {
+  return suggestName((name) => store.find('sandbox', owner, name) !== null);
+}
+
+export function refuseTaken(store: Store, owner: string, name: string): void {
+  if (store.find('sandbox', owner, name) !== null) throw nameTaken(name);
+}
+
+export function insertSandbox(store: Store, owner: string, value: Sandbox, event: NewEvent): Row<'sandbox'> {
+  const { id, name } = value;
+  try {
+    return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
+  } catch (error) {
+    throw isFault(error, 'conflict') ? nameTaken(name) : error;
+  }
+}
+
+function nameTaken(name: string): Fault {
+  return new Fault('conflict', `a sandbox ${name} exists already`, {
+    hint: `Choose another name, or: carrel rm ${name}`,
+  });
+}
+
+/** Whether it is gone, or about to be. */
+export function isLeaving(store: Store, id: string): boolean {
+  const row = store.get('sandbox', id);
+  return row === null || row.value.spec.desired === 'removed';
+}
+
+/** Of a command that was brought into a sandbox and failed for want of memory. The sandbox goes on. */
+export function noteMemoryKill(store: Store, id: string, program: string): void {
+  const row = store.get('sandbox', id);
+  if (row === null) return;
+  const data = { name: row.name, user: row.owner, program };
+  store.update(row, row.value, { at: new Date().toISOString(), type: 'sandbox.exec_oom', subject: id, data });
+}

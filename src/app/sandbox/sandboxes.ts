@@ -1,0 +1,337 @@
+/** What users ask about sandboxes. Writes specs and leaves the doing to the reconciler. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { SandboxRequest, SandboxView, StatsView } from '../../api/routes.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { describe, type Places } from '../../launch/launch.ts';
+import type { CredentialGrant } from '../../model/credential.ts';
+import { asFault, Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import {
+  hasEnded,
+  initialStatus,
+  type Sandbox,
+  type SandboxSpec,
+  type VolumeMount,
+  withSpec,
+} from '../../model/sandbox.ts';
+import type { Reconciler } from '../../reconcile/reconcile.ts';
+import type { Row, Store } from '../../store/store.ts';
+import type { Config } from '../config.ts';
+import type { ImageDesk } from '../image/images.ts';
+import type { Told } from '../secret/secrets.ts';
+import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
+import { look, statsOf } from './look.ts';
+import { freeName, insertSandbox, isLeaving } from './record.ts';
+import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } from './spec.ts';
+import { requireStale } from './stale.ts';
+import { viewOf } from './view.ts';
+
+export interface SandboxParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly reconciler: Reconciler;
+  readonly places: Places;
+  readonly config: Config;
+  /** Whose sandboxes these are. */
+  readonly owner: string;
+  /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
+  readonly account: number | null | 'any';
+  readonly now: () => string;
+  /** The time, for ages: a clock that is set ahead makes nothing older. */
+  readonly steadyMs: () => number;
+  /** Why no working copy can be laid over a folder; null when it can. */
+  readonly overlayRefusal: (lower: string) => string | null;
+  /** What of it nobody has taken over. */
+  readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
+  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  readonly requireHome: () => void;
+  /** What names of images stand for, where this user may use them. */
+  readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
+  readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
+  /** Refuses grants of a project's file that were not trusted. */
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
+  /** Refuses what has no place in a spec. */
+  readonly checkSpec: (spec: Told) => void;
+  /** Why the network of one is not as it should be. */
+  readonly networkTrouble: (id: string) => string | null;
+  /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
+  readonly wake: (id: string) => void;
+}
+
+type SandboxRow = Row<'sandbox'>;
+
+export interface Removal {
+  /** Whether it runs or has something that nobody took over. */
+  readonly force?: boolean | undefined;
+  /** Only if it ended so long ago, forced or not. */
+  readonly staleMs?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+  /** Only this one, whoever has the name by now. */
+  readonly id?: string | undefined;
+}
+
+const clientMs = 10_000;
+const maxSandboxes = 10_000;
+
+export class Sandboxes {
+  readonly #parts: SandboxParts;
+  /** Sandboxes whose client has yet to attach. */
+  readonly #expected = new Map<string, () => void>();
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
+  }
+
+  get owner(): string {
+    return this.#parts.owner;
+  }
+
+  /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
+  async create(request: SandboxRequest, id?: string): Promise<SandboxView> {
+    const { store, engine, reconciler, wake } = this.#parts;
+    const asked = imageAsked(request);
+    const image = asked === null ? null : await this.#parts.images.resolve(asked);
+    const spec = this.#specOf(request, image);
+    if (store.count('sandbox') >= maxSandboxes) {
+      throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
+        hint: 'Remove some with: carrel rm NAME',
+      });
+    }
+    const row = this.#insert(request.name, spec, id);
+    engine.expect(row.id);
+    if (request.console) this.#expectClient(row.id);
+    try {
+      await reconciler.launch(row.id);
+    } catch (error) {
+      await this.#withdraw(row.id);
+      throw error;
+    }
+    wake(row.id);
+    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  /** What `create` would record, or its refusal, and nothing is done; volumes are left to who has them. */
+  check({ volumes, ...request }: SandboxRequest): SandboxSpec {
+    const image = imageAsked(request);
+    if (image !== null) this.#parts.images.check(image);
+    return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
+  }
+
+  /** The client that asked attaches next; a sandbox that ends before it came waits for it, within reason. */
+  #expectClient(id: string): void {
+    const { reconciler } = this.#parts;
+    reconciler.wantConsole(id);
+    const release = reconciler.hold(id);
+    const came = () => {
+      clearTimeout(timer);
+      this.#expected.delete(id);
+      void release().catch(() => {});
+    };
+    const timer = setTimeout(came, clientMs);
+    timer.unref();
+    this.#expected.set(id, came);
+  }
+
+  /** Keeps the sandbox while a client reads from it. */
+  hold(id: string): () => Promise<void> {
+    const release = this.#parts.reconciler.hold(id);
+    this.#expected.get(id)?.();
+    return release;
+  }
+
+  #specOf(request: SandboxRequest, image: SpecParts['image']): SandboxSpec {
+    const { home } = this.#parts.places;
+    const spec = composeSpec(request, { ...this.#parts, image, home, open: () => this.#openFolders() });
+    this.#parts.checkSpec({ ...spec, name: request.name });
+    return spec;
+  }
+
+  /** The real folder of a project that this user may name. */
+  project(path: string): string {
+    const { owner, account, config, places } = this.#parts;
+    return ownProject(path, { owner, account, config, home: places.home, open: () => this.#openFolders() });
+  }
+
+  /** Whose files this user may have read; null: anybody's. */
+  get account(): number | null {
+    const { account } = this.#parts;
+    return account === 'any' ? null : (account ?? -1);
+  }
+
+  #openFolders(): string[] {
+    return this.rows(true).flatMap(({ value }) => boundFolder(value.spec) ?? []);
+  }
+
+  #insert(asked: string | undefined, spec: SandboxSpec, id = randomBytes(8).toString('hex')): SandboxRow {
+    const { store, owner, now } = this.#parts;
+    const name = asked === undefined ? freeName(store, owner) : checkSandboxName(asked);
+    const at = now();
+    const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
+    const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };
+    return insertSandbox(store, owner, value, event);
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    const row = this.#parts.store.get('sandbox', id);
+    if (row) this.#ask(row, { desired: 'removed' }, 'sandbox.withdrawn');
+    await this.#parts.reconciler.settle(id);
+  }
+
+  async list(allUsers = false): Promise<SandboxView[]> {
+    const { store } = this.#parts;
+    const [before, rows] = [store.lastSeq(), this.rows(allUsers)];
+    const looks = rows.map(async (row) => {
+      const why = await look(this.#parts.reconciler, row).catch((error: unknown) => asFault(error).message);
+      return [row.id, why] as const;
+    });
+    const unseen = new Map(await Promise.all(looks));
+    const now = store.lastSeq() === before ? rows : this.rows(allUsers);
+    return now.map(({ id, value }) => this.view(value, unseen.get(id)));
+  }
+
+  rows(allUsers = false): readonly SandboxRow[] {
+    const { store, owner } = this.#parts;
+    return allUsers ? store.list('sandbox') : store.list('sandbox', owner);
+  }
+
+  async show(name: string): Promise<SandboxView> {
+    const { row, unseen } = await this.seen(name);
+    return this.view(row.value, unseen);
+  }
+
+  /** For who only reads: as it was last seen, where its engine cannot be asked, and why. */
+  async seen(name: string): Promise<{ row: SandboxRow; unseen: string | null }> {
+    const unseen = await look(this.#parts.reconciler, this.#find(name));
+    return { row: this.#find(name), unseen };
+  }
+
+  /** The row after a look at what is so; with an id, only if it is that one. */
+  async current(name: string, id?: string): Promise<SandboxRow> {
+    await this.#parts.reconciler.refresh(this.#find(name, id));
+    return this.#find(name, id);
+  }
+
+  /** For those who work with what a sandbox keeps: an end that is recorded is final, whether or not its engine answers. */
+  async kept(name: string): Promise<SandboxRow> {
+    const { row, unseen } = await this.seen(name);
+    return unseen === null || hasEnded(row.value.status) ? row : this.current(name);
+  }
+
+  #find(name: string, id?: string): SandboxRow {
+    const row = this.#parts.store.find('sandbox', this.#parts.owner, checkSandboxName(name));
+    if (row === null || (id !== undefined && row.id !== id))
+      throw new Fault('not_found', `no sandbox ${name}`, { hint: 'carrel ls shows those there are.' });
+    return row;
+  }
+
+  async start(name: string): Promise<SandboxView> {
+    const row = await this.current(name);
+    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state} already`);
+    if (row.value.spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
+    const attempt = row.value.status.attempt + 1;
+    this.#ask(row, { desired: 'running', stopReason: null, attempt }, 'sandbox.start_requested');
+    return this.settled(row);
+  }
+
+  /** For its next start: what it has around it, and not what it is made of. */
+  change(name: string, id: string, change: Partial<SandboxSpec>): void {
+    const row = this.#find(name, id);
+    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state}`);
+    this.#ask(row, change, 'sandbox.changed');
+  }
+
+  async stop(name: string, graceMs = defaultGraceMs, id?: string): Promise<SandboxView> {
+    const row = await this.current(name, id);
+    if (hasEnded(row.value.status)) return this.view(row.value);
+    this.#ask(row, { desired: 'stopped', graceMs }, 'sandbox.stop_requested');
+    await this.#hurry(row, graceMs);
+    return this.settled(row);
+  }
+
+  async remove(name: string, { force = false, staleMs, dryRun = false, id }: Removal = {}): Promise<SandboxView> {
+    const row = await this.current(name, id);
+    if (staleMs !== undefined) requireStale(row.value, staleMs, this.#parts.steadyMs());
+    if (!hasEnded(row.value.status) && !force) {
+      throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
+        hint: `Stop it first, or: carrel rm --force ${name}`,
+      });
+    }
+    const lost = force ? null : await this.#parts.unapplied(row.value);
+    if (!force && isLeaving(this.#parts.store, row.id)) return this.settled(row);
+    if (lost !== null) throw wouldLose(name, lost);
+    if (dryRun) return this.view(row.value);
+    this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
+    if (force) await this.#hurry(row, 0);
+    return this.settled(row);
+  }
+
+  /** A stop that is under way already does not wait longer than the newer one asks for. */
+  async #hurry(row: SandboxRow, graceMs: number): Promise<void> {
+    const { spec } = row.value;
+    if (spec.desired !== 'running' && graceMs < spec.graceMs) await this.#parts.reconciler.hurry(row, graceMs);
+  }
+
+  #ask(row: SandboxRow, change: Partial<SandboxSpec>, type: string): void {
+    const event = { at: this.#parts.now(), type, subject: row.id, data: { name: row.name, user: row.owner } };
+    this.#parts.store.update(row, withSpec(row.value, change), event);
+  }
+
+  /** Looked after until there is nothing left to do about it. */
+  async settled(row: SandboxRow): Promise<SandboxView> {
+    const { store, reconciler } = this.#parts;
+    await reconciler.settle(row.id);
+    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  async wait(name: string, signal: AbortSignal): Promise<SandboxView> {
+    return this.ended((await this.current(name)).value, signal);
+  }
+
+  /** Settles when this very sandbox has ended or is gone. */
+  async ended(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxView> {
+    const { store } = this.#parts;
+    let last = sandbox;
+    const changed = new EventTarget();
+    const forget = store.subscribe((event) => event.subject === last.id && changed.dispatchEvent(new Event('change')));
+    try {
+      for (;;) {
+        const now = store.get('sandbox', last.id)?.value;
+        if (!now || hasEnded(now.status)) return this.view(now ?? last);
+        last = now;
+        await once(changed, 'change', { signal });
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** What a program is told, others on the machine can read. */
+  checkCommand(env: Readonly<Record<string, string>>, command: readonly string[]): void {
+    this.#parts.checkSpec({ env, command, labels: {} });
+  }
+
+  /** Where commands run that do not say where. */
+  cwd(sandbox: Sandbox): string {
+    return describe(sandbox, this.#parts.places).cwd;
+  }
+
+  async stats(): Promise<StatsView[]> {
+    const { engine } = this.#parts;
+    const running = this.rows().filter(({ value }) => value.status.state === 'running');
+    const views = await Promise.all(running.map((row) => statsOf(engine, row.value)));
+    return views.filter((view) => view !== null);
+  }
+
+  view(sandbox: Sandbox, unseen?: string | null): SandboxView {
+    return viewOf(sandbox, this.#parts.places, {
+      unseen: unseen ?? null,
+      trouble: this.#parts.networkTrouble(sandbox.id),
+    });
+  }
+}
+
+/** The folder of the host that it can write, if any. */
+export function boundFolder({ mode, project }: SandboxSpec): string | null {
+  return mode === 'bind' ? project : null;
+}

@@ -1,0 +1,181 @@
+/** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync } from 'node:fs';
+import type { SandboxRequest } from '../../api/routes.ts';
+import { engineSockets } from '../../engine/docker/socket.ts';
+import type { Allowed } from '../../image/allow.ts';
+import { isInside, projectFolder, realHostPath } from '../../lib/host-path.ts';
+import type { CredentialGrant } from '../../model/credential.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { type Limits, resolveLimits } from '../../model/limits.ts';
+import { printable } from '../../model/name.ts';
+import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
+import type { ServiceGrant } from '../../model/service.ts';
+import type { Config } from '../config.ts';
+import { effectiveRules } from '../network/policy.ts';
+
+export interface SpecParts {
+  readonly config: Config;
+  readonly requireTrust: (file: string, grants: readonly string[]) => void;
+  readonly owner: string;
+  /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
+  readonly account: number | null | 'any';
+  readonly home: string;
+  /** What the image that is asked for stands for. */
+  readonly image: Allowed | null;
+  readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  /** Refuses a user whose home cannot be given to a sandbox itself. */
+  readonly requireHome: () => void;
+  readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
+  /** Folders of the host that sandboxes can write. */
+  readonly open: () => readonly string[];
+  /** Why no working copy can be laid over a folder; null when it can. */
+  readonly overlayRefusal: (lower: string) => string | null;
+}
+
+export const defaultGraceMs = 10_000;
+
+export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxSpec {
+  const { config, owner } = parts;
+  const { limits = {} } = request;
+  const workspace = composeWorkspace(request, parts);
+  return {
+    user: owner,
+    engine: request.engine ?? 'local',
+    runtime: request.runtime ?? config.runtime,
+    ...workspace,
+    command: request.command ?? [],
+    env: request.env ?? {},
+    author: request.author ?? null,
+    limits: resolveLimits(limits as Partial<Limits>, config.limits),
+    demanded: Object.keys(limits) as (keyof Limits)[],
+    strict: request.strict ?? false,
+    image: parts.image?.name ?? null,
+    imageId: parts.image?.id ?? null,
+    imagePath: parts.image?.path ?? null,
+    rootfs: request.rootfs === undefined ? null : rootfsOf(request.rootfs, parts),
+    labels: request.labels ?? {},
+    secrets: [...new Set(request.secrets ?? [])],
+    credentials: parts.credentialGrants(request.credentials ?? []),
+    services: serviceGrants(request.services ?? [], config.services),
+    volumes: parts.volumeMounts(request.volumes),
+    ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
+    network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
+    stdin: request.stdin ?? false,
+    terminal: request.terminal ?? null,
+    autoRemove: request.autoRemove ?? false,
+    desired: 'running',
+    graceMs: defaultGraceMs,
+    attempt: 1,
+  };
+}
+
+/** Only where nothing but the home is at stake: what a project brings along must not reach all later sandboxes. */
+function sharedHome({ project, mode = 'none' }: SandboxRequest, { requireHome }: SpecParts): { sharedHome: true } {
+  if (project !== undefined || mode !== 'none')
+    throw new Fault('invalid', 'a sandbox with a project has a home of its own', {
+      hint: 'To change the home of all your sandboxes: carrel home shell',
+    });
+  requireHome();
+  return { sharedHome: true };
+}
+
+function serviceGrants(names: readonly string[], declared: Config['services']): ServiceGrant[] {
+  return [...new Set(names)].map((name) => {
+    const found = declared.find((one) => one.name === name);
+    if (found) return { name, port: found.port };
+    throw new Fault('not_found', `no service ${name} is declared`, {
+      hint: 'The owner of the installation declares it under `services` in config.yaml.',
+    });
+  });
+}
+
+/** A project that an agent can write, or could, has no say. */
+function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
+  const { config, account } = parts;
+  const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
+  const isOwner = account === 'any';
+  return effectiveRules(asked, {
+    ...{ defaults: config.network.allow, isOwner, project: isWritable ? null : project },
+    requireTrust: parts.requireTrust,
+  });
+}
+
+type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;
+
+function composeWorkspace(request: SandboxRequest, parts: SpecParts): WorkspaceSpec {
+  const mode = request.mode ?? (request.project === undefined ? 'none' : 'overlay');
+  if (request.base !== undefined && mode !== 'overlay') {
+    throw new Fault('invalid', `a base is chosen in mode overlay only, not in mode ${mode}`);
+  }
+  if (mode === 'none') return { project: null, mode, workspace: null, base: null };
+  if (request.project === undefined) throw new Fault('invalid', `mode ${mode} needs a project`);
+  const project = seenProject(request, parts);
+  if (mode === 'bind') return { project, mode, workspace: null, base: null };
+  const workspace = workspaceKind(mode === 'clone' ? parts.home : project, parts);
+  const frozen = request.base === 'frozen' || workspace === 'copy';
+  return { project, mode, workspace, base: mode === 'clone' ? newBase('clone') : frozen ? newBase('copy') : null };
+}
+
+/** What was mounted since we were started may be hidden from us; then this is another folder, or none. */
+function seenProject({ project: path, projectSeen }: SandboxRequest, parts: SpecParts): string {
+  try {
+    const project = ownProject(path!, parts);
+    const { dev, ino } = lstatSync(project, { bigint: true });
+    if (projectSeen === undefined || projectSeen === `${dev}:${ino}`) return project;
+  } catch (error) {
+    const isHidden = isFault(error, 'invalid') && projectSeen !== undefined && !existsSync(path!);
+    if (!isHidden) throw error;
+  }
+  throw new Fault('conflict', `${printable(path!)} is another folder for the daemon than for you`, {
+    hint: 'A filesystem was mounted since the daemon started: carrel down, and again. Sandboxes go on meanwhile.',
+  });
+}
+
+/** What others have on this machine is not for a user to hand to a sandbox, nor to learn whether it is there. */
+export function ownProject(
+  path: string,
+  { account, owner, home, open, config }: Pick<SpecParts, 'account' | 'owner' | 'home' | 'open' | 'config'>,
+): string {
+  const named = config.dockerSocket === null ? [] : [config.dockerSocket];
+  const rules = { home, open: open(), sockets: [...named, ...engineSockets(process.env)] };
+  if (account === 'any') return projectFolder(path, rules);
+  try {
+    const project = projectFolder(path, rules);
+    if (lstatSync(project).uid === account) return project;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+  }
+  throw new Fault('denied', `${printable(path)} is not a folder of ${owner}`, {
+    hint:
+      account === null
+        ? 'The owner of the installation can name your account: carrel user add NAME --uid UID'
+        : 'Name a folder of your own.',
+  });
+}
+
+/** The image that is asked for, if any. What runs inside is the owner's choice, so it has to be resolved. */
+export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | null {
+  if (image === undefined) return null;
+  if (rootfs !== undefined)
+    throw new Fault('invalid', 'a sandbox is made of an image or of a root filesystem, not both', {
+      hint: 'Leave out --image or --rootfs.',
+    });
+  if (engine === 'docker') return image;
+  throw new Fault('invalid', 'an image needs an engine that has images', { hint: 'Add --engine docker.' });
+}
+
+function rootfsOf(path: string, parts: SpecParts): string {
+  if (parts.account !== 'any')
+    throw new Fault('denied', 'only the owner of this installation may choose a root filesystem');
+  return realHostPath(path, parts.open());
+}
+
+/** Where the kernel cannot keep changes apart, a whole second tree does, and needs a base to compare with. */
+function workspaceKind(lower: string, { overlayRefusal }: SpecParts): WorkspaceKind {
+  return overlayRefusal(lower) === null ? 'overlay' : 'copy';
+}
+
+function newBase(from: FrozenBase['from']): FrozenBase {
+  return { id: randomBytes(8).toString('hex'), from };
+}

@@ -1,0 +1,20 @@
+/** Which sandboxes are old enough to go by themselves. */
+import { Fault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+
+/** Refuses one that runs, or ended less than so long ago, or so that nobody can tell. */
+export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {
+  const { name, status } = sandbox;
+  if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state}`);
+  const ended = endMs(sandbox);
+  if (ended === null) throw new Fault('conflict', `when ${name} ended cannot be told`);
+  if (nowMs - ended < staleMs) throw new Fault('conflict', `${name} ended less than that ago`);
+}
+
+/** A sandbox that ended before it began did so by a clock that was set back: the latest time it bears counts. */
+function endMs({ createdAt, status: { startedAt, finishedAt } }: Sandbox): number | null {
+  if (finishedAt === null) return null;
+  const times = [createdAt, startedAt, finishedAt].filter((at) => at !== null).map((at) => Date.parse(at));
+  const latest = Math.max(...times);
+  return Number.isNaN(latest) ? null : latest;
+}

@@ -1,0 +1,61 @@
+/** A sandbox as the API shows it. */
+import type { SandboxView } from '../../api/routes.ts';
+import { describe, type Places } from '../../launch/launch.ts';
+import type { Mount } from '../../model/mount.ts';
+import { noNetwork } from '../../model/network.ts';
+import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
+
+export interface Seen {
+  /** Why its engine could not be asked. */
+  readonly unseen: string | null;
+  /** Why its network is not as its record says. */
+  readonly trouble: string | null;
+}
+
+export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Seen): SandboxView {
+  const { id, name, createdAt, spec, status } = sandbox;
+  return {
+    id,
+    name,
+    project: spec.project,
+    user: spec.user,
+    engine: spec.engine,
+    runtime: status.runtime ?? spec.runtime,
+    state: status.state,
+    exitCode: status.exitCode,
+    signal: status.signal,
+    reason: status.reason,
+    command: [...spec.command],
+    terminal: !!spec.terminal,
+    mode: spec.mode,
+    workspace: workspaceView(spec),
+    createdAt,
+    kept: status.kept,
+    startedAt: status.startedAt,
+    finishedAt: status.finishedAt,
+    limits: { ...spec.limits, advisory: [...status.advisory] },
+    mounts: describe(sandbox, places).mounts.map(mountView),
+    credentials: (spec.credentials ?? []).map(({ name: one }) => one),
+    services: (spec.services ?? []).map((one) => ({ ...one })),
+    network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },
+    image: spec.image ? { name: spec.image, id: spec.imageId ?? null } : null,
+    labels: spec.labels,
+    // Nothing that ended begins again by itself.
+    unseen: hasEnded(status) ? null : unseen,
+  };
+}
+
+function workspaceView({ workspace, base }: SandboxSpec): SandboxView['workspace'] {
+  if (!workspace) return null;
+  if (!base) return { kind: workspace, base: 'live' };
+  return { kind: workspace, base: base.from === 'clone' ? 'clone' : 'frozen' };
+}
+
+function networkView({ network = noNetwork }: SandboxSpec): Omit<SandboxView['network'], 'trouble'> {
+  return { allow: [...network.allow], ports: network.ports.map((port) => ({ ...port })) };
+}
+
+function mountView(mount: Mount): SandboxView['mounts'][number] {
+  const source = mount.kind === 'bind' ? mount.source : mount.kind === 'overlay' ? mount.lower : null;
+  return { target: mount.target, source, readonly: mount.kind === 'bind' && mount.readonly };
+}

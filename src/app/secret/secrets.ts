@@ -1,0 +1,128 @@
+/** The secrets of users, and the sandboxes that were given some. */
+import type { SecretView } from '../../api/routes.ts';
+import { type Credential, headerValue } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
+import type { Given } from '../../secret/given.ts';
+import type { Secrets } from '../../secret/secret.ts';
+import type { Store } from '../../store/store.ts';
+import { credentialsOf } from '../credential/credentials.ts';
+
+export interface SecretParts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly given: Given;
+  /** A credential of this sandbox has another key now. */
+  readonly refresh: (id: string) => Promise<void>;
+  readonly now: () => string;
+}
+
+/** What is said of a sandbox when it is made. */
+export type Told = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
+  readonly name?: string | undefined;
+};
+
+export class SecretDesk {
+  readonly #parts: SecretParts;
+  readonly #user: string;
+
+  constructor(user: string, parts: SecretParts) {
+    this.#user = user;
+    this.#parts = parts;
+  }
+
+  list(): SecretView[] {
+    return this.#parts.secrets.list(this.#user);
+  }
+
+  /** Sandboxes that run have the new value at once, and so have those whose requests carry it. */
+  async set(name: string, value: Buffer): Promise<SecretView> {
+    const { secrets, given, refresh } = this.#parts;
+    const credentials = this.#credentials(name);
+    for (const { services } of credentials) for (const service of services) headerValue(service, name, value);
+    secrets.set(this.#user, name, value);
+    for (const { id, value: sandbox } of this.#holders(name)) {
+      if (sandbox.status.state === 'running') given.rotate(id, name, value);
+    }
+    await Promise.all(this.#users(credentials).map(refresh));
+    return this.#find(name);
+  }
+
+  remove(name: string): SecretView {
+    const view = this.#find(name);
+    const holders = this.#holders(name).map((row) => row.name);
+    if (holders.length > 0) {
+      throw new Fault('conflict', `${name} is granted to ${holders.join(', ')}`, { hint: 'Remove those first.' });
+    }
+    const used = this.#credentials(name).map((credential) => credential.name);
+    if (used.length > 0) {
+      throw new Fault('conflict', `${name} is what the credential ${used.join(', ')} carries`, {
+        hint: `Remove that first: carrel credential rm ${used[0]}`,
+      });
+    }
+    this.#parts.secrets.remove(this.#user, name);
+    return view;
+  }
+
+  #find(name: string): SecretView {
+    const view = this.list().find((secret) => secret.name === name);
+    if (!view) throw new Fault('not_found', `no secret ${name}`, { hint: 'carrel secret ls shows those there are.' });
+    return view;
+  }
+
+  #credentials(name: string): Credential[] {
+    return credentialsOf(this.#parts.store, this.#user).filter(({ secret }) => secret === name);
+  }
+
+  /** Ids of sandboxes that were given one of these. */
+  #users(credentials: readonly Credential[]): string[] {
+    const names = new Set(credentials.map(({ name }) => name));
+    const rows = this.#sandboxes().filter(({ value }) => value.spec.credentials?.some(({ name }) => names.has(name)));
+    return rows.map(({ id }) => id);
+  }
+
+  #sandboxes() {
+    return this.#parts.store.list('sandbox', this.#user);
+  }
+
+  #holders(name: string) {
+    return this.#sandboxes().filter(({ value }) => value.spec.secrets?.includes(name));
+  }
+
+  /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
+  refuseIn(spec: Told): void {
+    for (const name of spec.secrets ?? []) this.#find(name);
+    this.#refuseName(spec.name ?? '');
+    const places: [string, readonly string[]][] = [
+      ['--env', Object.values(spec.env)],
+      ['the command', spec.command],
+      ['--label', Object.entries(spec.labels).flat()],
+      ['--network', spec.network?.allow ?? []],
+      ['--volume', (spec.volumes ?? []).map(({ target }) => target)],
+    ];
+    for (const [where, texts] of places) this.refuseText(where, ...texts);
+  }
+
+  /** As what is no name at all, which is told nowhere. */
+  #refuseName(text: string): void {
+    const name = this.#parts.secrets.containing(this.#user, text);
+    if (name === null) return;
+    throw new Fault('invalid', `--name is the value of the secret ${name}`, { hint: 'Choose another name.' });
+  }
+
+  /** The same for any text that is kept or shown. */
+  refuseText(where: string, ...texts: readonly string[]): void {
+    const name = this.#parts.secrets.containing(this.#user, ...texts);
+    if (name === null) return;
+    throw new Fault('denied', `${where} carries the value of the secret ${name}`, {
+      hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,
+    });
+  }
+}
+
+/** Before a start. */
+export function giveSecrets({ id, spec }: Sandbox, { secrets, given }: Pick<SecretParts, 'secrets' | 'given'>): void {
+  if (!spec.secrets?.length) return;
+  const values = spec.secrets.map((name) => ({ name, value: secrets.read(spec.user, name) }));
+  given.give(id, values);
+}

@@ -1,0 +1,123 @@
+/**
+ * What an agent needs before a sandbox is started for it: its program, its key, and a way to its service. What is missing is
+ * refused here, with the command that provides it, because inside an agent only finds out after minutes.
+ */
+import type { SandboxRequest } from '../../api/routes.ts';
+import { type AgentSpec, agentPackages } from '../../model/agent.ts';
+import { type PresetName, presetOfKey, presetRoute } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
+import { printable } from '../../model/name.ts';
+import { NetworkPolicy, ruleClass } from '../../model/network.ts';
+
+export interface AgentNeeds {
+  readonly hasSecret: (name: string) => boolean;
+  /** The names of credentials for a service that everybody knows. */
+  readonly credentialsFor: (preset: PresetName) => readonly string[];
+  /** Makes such a credential from a secret, and returns its name. */
+  readonly addCredential: (preset: PresetName, secret: string) => string;
+  /** Whether sandboxes with the programs of this machine find this one. */
+  readonly hasProgram: (name: string) => boolean;
+}
+
+type Asked = Partial<SandboxRequest>;
+
+/** Images and root filesystems have programs of their own, which only the adapter inside can look for. */
+export function requireProgram(name: string, { command }: AgentSpec, asked: Asked, needs: AgentNeeds): void {
+  const [program] = command as [string];
+  if (asked.image !== undefined || asked.rootfs !== undefined || asked.env?.PATH !== undefined) return;
+  if (needs.hasProgram(program)) return;
+  throw new Fault('not_found', `the agent ${name} is not installed: sandboxes find no program ${printable(program)}`, {
+    hint: installHint(program),
+  });
+}
+
+function installHint(program: string): string {
+  const known = Object.hasOwn(agentPackages, program) ? agentPackages[program] : undefined;
+  if (known === undefined) return 'Install it below /usr, or name another command under `agents` in config.yaml.';
+  const asRoot = process.getuid!() === 0 ? '' : 'sudo ';
+  return `Sandboxes have the programs below /usr: ${asRoot}npm install -g --prefix /usr/local ${known}`;
+}
+
+/** What is granted besides what was asked for: rather a credential, whose value never comes in, than the secret itself. */
+export function keyGrants(name: string, agent: AgentSpec, asked: Asked, needs: AgentNeeds): Asked {
+  if (agent.key !== undefined) return oneKey(name, agent.key, asked, needs);
+  return agent.anyKey === undefined ? {} : anyKey(name, agent.anyKey, asked, needs);
+}
+
+function oneKey(name: string, key: NonNullable<AgentSpec['key']>, asked: Asked, needs: AgentNeeds): Asked {
+  const { secrets = [], env = {} } = asked;
+  const isGiven = secrets.includes(key.secret) || !!env[key.variable] || !!env[key.elsewhere ?? ''];
+  if (isGiven) return {};
+  const preset = presetOfKey(key.secret);
+  const granted = preset === null ? null : credentialGrant(preset, key.secret, asked, needs);
+  if (granted !== null) return granted;
+  if (preset === null && needs.hasSecret(key.secret)) return { secrets: [...secrets, key.secret] };
+  throw missingKey(name, [key.secret]);
+}
+
+/** Who says something about keys or the environment has chosen for themselves. */
+function anyKey(name: string, keys: readonly string[], asked: Asked, needs: AgentNeeds): Asked {
+  let granted: Asked = {};
+  for (const secret of keys) {
+    const preset = presetOfKey(secret);
+    const grant = preset === null ? null : credentialGrant(preset, secret, { ...asked, ...granted }, needs);
+    granted = { ...granted, ...grant };
+  }
+  const { secrets = [], credentials = [], env = {} } = { ...asked, ...granted };
+  if (secrets.length + credentials.length + Object.keys(env).length > 0) return granted;
+  throw missingKey(name, keys);
+}
+
+/** Null: there is neither a credential nor what one could be made of. */
+function credentialGrant(preset: PresetName, secret: string, asked: Asked, needs: AgentNeeds): Asked | null {
+  const { credentials = [] } = asked;
+  const known = needs.credentialsFor(preset);
+  if (known.some((one) => credentials.includes(one))) return {};
+  if (known.length === 0 && !needs.hasSecret(secret)) return null;
+  return { credentials: [...credentials, known[0] ?? needs.addCredential(preset, secret)] };
+}
+
+function missingKey(name: string, secrets: readonly string[]): Fault {
+  const [first] = secrets;
+  const others = secrets.length > 1 ? ` (or ${secrets.slice(1).join(', ')})` : '';
+  return new Fault('not_found', `the agent ${name} needs a key, and there is no secret ${secrets.join(' or ')}`, {
+    hint: `Keep it with: carrel secret set ${first}${others} < FILE`,
+  });
+}
+
+/** With a credential the proxy goes there; without, a rule has to allow it. */
+export function requireRoute(
+  name: string,
+  { key }: AgentSpec,
+  asked: Asked,
+  allow: readonly string[],
+  needs: Pick<AgentNeeds, 'credentialsFor'>,
+): void {
+  const preset = key === undefined ? null : presetOfKey(key.secret);
+  if (key === undefined || preset === null || hasCredential(preset, asked, needs)) return;
+  const place = serviceOf(preset, asked.env ?? {});
+  if (place === null) return;
+  const decision = new NetworkPolicy(allow).decide(place);
+  if (decision.allowed) return;
+  const outside = asked.secrets?.includes(key.secret)
+    ? `Leave out --secret ${key.secret}: the key is then added outside. Or`
+    : 'Allow it:';
+  throw new Fault('denied', `the agent ${name} cannot reach its service: ${decision.reason}`, {
+    hint: `${outside} add --network ${endpointText(place)}`,
+  });
+}
+
+function hasCredential(preset: PresetName, { credentials = [] }: Asked, needs: Pick<AgentNeeds, 'credentialsFor'>) {
+  return needs.credentialsFor(preset).some((one) => credentials.includes(one));
+}
+
+/** Null: what listens inside the sandbox needs no way out. */
+function serviceOf(preset: PresetName, env: Readonly<Record<string, string>>): Endpoint | null {
+  const { host, port, base } = presetRoute(preset);
+  const named = env[base];
+  if (named === undefined || !URL.canParse(named)) return parseEndpoint(`${host}:${port}`, port);
+  const { protocol, host: place, hostname } = new URL(named);
+  const endpoint = parseEndpoint(place, protocol === 'http:' ? 80 : 443);
+  return hostname === 'localhost' || ruleClass(endpointText(endpoint)) === 'loopback' ? null : endpoint;
+}

@@ -1,0 +1,104 @@
+/** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
+import type { SandboxRequest } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { noNetwork } from '../../model/network.ts';
+import type { SandboxSpec } from '../../model/sandbox.ts';
+import { isActive, type SwarmContainer } from '../../model/swarm.ts';
+import type { TaskFile } from '../../model/task.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { requireRoute } from './agent-needs.ts';
+import {
+  agentOf,
+  choiceAgain,
+  defaultAgent,
+  type NewWork,
+  type OrderParts,
+  type RunChoice,
+  requestFor,
+} from './order.ts';
+
+export interface Entry {
+  readonly work: NewWork;
+  /** The container that has the file already. */
+  readonly before: SwarmContainer | null;
+}
+
+/** Checked, and not begun. */
+export interface Attempt {
+  readonly container: SwarmContainer;
+  readonly file: TaskFile;
+  readonly choice: RunChoice;
+  readonly request: SandboxRequest;
+  /** For the sandbox that it has already. */
+  readonly change: Partial<SandboxSpec> | null;
+}
+
+export interface AttemptParts extends OrderParts {
+  readonly sandboxes: Pick<Sandboxes, 'check' | 'rows'>;
+}
+
+export function attemptsAt(
+  project: string,
+  entries: readonly Entry[],
+  order: RunChoice,
+  parts: AttemptParts,
+): Attempt[] {
+  return entries.flatMap(({ work, before }) => {
+    if (!before?.work) return [];
+    const choice = choiceAgain(before.work, order);
+    const request = requestFor(project, choice, parts);
+    const spec = parts.sandboxes.check(request);
+    const change = specChange(before, spec, order, parts);
+    checkRoute(choice, request, change ?? spec, parts);
+    return [{ container: before, file: work.file, choice, request, change }];
+  });
+}
+
+export function checkRoute(
+  { agent = defaultAgent }: RunChoice,
+  request: SandboxRequest,
+  { network }: Pick<SandboxSpec, 'network'>,
+  parts: OrderParts,
+): void {
+  requireRoute(agent, agentOf(agent, parts.config), request, network?.allow ?? [], parts);
+}
+
+/** Null: it has no sandbox yet. What a sandbox is made of stays for its life; rules that were changed meanwhile stay, too. */
+function specChange(
+  { containerId, containerName }: SwarmContainer,
+  after: SandboxSpec,
+  { sandbox }: RunChoice,
+  { sandboxes }: AttemptParts,
+) {
+  const row = sandboxes.rows().find(({ id }) => id === containerId);
+  if (row === undefined) return null;
+  const { spec: before } = row.value;
+  const fixed = (['engine', 'image', 'rootfs', 'runtime'] as const).find(
+    (field) => sandbox?.[field] !== undefined && before[field] !== after[field],
+  );
+  if (fixed !== undefined) throw beganOtherwise(containerName, fixed, before[fixed] ?? null);
+  const { env, secrets = [], credentials = [], limits, demanded, command } = after;
+  const network = { ...noNetwork, ...before.network };
+  const allow = sandbox?.network === undefined ? network.allow : (after.network?.allow ?? []);
+  return { env, secrets, credentials, limits, demanded, command, network: { ...network, allow } };
+}
+
+function beganOtherwise(containerName: string, field: string, before: string | null): Fault {
+  const was = before === null ? `without --${field}` : `with --${field} ${before}`;
+  return new Fault('conflict', `the sandbox of ${containerName} was made ${was}, which cannot change`, {
+    hint: `Begin it anew: carrel swarm remove ${containerName}; stories that are finished stay finished.`,
+  });
+}
+
+/** What a script looks after, or what is at work, is not begun again. */
+export function refuseAgain({ containerName, taskFilePath, work, status }: SwarmContainer): void {
+  if (work === null) {
+    throw new Fault('conflict', `a script looks after ${containerName}, which has ${taskFilePath}`, {
+      hint: `Forget it first: carrel swarm remove ${containerName}`,
+    });
+  }
+  if (!isActive({ status })) return;
+  throw new Fault('conflict', `${containerName} is at work on ${taskFilePath} already`, {
+    hint: `See it with: carrel swarm status — stop it with: carrel swarm stop ${containerName}`,
+  });
+}

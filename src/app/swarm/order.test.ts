@@ -1,0 +1,147 @@
+import { describe, expect, test, vi } from 'vitest';
+import { checkAdapterSettings } from '../../model/agent.ts';
+import { freshWork } from '../../model/swarm.ts';
+import { requireRoute } from './agent-needs.ts';
+import { agentOf, choiceAgain, type OrderParts, requestFor } from './order.ts';
+
+const limits = { storySeconds: 60, stallSeconds: 60, taskSeconds: 60, silenceSeconds: 60, image: null };
+
+function partsWith(
+  secrets: readonly string[],
+  credentials: Readonly<Record<string, readonly string[]>> = {},
+): OrderParts {
+  return {
+    config: { agents: { mine: mine }, swarm: limits },
+    hasSecret: (name) => secrets.includes(name),
+    credentialsFor: (preset) => credentials[preset] ?? [],
+    addCredential: (preset, secret) => `${preset} of ${secret}`,
+    hasProgram: (name) => name !== 'gone',
+  };
+}
+
+const mine = { kind: 'command', command: ['mine'], key: { variable: 'MY_KEY', secret: 'MY_KEY' } } as const;
+const parts = partsWith(['GEMINI_API_KEY'], { anthropic: ['mine', 'theirs'] });
+const asked = (agent: string, sandbox: object = {}, given = parts) => requestFor('/p', { agent, sandbox }, given);
+
+describe('an agent gets its key besides what is asked for:', () => {
+  test('a credential that is there', () => {
+    expect(asked('claude')).toMatchObject({ credentials: ['mine'], project: '/p', mode: 'overlay', stdin: true });
+    expect(asked('claude', { credentials: ['github'] })).toMatchObject({ credentials: ['github', 'mine'] });
+    expect(asked('claude', { credentials: ['theirs'] })).toMatchObject({ credentials: ['theirs'] });
+    expect(asked('claude', { secrets: ['ANTHROPIC_API_KEY'] })).not.toHaveProperty('credentials');
+  });
+
+  test.each([
+    ['claude', 'ANTHROPIC_API_KEY', 'anthropic'],
+    ['codex', 'OPENAI_API_KEY', 'openai'],
+    ['gemini', 'GEMINI_API_KEY', 'gemini'],
+    ['opencode', 'OPENAI_API_KEY', 'openai'],
+  ])('for %s the secret %s becomes a credential for %s', (agent, secret, preset) => {
+    const request = asked(agent, { secrets: ['OTHER'] }, partsWith([secret]));
+    expect(request).toMatchObject({ secrets: ['OTHER'], credentials: [`${preset} of ${secret}`] });
+  });
+
+  test('all that an agent of many services can use', () => {
+    const request = asked('opencode', {}, partsWith(['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'], { openai: ['work'] }));
+    expect(request.credentials).toEqual(['anthropic of ANTHROPIC_API_KEY', 'work', 'gemini of GEMINI_API_KEY']);
+  });
+
+  test('the secret itself where no preset knows the service', () => {
+    expect(asked('mine', {}, partsWith(['MY_KEY']))).toMatchObject({ secrets: ['MY_KEY'] });
+  });
+
+  test('or it is refused with the command that keeps one', () => {
+    const nothing = partsWith([]);
+    for (const [agent, secret] of [
+      ['claude', 'ANTHROPIC_API_KEY'],
+      ['codex', 'OPENAI_API_KEY'],
+      ['gemini', 'GEMINI_API_KEY'],
+      ['opencode', 'ANTHROPIC_API_KEY'],
+      ['mine', 'MY_KEY'],
+    ] as const) {
+      expect(() => asked(agent, {}, nothing)).toThrow(
+        expect.objectContaining({ code: 'not_found', hint: expect.stringContaining(`carrel secret set ${secret}`) }),
+      );
+    }
+  });
+
+  test('unless the environment brings one, or says how to do without', () => {
+    const nothing = partsWith([]);
+    expect(asked('codex', { env: { OPENAI_API_KEY: 'placeholder' } }, nothing)).not.toHaveProperty('credentials');
+    expect(asked('opencode', { env: { OPENCODE_CONFIG_CONTENT: '{}' } }, nothing)).not.toHaveProperty('credentials');
+    expect(asked('demo', {}, nothing)).not.toHaveProperty('credentials');
+  });
+});
+
+test('an agent whose program is missing is refused with the command that installs it', () => {
+  const gone = { ...partsWith(['ANTHROPIC_API_KEY']), hasProgram: () => false };
+  expect(() => asked('claude', {}, gone)).toThrow(
+    expect.objectContaining({
+      hint: expect.stringContaining('npm install -g --prefix /usr/local @anthropic-ai/claude-code'),
+    }),
+  );
+  const uid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
+  expect(() => asked('claude', {}, gone)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(': sudo npm install -g') }),
+  );
+  uid.mockRestore();
+  // What an image or another root filesystem has is not looked at from here.
+  for (const sandbox of [{ engine: 'docker', image: 'x' }, { rootfs: '/r' }, { env: { PATH: '/workspace/bin' } }])
+    expect(asked('claude', sandbox, gone)).toMatchObject(sandbox);
+});
+
+describe('the way to the service', () => {
+  const route = (sandbox: object, allow: readonly string[], given = partsWith(['ANTHROPIC_API_KEY'])) =>
+    requireRoute('claude', agentOf('claude', given.config), sandbox, allow, given);
+  const secret = { secrets: ['ANTHROPIC_API_KEY'] };
+
+  test('is the credential', () => {
+    expect(() => route({ credentials: ['mine'] }, [], parts)).not.toThrow();
+  });
+
+  test('is a rule, without a credential, or the agent is refused with what allows it', () => {
+    expect(() => route(secret, ['api.anthropic.com'])).not.toThrow();
+    for (const allow of [[], ['example.org'], ['api.anthropic.com:80']])
+      expect(() => route(secret, allow)).toThrow(
+        expect.objectContaining({
+          code: 'denied',
+          hint: expect.stringMatching(/Leave out --secret ANTHROPIC_API_KEY.*--network api\.anthropic\.com:443/),
+        }),
+      );
+  });
+
+  test('is that of the base URL, where one is named', () => {
+    const at = (url: string) => ({ ...secret, env: { ANTHROPIC_BASE_URL: url } });
+    expect(() => route(at('https://gateway.example.org/v1'), ['gateway.example.org'])).not.toThrow();
+    expect(() => route(at('https://gateway.example.org/v1'), ['api.anthropic.com'])).toThrow('gateway.example.org');
+    for (const inside of ['http://127.0.0.1:17010', 'http://localhost:8080'])
+      expect(() => route(at(inside), [])).not.toThrow();
+  });
+});
+
+test('the image of the configuration is for engines that have images, and for who names none', () => {
+  const order = (sandbox: object) =>
+    requestFor('/p', { sandbox }, { ...parts, config: { agents: {}, swarm: { ...limits, image: 'base' } } }).image;
+  expect([{}, { engine: 'docker' }, { engine: 'docker', image: 'own' }].map(order)).toEqual([undefined, 'base', 'own']);
+});
+
+test('the adapter gets who the agent is, whose the commits are, and what it cannot work without', () => {
+  const author = { name: 'Ada', email: 'ada@example.org' };
+  const settings = (agent: string) =>
+    checkAdapterSettings(JSON.parse(requestFor('/p', { agent, author }, parts).command![1]!));
+  expect(settings('demo')).toMatchObject({ name: 'demo', author });
+  expect(settings('demo').service).toBeUndefined();
+  expect(settings('claude').service).toEqual({ place: 'api.anthropic.com:443', base: 'ANTHROPIC_BASE_URL' });
+});
+
+test('another attempt keeps what was asked for, but for what is asked for now', () => {
+  const author = { name: 'Ada', email: 'ada@example.org' };
+  const sandbox = { env: { A: '1' }, network: ['a.org'], limits: { cpus: 1 } };
+  const request = requestFor('/p', { agent: 'claude', author, sandbox }, parts);
+  const work = freshWork({ agent: 'claude', request: { ...request, name: 'x' }, stories: {} });
+  expect(choiceAgain(work, {})).toEqual({ agent: 'claude', author, sandbox: { ...sandbox, credentials: ['mine'] } });
+  expect(choiceAgain(work, { agent: 'codex', sandbox: { network: 'none', limits: { pids: 9 } } })).toEqual({
+    ...{ agent: 'codex', author },
+    sandbox: { env: { A: '1' }, network: 'none', limits: { cpus: 1, pids: 9 }, credentials: ['mine'] },
+  });
+});

@@ -1,0 +1,142 @@
+/** From what a user asks for to containers of a swarm: everything read and checked, nothing done yet. */
+import { randomBytes } from 'node:crypto';
+import type { SandboxRequest } from '../../api/routes.ts';
+import { type AgentSpec, adapterCommand, agentPresets, checkAdapterSettings } from '../../model/agent.ts';
+import { presetOfKey, presetRoute } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable, sandboxNamePattern } from '../../model/name.ts';
+import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
+import { progressOf, type TaskFile } from '../../model/task.ts';
+import { type TaskPlace, taskPath } from '../../task/task.ts';
+import type { Config } from '../config.ts';
+import { type AgentNeeds, keyGrants, requireProgram } from './agent-needs.ts';
+
+export interface RunChoice {
+  readonly agent?: string | undefined;
+  /** Of the commits; without, it is the agent. */
+  readonly author?: { readonly name: string; readonly email: string } | undefined;
+  readonly sandbox?: Partial<SandboxRequest> | undefined;
+}
+
+export interface OrderParts extends AgentNeeds {
+  readonly config: Pick<Config, 'agents' | 'swarm'>;
+}
+
+export const defaultAgent = 'claude';
+
+export function agentOf(name: string, { agents }: OrderParts['config']): AgentSpec {
+  const known = { ...agentPresets, ...agents };
+  if (Object.hasOwn(known, name)) return known[name]!;
+  throw new Fault('not_found', `there is no agent ${printable(name)}`, {
+    hint: `There are ${Object.keys(known).join(', ')}; more go into \`agents\` of config.yaml.`,
+  });
+}
+
+/**
+ * What the sandbox of a task file is made of, its name aside. Refused when the agent would lack its program or its key; a key
+ * whose service is known becomes a credential, which stays.
+ */
+export function requestFor(project: string, choice: RunChoice, parts: OrderParts): SandboxRequest {
+  const { agent: name = defaultAgent, author, sandbox: asked = {} } = choice;
+  const agent = agentOf(name, parts.config);
+  const { storySeconds, stallSeconds, image } = parts.config.swarm;
+  const picked = image !== null && asked.engine === 'docker' ? { image, ...asked } : asked;
+  requireProgram(name, agent, picked, parts);
+  const service = serviceFor(agent);
+  const settings = {
+    agent,
+    name,
+    ...(author ? { author } : {}),
+    storySeconds,
+    stallSeconds,
+    ...(service ? { service } : {}),
+  };
+  const command = [...adapterCommand(settings)];
+  return { ...picked, ...keyGrants(name, agent, asked, parts), project, mode: 'overlay', command, stdin: true };
+}
+
+/** What the adapter looks after: an agent whose service cannot be reached is ended. */
+function serviceFor({ key }: AgentSpec): { readonly place: string; readonly base: string } | null {
+  const preset = key === undefined ? null : presetOfKey(key.secret);
+  if (preset === null) return null;
+  const { host, port, base } = presetRoute(preset);
+  return { place: `${host}:${port}`, base };
+}
+
+type Surroundings = Pick<
+  SandboxRequest,
+  'engine' | 'image' | 'rootfs' | 'runtime' | 'limits' | 'env' | 'secrets' | 'credentials' | 'network'
+>;
+
+const surroundings = [
+  ...(['engine', 'image', 'rootfs', 'runtime', 'limits'] as const),
+  ...(['env', 'secrets', 'credentials', 'network'] as const),
+] satisfies readonly (keyof Surroundings)[];
+
+/** For another attempt: what is asked for now goes before what was asked for then, option by option. */
+export function choiceAgain(
+  { agent, request }: ContainerWork,
+  { agent: other, author, sandbox }: RunChoice,
+): RunChoice {
+  const before = Object.fromEntries(
+    surroundings.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
+  ) as Surroundings;
+  const limits = { ...before.limits, ...sandbox?.limits };
+  return { agent: other ?? agent, author: author ?? authorIn(request), sandbox: { ...before, ...sandbox, limits } };
+}
+
+function authorIn({ command }: ContainerWork['request']): RunChoice['author'] {
+  try {
+    return checkAdapterSettings(JSON.parse((command as readonly string[])[1] ?? '')).author;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface NewWork {
+  readonly place: TaskPlace;
+  readonly file: TaskFile;
+}
+
+/** Its name is taken from then on. */
+export function containerFor(
+  { place, file }: NewWork,
+  request: SandboxRequest,
+  choice: RunChoice,
+  taken: Set<string>,
+): Pick<SwarmContainer, 'containerId' | 'containerName' | 'taskFilePath' | 'branchName' | 'storyProgress'> & {
+  readonly work: ContainerWork;
+} {
+  const containerName = nameFor(place.name, taken);
+  taken.add(containerName);
+  return {
+    containerId: randomBytes(8).toString('hex'),
+    containerName,
+    taskFilePath: taskPath(place),
+    branchName: file.metadata.branchName,
+    storyProgress: progressOf(file.userStories),
+    work: freshWork({
+      agent: choice.agent ?? defaultAgent,
+      request: { ...request, name: containerName },
+      stories: storiesOf(file),
+    }),
+  };
+}
+
+export function storiesOf({ userStories }: TaskFile): ContainerWork['stories'] {
+  return Object.fromEntries(userStories.map(({ id, status }) => [id, { status, output: '' }]));
+}
+
+/** After the feature in the name of the file; with a number where that is taken. */
+function nameFor(file: string, taken: ReadonlySet<string>): string {
+  const feature = /^\d{4}-\d{2}-\d{2}-(.*)-tasks\.json$/.exec(file)?.[1] ?? '';
+  const base = feature
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]/g, '-')
+    .slice(0, 50);
+  const first = sandboxNamePattern.test(base) ? base : 'task';
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? first : `${first}-${number}`;
+    if (!taken.has(name)) return name;
+  }
+}

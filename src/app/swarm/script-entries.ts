@@ -1,0 +1,35 @@
+/** Containers that scripts look after, as they are: sandboxes of the user, or containers of the Docker Engine for its owner. */
+import { observeForeign } from '../../engine/docker/foreign.ts';
+import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
+import type { Completion } from '../../model/swarm-message.ts';
+import { openFolder } from '../sandbox/data.ts';
+import type { WorkspaceParts } from '../workspace/workspaces.ts';
+import { readRecord } from './record-file.ts';
+import { observedSandbox } from './surface.ts';
+
+export interface SeenEntry {
+  readonly observed: ObservedContainer;
+  /** What its adapter recorded for this swarm. */
+  readonly completion: Completion | null;
+}
+
+/** Null: nothing is known of it, and it stays as it is recorded. */
+export type SeeEntry = (entry: SwarmContainer) => Promise<SeenEntry | null>;
+
+/** `dockerSocket` undefined: containers of others are not this user's to look at. */
+export function scriptEntries(parts: WorkspaceParts, dockerSocket: string | null | undefined): SeeEntry {
+  return async (entry) => {
+    const row = parts.sandboxes.rows().find(({ id }) => id === entry.containerId);
+    if (row === undefined) {
+      const observed = dockerSocket === undefined ? null : await observeForeign(entry.containerId, dockerSocket);
+      return observed && { observed, completion: null };
+    }
+    await parts.reconciler.refresh(row);
+    const sandbox = parts.store.get('sandbox', row.id)?.value ?? null;
+    if (sandbox === null) return { observed: { kind: 'absent' }, completion: null };
+    await openFolder(parts, row.id);
+    const outcome = readRecord(parts.home.state(row.id))?.outcome;
+    const isOurs = outcome?.swarmId === entry.swarmId;
+    return { observed: observedSandbox(sandbox, entry), completion: isOurs ? outcome.completion : null };
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * The state of a swarm as a file of its project, for scripts that read one. Sandboxes may be able to write there: folders are
+ * entered one by one, no link is followed, and only a state file is ever replaced, whole.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { isErrno } from '../../lib/file.ts';
+import { readUpTo } from '../../lib/read-up-to.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { SwarmExport } from '../../model/swarm.ts';
+
+const maxBytes = 64 * 1024 ** 2;
+/** For everybody to read, as the rest of a project. */
+const mode = 0o644;
+
+/** `path` is from the folder of the project. */
+export function writeStateFile(project: string, path: string, state: SwarmExport): void {
+  const names = path.split('/');
+  const name = names.pop()!;
+  try {
+    enter(Anchor.reach(project), names, (folder) => {
+      refuseOther(folder, name, path);
+      replace(folder, name, Buffer.from(`${JSON.stringify(state, null, 2)}\n`));
+    });
+  } catch (error) {
+    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR'))
+      throw new Fault('denied', `${printable(path)} leads through a link`);
+    if (isErrno(error, 'ENOENT')) {
+      throw new Fault('not_found', `the folder of ${printable(path)} is not there`, { hint: 'Make it first.' });
+    }
+    throw error;
+  }
+}
+
+function enter(folder: Anchor, names: readonly string[], work: (folder: Anchor) => void): void {
+  const [next, ...rest] = names;
+  within(folder, () => (next === undefined ? work(folder) : enter(folder.enter(next), rest, work)));
+}
+
+/** What is there already must be a state file. */
+function refuseOther(folder: Anchor, name: string, path: string): void {
+  if (folder.look(name) === null) return;
+  const fd = openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (fstatSync(fd).isFile() && isState(readUpTo(fd, maxBytes).toString('utf8'))) return;
+  } finally {
+    closeSync(fd);
+  }
+  throw new Fault('conflict', `${printable(path)} is there and is not the state of a swarm`, {
+    hint: 'Name another file.',
+  });
+}
+
+function isState(text: string): boolean {
+  if (text.trim() === '') return true;
+  try {
+    const value = JSON.parse(text) as { swarmId?: unknown; containers?: unknown } | null;
+    return typeof value?.swarmId === 'string' && Array.isArray(value.containers);
+  } catch {
+    return false;
+  }
+}
+
+/** Its owner is the owner of the folder. */
+function replace(folder: Anchor, name: string, bytes: Buffer): void {
+  const staged = `.carrel-state-${randomBytes(6).toString('hex')}`;
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const fd = openSync(folder.at(staged), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    const { uid, gid } = fstatSync(folder.fd);
+    if (uid !== process.getuid!()) fchownSync(fd, uid, gid);
+    fchmodSync(fd, mode);
+    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+    fsyncSync(fd);
+    renameSync(folder.at(staged), folder.at(name));
+    fsyncSync(folder.fd);
+  } catch (error) {
+    rmSync(folder.at(staged), { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,98 @@
+/** Containers of swarms as the sandboxes they are. */
+import type { SandboxRequest } from '../../api/routes.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
+import { canReach } from '../../model/task.ts';
+import type { StoryChange, TaskText } from '../../model/task-text.ts';
+import type { Surface } from '../../swarm/surface.ts';
+import { placeOf } from '../../task/task.ts';
+import type { Tasks } from '../../task/tasks.ts';
+import { commitsOf, takenRef } from '../../workspace/git/bundle.ts';
+import { openFolder } from '../sandbox/data.ts';
+import { fetchCommits } from '../workspace/commits.ts';
+import type { WorkspaceParts } from '../workspace/workspaces.ts';
+import { readRecord } from './record-file.ts';
+
+export interface SurfaceParts extends WorkspaceParts {
+  readonly tasks: Tasks;
+}
+
+export function swarmSurface(parts: SurfaceParts): Surface {
+  const { store, engine, sandboxes, home, tasks } = parts;
+  const rowOf = ({ containerId }: SwarmContainer) => store.get('sandbox', containerId);
+  return {
+    begin: async (container) => {
+      const row = rowOf(container);
+      if (row === null) await sandboxes.create(container.work!.request as SandboxRequest, container.containerId);
+      else if (hasEnded(row.value.status) && container.work!.startedAt === null) await sandboxes.start(row.name);
+      const { status } = rowOf(container)?.value ?? {};
+      if (status?.state !== 'running') return null;
+      const init = await engine.network(container.containerId, status.handle).catch(() => null);
+      return init?.pid ?? null;
+    },
+    observe: async (container) => {
+      const row = rowOf(container);
+      if (row) await parts.reconciler.refresh(row);
+      return observedSandbox(rowOf(container)?.value ?? null, container);
+    },
+    connect: async (container) => {
+      const { id, value } = store.get('sandbox', container.containerId)!;
+      const console = await engine.attach(id, value.status.handle);
+      console.stderr.on('error', () => {});
+      console.stderr.resume();
+      return { input: console.stdin, output: console.stdout, close: () => console.detach() };
+    },
+    record: async ({ containerId }) => {
+      await openFolder(parts, containerId);
+      return readRecord(home.state(containerId));
+    },
+    stop: async (container) => {
+      const row = rowOf(container);
+      if (row && !hasEnded(row.value.status)) await sandboxes.stop(row.name);
+    },
+    ended: async (container, withinMs) => {
+      const row = rowOf(container);
+      if (row) await sandboxes.ended(row.value, AbortSignal.timeout(withinMs)).catch(() => {});
+    },
+    fetch: async (container) => {
+      const row = rowOf(container);
+      if (row === null) return { tips: [], stories: [] };
+      const project = row.value.spec.project!;
+      // Before the commits: what it says then is among them.
+      await openFolder(parts, row.id);
+      const stories = Object.entries(readRecord(home.state(row.id))?.outcome.stories ?? {});
+      await fetchCommits(parts, row.value);
+      const taken = await takenRef(project, row.name, container.branchName);
+      const there = await commitsOf(project);
+      return {
+        tips: taken === null ? [] : [taken],
+        stories: stories.flatMap(([id, { commit }]) => (commit !== null && there.has(commit) ? [id] : [])),
+      };
+    },
+    note: async (container) => {
+      const project = store.get('swarm', container.swarmId)?.value.project;
+      if (project === undefined) return;
+      const place = placeOf(`${project}/${container.taskFilePath}`);
+      await tasks.change(place, (task) => storyChanges(task, container), sandboxes.account);
+    },
+  };
+}
+
+export function observedSandbox(sandbox: Sandbox | null, { work }: SwarmContainer): ObservedContainer {
+  if (sandbox === null) return { kind: work?.startedAt == null ? 'waiting' : 'absent' };
+  const { state, reason, exitCode, signal } = sandbox.status;
+  if (state === 'pending' || state === 'running') return { kind: 'running' };
+  if (state === 'stopped') return { kind: 'paused' };
+  if (state === 'failed' && exitCode === null) return { kind: 'absent' };
+  return { kind: 'exited', exitCode, signal, outOfMemory: reason === 'oom' };
+}
+
+/** Only forward: what people did to the file meanwhile stays. */
+function storyChanges({ file }: TaskText, { work }: SwarmContainer): StoryChange[] {
+  return file.userStories.flatMap(({ id, status }) => {
+    const known = work?.stories[id];
+    if (!known || !canReach(status, known.status)) return [];
+    if (known.status === 'completed' && !work.safe.includes(id)) return [];
+    return [{ id, status: known.status, ...(known.status === 'failed' ? { notes: known.output } : {}) }];
+  });
+}

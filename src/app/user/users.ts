@@ -1,0 +1,130 @@
+/** The users of an installation: its owner, and those the owner lets in. */
+import type { Admission, UserView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Actor, checkUserName, type User } from '../../model/user.ts';
+import type { Row, Store } from '../../store/store.ts';
+import { newToken, nextSlot, tokenOf, userOf } from '../../user/user.ts';
+
+export interface UserParts {
+  readonly store: Store;
+  readonly owner: string;
+  /** Where those come in who show a token; null: nowhere. */
+  readonly sharedSocket: string | null;
+  readonly now: () => string;
+}
+
+const maxUsers = 4000;
+
+export class Users {
+  readonly #parts: UserParts;
+
+  constructor(parts: UserParts) {
+    this.#parts = parts;
+  }
+
+  /** Whoever shows no token comes as the owner, where that is allowed: through the socket that only the owner can open. */
+  actor(authorization: string | undefined, ownersDoor: boolean): Actor {
+    const token = tokenOf(authorization);
+    if (token !== null) return this.actorOf(userOf(token, this.#all()).name);
+    if (ownersDoor) return this.actorOf(this.#parts.owner);
+    throw new Fault('unauthenticated', 'a token is needed here', {
+      hint: 'Put the token you were given into a file and name it in CARREL_TOKEN_FILE.',
+    });
+  }
+
+  /** As somebody else: for the owner only. */
+  actAs(actor: Actor, name: string | undefined): Actor {
+    if (name === undefined || name === actor.name) return actor;
+    if (!actor.isOwner || !this.find(name)) throw noUser(name);
+    return { ...this.actorOf(name), by: actor.name };
+  }
+
+  actorOf(name: string): Actor {
+    return { name, isOwner: name === this.#parts.owner };
+  }
+
+  #all(): User[] {
+    return this.#parts.store.list('user').map(({ value }) => value);
+  }
+
+  find(name: string): User | null {
+    const user = this.#parts.store.find('user', '', name)?.value;
+    return user && !user.removedAt ? user : null;
+  }
+
+  list(actor: Actor): UserView[] {
+    const mine = this.#all().filter(({ name, removedAt }) => !removedAt && (actor.isOwner || name === actor.name));
+    return mine.map((user) => this.#view(user));
+  }
+
+  /** The token is told this once. Somebody who was here before gets the same range of ids again. */
+  add(asked: string, uid: number | null): Admission {
+    const { store, now } = this.#parts;
+    const name = checkUserName(asked);
+    if (this.find(name)) {
+      throw new Fault('conflict', `a user ${name} exists already`, {
+        hint: `For a new token: carrel user token ${name}`,
+      });
+    }
+    const { token, hash } = newToken();
+    const before = store.find('user', '', name);
+    if (!before && store.count('user') >= maxUsers) throw new Fault('exhausted', `there are ${maxUsers} users already`);
+    const slot = before?.value.slot ?? nextSlot(this.#all());
+    const value: User = { name, slot, createdAt: now(), uid, tokenHash: hash, removedAt: null };
+    const event = { at: now(), type: 'user.added', subject: name, data: { name, user: name } };
+    if (before) store.update(before, value, event);
+    else store.insert({ kind: 'user', id: name, owner: '', name, value }, event);
+    return { user: this.#view(value), token, socket: this.#parts.sharedSocket };
+  }
+
+  /** The old token is refused from now on; everything else of the user stays as it is. */
+  renewToken(actor: Actor, name: string): Admission {
+    const { store, owner, now, sharedSocket } = this.#parts;
+    if (!actor.isOwner && name !== actor.name) throw noUser(name);
+    if (name === owner) {
+      throw new Fault('conflict', `${name} owns this installation and needs no token`, {
+        hint: 'Another user is let in with: carrel user add NAME',
+      });
+    }
+    const row = this.#row(name);
+    const { token, hash } = newToken();
+    const event = { at: now(), type: 'user.token_renewed', subject: name, data: { name, user: name } };
+    store.update(row, { ...row.value, tokenHash: hash }, event);
+    return { user: this.#view(row.value), token, socket: sharedSocket };
+  }
+
+  /** Their sandboxes have to be gone; whatever else was theirs waits for them. */
+  remove(name: string): UserView {
+    const { store, owner, now } = this.#parts;
+    const row = this.#row(name);
+    if (name === owner) throw new Fault('conflict', `${name} owns this installation`);
+    const left = this.#sandboxesOf(name);
+    if (left > 0) {
+      throw new Fault('conflict', `${name} still has ${left} sandbox${left === 1 ? '' : 'es'}`, {
+        hint: `See them with: carrel ls --all-users — remove them with: carrel --user ${name} rm --force NAME…`,
+      });
+    }
+    const event = { at: now(), type: 'user.removed', subject: name, data: { name, user: name } };
+    store.update(row, { ...row.value, tokenHash: null, removedAt: now() }, event);
+    return this.#view(row.value);
+  }
+
+  #row(name: string): Row<'user'> {
+    const row = this.#parts.store.find('user', '', name);
+    if (!row || row.value.removedAt) throw noUser(name);
+    return row;
+  }
+
+  #sandboxesOf(name: string): number {
+    return this.#parts.store.count('sandbox', name);
+  }
+
+  #view({ name, slot, createdAt, uid = null }: User): UserView {
+    const isOwner = name === this.#parts.owner;
+    return { name, slot, createdAt, uid, isOwner, sandboxes: this.#sandboxesOf(name) };
+  }
+}
+
+function noUser(name: string): Fault {
+  return new Fault('not_found', `no user ${checkUserName(name)}`, { hint: 'carrel user ls shows those there are.' });
+}

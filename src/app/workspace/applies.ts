@@ -1,0 +1,321 @@
+/** Taking changes over into projects, and back. One at a time per project; each is recorded before it begins. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApplyRequest, ApplyView, UndoView } from '../../api/routes.ts';
+import type { TakenShown } from '../../job/thread-views.ts';
+import type { JobOwner } from '../../job/threads.ts';
+import { workspacePlace } from '../../launch/workspace.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { removeTree } from '../../lib/file.ts';
+import { MadeJson } from '../../lib/made-json.ts';
+import type { Apply } from '../../model/apply.ts';
+import { toText } from '../../model/byte-path.ts';
+import type { GateKind } from '../../model/change.ts';
+import { asFault, Fault, isFault } from '../../model/fault.ts';
+import type { Row } from '../../store/store.ts';
+import type { ApplyOptions } from '../../workspace/apply/plan-apply.ts';
+import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-list.ts';
+import type { Source } from '../../workspace/take-over.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
+import { makeScratch } from '../home.ts';
+import { openFolder } from '../sandbox/data.ts';
+import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
+import { fetchCommits } from './commits.ts';
+import { bytePaths, type Opened, openWorkspace, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
+
+type ApplyRow = Row<'apply'>;
+
+interface Done {
+  readonly taken: TakenShown;
+  readonly apply: string | null;
+  readonly branch: ApplyView['branch'];
+}
+
+/** The paths are JSON already. */
+type Shown<T> = Omit<T, 'paths'> & { readonly paths: MadeJson };
+
+export class Applies {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async apply(asked: ApplyRequest): Promise<Shown<ApplyView>> {
+    const opened = await this.#open(asked.names);
+    const project = opened[0]!.place.project;
+    const always = this.#always(project, asked);
+    const request = { ...asked, allow: [...(asked.allow ?? []), ...always], dryRun: isDry(asked) };
+    const { taken, apply, branch } = await this.#parts.locks.run(`project:${project}`, async () => {
+      await this.#finishEarlier(project);
+      const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
+      return take.call(this, opened, project, request);
+    });
+    // Git inside may take its time, and nobody else who works on the project has to wait for it.
+    const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
+    const { paths, blocked, hiddenInGit } = taken;
+    const planned = { blocked, paths: new MadeJson(paths), hiddenInGit };
+    return { apply, branch, always: [...always], ...planned, ...fetched };
+  }
+
+  /** What is allowed without being said again; a change of that comes first. */
+  #always(project: string, { allow = [], always, ask, dryRun }: ApplyRequest): readonly GateKind[] {
+    const { store, sandboxes, now } = this.#parts;
+    const parts = { store, owner: sandboxes.owner, now };
+    if (ask !== undefined) askAgain(parts, project, ask);
+    else if (always && !dryRun) allowAlways(parts, project, allow);
+    return alwaysAllowed(parts, project);
+  }
+
+  get #owner(): JobOwner {
+    return { user: this.#parts.sandboxes.owner };
+  }
+
+  async #open(names: readonly string[]): Promise<Opened[]> {
+    if (new Set(names).size < names.length) throw new Fault('invalid', 'a sandbox is named twice');
+    const opened: Opened[] = [];
+    for (const name of names) opened.push(await openWorkspace(this.#parts, name));
+    for (const { place, sandbox } of opened) requireFolder(place.project, sandbox);
+    const projects = new Set(opened.map(({ place }) => place.project));
+    if (projects.size > 1) {
+      throw new Fault('invalid', `they work on different projects: ${[...projects].join(', ')}`);
+    }
+    return opened;
+  }
+
+  async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+    const { threads, home } = this.#parts;
+    const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
+    if (request.dryRun) {
+      return {
+        taken: await threads.run(this.#owner, 'takeOverShown', { ...order, journal: null }),
+        apply: null,
+        branch: null,
+      };
+    }
+    return this.#still(opened, async () => {
+      const row = this.#begin(opened, project);
+      crashPoint('apply:recorded');
+      const journal = join(home.applies, row.id);
+      const taken = await threads.run(this.#owner, 'takeOverShown', { ...order, journal }).catch(async (error) => {
+        await this.#recoverOne(row, opened);
+        throw error;
+      });
+      await this.#end(row, taken.changed ? 'done' : 'failed');
+      return { taken, apply: taken.changed ? row.id : null, branch: null };
+    });
+  }
+
+  async #toBranch(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
+    const { threads, home } = this.#parts;
+    const { branch: name = '', message = 'Take changes over', author = carrel, dryRun = false } = request;
+    const scratch = makeScratch(home);
+    try {
+      const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
+      const order = { ...sides, branch: name, message, author, scratch, dryRun };
+      const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
+      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
+      return { taken, apply: null, branch: commit === null ? null : { name, commit } };
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  /** None of them changes anything while it is read. */
+  #still<T>(opened: readonly Opened[], task: () => Promise<T>): Promise<T> {
+    const [first, ...rest] = [...opened].sort((a, b) => (a.sandbox.id < b.sandbox.id ? -1 : 1));
+    if (!first) return task();
+    const row = this.#parts.store.get('sandbox', first.sandbox.id);
+    if (!row) throw new Fault('not_found', `no sandbox ${first.sandbox.name}`);
+    return whileStill(this.#parts, row, () => this.#still(rest, task));
+  }
+
+  #begin(opened: readonly Opened[], project: string): ApplyRow {
+    const { store, sandboxes, home, now } = this.#parts;
+    mkdirSync(home.applies, { recursive: true, mode: 0o700 });
+    const id = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+    const at = now();
+    const value: Apply = {
+      id,
+      project,
+      sandboxes: opened.map(({ sandbox }) => ({ id: sandbox.id, name: sandbox.name })),
+      createdAt: at,
+      state: 'begun',
+    };
+    const data = { project, user: sandboxes.owner, sandboxes: value.sandboxes.map(({ name }) => name) };
+    const event = { at, type: 'apply.begun', subject: id, data };
+    return store.insert({ kind: 'apply', id, owner: sandboxes.owner, name: id, value }, event);
+  }
+
+  /** One that changed nothing is forgotten. */
+  async #end(row: ApplyRow, state: Apply['state']): Promise<void> {
+    const { store, home, now } = this.#parts;
+    if (state !== 'failed') return this.#mark(row, state);
+    await removeTree(join(home.applies, row.id));
+    const event = {
+      at: now(),
+      type: 'apply.failed',
+      subject: row.id,
+      data: { project: row.value.project, user: row.owner },
+    };
+    store.remove(store.get('apply', row.id) ?? row, event);
+  }
+
+  #mark(row: ApplyRow, state: Apply['state'], data: Record<string, unknown> = {}): void {
+    const { store, now } = this.#parts;
+    const event = {
+      at: now(),
+      type: `apply.${state}`,
+      subject: row.id,
+      data: { project: row.value.project, user: row.owner, ...data },
+    };
+    store.update(store.get('apply', row.id) ?? row, { ...row.value, state }, event);
+  }
+
+  async #commits(opened: readonly Opened[], hiddenInGit: number): Promise<typeof none> {
+    if (hiddenInGit === 0 || !existsSync(join(opened[0]!.place.project, '.git'))) return none;
+    const commits: ApplyView['commits'] = [];
+    const warnings: string[] = [];
+    for (const { sandbox } of opened) {
+      try {
+        const fetch = () => fetchCommits(this.#parts, sandbox);
+        commits.push(...(await this.#parts.locks.run(`commits:${sandbox.id}`, fetch)));
+      } catch (error) {
+        warnings.push(`the commits of ${sandbox.name} were not fetched: ${asFault(error).message}`);
+      }
+    }
+    return { commits, warnings };
+  }
+
+  /** The last apply this sandbox took part in, and with it the others that did. */
+  async undo(name: string): Promise<Shown<UndoView>> {
+    const { store, sandboxes, locks } = this.#parts;
+    const { id } = await sandboxes.kept(name).catch((error: unknown) => {
+      throw isFault(error, 'not_found') ? outOfReach(name) : error;
+    });
+    const last = (...states: Apply['state'][]) =>
+      store
+        .list('apply')
+        .findLast(({ value }) => states.includes(value.state) && value.sandboxes.some((sandbox) => sandbox.id === id));
+    const project = last('done', ...unfinished)?.value.project;
+    return locks.run(`project:${project}`, async () => {
+      if (project !== undefined) await this.#finishEarlier(project);
+      const row = last('done');
+      if (!row) throw new Fault('not_found', `nothing of ${name} was applied`, { hint: 'carrel apply does that.' });
+      const opened = await this.#stillThere(row.value);
+      return this.#still(opened, () => this.#takeBack(row, opened));
+    });
+  }
+
+  async #takeBack(row: ApplyRow, opened: readonly Opened[]): Promise<Shown<UndoView>> {
+    const { threads, home } = this.#parts;
+    this.#mark(row, 'undoing');
+    const { paths } = await threads.run(this.#owner, 'undoShown', join(home.applies, row.id)).catch(async (error) => {
+      await this.#recoverOne(row, opened);
+      throw error;
+    });
+    crashPoint('undo:taken-back');
+    await this.#reopen(row, opened);
+    this.#mark(row, 'undone');
+    const names = row.value.sandboxes.map((sandbox) => sandbox.name);
+    return { apply: row.id, sandboxes: names, paths: new MadeJson(paths) };
+  }
+
+  /** Whoever may remember that these changes were taken over hears that they are not: forks and snapshots too. */
+  async #reopen({ id, value }: ApplyRow, held: readonly Opened[]): Promise<void> {
+    const { store, home, threads, locks } = this.#parts;
+    for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
+      const place = workspacePlace(row.value, home);
+      if (place === null) continue;
+      const tell = () =>
+        threads.run(this.#owner, 'reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
+      if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
+      else await openFolder(this.#parts, row.id).then(() => locks.run(row.id, tell));
+    }
+  }
+
+  async #stillThere({ sandboxes }: Apply): Promise<Opened[]> {
+    const { store, home } = this.#parts;
+    const found = sandboxes.flatMap(({ id }) => {
+      const sandbox = store.get('sandbox', id)?.value;
+      const place = sandbox && sandbox.spec.desired !== 'removed' && workspacePlace(sandbox, home);
+      return sandbox && place ? [{ sandbox, place }] : [];
+    });
+    for (const { sandbox } of found) await openFolder(this.#parts, sandbox.id);
+    return found;
+  }
+
+  /** What a crash left half done is finished or taken back before anybody asks. One that fails is tried again next time. */
+  async recover(report: (id: string, fault: Fault) => void): Promise<void> {
+    for (const row of this.#unfinished())
+      await this.#recoverOne(row).catch((error: unknown) => report(row.id, asFault(error)));
+  }
+
+  #unfinished(): ApplyRow[] {
+    return this.#parts.store.list('apply').filter(({ value }) => unfinished.includes(value.state));
+  }
+
+  /** What could not be recovered when the daemon started comes first: later it would bring back what was undone. */
+  async #finishEarlier(project: string): Promise<void> {
+    for (const row of this.#unfinished().filter(({ value }) => value.project === project)) {
+      await this.#finishOne(row).catch((error: unknown) => {
+        throw new Fault('conflict', `an apply to ${project} was cut short, and cannot be finished`, {
+          hint: `Put right what stands in the way, then try again: ${asFault(error).message}`,
+          cause: error,
+        });
+      });
+    }
+  }
+
+  async #finishOne(row: ApplyRow): Promise<void> {
+    const { store, reconciler } = this.#parts;
+    for (const { id } of row.value.sandboxes) {
+      const sandbox = store.get('sandbox', id);
+      if (sandbox) await reconciler.refresh(sandbox);
+    }
+    const opened = await this.#stillThere(row.value);
+    await this.#still(opened, () => this.#recoverOne(row, opened));
+  }
+
+  /** Where something could not be put back, the journal stays: it has the only copy of what was there. */
+  async #recoverOne(row: ApplyRow, opened?: readonly Opened[]): Promise<void> {
+    const { threads, home } = this.#parts;
+    const journal = join(home.applies, row.id);
+    const { outcome, left } = await threads.run(this.#owner, 'recover', journal);
+    const sources = sourcesOf(opened ?? (await this.#stillThere(row.value)));
+    if (outcome === 'done') await threads.run(this.#owner, 'settleAgain', journal, row.value.project, sources);
+    if (outcome === 'undone') await this.#reopen(row, opened ?? []);
+    if (left.length > 0) this.#mark(row, 'failed', { left: left.map(toText) });
+    else await this.#end(row, outcome === 'done' || outcome === 'undone' ? outcome : 'failed');
+  }
+}
+
+/** The working copies that snapshots keep. */
+function snapshotPlaces(sandboxFolder: string, place: WorkspacePlace): WorkspacePlace[] {
+  const folders = listSnapshots(sandboxFolder).map(({ id }) => snapshotState(sandboxFolder, id));
+  return folders.map((state) => ({ ...place, folder: join(state, 'workspace') }));
+}
+
+const unfinished: readonly Apply['state'][] = ['begun', 'undoing'];
+
+function outOfReach(name: string): Fault {
+  return new Fault('not_found', `no sandbox ${name}`, {
+    hint: 'What was applied can be undone for as long as one of the sandboxes it came from exists. carrel ls shows those there are.',
+  });
+}
+
+const carrel = { name: 'Carrel', email: 'carrel@localhost' };
+const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [] };
+
+function sourcesOf(opened: readonly Opened[]): Source[] {
+  return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
+}
+
+function isDry({ dryRun = false, ask }: ApplyRequest): boolean {
+  return dryRun || ask !== undefined;
+}
+
+function optionsOf({ paths, resolution, allow = [] }: ApplyRequest): ApplyOptions {
+  return { resolution: resolution ?? null, allow, ...(paths ? { paths: bytePaths(paths) } : {}) };
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { removeTree } from '../../lib/file.ts';
+import type { Apply } from '../../model/apply.ts';
+import type { Store } from '../../store/store.ts';
+import type { Home } from '../home.ts';
+
+export interface JournalParts {
+  readonly store: Store;
+  readonly home: Pick<Home, 'applies'>;
+  readonly now: () => string;
+}
+
+/** Of the others the journal is needed: to finish them, or because it has the only copy of something. */
+const over: readonly Apply['state'][] = ['done', 'undone'];
+
+/** An apply is undone by way of its sandboxes. Once all of these are gone, nobody can reach it any more. */
+export async function forgetApplies({ store, home, now }: JournalParts, going: string | null = null): Promise<void> {
+  const stays = (id: string) => id !== going && isThere(store, id);
+  const rows = store.list('apply').filter(({ value }) => over.includes(value.state));
+  for (const { id, value } of rows.filter(({ value }) => !value.sandboxes.some((sandbox) => stays(sandbox.id)))) {
+    await removeTree(join(home.applies, id));
+    const row = store.get('apply', id);
+    const data = { project: value.project, user: row?.owner };
+    if (row) store.remove(row, { at: now(), type: 'apply.forgotten', subject: id, data });
+  }
+}
+
+function isThere(store: Store, id: string): boolean {
+  const sandbox = store.get('sandbox', id)?.value;
+  return sandbox !== undefined && sandbox.spec.desired !== 'removed';
+}

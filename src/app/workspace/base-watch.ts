@@ -1,0 +1,100 @@
+/**
+ * Keeps what agents' changes are based on while they work, so that a project which moves on under them can still be
+ * merged with. Best done soon after each change: now and then for everybody, and whenever a command inside has ended.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Threads } from '../../job/threads.ts';
+import { workspacePlace } from '../../launch/workspace.ts';
+import type { Exclusive } from '../../lib/exclusive.ts';
+import { isErrno } from '../../lib/file.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import type { Store } from '../../store/store.ts';
+import { keepBases } from '../../workspace/change/bases.ts';
+import { openDisk } from '../../workspace/snapshot/disk.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
+import type { Home } from '../home.ts';
+
+export interface BaseWatchParts {
+  readonly store: Store;
+  readonly home: Home;
+  readonly threads: Threads;
+  readonly locks: Exclusive;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+const pauseMs = 3000;
+/** A command does not wait longer for a look at what was there before it. */
+const patienceMs = 50;
+/** Looking takes at most this share of the time. */
+const share = 0.02;
+
+export class BaseWatch {
+  readonly #parts: BaseWatchParts;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: BaseWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => void this.#round(), pauseMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #round(): Promise<void> {
+    const from = performance.now();
+    for (const { value } of this.#parts.store.list('sandbox')) {
+      if (value.status.state === 'running') await this.keep(value);
+    }
+    if (this.#timer === undefined) return;
+    this.#timer = setTimeout(() => void this.#round(), Math.max(pauseMs, (performance.now() - from) / share));
+    this.#timer.unref();
+  }
+
+  /** Never fails: what could not be kept is a conflict at worst. */
+  async keep(sandbox: Sandbox): Promise<void> {
+    const { home, locks, report } = this.#parts;
+    const place = workspacePlace(sandbox, home);
+    if (!place?.live) return;
+    await locks
+      .run(sandbox.id, () => this.#keep(sandbox, place))
+      .catch((error: unknown) => report(sandbox.id, asFault(error)));
+  }
+
+  /** Where it takes too long it goes on meanwhile: what could not be told in time is a conflict at worst. */
+  async keepSoon(sandbox: Sandbox): Promise<void> {
+    const patience = new AbortController();
+    const enough = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => {});
+    await Promise.race([this.keep(sandbox), enough]);
+    patience.abort();
+  }
+
+  async #keep({ id, spec }: Sandbox, place: WorkspacePlace): Promise<void> {
+    const { home, threads } = this.#parts;
+    await openDisk(home.sandbox(id));
+    if (!existsSync(join(place.folder, 'upper'))) return;
+    // That there is nothing yet is worth knowing, and quickly noted.
+    if (isUntouched(place)) keepBases(place);
+    else await threads.run({ user: spec.user }, 'keepBases', place);
+  }
+}
+
+/** Spares the common case a thread: nothing was written at all, or not even prepared. */
+export function isUntouched({ kind, folder }: WorkspacePlace): boolean {
+  if (kind === 'copy') return false;
+  try {
+    return readdirSync(join(folder, 'upper')).length === 0;
+  } catch (error) {
+    // Never prepared, or its disk is not there: then nobody wrote to it either.
+    if (isErrno(error, 'ENOENT')) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The commits an agent made, brought into the project's repository. Git runs inside the sandbox, where whatever the
+ * agent configured can do no harm; only a bundle comes out, and it is checked before it is let in. An agent can keep git
+ * waiting for ever, so there is a limit to that, and a sandbox that runs can be stopped and removed meanwhile.
+ */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ApplyView } from '../../api/routes.ts';
+import type { Process } from '../../engine/engine.ts';
+import { removeTree } from '../../lib/file.ts';
+import { inTime } from '../../lib/in-time.ts';
+import { Fault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import { formatSize } from '../../model/size.ts';
+import { bundleBounds, bundleCommand, isEmptyBundle, projectTips, takeBundle } from '../../workspace/git/bundle.ts';
+import { makeScratch } from '../home.ts';
+import { present, type WorkspaceParts } from './workspaces.ts';
+
+type Commit = ApplyView['commits'][number];
+
+const maxSaidBytes = 64 * 1024;
+const bundleMs = 60_000;
+
+export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Promise<Commit[]> {
+  const project = sandbox.spec.project!;
+  const tips = await projectTips(project);
+  if (tips === null) return [];
+  const scratch = makeScratch(parts.home);
+  const bundle = join(scratch, 'bundle');
+  const bounds = bundleBounds(sandbox.spec.limits);
+  const spec = { command: bundleCommand(tips), env: {}, cwd: '/workspace', stdin: false, terminal: null };
+  try {
+    const wrote = await inside(parts, sandbox, async (id, handle) =>
+      saveBundle(await parts.engine.exec(id, handle, spec), bundle, { maxBytes: bounds.diskBytes }),
+    );
+    if (!wrote) return [];
+    const taken = await takeBundle({ project, name: sandbox.name, bundle, bounds });
+    return taken.map((commit) => ({ sandbox: sandbox.name, ...commit }));
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+/** In the sandbox itself while it runs, else in one like it, which keeps it from starting. */
+export async function inside<T>(
+  parts: Pick<WorkspaceParts, 'store' | 'reconciler'>,
+  sandbox: Sandbox,
+  task: (id: string, handle: unknown) => Promise<T>,
+): Promise<T> {
+  const { id, status } = present(parts, sandbox);
+  if (status.state === 'running') {
+    try {
+      return await task(id, status.handle);
+    } catch (error) {
+      await parts.reconciler.settle(id);
+      // One that has ended meanwhile took the task with it, or refused it.
+      if (!hasEnded(present(parts, sandbox).status)) throw error;
+    }
+  }
+  return parts.reconciler.alone(id, async () => {
+    const current = present(parts, sandbox);
+    if (!hasEnded(current.status)) throw new Fault('conflict', 'it was started meanwhile');
+    return parts.reconciler.visit(current, task);
+  });
+}
+
+interface Save {
+  readonly maxBytes: number;
+  readonly withinMs?: number;
+}
+
+/** What git writes, into a file. False when there is nothing that the project does not have. */
+export async function saveBundle(
+  git: Process,
+  path: string,
+  { maxBytes, withinMs = bundleMs }: Save,
+): Promise<boolean> {
+  try {
+    return await inTime(withinMs, written(git, path, maxBytes), () => {
+      throw new Fault('timeout', `git inside did not end within ${withinMs / 1000} seconds`);
+    });
+  } catch (error) {
+    await end(git);
+    throw error;
+  }
+}
+
+/** It may have left others behind that hold its output, so nobody waits for that. */
+async function end(git: Process): Promise<void> {
+  await git.signal('SIGKILL').catch(() => {});
+  git.stdout.destroy();
+  git.stderr.destroy();
+}
+
+async function written(git: Process, path: string, maxBytes: number): Promise<boolean> {
+  git.stdin.end();
+  const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
+  const [said] = await Promise.all([lastWords(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
+  const { exitCode } = await git.exited;
+  if (exitCode === 0) return true;
+  if (isEmptyBundle(said)) return false;
+  const reason = said.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
+  throw new Fault('invalid', `git could not bundle its commits: ${reason}`);
+}
+
+async function lastWords(stderr: Readable): Promise<string> {
+  let said = '';
+  for await (const chunk of stderr) said = (said + (chunk as Buffer).toString('utf8')).slice(-maxSaidBytes);
+  return said;
+}
+
+/** An agent may write without end. */
+function atMost(maxBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes)
+        done(new Fault('exhausted', `its commits take more than ${formatSize(maxBytes)}, which is what it may have`));
+      else done(null, chunk);
+    },
+  });
+}

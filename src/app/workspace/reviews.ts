@@ -1,0 +1,98 @@
+/** What agents changed, for people to look at. */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { JobOwner } from '../../job/threads.ts';
+import { removeTree } from '../../lib/file.ts';
+import { MadeJson } from '../../lib/made-json.ts';
+import { toText } from '../../model/byte-path.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { makeScratch } from '../home.ts';
+import { bytePaths, openWorkspace, type WorkspaceParts } from './workspaces.ts';
+
+/** So many lines are said about changes that are gated. */
+const maxMarked = 20;
+
+/** A `ChangesView`. */
+export interface ShownChanges {
+  readonly changes: MadeJson;
+  readonly hiddenInGit: number;
+}
+
+export interface PatchOrder {
+  readonly paths: readonly string[];
+  readonly message: string | undefined;
+}
+
+export class Reviews {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async changes(name: string, paths: readonly string[] = [], signal?: AbortSignal): Promise<ShownChanges> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
+    const scratch = makeScratch(this.#parts.home);
+    const input = { place, paths: bytePaths(paths), scratch };
+    try {
+      const { changes, hiddenInGit } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
+      return { changes: new MadeJson(changes), hiddenInGit };
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+
+  async *diff(name: string, paths: readonly string[] = [], signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
+    const input = { place, paths: bytePaths(paths) };
+    const owner = jobOf(sandbox, signal);
+    yield* this.#written((scratch, file) => this.#parts.threads.run(owner, 'writeDiff', { ...input, scratch }, file));
+  }
+
+  /** What a patch cannot carry, and what `apply` would ask about, is said through `warn`. */
+  async *patch(
+    name: string,
+    order: PatchOrder,
+    warn: (text: string) => void,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    const { place, sandbox } = await openWorkspace(this.#parts, name);
+    const input = { place, paths: bytePaths(order.paths) };
+    const head = patchHead(name, order.message, this.#parts.now());
+    yield* this.#written(async (scratch, file) => {
+      const { leftOut, gated } = await this.#parts.threads.run(
+        jobOf(sandbox, signal),
+        'writePatch',
+        { ...input, scratch },
+        head,
+        file,
+      );
+      for (const path of leftOut) warn(`not in the patch: ${toText(path)}`);
+      for (const { path, gates, note } of gated.slice(0, maxMarked))
+        warn(`could run something: ${toText(path)} [${gates.join(', ')}]${note === null ? '' : `: ${note}`}`);
+      if (gated.length > maxMarked)
+        warn(`could run something: ${gated.length - maxMarked} more, which the patch names`);
+    });
+  }
+
+  async *#written(write: (scratch: string, file: string) => Promise<unknown>): AsyncGenerator<Buffer> {
+    const scratch = makeScratch(this.#parts.home);
+    const file = join(scratch, 'output');
+    try {
+      await write(scratch, file);
+      for await (const chunk of createReadStream(file)) yield chunk as Buffer;
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+}
+
+function jobOf({ id, spec }: Sandbox, signal: AbortSignal | undefined): JobOwner {
+  return { user: spec.user, sandbox: id, signal };
+}
+
+function patchHead(name: string, message: string | undefined, now: string) {
+  const [subject = '', ...rest] = (message ?? `Changes of ${name}`).split('\n');
+  const author = { name: 'Carrel', email: 'carrel@localhost' };
+  return { subject, body: rest.join('\n').trim(), author, date: new Date(now) };
+}

@@ -1,0 +1,177 @@
+/** Snapshots, forks and what goes back to an earlier state. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { shownPath } from '../../api/apply-view.ts';
+import type { DiscardView, RestoreView, SandboxView, SizeView, SnapshotView } from '../../api/routes.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { diskUsage } from '../../lib/disk.ts';
+import { removeTree } from '../../lib/file.ts';
+import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import { noNetwork } from '../../model/network.ts';
+import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
+import type { Row } from '../../store/store.ts';
+import {
+  copyState,
+  findSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  takeSnapshot,
+} from '../../workspace/snapshot/snapshot.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
+import { openFolder } from '../sandbox/data.ts';
+import { freeName, insertSandbox, refuseTaken } from '../sandbox/record.ts';
+import { forkingMark } from './sweep.ts';
+import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+
+export class Snapshots {
+  readonly #parts: WorkspaceParts;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  async take(name: string, label: string | null): Promise<SnapshotView> {
+    const row = await this.#parts.sandboxes.current(name);
+    await this.#parts.keepBases(row.value);
+    const snapshot = await whileStill(this.#parts, row, () => this.#take(row, label, false));
+    this.#record(row, 'sandbox.snapshot_taken', { snapshot: snapshot.id, label });
+    return snapshot;
+  }
+
+  #take({ id }: Row<'sandbox'>, label: string | null, auto: boolean): Promise<SnapshotView> {
+    const { home, now } = this.#parts;
+    return takeSnapshot(home.sandbox(id), { label, at: now(), auto });
+  }
+
+  async list(name: string): Promise<SnapshotView[]> {
+    const { id } = await this.#parts.sandboxes.kept(name);
+    await openFolder(this.#parts, id);
+    return [...listSnapshots(this.#parts.home.sandbox(id))];
+  }
+
+  async restore(name: string, asked: string): Promise<RestoreView> {
+    const { sandboxes, home, now } = this.#parts;
+    const row = await sandboxes.current(name);
+    await openFolder(this.#parts, row.id);
+    const folder = home.sandbox(row.id);
+    const restored = findSnapshot(folder, asked);
+    const before = await whileEnded(this.#parts, row, () => restoreSnapshot(folder, restored.id, now()));
+    this.#record(row, 'sandbox.restored', { snapshot: restored.id, before: before.id });
+    return { restored, before };
+  }
+
+  /** What is given up stays in a snapshot. */
+  async discard(name: string, asked: readonly string[] | undefined): Promise<DiscardView> {
+    const { sandboxes, threads } = this.#parts;
+    const row = await sandboxes.current(name);
+    const { place } = await openWorkspace(this.#parts, name);
+    const paths = bytePaths(asked);
+    return whileEnded(this.#parts, row, async () => {
+      if (!(await this.#hasChangesAt(place, paths))) return { paths: [], snapshot: null };
+      const snapshot = await this.#take(row, 'before discard', true);
+      const discarded = await threads.run({ user: sandboxes.owner }, 'discardChanges', place, paths);
+      this.#record(row, 'sandbox.discarded', { paths: discarded.length, snapshot: snapshot.id });
+      return { paths: discarded.map(shownPath), snapshot };
+    });
+  }
+
+  /** A path where nothing changed is a slip of the pen. */
+  async #hasChangesAt(place: WorkspacePlace, paths: readonly BytePath[]): Promise<boolean> {
+    try {
+      const { changes } = await this.#parts.threads.run({ user: this.#parts.sandboxes.owner }, 'listChanges', place);
+      const idle = paths.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
+      if (idle.length > 0 && changes.length > 0) {
+        throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);
+      }
+      return changes.length > 0;
+    } catch (error) {
+      // Too many to be listed, which discarding is a cure for.
+      if (isFault(error, 'exhausted')) return true;
+      throw error;
+    }
+  }
+
+  async sizes(): Promise<SizeView[]> {
+    const { sandboxes, home } = this.#parts;
+    const rows = sandboxes.rows().filter(({ id }) => existsSync(home.sandbox(id)));
+    return Promise.all(rows.map(async ({ id, name }) => ({ name, sizeBytes: await diskUsage(home.sandbox(id)) })));
+  }
+
+  /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
+  async fork(name: string, asked: readonly string[] = []): Promise<SandboxView[]> {
+    const { store, sandboxes } = this.#parts;
+    const row = await sandboxes.current(name);
+    const names = asked.length === 0 ? [freeName(store, sandboxes.owner)] : asked.map(checkSandboxName);
+    if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
+    for (const one of names) refuseTaken(store, sandboxes.owner, one);
+    await this.#parts.keepBases(row.value);
+    // Recorded before anybody can remove what they share with the original.
+    const rows = await whileStill(this.#parts, row, async () => {
+      return this.#recordForks(row, names, await this.#copies(row, names.length));
+    });
+    return Promise.all(rows.map((fork) => sandboxes.settled(fork)));
+  }
+
+  async #recordForks(
+    from: Row<'sandbox'>,
+    names: readonly string[],
+    ids: readonly string[],
+  ): Promise<Row<'sandbox'>[]> {
+    const { home } = this.#parts;
+    const rows: Row<'sandbox'>[] = [];
+    try {
+      for (const [index, id] of ids.entries()) {
+        rows.push(this.#insert(from.value, id, names[index]!));
+        crashPoint('fork:recorded');
+        rmSync(join(home.sandbox(id), forkingMark));
+      }
+    } finally {
+      for (const id of ids.slice(rows.length)) await removeTree(home.sandbox(id));
+    }
+    return rows;
+  }
+
+  /** Copied before they are recorded: a fork that exists is whole. What a crash leaves is marked as unfinished. */
+  async #copies({ id }: Row<'sandbox'>, count: number): Promise<string[]> {
+    const { home } = this.#parts;
+    const ids = Array.from({ length: count }, () => randomBytes(8).toString('hex'));
+    try {
+      for (const fork of ids) {
+        mkdirSync(home.sandbox(fork), { mode: 0o711 });
+        writeFileSync(join(home.sandbox(fork), forkingMark), '');
+        await copyState(home.sandbox(id), home.sandbox(fork));
+      }
+    } catch (error) {
+      for (const fork of ids) await removeTree(home.sandbox(fork));
+      throw error;
+    }
+    crashPoint('fork:copied');
+    return ids;
+  }
+
+  #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
+    const { store, sandboxes, now } = this.#parts;
+    const at = now();
+    // A port of this machine leads to one sandbox.
+    const network = { ...(from.spec.network ?? noNetwork), ports: [] };
+    const spec = { ...from.spec, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
+    const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
+    const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
+    return insertSandbox(store, sandboxes.owner, value, event);
+  }
+
+  #record({ id, name }: Row<'sandbox'>, type: string, data: Record<string, unknown>): void {
+    const { store, now } = this.#parts;
+    const row = store.get('sandbox', id);
+    if (row)
+      store.update(
+        row,
+        row.value,
+        { at: now(), type, subject: id, data: { name, user: row.owner, ...data } },
+        { lazy: true },
+      );
+  }
+}

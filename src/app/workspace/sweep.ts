@@ -1,0 +1,26 @@
+/**
+ * What a crash may have left on disk unfinished. Only what is marked as such: a folder that merely has no record may be
+ * all that is left of somebody's work.
+ */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { removeTree } from '../../lib/file.ts';
+import type { Home } from '../home.ts';
+
+/** In the folder of a fork until it is recorded. */
+export const forkingMark = 'forking';
+
+/** Before anybody can ask for something new. */
+export async function sweepFolders(home: Home, isRecorded: (id: string) => boolean): Promise<void> {
+  // The folder itself stays, so that a start needs no space.
+  await removeThose(home.scratch, () => true);
+  mkdirSync(home.scratch, { recursive: true, mode: 0o700 });
+  const sandboxes = dirname(home.sandbox('any'));
+  await removeThose(sandboxes, (name) => existsSync(join(sandboxes, name, forkingMark)) && !isRecorded(name));
+  await removeThose(dirname(home.base('any')), (name) => name.includes('.new'));
+}
+
+async function removeThose(folder: string, isUnfinished: (name: string) => boolean): Promise<void> {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) if (isUnfinished(name)) await removeTree(join(folder, name));
+}

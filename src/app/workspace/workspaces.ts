@@ -1,0 +1,137 @@
+/**
+ * The way to a sandbox's working copy: found by name, one at a time. Whoever reads bases or writes them holds its lock,
+ * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
+ */
+import { existsSync } from 'node:fs';
+import type { Engine, Handle } from '../../engine/engine.ts';
+import type { Threads } from '../../job/threads.ts';
+import { workspacePlace } from '../../launch/workspace.ts';
+import { Anchor } from '../../lib/anchor.ts';
+import type { Exclusive } from '../../lib/exclusive.ts';
+import { isErrno } from '../../lib/file.ts';
+import { type BytePath, fromText } from '../../model/byte-path.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { Reconciler } from '../../reconcile/reconcile.ts';
+import type { Row, Store } from '../../store/store.ts';
+import type { WorkspacePlace } from '../../workspace/workspace.ts';
+import type { Home } from '../home.ts';
+import { openFolder } from '../sandbox/data.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+
+export interface WorkspaceParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly reconciler: Reconciler;
+  readonly sandboxes: Sandboxes;
+  readonly home: Home;
+  readonly threads: Threads;
+  readonly locks: Exclusive;
+  /** Keeps what the changes of a sandbox are based on. */
+  readonly keepBases: (sandbox: Sandbox) => Promise<void>;
+  readonly now: () => string;
+}
+
+export interface Opened {
+  readonly sandbox: Sandbox;
+  readonly place: WorkspacePlace;
+}
+
+/** The working copy of a sandbox, for reading. */
+export async function openWorkspace(parts: WorkspaceParts, name: string): Promise<Opened> {
+  const { value: sandbox } = await parts.sandboxes.kept(name);
+  const place = workspacePlace(sandbox, parts.home);
+  if (place === null) throw noWorkspace(sandbox);
+  requireFolder(place.base, sandbox);
+  await openFolder(parts, sandbox.id);
+  return { sandbox, place };
+}
+
+/** What belongs to the owner may be moved or deleted at any time, or led elsewhere by a sandbox that shares it. */
+export function requireFolder(path: string, { name, spec }: Sandbox): void {
+  try {
+    Anchor.reach(path).close();
+    return;
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT') && existsSync(path)) throw notPlain(path, error);
+  }
+  throw new Fault('not_found', `the project ${spec.project} is gone`, {
+    hint: `Put it back, or copy what ${name} has: carrel cp ${name}:/workspace DIR`,
+  });
+}
+
+function notPlain(path: string, cause: unknown): Fault {
+  return new Fault('denied', `${path} cannot be entered: it leads through a link that was not there before`, { cause });
+}
+
+function noWorkspace({ name, spec }: Sandbox): Fault {
+  const why = spec.project === null ? 'it has no project' : `in mode ${spec.mode} it works on the project itself`;
+  return new Fault('unsupported', `${name} has no working copy of its own: ${why}`, {
+    hint: 'Make one that has: carrel create PROJECT',
+  });
+}
+
+/** Holds a sandbox that has ended, so that it stays so. */
+export function whileEnded<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  return parts.reconciler.alone(row.id, async () => {
+    const current = present(parts, row);
+    if (!hasEnded(current.status) || current.spec.attempt > current.status.attempt) {
+      throw new Fault('conflict', `${row.name} is ${current.status.state}`, {
+        hint: `Stop it first: carrel stop ${row.name}`,
+      });
+    }
+    return parts.locks.run(row.id, task);
+  });
+}
+
+/** Holds what a sandbox is made of; a running one stands still meanwhile. */
+export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  return parts.reconciler.alone(row.id, () => parts.locks.run(row.id, () => still(parts, row, task)));
+}
+
+async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
+  const { engine } = parts;
+  const { id, status } = present(parts, row);
+  if (status.state !== 'running' || (await hasGone(engine, id, status.handle))) return task();
+  try {
+    return await task();
+  } finally {
+    await engine.resume(id, status.handle);
+  }
+}
+
+/** Pauses it, unless it has ended and nobody has recorded that yet: then it stands still already. */
+async function hasGone(engine: Engine, id: string, handle: Handle): Promise<boolean> {
+  try {
+    await engine.pause(id, handle);
+    return false;
+  } catch (error) {
+    const { kind } = isFault(error, 'conflict') ? await engine.inspect(id, handle) : { kind: null };
+    if (kind === 'exited' || kind === 'absent') return true;
+    throw error;
+  }
+}
+
+/** As it is now: it may have gone, or be about to go, since it was found by its name. */
+export function present({ store }: Pick<WorkspaceParts, 'store'>, { id, name }: Pick<Sandbox, 'id' | 'name'>): Sandbox {
+  const current = store.get('sandbox', id)?.value;
+  if (current && current.spec.desired !== 'removed') return current;
+  throw new Fault('not_found', `no sandbox ${name}: it was removed meanwhile`);
+}
+
+/** As users name them: relative to the workspace, or absolute as seen inside. */
+export function bytePaths(paths: readonly string[] = []): BytePath[] {
+  return paths.map((path) => {
+    const parts = path
+      .replace(/^\/workspace(?=\/|$)/, '')
+      .split('/')
+      .filter((part) => part !== '' && part !== '.');
+    const outside = path.startsWith('/') && !/^\/workspace(\/|$)/.test(path);
+    if (outside || parts.includes('..')) {
+      throw new Fault('invalid', `${path} is not a path in the workspace`, {
+        hint: 'Name it relative to the project, such as: src/main.ts',
+      });
+    }
+    return fromText(parts.join('/'));
+  });
+}

@@ -1,0 +1,57 @@
+/** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
+
+import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
+import type { ApplyView, ChangeView } from '../api/routes.ts';
+import { undoApply } from '../workspace/apply/commit.ts';
+import { listChanges } from '../workspace/change/changes.ts';
+import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
+import { type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
+import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
+import type { WorkspacePlace } from '../workspace/workspace.ts';
+
+export async function reviewShown(input: ReviewInput): Promise<{ changes: Uint8Array; hiddenInGit: number }> {
+  const { changes, hiddenInGit } = await review(input);
+  return { changes: json(changes.map(changeView)), hiddenInGit };
+}
+
+function changeView(change: Reviewed['changes'][number]): ChangeView {
+  const { fromBase64: _, oldMode, newMode, gates, ...rest } = change;
+  return { ...rest, oldMode: octal(oldMode), newMode: octal(newMode), gates: [...gates] };
+}
+
+function octal(mode: string | null): number | null {
+  return mode === null ? null : Number.parseInt(mode, 8);
+}
+
+export interface TakenShown {
+  readonly paths: Uint8Array;
+  readonly blocked: ApplyView['blocked'];
+  readonly hiddenInGit: number;
+}
+
+export function takeOverShown(order: TakeOver): TakenShown & Pick<TakenOver, 'changed'> {
+  const taken = takeOver(order);
+  return { ...shown(taken), changed: taken.changed };
+}
+
+export async function takeToBranchShown(order: TakeToBranch): Promise<TakenShown & { commit: string | null }> {
+  const taken = await takeToBranch(order);
+  return { ...shown(taken), commit: taken.commit };
+}
+
+function shown({ paths, hiddenInGit }: Pick<TakenOver, 'paths' | 'hiddenInGit'>): TakenShown {
+  return { paths: json(paths.map(plannedView)), blocked: blockedBy(paths), hiddenInGit };
+}
+
+export async function undoShown(journal: string): Promise<{ paths: Uint8Array }> {
+  return { paths: json((await undoApply(journal)).map(shownPath)) };
+}
+
+export function countChanges(place: WorkspacePlace): number {
+  return listChanges(place).changes.length;
+}
+
+/** In memory of its own, which can be handed over. */
+function json(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
