@@ -48,80 +48,80 @@ export function statIn(place: Place): Stat | null {
 }
 
 class StatxStat implements Stat {
-  private readonly bytes: Buffer;
-  private readonly type: number;
+  readonly #bytes: Buffer;
+  readonly #type: number;
 
   constructor(bytes: Buffer) {
-    this.bytes = bytes;
-    this.type = bytes.readUInt16LE(offset.mode) & constants.S_IFMT;
+    this.#bytes = bytes;
+    this.#type = bytes.readUInt16LE(offset.mode) & constants.S_IFMT;
   }
 
   isFile(): boolean {
-    return this.type === constants.S_IFREG;
+    return this.#type === constants.S_IFREG;
   }
   isDirectory(): boolean {
-    return this.type === constants.S_IFDIR;
+    return this.#type === constants.S_IFDIR;
   }
   isSymbolicLink(): boolean {
-    return this.type === constants.S_IFLNK;
+    return this.#type === constants.S_IFLNK;
   }
   isFIFO(): boolean {
-    return this.type === constants.S_IFIFO;
+    return this.#type === constants.S_IFIFO;
   }
   isSocket(): boolean {
-    return this.type === constants.S_IFSOCK;
+    return this.#type === constants.S_IFSOCK;
   }
   isCharacterDevice(): boolean {
-    return this.type === constants.S_IFCHR;
+    return this.#type === constants.S_IFCHR;
   }
 
   get mode(): bigint {
-    return BigInt(this.bytes.readUInt16LE(offset.mode));
+    return BigInt(this.#bytes.readUInt16LE(offset.mode));
   }
   get nlink(): bigint {
-    return BigInt(this.bytes.readUInt32LE(offset.nlink));
+    return BigInt(this.#bytes.readUInt32LE(offset.nlink));
   }
   get uid(): bigint {
-    return BigInt(this.bytes.readUInt32LE(offset.uid));
+    return BigInt(this.#bytes.readUInt32LE(offset.uid));
   }
   get gid(): bigint {
-    return BigInt(this.bytes.readUInt32LE(offset.gid));
+    return BigInt(this.#bytes.readUInt32LE(offset.gid));
   }
   get ino(): bigint {
-    return this.bytes.readBigUInt64LE(offset.ino);
+    return this.#bytes.readBigUInt64LE(offset.ino);
   }
   get size(): bigint {
-    return this.bytes.readBigUInt64LE(offset.size);
+    return this.#bytes.readBigUInt64LE(offset.size);
   }
   get dev(): bigint {
-    return this.device(offset.dev);
+    return this.#device(offset.dev);
   }
   get rdev(): bigint {
-    return this.device(offset.rdev);
+    return this.#device(offset.rdev);
   }
   get atimeMs(): bigint {
-    return this.time(offset.atime) / 1_000_000n;
+    return this.#time(offset.atime) / 1_000_000n;
   }
   get mtimeMs(): bigint {
     return this.mtimeNs / 1_000_000n;
   }
   get mtimeNs(): bigint {
-    return this.time(offset.mtime);
+    return this.#time(offset.mtime);
   }
   get ctimeNs(): bigint {
-    return this.time(offset.ctime);
+    return this.#time(offset.ctime);
   }
   get birthtimeNs(): bigint {
-    return this.time(offset.btime);
+    return this.#time(offset.btime);
   }
 
-  private time(at: number): bigint {
-    return this.bytes.readBigInt64LE(at) * 1_000_000_000n + BigInt(this.bytes.readUInt32LE(at + 8));
+  #time(at: number): bigint {
+    return this.#bytes.readBigInt64LE(at) * 1_000_000_000n + BigInt(this.#bytes.readUInt32LE(at + 8));
   }
 
   /** As libc puts the two numbers of a device into one. */
-  private device(at: number): bigint {
-    const [major, minor] = [BigInt(this.bytes.readUInt32LE(at)), BigInt(this.bytes.readUInt32LE(at + 4))];
+  #device(at: number): bigint {
+    const [major, minor] = [BigInt(this.#bytes.readUInt32LE(at)), BigInt(this.#bytes.readUInt32LE(at + 4))];
     const [highMajor, highMinor] = [(major & ~0xfffn) << 32n, (minor & ~0xffn) << 12n];
     return highMajor | ((major & 0xfffn) << 8n) | highMinor | (minor & 0xffn);
   }

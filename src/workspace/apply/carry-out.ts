@@ -20,25 +20,25 @@ type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };
 
 export class CarryOut {
-  private readonly old: Anchor;
-  private steps: readonly JournalStep[];
-  private readonly folders: Folders;
-  private readonly staging: Anchor;
+  readonly #old: Anchor;
+  #steps: readonly JournalStep[];
+  readonly #folders: Folders;
+  readonly #staging: Anchor;
 
   constructor(journalFolder: string, journal: Journal, staging: Anchor) {
-    this.folders = new Folders(journal.project);
-    this.old = openOr(join(journalFolder, 'old'), () => this.folders.close());
-    this.steps = journal.steps;
-    this.staging = staging;
+    this.#folders = new Folders(journal.project);
+    this.#old = openOr(join(journalFolder, 'old'), () => this.#folders.close());
+    this.#steps = journal.steps;
+    this.#staging = staging;
   }
 
   /** Throws `conflict` where the project is no longer what the journal expects. */
   do(): void {
-    this.steps.forEach((step, n) => {
-      if (!this.doOne(step, false)) throw changedMeanwhile([step.path]);
+    this.#steps.forEach((step, n) => {
+      if (!this.#doOne(step, false)) throw changedMeanwhile([step.path]);
       crashPoint(`apply:step:${n}`);
     });
-    this.check();
+    this.#check();
   }
 
   /**
@@ -46,107 +46,109 @@ export class CarryOut {
    * down what is done then.
    */
   doFirst(remake: Remake | null, note: (steps: readonly JournalStep[]) => void): void {
-    const retry = remake && new Retry(this.staging, this.folders, remake);
-    const moved = this.steps.filter((step, n) => {
-      const done = this.doOne(step, true);
+    const retry = remake && new Retry(this.#staging, this.#folders, remake);
+    const moved = this.#steps.filter((step, n) => {
+      const done = this.#doOne(step, true);
       if (!done && !retry?.canMake(step)) throw changedMeanwhile([step.path]);
       crashPoint(`apply:step:${n}`);
       return !done;
     });
-    if (retry) moved.push(...this.takeOutWrong(retry));
-    if (moved.length > 0) this.makeAgain(retry!, moved, note);
-    this.check();
+    if (retry) moved.push(...this.#takeOutWrong(retry));
+    if (moved.length > 0) this.#makeAgain(retry!, moved, note);
+    this.#check();
   }
 
-  private takeOutWrong(retry: Retry): Swap[] {
-    const wrong = this.swaps().filter((swap) => this.swapping(swap).isDone() && !this.swapping(swap).isRight());
-    const stuck = wrong.filter((swap) => !this.swapping(swap).undo() || !retry.canMake(swap));
+  #takeOutWrong(retry: Retry): Swap[] {
+    const wrong = this.#swaps().filter((swap) => this.#swapping(swap).isDone() && !this.#swapping(swap).isRight());
+    const stuck = wrong.filter((swap) => !this.#swapping(swap).undo() || !retry.canMake(swap));
     if (stuck.length > 0) throw changedMeanwhile(stuck.map(({ path }) => path));
     return wrong;
   }
 
-  private makeAgain(retry: Retry, moved: readonly JournalStep[], note: (steps: readonly JournalStep[]) => void): void {
-    this.steps = this.steps.map((step) => (moved.includes(step) ? { ...(step as Swap), again: true as const } : step));
-    note(this.steps);
+  #makeAgain(retry: Retry, moved: readonly JournalStep[], note: (steps: readonly JournalStep[]) => void): void {
+    this.#steps = this.#steps.map((step) =>
+      moved.includes(step) ? { ...(step as Swap), again: true as const } : step,
+    );
+    note(this.#steps);
     crashPoint('apply:making-again');
-    this.steps = this.steps.map((step) => (step.do === 'swap' && step.again ? retry.make(step) : step));
+    this.#steps = this.#steps.map((step) => (step.do === 'swap' && step.again ? retry.make(step) : step));
     crashPoint('apply:made-again');
-    note(this.steps);
+    note(this.#steps);
   }
 
-  private check(): void {
-    const wrong = this.swaps().filter((swap) => !this.swapping(swap).isRight());
+  #check(): void {
+    const wrong = this.#swaps().filter((swap) => !this.#swapping(swap).isRight());
     if (wrong.length > 0) throw changedMeanwhile(wrong.map(({ path }) => path));
   }
 
   /** What could not be taken back, because somebody has changed it since. */
   takeBack(): BytePath[] {
-    this.folders.forget();
-    const left = this.steps.toReversed().filter((step) => !this.undoOne(step));
+    this.#folders.forget();
+    const left = this.#steps.toReversed().filter((step) => !this.#undoOne(step));
     crashPoint('apply:put-back');
     // A process that had one of them open may have written to it since.
-    left.push(...this.steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.isBack(step)));
-    syncFilesystem(this.staging.fd);
+    left.push(...this.#steps.filter((step) => !left.includes(step) && step.do === 'swap' && !this.#isBack(step)));
+    syncFilesystem(this.#staging.fd);
     return left.map(({ path }) => path).sort();
   }
 
   /** False: the staging folder is not exactly what the project gave up. */
   holdsOldAlone(): boolean {
-    const given = new Set(this.swaps().map(({ slot }) => `${slot}`));
-    const names = this.staging.list();
+    const given = new Set(this.#swaps().map(({ slot }) => `${slot}`));
+    const names = this.#staging.list();
     return names.length === given.size && names.every((name) => given.has(name));
   }
 
   /** Moves what the project gave up out of it. */
   keepOld(): void {
     const copies = new Map<string, Spot>();
-    for (const swap of this.swaps()) {
-      const displaced = this.swapping(swap).displaced();
-      if (displaced) keep(displaced, this.kept(swap), swap, copies);
+    for (const swap of this.#swaps()) {
+      const displaced = this.#swapping(swap).displaced();
+      if (displaced) keep(displaced, this.#kept(swap), swap, copies);
     }
-    for (const { fd } of [this.staging, this.old]) syncFilesystem(fd);
+    for (const { fd } of [this.#staging, this.#old]) syncFilesystem(fd);
   }
 
   /** Undoes `keepOld`, so that steps can be told apart again. */
   fetchOld(): void {
-    if (this.old.names().length === 0) return;
-    for (const swap of this.swaps()) {
-      if (this.swapping(swap).displaced() !== null) continue;
-      const aside = this.staging.at(`${swap.slot}.old`);
-      ignoring(['ENOENT', 'EXDEV'], () => renameSync(pathOf(this.kept(swap)), aside));
+    if (this.#old.names().length === 0) return;
+    for (const swap of this.#swaps()) {
+      if (this.#swapping(swap).displaced() !== null) continue;
+      const aside = this.#staging.at(`${swap.slot}.old`);
+      ignoring(['ENOENT', 'EXDEV'], () => renameSync(pathOf(this.#kept(swap)), aside));
     }
   }
 
   close(): void {
-    this.folders.close();
-    this.old.close();
+    this.#folders.close();
+    this.#old.close();
   }
 
-  private swaps(): Swap[] {
-    return this.steps.filter((step) => step.do === 'swap' && step.old !== null) as Swap[];
+  #swaps(): Swap[] {
+    return this.#steps.filter((step) => step.do === 'swap' && step.old !== null) as Swap[];
   }
 
-  private kept({ slot }: Swap): Spot {
-    return { folder: this.old, name: fromText(`${slot}`) };
+  #kept({ slot }: Swap): Spot {
+    return { folder: this.#old, name: fromText(`${slot}`) };
   }
 
-  private swapping(swap: Swap): Swapping {
-    return new Swapping(swap, this.folders.spot(swap.path), this.staging);
+  #swapping(swap: Swap): Swapping {
+    return new Swapping(swap, this.#folders.spot(swap.path), this.#staging);
   }
 
-  private doOne(step: JournalStep, fresh: boolean): boolean {
-    if (step.do === 'swap') return this.swapping(step).do(fresh);
-    const spot = this.folders.spot(step.path);
+  #doOne(step: JournalStep, fresh: boolean): boolean {
+    if (step.do === 'swap') return this.#swapping(step).do(fresh);
+    const spot = this.#folders.spot(step.path);
     return step.do === 'rmdir' ? removeFolder(step, spot) : spot !== null && changeMode(step, spot, step.from, step.to);
   }
 
-  private isBack(swap: Swap): boolean {
-    return this.swapping(swap).isBack();
+  #isBack(swap: Swap): boolean {
+    return this.#swapping(swap).isBack();
   }
 
-  private undoOne(step: JournalStep): boolean {
-    if (step.do === 'swap') return this.swapping(step).undo();
-    const spot = this.folders.spot(step.path);
+  #undoOne(step: JournalStep): boolean {
+    if (step.do === 'swap') return this.#swapping(step).undo();
+    const spot = this.#folders.spot(step.path);
     if (step.do === 'rmdir') return spot !== null && restoreFolder(step, spot);
     // Whoever took it away or changed it again has had the last word.
     if (spot !== null) changeMode(step, spot, step.to, step.from);

@@ -31,15 +31,15 @@ export interface Real extends Standing {
 
 export class Ours {
   readonly planned = new Map<BytePath, Standing | null>();
-  private readonly project: string;
-  private readonly folders: Folders;
-  private readonly seen = new Map<BytePath, Real | null>();
+  readonly #project: string;
+  readonly #folders: Folders;
+  readonly #seen = new Map<BytePath, Real | null>();
   /** How many entries are planned in a folder. */
-  private readonly children = new Map<BytePath, number>();
+  readonly #children = new Map<BytePath, number>();
 
   constructor(project: string) {
-    this.project = project;
-    this.folders = new Folders(project);
+    this.#project = project;
+    this.#folders = new Folders(project);
   }
 
   look(path: BytePath): Standing | null {
@@ -48,10 +48,10 @@ export class Ours {
   }
 
   onDisk(path: BytePath): Real | null {
-    const seen = this.seen.get(path);
+    const seen = this.#seen.get(path);
     if (seen !== undefined) return seen;
-    const real = this.see(path);
-    this.seen.set(path, real);
+    const real = this.#see(path);
+    this.#seen.set(path, real);
     return real;
   }
 
@@ -68,7 +68,7 @@ export class Ours {
     const before = this.planned.get(path) ? 1 : 0;
     const folder = parentOf(path);
     this.planned.set(path, standing);
-    this.children.set(folder, (this.children.get(folder) ?? 0) + (standing ? 1 : 0) - before);
+    this.#children.set(folder, (this.#children.get(folder) ?? 0) + (standing ? 1 : 0) - before);
   }
 
   /** The folders above a path that are missing, the outermost first. */
@@ -80,24 +80,24 @@ export class Ours {
   }
 
   isEmpty(folder: BytePath): boolean {
-    if ((this.children.get(folder) ?? 0) > 0) return false;
-    const opened = this.onDisk(folder) && this.folders.open(folder);
+    if ((this.#children.get(folder) ?? 0) > 0) return false;
+    const opened = this.onDisk(folder) && this.#folders.open(folder);
     if (!opened) return true;
     const names = readdirSync(`/proc/self/fd/${opened.fd}`, { encoding: 'buffer' });
     return names.every((name) => this.planned.get(`${folder}/${fromBytes(name)}`) === null);
   }
 
   close(): void {
-    this.folders.close();
+    this.#folders.close();
   }
 
-  private see(path: BytePath): Real | null {
-    const spot = this.folders.spot(path);
+  #see(path: BytePath): Real | null {
+    const spot = this.#folders.spot(path);
     const stats = spot && lookAt(spot);
     if (!stats) return null;
     const stamp = stampOf(stats, spot);
     const source: Source | null =
-      stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.project }, path } : null;
+      stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.#project }, path } : null;
     return { entry: entryOf(stamp), source, from: null, stamp, names: Number(stats.nlink) };
   }
 }

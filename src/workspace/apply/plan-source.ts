@@ -30,13 +30,13 @@ interface Clash {
 const usualFolderMode = 0o755;
 
 export class PlanSource {
-  private readonly at: Surroundings;
-  private readonly folderModes: ReadonlyMap<BytePath, number>;
+  readonly #at: Surroundings;
+  readonly #folderModes: ReadonlyMap<BytePath, number>;
 
   /** `all` includes what is not wanted: it says how folders look that are needed all the same. */
   constructor(at: Surroundings, all: readonly Change[]) {
-    this.at = at;
-    this.folderModes = new Map(
+    this.#at = at;
+    this.#folderModes = new Map(
       all.flatMap(({ path, after }) => (after?.type === 'folder' ? [[path, after.mode] as const] : [])),
     );
   }
@@ -47,181 +47,181 @@ export class PlanSource {
    */
   decide(changes: readonly Change[]): PlannedPath[] {
     const decided = new Map<Change, PlannedPath>();
-    const folders = changes.filter((change) => this.givesUpFolder(change));
+    const folders = changes.filter((change) => this.#givesUpFolder(change));
     const given = new Set(folders);
     const others = changes.filter((change) => !given.has(change));
-    for (const change of others.filter(({ after }) => after !== null)) decided.set(change, this.decideOne(change));
-    const renames = new Renames(this.at.reader, decided);
+    for (const change of others.filter(({ after }) => after !== null)) decided.set(change, this.#decideOne(change));
+    const renames = new Renames(this.#at.reader, decided);
     for (const change of others.filter(({ after }) => after === null))
-      decided.set(change, this.decideDeletion(change, renames));
-    for (const change of folders.reverse()) decided.set(change, this.decideOne(change));
+      decided.set(change, this.#decideDeletion(change, renames));
+    for (const change of folders.reverse()) decided.set(change, this.#decideOne(change));
     return changes.map((change) => decided.get(change)!);
   }
 
   /** Without the other half of a rename its content would be nowhere. */
-  private decideDeletion(change: Change, renames: Renames): PlannedPath {
+  #decideDeletion(change: Change, renames: Renames): PlannedPath {
     const kept = renames.keeps(change);
-    if (kept === null) return this.decideOne(change);
-    const versions = new Versions(change, this.at.ours, this.at.reader, this.at.project);
+    if (kept === null) return this.#decideOne(change);
+    const versions = new Versions(change, this.#at.ours, this.#at.reader, this.#at.project);
     const reason = `the agent renamed it to ${toText(kept.path)}, which is not taken`;
     const clash = { reason, with: null, theirs: false, markers: null };
-    return this.result(versions, kept.outcome, conflictOf(versions, clash));
+    return this.#result(versions, kept.outcome, conflictOf(versions, clash));
   }
 
-  private givesUpFolder({ path, after }: Change): boolean {
-    return after?.type !== 'folder' && this.at.ours.look(path)?.entry.type === 'folder';
+  #givesUpFolder({ path, after }: Change): boolean {
+    return after?.type !== 'folder' && this.#at.ours.look(path)?.entry.type === 'folder';
   }
 
-  private decideOne(change: Change): PlannedPath {
-    const versions = new Versions(change, this.at.ours, this.at.reader, this.at.project);
-    if (this.at.options.cannotHold?.(change.path)) return this.result(versions, 'left');
-    const obstacle = this.at.ours.obstacle(change.path);
-    if (obstacle) return this.behind(obstacle, versions);
+  #decideOne(change: Change): PlannedPath {
+    const versions = new Versions(change, this.#at.ours, this.#at.reader, this.#at.project);
+    if (this.#at.options.cannotHold?.(change.path)) return this.#result(versions, 'left');
+    const obstacle = this.#at.ours.obstacle(change.path);
+    if (obstacle) return this.#behind(obstacle, versions);
     const ours = versions.ours?.entry ?? null;
     const { before: base, after: theirs, baseKnown } = change;
-    return this.follow(decide({ base, theirs, ours, baseKnown }, versions), versions);
+    return this.#follow(decide({ base, theirs, ours, baseKnown }, versions), versions);
   }
 
   /** What is behind a link or a file in the project is not there for us. */
-  private behind(obstacle: Standing, versions: Versions): PlannedPath {
-    if (versions.change.after === null) return this.result(versions, 'same');
+  #behind(obstacle: Standing, versions: Versions): PlannedPath {
+    if (versions.change.after === null) return this.#result(versions, 'same');
     const reason = `the project has a ${obstacle.entry.type} where its folder was`;
-    return this.settle(versions, { reason, with: obstacle.from, theirs: false, markers: null });
+    return this.#settle(versions, { reason, with: obstacle.from, theirs: false, markers: null });
   }
 
-  private follow(decision: Decision, versions: Versions): PlannedPath {
-    if (decision.verdict === 'take') return this.take(versions, 'take', null);
-    if (decision.verdict === 'merge') return this.merge(versions, decision.content, decision.mode);
-    if (decision.verdict === 'same' && this.isToBeLinked(versions)) return this.take(versions, 'take', null);
-    if (decision.verdict !== 'conflict') return this.result(versions, decision.verdict);
-    const markers = decision.markers ? () => this.withMarkers(versions) : null;
+  #follow(decision: Decision, versions: Versions): PlannedPath {
+    if (decision.verdict === 'take') return this.#take(versions, 'take', null);
+    if (decision.verdict === 'merge') return this.#merge(versions, decision.content, decision.mode);
+    if (decision.verdict === 'same' && this.#isToBeLinked(versions)) return this.#take(versions, 'take', null);
+    if (decision.verdict !== 'conflict') return this.#result(versions, decision.verdict);
+    const markers = decision.markers ? () => this.#withMarkers(versions) : null;
     const theirs = versions.change.perhapsUnseen !== true;
-    return this.settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs, markers });
+    return this.#settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs, markers });
   }
 
   /** The project has the content at both paths, or will, but as two files. */
-  private isToBeLinked(versions: Versions): boolean {
+  #isToBeLinked(versions: Versions): boolean {
     const { path, after, hardLink } = versions.change;
-    const [here, there] = [this.at.ours.onDisk(path), hardLink === null ? null : this.at.ours.look(hardLink)];
+    const [here, there] = [this.#at.ours.onDisk(path), hardLink === null ? null : this.#at.ours.look(hardLink)];
     if (here === null || there === null || here !== versions.ours || !isLike(here.entry, after)) return false;
     if (!versions.oursIsTheirs()) return false;
-    if (there.from !== null) return there.from === this.at.sandbox && there.file === hardLink;
-    const other = this.at.ours.onDisk(hardLink!)!;
+    if (there.from !== null) return there.from === this.#at.sandbox && there.file === hardLink;
+    const other = this.#at.ours.onDisk(hardLink!)!;
     return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.theirsIs(other.source!);
   }
 
-  private take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+  #take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path, after } = versions.change;
     const needsEmpty = versions.ours?.entry.type === 'folder' && after?.type !== 'folder';
-    if (needsEmpty && !this.at.ours.isEmpty(path)) return this.keepFolder(versions);
-    return this.carry(versions, this.theirs(versions), outcome, conflict);
+    if (needsEmpty && !this.#at.ours.isEmpty(path)) return this.#keepFolder(versions);
+    return this.#carry(versions, this.#theirs(versions), outcome, conflict);
   }
 
-  private keepFolder(versions: Versions): PlannedPath {
+  #keepFolder(versions: Versions): PlannedPath {
     const { after } = versions.change;
-    if (after === null) return this.result(versions, 'same');
+    if (after === null) return this.#result(versions, 'same');
     const reason = `the agent has a ${after.type} where the project has a folder with something in it`;
-    return this.settle(versions, { reason, with: versions.ours?.from ?? null, theirs: false, markers: null });
+    return this.#settle(versions, { reason, with: versions.ours?.from ?? null, theirs: false, markers: null });
   }
 
-  private merge(versions: Versions, content: 'ours' | 'theirs' | 'both', mode: number): PlannedPath {
+  #merge(versions: Versions, content: 'ours' | 'theirs' | 'both', mode: number): PlannedPath {
     const { after } = versions.change;
     if (content === 'theirs')
-      return this.carry(
+      return this.#carry(
         versions,
-        this.named(versions, this.standing({ ...after!, mode }, versions.theirs)),
+        this.#named(versions, this.#standing({ ...after!, mode }, versions.theirs)),
         'merge',
         null,
       );
     if (content === 'ours') {
       const { entry, source } = versions.ours!;
-      return this.carry(versions, this.standing({ ...entry, mode }, source), 'merge', null);
+      return this.#carry(versions, this.#standing({ ...entry, mode }, source), 'merge', null);
     }
-    return this.mergeBoth(versions, mode);
+    return this.#mergeBoth(versions, mode);
   }
 
-  private mergeBoth(versions: Versions, mode: number): PlannedPath {
-    const merged = versions.merge(this.at.sandbox);
+  #mergeBoth(versions: Versions, mode: number): PlannedPath {
+    const merged = versions.merge(this.#at.sandbox);
     const clash = { with: versions.ours!.from, theirs: true, markers: null };
-    if (typeof merged === 'string') return this.settle(versions, { ...clash, reason: merged });
-    const standing = this.named(versions, this.written(merged.bytes, mode));
-    if (merged.clean) return this.carry(versions, standing, 'merge', null);
-    return this.settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => standing });
+    if (typeof merged === 'string') return this.#settle(versions, { ...clash, reason: merged });
+    const standing = this.#named(versions, this.#written(merged.bytes, mode));
+    if (merged.clean) return this.#carry(versions, standing, 'merge', null);
+    return this.#settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => standing });
   }
 
-  private withMarkers(versions: Versions): Standing | null {
-    const merged = versions.merge(this.at.sandbox);
+  #withMarkers(versions: Versions): Standing | null {
+    const merged = versions.merge(this.#at.sandbox);
     const { before, after } = versions.change;
     const mode = versions.ours!.entry.mode;
     return typeof merged === 'string'
       ? null
-      : this.written(merged.bytes, mergeModes(before?.mode ?? null, after!.mode, mode) ?? mode);
+      : this.#written(merged.bytes, mergeModes(before?.mode ?? null, after!.mode, mode) ?? mode);
   }
 
-  private settle(versions: Versions, clash: Clash): PlannedPath {
+  #settle(versions: Versions, clash: Clash): PlannedPath {
     const conflict = conflictOf(versions, clash);
-    const { resolution } = this.at.options;
-    if (resolution === 'ours') return this.result(versions, 'ours', conflict);
-    if (resolution === 'leave') return this.result(versions, 'left', conflict);
-    if (resolution === 'theirs' && clash.theirs) return this.take(versions, 'theirs', conflict);
-    if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.result(versions, 'left', conflict);
+    const { resolution } = this.#at.options;
+    if (resolution === 'ours') return this.#result(versions, 'ours', conflict);
+    if (resolution === 'leave') return this.#result(versions, 'left', conflict);
+    if (resolution === 'theirs' && clash.theirs) return this.#take(versions, 'theirs', conflict);
+    if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.#result(versions, 'left', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
-    if (marked) return this.carry(versions, marked, 'markers', conflict);
-    const { gates, note } = this.judge(versions, this.theirs(versions));
-    return { ...this.result(versions, 'conflict', conflict), gates, note };
+    if (marked) return this.#carry(versions, marked, 'markers', conflict);
+    const { gates, note } = this.#judge(versions, this.#theirs(versions));
+    return { ...this.#result(versions, 'conflict', conflict), gates, note };
   }
 
   /** Plans it, if every gate on the way is open. */
-  private carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+  #carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
-    const { allow, resolution } = this.at.options;
-    const { gates, note, after } = this.judge(versions, result);
+    const { allow, resolution } = this.#at.options;
+    const { gates, note, after } = this.#judge(versions, result);
     if (gates.some((gate) => !allow.includes(gate)))
-      return { ...this.result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates, note };
-    if (after) this.makeFolders(path);
-    this.at.ours.plan(path, after);
-    return { ...this.result(versions, outcome, conflict), gates, note };
+      return { ...this.#result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates, note };
+    if (after) this.#makeFolders(path);
+    this.#at.ours.plan(path, after);
+    return { ...this.#result(versions, outcome, conflict), gates, note };
   }
 
-  private judge({ change, ours }: Versions, result: Standing | null): Judged {
-    const { ground = noGround } = this.at.options;
+  #judge({ change, ours }: Versions, result: Standing | null): Judged {
+    const { ground = noGround } = this.#at.options;
     const linkAt = (path: BytePath) => {
-      const standing = this.at.ours.look(path);
+      const standing = this.#at.ours.look(path);
       return standing ? standing.entry.target : ground.linkAt(path);
     };
-    return judge(this.at.reader, change.path, ours, result, { ...ground, linkAt });
+    return judge(this.#at.reader, change.path, ours, result, { ...ground, linkAt });
   }
 
   /** As the agent has them, for the owner may have deleted them or not asked for them. */
-  private makeFolders(path: BytePath): void {
-    for (const folder of this.at.ours.missingAbove(path)) {
-      const there = this.at.ours.onDisk(folder)?.entry;
-      const mode = this.folderModes.get(folder) ?? (there?.type === 'folder' ? there.mode : usualFolderMode);
-      this.at.ours.plan(folder, this.standing({ type: 'folder', mode, sizeBytes: 0, target: null }, null));
+  #makeFolders(path: BytePath): void {
+    for (const folder of this.#at.ours.missingAbove(path)) {
+      const there = this.#at.ours.onDisk(folder)?.entry;
+      const mode = this.#folderModes.get(folder) ?? (there?.type === 'folder' ? there.mode : usualFolderMode);
+      this.#at.ours.plan(folder, this.#standing({ type: 'folder', mode, sizeBytes: 0, target: null }, null));
     }
   }
 
-  private theirs(versions: Versions): Standing | null {
+  #theirs(versions: Versions): Standing | null {
     const { after } = versions.change;
-    return after && this.named(versions, this.standing(after, versions.theirs));
+    return after && this.#named(versions, this.#standing(after, versions.theirs));
   }
 
-  private named({ change: { path, hardLink } }: Versions, standing: Standing): Standing {
+  #named({ change: { path, hardLink } }: Versions, standing: Standing): Standing {
     return standing.entry.type === 'file' ? { ...standing, file: hardLink ?? path } : standing;
   }
 
-  private written(bytes: Uint8Array, mode: number): Standing {
-    return this.standing({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
+  #written(bytes: Uint8Array, mode: number): Standing {
+    return this.#standing({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
   }
 
-  private standing(entry: Entry, source: Source | null): Standing {
-    return { entry, source, from: this.at.sandbox };
+  #standing(entry: Entry, source: Source | null): Standing {
+    return { entry, source, from: this.#at.sandbox };
   }
 
-  private result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
+  #result(versions: Versions, outcome: Outcome, conflict: Conflict | null = null): PlannedPath {
     const { path } = versions.change;
     const verdict = { gates: [], note: null };
-    return { path, sandbox: this.at.sandbox, change: versions.kind(), outcome, hardLink: null, ...verdict, conflict };
+    return { path, sandbox: this.#at.sandbox, change: versions.kind(), outcome, hardLink: null, ...verdict, conflict };
   }
 }
 

@@ -8,27 +8,27 @@ interface Addition {
 }
 
 export class Renames {
-  private readonly reader: Reader;
-  private readonly notTaken: readonly Addition[];
+  readonly #reader: Reader;
+  readonly #notTaken: readonly Addition[];
 
   constructor(reader: Reader, decided: ReadonlyMap<Change, PlannedPath>) {
-    this.reader = reader;
+    this.#reader = reader;
     const isNotTaken = ([{ before, after }, { outcome }]: readonly [Change, PlannedPath]) =>
       before?.type !== 'file' && after?.type === 'file' && (outcome === 'ours' || outcome === 'left');
-    this.notTaken = [...decided].filter(isNotTaken).map(([change, planned]) => ({ change, planned }));
+    this.#notTaken = [...decided].filter(isNotTaken).map(([change, planned]) => ({ change, planned }));
   }
 
   /** What this deleted file is called now, if the project does not get it under that name; null: it may go. */
   keeps(deleted: Change): PlannedPath | null {
     // That two files are empty says nothing.
     if (deleted.before?.type !== 'file' || deleted.before.sizeBytes === 0) return null;
-    return this.notTaken.find(({ change }) => this.isSame(deleted, change))?.planned ?? null;
+    return this.#notTaken.find(({ change }) => this.#isSame(deleted, change))?.planned ?? null;
   }
 
-  private isSame({ path, before, beforeContent }: Change, added: Change): boolean {
+  #isSame({ path, before, beforeContent }: Change, added: Change): boolean {
     const now: Source = { from: 'content', content: added.afterContent!, path: added.path };
     if (added.after!.sizeBytes !== before!.sizeBytes || beforeContent === null) return false;
-    if (beforeContent.at === 'lost') return beforeContent.sha256 === this.reader.hash(now);
-    return this.reader.same({ from: 'content', content: beforeContent, path }, now);
+    if (beforeContent.at === 'lost') return beforeContent.sha256 === this.#reader.hash(now);
+    return this.#reader.same({ from: 'content', content: beforeContent, path }, now);
   }
 }

@@ -25,31 +25,31 @@ const maxTries = 500;
 const patienceMs = 10_000;
 
 export class Retry {
-  private readonly staging: Anchor;
-  private readonly project: Folders;
-  private readonly remake: Remake;
-  private readonly deadline = performance.now() + patienceMs;
+  readonly #staging: Anchor;
+  readonly #project: Folders;
+  readonly #remake: Remake;
+  readonly #deadline = performance.now() + patienceMs;
 
   constructor(staging: Anchor, project: Folders, remake: Remake) {
-    this.staging = staging;
-    this.project = project;
-    this.remake = remake;
+    this.#staging = staging;
+    this.#project = project;
+    this.#remake = remake;
   }
 
   /** A file for a file, and no other name leads to it. */
   canMake(step: JournalStep): step is Swap {
     if (step.do !== 'swap' || step.old?.type !== 'file' || step.put?.type !== 'file') return false;
-    const staged = lookAt(this.slot(step));
+    const staged = lookAt(this.#slot(step));
     return staged !== null && isIt(staged, step.put) && staged.nlink === 1n;
   }
 
   /** The step as it was done in the end. `conflict`: the owner was quicker every time, or it does not go together any more. */
   make({ again: _, ...swap }: Swap): Swap {
-    for (let tries = 0; tries < maxTries && performance.now() < this.deadline; tries += 1) {
-      const step = this.remake(swap.path);
+    for (let tries = 0; tries < maxTries && performance.now() < this.#deadline; tries += 1) {
+      const step = this.#remake(swap.path);
       if (step === null || step.old === null || (step.make.mode & 0o777) !== swap.put!.mode) break;
-      const next: Swap = { ...swap, old: step.old, ...this.write(swap, step) };
-      const swapping = new Swapping(next, this.project.spot(swap.path), this.staging);
+      const next: Swap = { ...swap, old: step.old, ...this.#write(swap, step) };
+      const swapping = new Swapping(next, this.#project.spot(swap.path), this.#staging);
       if (!swapping.do(true)) continue;
       if (swapping.isRight()) return next;
       if (!swapping.undo()) break;
@@ -57,8 +57,8 @@ export class Retry {
     throw changedMeanwhile([swap.path]);
   }
 
-  private write(swap: Swap, { make }: FileStep): Pick<Swap, 'put' | 'hash'> {
-    const { folder, name } = this.slot(swap);
+  #write(swap: Swap, { make }: FileStep): Pick<Swap, 'put' | 'hash'> {
+    const { folder, name } = this.#slot(swap);
     const fd = openAt({ folderFd: folder.fd, name: toBytes(name) }, constants.O_RDWR | constants.O_NOFOLLOW);
     const reader = new Reader();
     try {
@@ -75,7 +75,7 @@ export class Retry {
     }
   }
 
-  private slot({ slot }: Swap): Spot {
-    return { folder: this.staging, name: fromText(`${slot}`) };
+  #slot({ slot }: Swap): Spot {
+    return { folder: this.#staging, name: fromText(`${slot}`) };
   }
 }

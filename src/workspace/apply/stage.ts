@@ -19,61 +19,61 @@ type HardLink = Step & { readonly do: 'hardlink' };
 type Making = (Step & { readonly do: 'file' }) | HardLink;
 
 export class Stage {
-  private readonly folder: Anchor;
-  private readonly owner: Owner;
-  private readonly reader: Reader;
-  private readonly project: Folders;
+  readonly #folder: Anchor;
+  readonly #owner: Owner;
+  readonly #reader: Reader;
+  readonly #project: Folders;
   /** By path. */
-  private readonly made = new Map<BytePath, Swap>();
+  readonly #made = new Map<BytePath, Swap>();
   /** By the number of the file it was. */
-  private readonly restored = new Map<string, Spot>();
+  readonly #restored = new Map<string, Spot>();
 
   /** What has no owner yet gets this one. */
   constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
-    this.folder = folder;
-    this.owner = owner;
-    this.reader = reader;
-    this.project = project;
+    this.#folder = folder;
+    this.#owner = owner;
+    this.#reader = reader;
+    this.#project = project;
   }
 
   /** Folders that may not be written to get their modes once they are filled. */
   prepare(steps: readonly Step[]): JournalStep[] {
     const late: JournalStep[] = [];
     const prepared = steps.map((step, slot) => {
-      const result = this.prepareOne(step, slot);
+      const result = this.#prepareOne(step, slot);
       if (step.do === 'mkdir' && result.do === 'swap') late.push(...lateMode(result, step.make.mode));
       return result;
     });
     return [...prepared, ...late.reverse()];
   }
 
-  private prepareOne(step: Step, slot: number): JournalStep {
+  #prepareOne(step: Step, slot: number): JournalStep {
     const { path, old } = step;
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
     if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: modeAfter(step) };
     if (step.do === 'remove') return { do: 'swap', path, slot, old, put: null, hash: null };
-    const swap: Swap = { do: 'swap', path, slot, old, ...this.make(step, { folder: this.folder, name: `${slot}` }) };
-    if (step.do === 'file') this.made.set(path, swap);
+    const swap: Swap = { do: 'swap', path, slot, old, ...this.#make(step, { folder: this.#folder, name: `${slot}` }) };
+    if (step.do === 'file') this.#made.set(path, swap);
     return swap;
   }
 
-  private make(step: Step, spot: Spot): Pick<Swap, 'put' | 'hash'> {
-    if (step.do === 'file') return this.makeFile(step, spot);
+  #make(step: Step, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+    if (step.do === 'file') return this.#makeFile(step, spot);
     if (step.do === 'mkdir')
-      return { put: makeFolder(spot, step.make.mode, step.make.owner ?? this.owner), hash: null };
-    if (step.do === 'hardlink') return this.makeHardLink(step, spot);
-    if (step.do === 'link') return { put: makeLink(spot, step.target, step.old ?? this.owner), hash: null };
-    if (step.do === 'restore') return { put: this.restore(spot, step.kept, step.was), hash: null };
+      return { put: makeFolder(spot, step.make.mode, step.make.owner ?? this.#owner), hash: null };
+    if (step.do === 'hardlink') return this.#makeHardLink(step, spot);
+    if (step.do === 'link') return { put: makeLink(spot, step.target, step.old ?? this.#owner), hash: null };
+    if (step.do === 'restore') return { put: this.#restore(spot, step.kept, step.was), hash: null };
     throw new Fault('internal', `nothing is made to ${step.do} something`);
   }
 
   /** Whatever took the name of the other file meanwhile, a link above all, is not it. */
-  private makeHardLink(step: HardLink, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+  #makeHardLink(step: HardLink, spot: Spot): Pick<Swap, 'put' | 'hash'> {
     const { to, was, make } = step;
-    const made = this.made.get(to) ?? null;
-    const other = was === null ? { folder: this.folder, name: `${made!.slot}` } : this.project.spot(to);
+    const made = this.#made.get(to) ?? null;
+    const other = was === null ? { folder: this.#folder, name: `${made!.slot}` } : this.#project.spot(to);
     if (other === null) throw changedMeanwhile([to]);
-    if (!linked(pathOf(other), pathOf(spot))) return this.makeFile(step, spot);
+    if (!linked(pathOf(other), pathOf(spot))) return this.#makeFile(step, spot);
     const expected = was ?? made!.put!;
     const isIt = holding(spot, (fd) => isUntouched(statsOf(fd), expected)) ?? false;
     const hash = made?.hash ?? using(openRegular(spot.folder, spot.name), hashOf)?.sha256 ?? null;
@@ -82,9 +82,9 @@ export class Stage {
   }
 
   /** The very same file where that can be, else one equal in everything. What was one file is one again. */
-  private restore(spot: Spot, kept: string, was: Stamp): Stamp {
-    const other = this.restored.get(was.ino);
-    this.restored.set(was.ino, spot);
+  #restore(spot: Spot, kept: string, was: Stamp): Stamp {
+    const other = this.#restored.get(was.ino);
+    this.#restored.set(was.ino, spot);
     const sources = other === undefined ? [kept] : [kept, pathOf(other)];
     if (!sources.some((source) => linked(source, pathOf(spot))))
       within(Anchor.reach(dirname(kept)), (folder) => copyAs({ folder, name: fromText(basename(kept)) }, spot, was));
@@ -93,15 +93,15 @@ export class Stage {
     return { ...put, target: was.target };
   }
 
-  private makeFile({ path, old, make }: Making, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+  #makeFile({ path, old, make }: Making, spot: Spot): Pick<Swap, 'put' | 'hash'> {
     const fd = openSync(pathOf(spot), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
-      const { bytes, sha256 } = this.reader.copy(make.source, fd);
+      const { bytes, sha256 } = this.#reader.copy(make.source, fd);
       if (bytes !== make.sizeBytes || sha256 !== (make.sha256 ?? sha256))
         throw new Fault('conflict', `${toText(path)} changed in the sandbox while it was being taken`, {
           hint: 'Try again.',
         });
-      give(fd, old ?? this.owner);
+      give(fd, old ?? this.#owner);
       fchmodSync(fd, make.mode & 0o777);
       return { put: stampOf(statsOf(fd), null), hash: sha256 };
     } finally {

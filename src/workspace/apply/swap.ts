@@ -14,116 +14,117 @@ import { exchange, move } from './move.ts';
 import { isIt, isUntouched } from './stamp.ts';
 
 export class Swapping {
-  private readonly swap: Swap;
+  readonly #swap: Swap;
   /** Null: its folder is gone. */
-  private readonly target: Spot | null;
+  readonly #target: Spot | null;
   /** Holds `put` first, and where the filesystem can exchange, `old` then. */
-  private readonly slot: Spot;
+  readonly #slot: Spot;
   /** Holds `old` where it cannot. */
-  private readonly aside: Spot;
+  readonly #aside: Spot;
 
   constructor(swap: Swap, target: Spot | null, staging: Anchor) {
-    this.swap = swap;
-    this.target = target;
-    this.slot = { folder: staging, name: `${swap.slot}` };
-    this.aside = { folder: staging, name: `${swap.slot}.old` };
+    this.#swap = swap;
+    this.#target = target;
+    this.#slot = { folder: staging, name: `${swap.slot}` };
+    this.#aside = { folder: staging, name: `${swap.slot}.old` };
   }
 
   /** Where what came out of the project is. That need not be `old`: the owner may have been quicker. */
   displaced(): Spot | null {
-    const { put } = this.swap;
-    const inSlot = lookAt(this.slot);
-    if (inSlot !== null && (put === null || !isIt(inSlot, put))) return this.slot;
-    return lookAt(this.aside) === null ? null : this.aside;
+    const { put } = this.#swap;
+    const inSlot = lookAt(this.#slot);
+    if (inSlot !== null && (put === null || !isIt(inSlot, put))) return this.#slot;
+    return lookAt(this.#aside) === null ? null : this.#aside;
   }
 
   isDone(): boolean {
-    const { put } = this.swap;
-    return put === null ? this.displaced() !== null : !isIt(lookAt(this.slot), put);
+    const { put } = this.#swap;
+    return put === null ? this.displaced() !== null : !isIt(lookAt(this.#slot), put);
   }
 
   /** What came out is what was meant to, and nobody has written to it since. */
   isRight(): boolean {
-    const { old, again } = this.swap;
+    const { old, again } = this.#swap;
     if (again) return false;
-    return old === null || [this.slot, this.aside].some((spot) => isUntouched(lookAt(spot), old));
+    return old === null || [this.#slot, this.#aside].some((spot) => isUntouched(lookAt(spot), old));
   }
 
   /** False: what is there is not what was expected. `fresh`: it cannot have been done before. */
   do(fresh = false): boolean {
-    const { old, put } = this.swap;
-    const { target } = this;
+    const { old, put } = this.#swap;
+    const target = this.#target;
     if (!fresh && this.isDone()) return true;
     if (target === null) return false;
     const now = lookAt(target);
-    if (old && isUntouched(now, old)) return this.takeOut(target);
+    if (old && isUntouched(now, old)) return this.#takeOut(target);
     // Nothing is left to take out.
-    const free = old === null || (put !== null && lookAt(this.aside) !== null);
-    return now === null && free && moved(this.slot, target);
+    const free = old === null || (put !== null && lookAt(this.#aside) !== null);
+    return now === null && free && moved(this.#slot, target);
   }
 
   /** False: it is no longer ours to take back. */
   undo(): boolean {
-    const { old, put } = this.swap;
-    if (!this.isDone()) return this.undoHalf();
-    if (this.target === null) return old === null;
-    const now = lookAt(this.target);
-    if (put === null) return now === null && moved(this.displaced()!, this.target);
+    const { old, put } = this.#swap;
+    if (!this.isDone()) return this.#undoHalf();
+    if (this.#target === null) return old === null;
+    const now = lookAt(this.#target);
+    if (put === null) return now === null && moved(this.displaced()!, this.#target);
     if (old === null && now === null) return true;
     // A crash came after it was put back, and before anybody saw that what came out is the owner's.
-    if (old !== null && isUntouched(now, old)) return this.giveBack();
-    if (!this.isPut(now)) return false;
-    if (put.type === 'folder') return this.undoFolder(this.target);
-    return this.putBack(this.target) && this.isBack();
+    if (old !== null && isUntouched(now, old)) return this.#giveBack();
+    if (!this.#isPut(now)) return false;
+    if (put.type === 'folder') return this.#undoFolder(this.#target);
+    return this.#putBack(this.#target) && this.isBack();
   }
 
   /** After `undo`: what came out is what was put there, unchanged. False: the owner has it again. */
   isBack(): boolean {
-    const { put } = this.swap;
-    const now = lookAt(this.slot);
-    if (put === null || put.type === 'folder' || now === null || this.isPut(now)) return true;
-    return this.giveBack();
+    const { put } = this.#swap;
+    const now = lookAt(this.#slot);
+    if (put === null || put.type === 'folder' || now === null || this.#isPut(now)) return true;
+    return this.#giveBack();
   }
 
   /** What was put there, unchanged. */
-  private isPut(stats: Stat | null): boolean {
-    const { put, again } = this.swap;
+  #isPut(stats: Stat | null): boolean {
+    const { put, again } = this.#swap;
     if (put === null || stats === null) return false;
     return isUntouched(stats, again ? { ...put, sizeBytes: Number(stats.size) } : put);
   }
 
   /** What came out is not ours: it goes to where it was, and what it replaced comes out again. Always false. */
-  private giveBack(): false {
-    const { target, slot } = this;
+  #giveBack(): false {
+    const target = this.#target;
+    const slot = this.#slot;
     if (target === null || exchange(slot, target)) return false;
-    if (this.swap.old !== null) moved(target, this.aside);
+    if (this.#swap.old !== null) moved(target, this.#aside);
     moved(slot, target);
     return false;
   }
 
-  private takeOut(target: Spot): boolean {
-    if (this.swap.put === null) return moved(target, this.slot);
-    if (exchange(this.slot, target)) return true;
-    return moved(target, this.aside) && moved(this.slot, target);
+  #takeOut(target: Spot): boolean {
+    if (this.#swap.put === null) return moved(target, this.#slot);
+    if (exchange(this.#slot, target)) return true;
+    return moved(target, this.#aside) && moved(this.#slot, target);
   }
 
-  private undoHalf(): boolean {
-    if (lookAt(this.aside) === null) return true;
-    return this.target !== null && moved(this.aside, this.target);
+  #undoHalf(): boolean {
+    if (lookAt(this.#aside) === null) return true;
+    return this.#target !== null && moved(this.#aside, this.#target);
   }
 
-  private putBack(target: Spot): boolean {
+  #putBack(target: Spot): boolean {
     const displaced = this.displaced();
-    if (this.swap.old !== null && displaced === null) return false;
-    if (displaced === this.slot && exchange(this.slot, target)) return true;
-    if (displaced === this.slot) renameSync(pathOf(this.slot), pathOf(this.aside));
-    return moved(target, this.slot) && (displaced === null || moved(this.aside, target));
+    if (this.#swap.old !== null && displaced === null) return false;
+    if (displaced === this.#slot && exchange(this.#slot, target)) return true;
+    if (displaced === this.#slot) renameSync(pathOf(this.#slot), pathOf(this.#aside));
+    return moved(target, this.#slot) && (displaced === null || moved(this.#aside, target));
   }
 
   /** A folder that somebody has put something into stays, even if that was just now. */
-  private undoFolder(target: Spot): boolean {
-    if (!isEmpty(target) || !this.putBack(target)) return false;
-    if (isEmpty(this.slot)) return true;
+  #undoFolder(target: Spot): boolean {
+    if (!isEmpty(target) || !this.#putBack(target)) return false;
+    if (isEmpty(this.#slot)) return true;
     this.do();
     return false;
   }

@@ -41,88 +41,88 @@ export function completeUndo(folder: string): void {
 }
 
 class Undoing {
-  private readonly kept: string;
-  private readonly journal: Journal;
-  private readonly folders: Folders;
-  private readonly reader = new Reader();
-  private readonly changed: BytePath[] = [];
+  readonly #kept: string;
+  readonly #journal: Journal;
+  readonly #folders: Folders;
+  readonly #reader = new Reader();
+  readonly #changed: BytePath[] = [];
   /** Paths where something new was put. */
-  private readonly put: ReadonlySet<BytePath>;
+  readonly #put: ReadonlySet<BytePath>;
 
   constructor(folder: string, journal: Journal) {
-    this.kept = join(folder, 'old');
-    this.journal = journal;
-    this.folders = new Folders(journal.project);
-    this.put = new Set(journal.steps.filter((step) => step.do === 'swap' && step.put).map(({ path }) => path));
+    this.#kept = join(folder, 'old');
+    this.#journal = journal;
+    this.#folders = new Folders(journal.project);
+    this.#put = new Set(journal.steps.filter((step) => step.do === 'swap' && step.put).map(({ path }) => path));
   }
 
   steps(): Step[] {
     try {
-      const sorted = this.journal.steps.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
-      const steps = sorted.flatMap((step) => this.inverse(step));
-      if (this.changed.length > 0) throw changedSince(this.changed);
+      const sorted = this.#journal.steps.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+      const steps = sorted.flatMap((step) => this.#inverse(step));
+      if (this.#changed.length > 0) throw changedSince(this.#changed);
       return steps;
     } finally {
-      this.reader.close();
-      this.folders.close();
+      this.#reader.close();
+      this.#folders.close();
     }
   }
 
-  private inverse(step: JournalStep): Step[] {
-    const now = this.look(step.path);
-    if (step.do === 'rmdir') return this.inverseOfRmdir(step, now);
-    if (step.do === 'chmod') return this.inverseOfChmod(step, now);
-    if (!this.isAsPut(step, now)) return this.refuse(step.path);
-    return [...this.out(step, now), ...this.back(step, now)];
+  #inverse(step: JournalStep): Step[] {
+    const now = this.#look(step.path);
+    if (step.do === 'rmdir') return this.#inverseOfRmdir(step, now);
+    if (step.do === 'chmod') return this.#inverseOfChmod(step, now);
+    if (!this.#isAsPut(step, now)) return this.#refuse(step.path);
+    return [...this.#out(step, now), ...this.#back(step, now)];
   }
 
-  private inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): Step[] {
+  #inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): Step[] {
     if (now?.type === 'folder') return [];
     // Where a file took its place, that one is out by then.
-    if (now !== null && !this.put.has(path)) return this.refuse(path);
+    if (now !== null && !this.#put.has(path)) return this.#refuse(path);
     return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
 
-  private inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): Step[] {
-    if (this.put.has(path) || now?.mode === from) return [];
-    return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.refuse(path);
+  #inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): Step[] {
+    if (this.#put.has(path) || now?.mode === from) return [];
+    return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.#refuse(path);
   }
 
   /** Nothing where the new thing changes places with the old one. */
-  private out({ path, old, put }: Swap, now: Stamp | null): Step[] {
+  #out({ path, old, put }: Swap, now: Stamp | null): Step[] {
     if (now === null) return [];
     if (put?.type === 'folder') return [{ do: 'rmdir', path, old: now, kept: old === null }];
     return old === null ? [{ do: 'remove', path, old: now }] : [];
   }
 
-  private back({ path, slot, old }: Swap, now: Stamp | null): Step[] {
+  #back({ path, slot, old }: Swap, now: Stamp | null): Step[] {
     if (old === null) return [];
     const replaces = now?.type === 'folder' ? null : now;
-    return [{ do: 'restore', path, old: replaces, kept: join(this.kept, `${slot}`), was: old }];
+    return [{ do: 'restore', path, old: replaces, kept: join(this.#kept, `${slot}`), was: old }];
   }
 
-  private isAsPut({ path, put, hash }: Swap, now: Stamp | null): boolean {
+  #isAsPut({ path, put, hash }: Swap, now: Stamp | null): boolean {
     if (put === null || now === null) return now === put || put?.type === 'folder';
     if (now.type !== put.type) return false;
     if (put.type === 'folder') return true;
     if (put.type === 'link') return now.target === put.target;
     if (now.mode !== put.mode || now.sizeBytes !== put.sizeBytes) return false;
-    return (now.ino === put.ino && now.mtimeNs === put.mtimeNs) || this.hashOf(path) === hash;
+    return (now.ino === put.ino && now.mtimeNs === put.mtimeNs) || this.#hashOf(path) === hash;
   }
 
-  private hashOf(path: BytePath): string | null {
-    const root = this.journal.project;
-    return this.reader.hash({ from: 'content', content: { at: 'tree', root }, path });
+  #hashOf(path: BytePath): string | null {
+    const root = this.#journal.project;
+    return this.#reader.hash({ from: 'content', content: { at: 'tree', root }, path });
   }
 
-  private look(path: BytePath): Stamp | null {
-    const spot = this.folders.spot(path);
+  #look(path: BytePath): Stamp | null {
+    const spot = this.#folders.spot(path);
     const stats = spot && lookAt(spot);
     return stats && stampOf(stats, spot);
   }
 
-  private refuse(path: BytePath): Step[] {
-    this.changed.push(path);
+  #refuse(path: BytePath): Step[] {
+    this.#changed.push(path);
     return [];
   }
 }

@@ -196,44 +196,44 @@ function isHeader({ path, origin, lengthBytes }: Header): boolean {
 
 /** Lines with bytes between them, read in large pieces. */
 class Lines {
-  private readonly fd: number;
-  private readonly endBytes: number;
-  private piece = Buffer.alloc(0);
-  private pieceAt = 0;
+  readonly #fd: number;
+  readonly #endBytes: number;
+  #piece = Buffer.alloc(0);
+  #pieceAt = 0;
   position = 0;
 
   constructor(fd: number) {
-    this.fd = fd;
-    this.endBytes = fstatSync(fd).size;
+    this.#fd = fd;
+    this.#endBytes = fstatSync(fd).size;
   }
 
   line(): string | null {
     for (let want = 1024 * 1024; ; want *= 8) {
-      const from = this.position - this.pieceAt;
-      const newline = from < this.piece.length ? this.piece.indexOf(10, from) : -1;
+      const from = this.position - this.#pieceAt;
+      const newline = from < this.#piece.length ? this.#piece.indexOf(10, from) : -1;
       if (newline >= 0) {
-        this.position = this.pieceAt + newline + 1;
-        return this.piece.toString('utf8', from, newline);
+        this.position = this.#pieceAt + newline + 1;
+        return this.#piece.toString('utf8', from, newline);
       }
-      if (this.pieceAt + this.piece.length >= this.endBytes && from <= this.piece.length) return null;
-      this.load(want);
+      if (this.#pieceAt + this.#piece.length >= this.#endBytes && from <= this.#piece.length) return null;
+      this.#load(want);
     }
   }
 
   /** False where less is left, or no newline follows. */
   skip(bytes: number): boolean {
     this.position += bytes;
-    if (this.position >= this.endBytes) return false;
-    const from = this.position - this.pieceAt;
-    if (from >= this.piece.length) this.load(4096);
+    if (this.position >= this.#endBytes) return false;
+    const from = this.position - this.#pieceAt;
+    if (from >= this.#piece.length) this.#load(4096);
     this.position += 1;
-    return this.piece[this.position - 1 - this.pieceAt] === 10;
+    return this.#piece[this.position - 1 - this.#pieceAt] === 10;
   }
 
-  private load(bytes: number): void {
-    const piece = Buffer.alloc(Math.min(bytes, this.endBytes - this.position));
-    this.piece = piece.subarray(0, readSync(this.fd, piece, 0, piece.length, this.position));
-    this.pieceAt = this.position;
+  #load(bytes: number): void {
+    const piece = Buffer.alloc(Math.min(bytes, this.#endBytes - this.position));
+    this.#piece = piece.subarray(0, readSync(this.#fd, piece, 0, piece.length, this.position));
+    this.#pieceAt = this.position;
   }
 }
 
@@ -250,78 +250,78 @@ const flushBytes = 16 * 1024 * 1024;
 
 /** Records written one after the other and then made durable together. */
 export class BaseLogWriter {
-  private readonly fd: number;
-  private pieces: Buffer[] = [];
-  private pendingBytes = 0;
-  private wrote = false;
-  private isOnlyLooked = false;
-  private readonly lookAt: number | null;
+  readonly #fd: number;
+  #pieces: Buffer[] = [];
+  #pendingBytes = 0;
+  #wrote = false;
+  #isOnlyLooked = false;
+  readonly #lookAt: number | null;
 
   constructor(log: BaseLog) {
-    this.lookAt = log.lookAt;
-    this.fd = openSync(
+    this.#lookAt = log.lookAt;
+    this.#fd = openSync(
       log.file,
       constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
       0o600,
     );
-    if (fstatSync(this.fd).size > log.wholeBytes) ftruncateSync(this.fd, log.wholeBytes);
+    if (fstatSync(this.#fd).size > log.wholeBytes) ftruncateSync(this.#fd, log.wholeBytes);
   }
 
   record(path: BytePath, kept: Kept): void {
     const { origin, entry, identity, content } = kept;
     const sha256 = content ? createHash('sha256').update(content).digest('hex') : (kept.sha256 ?? null);
     const { apply = null, hardLink = null } = kept;
-    this.header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply, hardLink });
-    if (content !== null) this.push(content, newline);
+    this.#header({ path, origin, entry, identity, sha256, lengthBytes: content?.length ?? null, apply, hardLink });
+    if (content !== null) this.#push(content, newline);
   }
 
   forget(path: BytePath): void {
     const nothing = { entry: null, identity: null, sha256: null, lengthBytes: null, apply: null, hardLink: null };
-    this.header({ path, origin: 'none', ...nothing });
+    this.#header({ path, origin: 'none', ...nothing });
   }
 
   takeBack(apply: string): void {
-    this.push(Buffer.from(`${JSON.stringify({ voidedApply: apply } satisfies Voided)}\n`));
+    this.#push(Buffer.from(`${JSON.stringify({ voidedApply: apply } satisfies Voided)}\n`));
   }
 
   hides(path: BytePath): void {
-    this.push(Buffer.from(`${JSON.stringify({ hides: path } satisfies Hiding)}\n`));
+    this.#push(Buffer.from(`${JSON.stringify({ hides: path } satisfies Hiding)}\n`));
   }
 
   /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */
   looked(lookedNs: bigint): void {
-    const isNews = this.wrote || this.pieces.length > 0;
-    if (!isNews && this.lookAt !== null) ftruncateSync(this.fd, this.lookAt);
-    this.flush();
+    const isNews = this.#wrote || this.#pieces.length > 0;
+    if (!isNews && this.#lookAt !== null) ftruncateSync(this.#fd, this.#lookAt);
+    this.#flush();
     // Where a power cut takes the note alone, less is known, and nothing wrong.
-    this.isOnlyLooked = !this.wrote;
-    this.push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
+    this.#isOnlyLooked = !this.#wrote;
+    this.#push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
   }
 
   close(): void {
     try {
-      this.flush();
-      if (this.wrote && !this.isOnlyLooked) fdatasyncSync(this.fd);
+      this.#flush();
+      if (this.#wrote && !this.#isOnlyLooked) fdatasyncSync(this.#fd);
     } finally {
-      closeSync(this.fd);
+      closeSync(this.#fd);
     }
   }
 
-  private header(header: Header): void {
-    this.push(Buffer.from(`${JSON.stringify(header)}\n`));
+  #header(header: Header): void {
+    this.#push(Buffer.from(`${JSON.stringify(header)}\n`));
   }
 
-  private push(...pieces: Buffer[]): void {
-    for (const piece of pieces) this.pendingBytes += piece.length;
-    this.pieces.push(...pieces);
-    if (this.pendingBytes >= flushBytes) this.flush();
+  #push(...pieces: Buffer[]): void {
+    for (const piece of pieces) this.#pendingBytes += piece.length;
+    this.#pieces.push(...pieces);
+    if (this.#pendingBytes >= flushBytes) this.#flush();
   }
 
-  private flush(): void {
-    const bytes = Buffer.concat(this.pieces);
-    for (let done = 0; done < bytes.length; ) done += writeSync(this.fd, bytes, done);
-    this.wrote ||= bytes.length > 0;
-    [this.pieces, this.pendingBytes] = [[], 0];
+  #flush(): void {
+    const bytes = Buffer.concat(this.#pieces);
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    this.#wrote ||= bytes.length > 0;
+    [this.#pieces, this.#pendingBytes] = [[], 0];
   }
 }
 

@@ -73,25 +73,25 @@ export function keepBases(place: WorkspacePlace): void {
 
 /** Which paths hide what the base has below them. That is worth noting only where everything below them has a record. */
 class Hiding {
-  private readonly place: WorkspacePlace;
-  private readonly log: BaseLog;
-  private readonly found: BytePath[] = [];
-  private moving = false;
+  readonly #place: WorkspacePlace;
+  readonly #log: BaseLog;
+  readonly #found: BytePath[] = [];
+  #moving = false;
 
   constructor(place: WorkspacePlace, log: BaseLog) {
-    this.place = place;
-    this.log = log;
+    this.#place = place;
+    this.#log = log;
   }
 
   get paths(): readonly BytePath[] {
-    return this.moving ? [] : this.found;
+    return this.#moving ? [] : this.#found;
   }
 
   see(spot: Spot, { hidden }: Ground, kept: Kept | null): void {
-    if (spot.beforeIn === null || hidden || isHiddenInGit(this.place, spot)) return;
-    const { records, hiding } = this.log;
-    if (kept === null && !records.has(spot.path)) this.moving = true;
-    else if (!hiding.has(spot.path) && hidesBase(this.place, spot)) this.found.push(spot.path);
+    if (spot.beforeIn === null || hidden || isHiddenInGit(this.#place, spot)) return;
+    const { records, hiding } = this.#log;
+    if (kept === null && !records.has(spot.path)) this.#moving = true;
+    else if (!hiding.has(spot.path) && hidesBase(this.#place, spot)) this.#found.push(spot.path);
   }
 }
 

@@ -29,85 +29,85 @@ export function listChanges(place: WorkspacePlace): Changes {
 }
 
 class ChangeList {
-  private readonly place: WorkspacePlace;
-  private readonly log: BaseLog;
-  private readonly afterRoot: string;
-  private readonly changes: Change[] = [];
-  private readonly applied: Set<BytePath>;
-  private readonly limit = pathLimit();
-  private readonly links = new HardLinks();
-  private hiddenInGit = 0;
-  private originals: ReadonlyMap<string, BaseRecord> | undefined;
+  readonly #place: WorkspacePlace;
+  readonly #log: BaseLog;
+  readonly #afterRoot: string;
+  readonly #changes: Change[] = [];
+  readonly #applied: Set<BytePath>;
+  readonly #limit = pathLimit();
+  readonly #links = new HardLinks();
+  #hiddenInGit = 0;
+  #originals: ReadonlyMap<string, BaseRecord> | undefined;
 
   constructor(place: WorkspacePlace, log: BaseLog) {
-    this.place = place;
-    this.log = log;
-    this.afterRoot = afterRoot(place);
-    this.applied = new Set(appliedPaths(log));
+    this.#place = place;
+    this.#log = log;
+    this.#afterRoot = afterRoot(place);
+    this.#applied = new Set(appliedPaths(log));
   }
 
   /** `hidden`: what has no record was never there for the agent. */
   visit(spot: Spot, isKnown: () => boolean, hidden: boolean): void {
-    this.applied.delete(spot.path);
-    if (isHiddenInGit(this.place, spot)) {
-      if (this.seemsChanged(spot)) this.hiddenInGit += 1;
+    this.#applied.delete(spot.path);
+    if (isHiddenInGit(this.#place, spot)) {
+      if (this.#seemsChanged(spot)) this.#hiddenInGit += 1;
       return;
     }
     const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
     if (spot.after !== null && after === null) return;
-    const base = this.baseOf(spot, isKnown, hidden);
+    const base = this.#baseOf(spot, isKnown, hidden);
     if (base === undefined) return;
-    const listed = !isEqual(this.place, spot, after, base);
-    const record = this.log.records.get(spot.path);
-    this.links.add({ spot, after, base, record, content: this.contentOf(spot), listed });
-    if (listed) this.push(spot.path, base, after, this.contentOf(spot), isWithFolder(spot) && !base.known);
+    const listed = !isEqual(this.#place, spot, after, base);
+    const record = this.#log.records.get(spot.path);
+    this.#links.add({ spot, after, base, record, content: this.#contentOf(spot), listed });
+    if (listed) this.#push(spot.path, base, after, this.#contentOf(spot), isWithFolder(spot) && !base.known);
   }
 
   finish(): Changes {
-    for (const path of this.applied) this.deletedSince(path);
-    const changes = this.links.complete(this.changes, (path, base, after, content) =>
-      this.changeOf(path, base, after, content),
+    for (const path of this.#applied) this.#deletedSince(path);
+    const changes = this.#links.complete(this.#changes, (path, base, after, content) =>
+      this.#changeOf(path, base, after, content),
     );
     changes.sort((one, other) => (one.path < other.path ? -1 : 1));
-    return { changes, hiddenInGit: this.hiddenInGit };
+    return { changes, hiddenInGit: this.#hiddenInGit };
   }
 
-  private baseOf(spot: Spot, isKnown: () => boolean, hidden: boolean): Base | undefined {
+  #baseOf(spot: Spot, isKnown: () => boolean, hidden: boolean): Base | undefined {
     const record =
-      this.log.records.get(spot.path) ?? (spot.afterName === undefined ? undefined : this.ofOriginal(spot));
+      this.#log.records.get(spot.path) ?? (spot.afterName === undefined ? undefined : this.#ofOriginal(spot));
     const counts =
-      record !== undefined && record.origin !== 'unknown' && (this.place.live || record.origin === 'applied');
-    if (counts) return baseInLog(this.place, this.log, spot.path, record);
+      record !== undefined && record.origin !== 'unknown' && (this.#place.live || record.origin === 'applied');
+    if (counts) return baseInLog(this.#place, this.#log, spot.path, record);
     if (record === undefined && hidden) return { entry: null, content: null, known: true, sha256: null };
-    return baseInTree(this.place, spot, record === undefined && isKnown());
+    return baseInTree(this.#place, spot, record === undefined && isKnown());
   }
 
   /** What was kept of the same file by another name. */
-  private ofOriginal({ before }: Spot): BaseRecord | undefined {
-    this.originals ??= originalsIn(this.log);
-    return this.originals.get(`${before!.dev}:${before!.ino}`);
+  #ofOriginal({ before }: Spot): BaseRecord | undefined {
+    this.#originals ??= originalsIn(this.#log);
+    return this.#originals.get(`${before!.dev}:${before!.ino}`);
   }
 
-  private contentOf({ afterName }: Spot): Content {
-    if (afterName === undefined) return { at: 'tree', root: this.afterRoot };
-    return { at: 'tree', root: indexFolder(this.place), path: afterName };
+  #contentOf({ afterName }: Spot): Content {
+    if (afterName === undefined) return { at: 'tree', root: this.#afterRoot };
+    return { at: 'tree', root: indexFolder(this.#place), path: afterName };
   }
 
   /**
    * Taken over into the project, but unknown to the base, or to the kernel, which then leaves no mark when the agent
    * deletes it: nothing is left that could be visited.
    */
-  private deletedSince(path: BytePath): void {
-    this.push(path, baseInLog(this.place, this.log, path, this.log.records.get(path)!), null, { at: 'lost' });
+  #deletedSince(path: BytePath): void {
+    this.#push(path, baseInLog(this.#place, this.#log, path, this.#log.records.get(path)!), null, { at: 'lost' });
   }
 
-  private push(path: BytePath, base: Base, after: Entry | null, content: Content, unsure = false): void {
-    const change = this.changeOf(path, base, after, content);
-    this.changes.push(unsure ? { ...change, perhapsUnseen: true } : change);
+  #push(path: BytePath, base: Base, after: Entry | null, content: Content, unsure = false): void {
+    const change = this.#changeOf(path, base, after, content);
+    this.#changes.push(unsure ? { ...change, perhapsUnseen: true } : change);
   }
 
-  private changeOf(path: BytePath, base: Base, after: Entry | null, content: Content): Change {
-    this.limit(path);
+  #changeOf(path: BytePath, base: Base, after: Entry | null, content: Content): Change {
+    this.#limit(path);
     return {
       path,
       before: base.entry,
@@ -120,11 +120,11 @@ class ChangeList {
   }
 
   /** A count that misses nothing is not worth reading a repository's objects for. */
-  private seemsChanged({ after, before }: Spot): boolean {
+  #seemsChanged({ after, before }: Spot): boolean {
     if (after === null || before === null) return after !== before;
     if (after.mode !== before.mode) return true;
     if (!after.isFile()) return !after.isDirectory();
-    return this.place.kind === 'overlay' || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
+    return this.#place.kind === 'overlay' || after.size !== before.size || after.mtimeNs !== before.mtimeNs;
   }
 }
 

@@ -158,67 +158,67 @@ function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: Aside): 
 
 /** The way to one path through both trees. */
 class OverlayPath {
-  private readonly place: WorkspacePlace;
-  private readonly names: BytePath[];
-  private readonly aside: Aside;
-  private upper: Anchor;
-  private lower: Anchor | null;
+  readonly #place: WorkspacePlace;
+  readonly #names: BytePath[];
+  readonly #aside: Aside;
+  #upper: Anchor;
+  #lower: Anchor | null;
   /** What the base has where we are does not show through. */
-  private hidden: boolean;
-  private readonly replaced: BytePath[] = [];
+  #hidden: boolean;
+  readonly #replaced: BytePath[] = [];
 
   constructor(place: WorkspacePlace, path: BytePath, aside: Aside) {
-    this.place = place;
-    this.names = path.split('/');
-    this.aside = aside;
-    this.upper = Anchor.reach(afterRoot(place));
-    this.lower = Anchor.reach(place.base);
-    this.hidden = isOpaque(place, this.upper);
+    this.#place = place;
+    this.#names = path.split('/');
+    this.#aside = aside;
+    this.#upper = Anchor.reach(afterRoot(place));
+    this.#lower = Anchor.reach(place.base);
+    this.#hidden = isOpaque(place, this.#upper);
   }
 
   discard(): BytePath[] {
     try {
-      const last = this.names.length - 1;
-      if (this.names.slice(0, last).every((_, index) => this.enter(index))) this.discardHere(this.names[last]!);
-      return this.replaced;
+      const last = this.#names.length - 1;
+      if (this.#names.slice(0, last).every((_, index) => this.#enter(index))) this.#discardHere(this.#names[last]!);
+      return this.#replaced;
     } finally {
-      this.upper.close();
-      this.lower?.close();
+      this.#upper.close();
+      this.#lower?.close();
     }
   }
 
-  private discardHere(name: BytePath): void {
-    if (look(this.upper, name) !== null) this.aside.take(this.upper, name);
+  #discardHere(name: BytePath): void {
+    if (look(this.#upper, name) !== null) this.#aside.take(this.#upper, name);
   }
 
   /** False: neither side can have anything further down, or the base shows through already. */
-  private enter(index: number): boolean {
-    const name = this.names[index]!;
-    const own = look(this.upper, name);
-    if (own === null && !this.hidden) return false;
+  #enter(index: number): boolean {
+    const name = this.#names[index]!;
+    const own = look(this.#upper, name);
+    if (own === null && !this.#hidden) return false;
     const isFolder = own?.isDirectory() ?? false;
-    if (!isFolder && !this.makeFolder(name)) return false;
-    if (!isFolder && own !== null && !isWhiteout(own)) this.replaced.push(this.names.slice(0, index + 1).join('/'));
-    this.go(name);
+    if (!isFolder && !this.#makeFolder(name)) return false;
+    if (!isFolder && own !== null && !isWhiteout(own)) this.#replaced.push(this.#names.slice(0, index + 1).join('/'));
+    this.#go(name);
     return true;
   }
 
   /** The base's folder, but empty: what is in it stays deleted. */
-  private makeFolder(name: BytePath): boolean {
-    const stat = this.lower && look(this.lower, name);
-    if (!this.lower || !stat?.isDirectory() || !isInBase(this.place, this.names.join('/'))) return false;
-    if (look(this.upper, name) !== null) this.aside.take(this.upper, name);
-    return this.aside.put(this.lower, name, stat, this.upper, (made) =>
-      writeMark(Buffer.from(made), `${this.place.marks}.overlay.opaque`, 'y'),
+  #makeFolder(name: BytePath): boolean {
+    const stat = this.#lower && look(this.#lower, name);
+    if (!this.#lower || !stat?.isDirectory() || !isInBase(this.#place, this.#names.join('/'))) return false;
+    if (look(this.#upper, name) !== null) this.#aside.take(this.#upper, name);
+    return this.#aside.put(this.#lower, name, stat, this.#upper, (made) =>
+      writeMark(Buffer.from(made), `${this.#place.marks}.overlay.opaque`, 'y'),
     );
   }
 
-  private go(name: BytePath): void {
-    const [upper, lower] = [this.upper, this.lower];
-    this.upper = upper.enter(toBytes(name));
+  #go(name: BytePath): void {
+    const [upper, lower] = [this.#upper, this.#lower];
+    this.#upper = upper.enter(toBytes(name));
     upper.close();
-    this.lower = lower && look(lower, name)?.isDirectory() ? lower.enter(toBytes(name)) : null;
+    this.#lower = lower && look(lower, name)?.isDirectory() ? lower.enter(toBytes(name)) : null;
     lower?.close();
-    this.hidden ||= isOpaque(this.place, this.upper);
+    this.#hidden ||= isOpaque(this.#place, this.#upper);
   }
 }

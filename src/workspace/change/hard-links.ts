@@ -27,7 +27,7 @@ export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
 }
 
 export class HardLinks {
-  private readonly files = new Map<string, Name[]>();
+  readonly #files = new Map<string, Name[]>();
 
   add({ spot, after, ...found }: Found): void {
     const stat = spot.after;
@@ -35,9 +35,9 @@ export class HardLinks {
     // Names that show through are not counted by the kernel.
     if (stat.nlink < 2n && spot.afterName === undefined) return;
     const file = `${stat.dev}:${stat.ino}`;
-    const names = this.files.get(file) ?? [];
+    const names = this.#files.get(file) ?? [];
     names.push({ ...found, path: spot.path, after, before: fileBefore(spot, found.record) });
-    this.files.set(file, names);
+    this.#files.set(file, names);
   }
 
   /** With what was listed and is a link, and what is nothing but a link. */
@@ -47,7 +47,7 @@ export class HardLinks {
   ): Change[] {
     const linked = new Map<BytePath, BytePath>();
     const more: Change[] = [];
-    for (const names of this.files.values()) {
+    for (const names of this.#files.values()) {
       const [first, ...others] = names.sort(firstName);
       for (const name of others) {
         if (name.listed) linked.set(name.path, first!.path);

@@ -23,60 +23,60 @@ import { entryAt } from '../tree/tree.ts';
 
 /** Entries are made here whole before they are moved to their place, and moved here before they are removed. */
 export class Aside {
-  private readonly path: string;
-  private readonly folder: Anchor;
-  private count = 0;
+  readonly #path: string;
+  readonly #folder: Anchor;
+  #count = 0;
   /** Of files that have other names in the base: one in here. */
-  private readonly names = new Map<string, string>();
+  readonly #names = new Map<string, string>();
 
   constructor(path: string) {
-    this.path = path;
+    this.#path = path;
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    this.folder = Anchor.reach(path);
+    this.#folder = Anchor.reach(path);
   }
 
   /** A folder that is moved takes along whatever is in it. */
   take(folder: Anchor, name: BytePath): void {
-    renameSync(folder.at(toBytes(name)), this.fresh());
+    renameSync(folder.at(toBytes(name)), this.#fresh());
   }
 
   /** Sockets, FIFOs and devices are not made again. False: it is one, or changed meanwhile. */
   put(from: Anchor, name: BytePath, stat: Stat, to: Anchor, prepare?: (path: string) => void): boolean {
-    const path = this.fresh();
-    if (!this.isLinked(stat, path) && !this.make(from, name, stat, path)) return false;
+    const path = this.#fresh();
+    if (!this.#isLinked(stat, path) && !this.#make(from, name, stat, path)) return false;
     prepare?.(path);
-    if (stat.isFile() && stat.nlink > 1n) this.keepName(stat, path);
+    if (stat.isFile() && stat.nlink > 1n) this.#keepName(stat, path);
     renameSync(path, to.at(toBytes(name)));
     return true;
   }
 
   /** What is one file in the base is one again, as far as all its names are put back together. */
-  private isLinked({ dev, ino }: Stat, path: string): boolean {
-    const other = this.names.get(`${dev}:${ino}`);
+  #isLinked({ dev, ino }: Stat, path: string): boolean {
+    const other = this.#names.get(`${dev}:${ino}`);
     if (other !== undefined) linkSync(other, path);
     return other !== undefined;
   }
 
-  private keepName({ dev, ino }: Stat, path: string): void {
-    const [key, name] = [`${dev}:${ino}`, this.fresh()];
-    if (this.names.has(key)) return;
+  #keepName({ dev, ino }: Stat, path: string): void {
+    const [key, name] = [`${dev}:${ino}`, this.#fresh()];
+    if (this.#names.has(key)) return;
     linkSync(path, name);
-    this.names.set(key, name);
+    this.#names.set(key, name);
   }
 
   /** What is left over by a crash goes the next time. */
   dispose(): void {
-    this.folder.close();
-    const { status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', this.path]);
-    if (status !== 0) throw new Fault('internal', `cannot remove ${this.path}: ${stderr?.toString().trim()}`);
+    this.#folder.close();
+    const { status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', this.#path]);
+    if (status !== 0) throw new Fault('internal', `cannot remove ${this.#path}: ${stderr?.toString().trim()}`);
   }
 
-  private fresh(): string {
-    this.count += 1;
-    return join(this.path, `${process.pid}-${Date.now()}-${this.count}`);
+  #fresh(): string {
+    this.#count += 1;
+    return join(this.#path, `${process.pid}-${Date.now()}-${this.#count}`);
   }
 
-  private make(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
+  #make(from: Anchor, name: BytePath, stat: Stat, path: string): boolean {
     const entry = entryAt(from, name, stat);
     if (entry?.type === 'link') symlinkSync(toBytes(entry.target!), path);
     else if (entry?.type === 'folder') mkdirSync(path);

@@ -63,93 +63,93 @@ interface Frame {
 }
 
 class TreeCopy {
-  private readonly from: Cursor;
-  private readonly to: Cursor;
-  private readonly device: bigint;
-  private readonly stack: Frame[];
-  private readonly target: string;
+  readonly #from: Cursor;
+  readonly #to: Cursor;
+  readonly #device: bigint;
+  readonly #stack: Frame[];
+  readonly #target: string;
   /** Files that have other names, by their number. */
-  private readonly copied = new Map<bigint, BytePath>();
-  private sharesBlocks = true;
+  readonly #copied = new Map<bigint, BytePath>();
+  #sharesBlocks = true;
 
   constructor(from: Cursor, to: Cursor, target: string) {
-    this.from = from;
-    this.to = to;
-    this.target = target;
+    this.#from = from;
+    this.#to = to;
+    this.#target = target;
     const stat = fstatSync(from.here!.fd, { bigint: true });
-    this.device = stat.dev;
-    this.stack = [{ name: '', stat, names: from.here!.list(), next: 0 }];
+    this.#device = stat.dev;
+    this.#stack = [{ name: '', stat, names: from.here!.list(), next: 0 }];
   }
 
   /** Where it is. */
   get path(): BytePath {
-    const folders = this.stack.slice(1).map(({ name }) => name);
-    const top = this.stack.at(-1);
+    const folders = this.#stack.slice(1).map(({ name }) => name);
+    const top = this.#stack.at(-1);
     return [...folders, top?.names[top.next - 1] ?? ''].join('/');
   }
 
   run(): void {
-    for (let top = this.stack.at(-1); top !== undefined; top = this.stack.at(-1)) {
+    for (let top = this.#stack.at(-1); top !== undefined; top = this.#stack.at(-1)) {
       const name = top.names[top.next++];
-      if (name === undefined) this.leave(top);
-      else this.copy(name);
+      if (name === undefined) this.#leave(top);
+      else this.#copy(name);
     }
   }
 
   /** A folder gets its mode last: it might forbid to fill it. */
-  private leave({ stat }: Frame): void {
-    settle(this.to.here!.fd, stat);
-    this.stack.pop();
-    if (this.stack.length === 0) return;
-    this.from.up();
-    this.to.up();
+  #leave({ stat }: Frame): void {
+    settle(this.#to.here!.fd, stat);
+    this.#stack.pop();
+    if (this.#stack.length === 0) return;
+    this.#from.up();
+    this.#to.up();
   }
 
-  private copy(name: BytePath): void {
+  #copy(name: BytePath): void {
     for (let tries = 0; tries < maxTries; tries += 1) {
-      const folder = this.from.here;
-      if (folder === null) throw this.changing();
+      const folder = this.#from.here;
+      if (folder === null) throw this.#changing();
       const stat = look(folder, name);
-      if (stat === null || this.copyAs(typeOf(stat), name, folder, stat)) return;
+      if (stat === null || this.#copyAs(typeOf(stat), name, folder, stat)) return;
     }
-    throw this.changing();
+    throw this.#changing();
   }
 
   /** False: it is no longer that. */
-  private copyAs(type: ReturnType<typeof typeOf>, name: BytePath, folder: Anchor, stat: Stat): boolean {
-    if (type === 'folder') return this.enter(name);
-    if (type === 'link') return this.copyLink(name, folder, stat);
-    return type !== 'file' || (using(openRegular(folder, name), (part) => this.copyFile(name, part)) ?? false);
+  #copyAs(type: ReturnType<typeof typeOf>, name: BytePath, folder: Anchor, stat: Stat): boolean {
+    if (type === 'folder') return this.#enter(name);
+    if (type === 'link') return this.#copyLink(name, folder, stat);
+    return type !== 'file' || (using(openRegular(folder, name), (part) => this.#copyFile(name, part)) ?? false);
   }
 
   /** Of another filesystem nothing but the folder it is mounted on. */
-  private enter(name: BytePath): boolean {
-    if (!this.from.down(name)) return false;
-    const folder = this.from.here!;
+  #enter(name: BytePath): boolean {
+    if (!this.#from.down(name)) return false;
+    const folder = this.#from.here!;
     const stat = fstatSync(folder.fd, { bigint: true });
-    const names = stat.dev === this.device ? folder.list() : [];
-    mkdirSync(pathOf(this.spot(name)), 0o700);
-    if (!this.to.down(name)) throw new Fault('internal', 'a folder that was just made is gone');
-    this.stack.push({ name, stat, names, next: 0 });
+    const names = stat.dev === this.#device ? folder.list() : [];
+    mkdirSync(pathOf(this.#spot(name)), 0o700);
+    if (!this.#to.down(name)) throw new Fault('internal', 'a folder that was just made is gone');
+    this.#stack.push({ name, stat, names, next: 0 });
     return true;
   }
 
-  private copyLink(name: BytePath, folder: Anchor, stat: Stat): boolean {
+  #copyLink(name: BytePath, folder: Anchor, stat: Stat): boolean {
     const entry = entryAt(folder, name, stat);
     if (entry === null) return false;
-    symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.spot(name)));
-    holdingNew(this.spot(name), 'link', (fd) => settle(fd, stat));
+    symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.#spot(name)));
+    holdingNew(this.#spot(name), 'link', (fd) => settle(fd, stat));
     return true;
   }
 
-  private copyFile(name: BytePath, part: Part): true {
+  #copyFile(name: BytePath, part: Part): true {
     const stat = fstatSync(part.fd, { bigint: true });
-    if (stat.nlink > 1n && this.isLinked(name, stat)) return true;
-    if (this.share(name, part)) {
-      holdingNew(this.spot(name), 'file', (fd) => settle(fd, stat));
+    if (stat.nlink > 1n && this.#isLinked(name, stat)) return true;
+    if (this.#share(name, part)) {
+      holdingNew(this.#spot(name), 'file', (fd) => settle(fd, stat));
       return true;
     }
-    const fd = openSync(pathOf(this.spot(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fd = openSync(pathOf(this.#spot(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       copyData(part, fd);
       settle(fd, stat);
@@ -160,12 +160,12 @@ class TreeCopy {
   }
 
   /** Becomes another name of what was copied before; false: nothing was, or it cannot have another. */
-  private isLinked(name: BytePath, { ino, dev }: Stat): boolean {
-    const first = dev === this.device ? this.copied.get(ino) : undefined;
-    this.copied.set(ino, first ?? this.path);
+  #isLinked(name: BytePath, { ino, dev }: Stat): boolean {
+    const first = dev === this.#device ? this.#copied.get(ino) : undefined;
+    this.#copied.set(ino, first ?? this.path);
     if (first === undefined) return false;
     try {
-      linkSync(Buffer.concat([Buffer.from(`${this.target}/`), toBytes(first)]), pathOf(this.spot(name)));
+      linkSync(Buffer.concat([Buffer.from(`${this.#target}/`), toBytes(first)]), pathOf(this.#spot(name)));
       return true;
     } catch (error) {
       if (!['EMLINK', 'ENAMETOOLONG', 'EPERM'].some((code) => isErrno(error, code))) throw error;
@@ -174,27 +174,27 @@ class TreeCopy {
   }
 
   /** All or nothing; Node's own copy instead never ends when the file shrinks under it. */
-  private share(name: BytePath, { fd }: Part): boolean {
-    if (!this.sharesBlocks) return false;
+  #share(name: BytePath, { fd }: Part): boolean {
+    if (!this.#sharesBlocks) return false;
     try {
       const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE;
-      copyFileSync(`/proc/self/fd/${fd}`, pathOf(this.spot(name)), flags);
+      copyFileSync(`/proc/self/fd/${fd}`, pathOf(this.#spot(name)), flags);
       return true;
     } catch (error) {
       if (!cannotShare.some((code) => isErrno(error, code))) throw error;
-      this.sharesBlocks = false;
+      this.#sharesBlocks = false;
       return false;
     }
   }
 
-  private changing(): Fault {
+  #changing(): Fault {
     return new Fault('conflict', `${toText(this.path)} is being changed all the time, so it cannot be copied`, {
       hint: 'Stop what works on it, and try again.',
     });
   }
 
-  private spot(name: BytePath) {
-    return { folder: this.to.here!, name };
+  #spot(name: BytePath) {
+    return { folder: this.#to.here!, name };
   }
 }
 

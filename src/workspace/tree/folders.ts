@@ -16,21 +16,21 @@ export interface Spot {
 }
 
 export class Folders {
-  private readonly root: Anchor;
-  private readonly opened = new Map<BytePath, Anchor>();
+  readonly #root: Anchor;
+  readonly #opened = new Map<BytePath, Anchor>();
 
   constructor(root: string) {
-    this.root = Anchor.reach(root);
+    this.#root = Anchor.reach(root);
   }
 
   /** Null where there is no such folder, or a link or file is on the way. */
   open(path: BytePath): Anchor | null {
-    if (path === '') return this.root;
-    const known = this.opened.get(path);
+    if (path === '') return this.#root;
+    const known = this.#opened.get(path);
     if (known) return known;
     const parent = this.open(parentOf(path));
     const folder = parent && enter(parent, nameOf(path));
-    if (folder) this.keep(path, folder);
+    if (folder) this.#keep(path, folder);
     return folder;
   }
 
@@ -46,18 +46,18 @@ export class Folders {
   }
 
   forget(): void {
-    for (const folder of this.opened.values()) folder.close();
-    this.opened.clear();
+    for (const folder of this.#opened.values()) folder.close();
+    this.#opened.clear();
   }
 
   close(): void {
     this.forget();
-    this.root.close();
+    this.#root.close();
   }
 
-  private keep(path: BytePath, folder: Anchor): void {
-    if (this.opened.size >= maxOpen) this.forget();
-    this.opened.set(path, folder);
+  #keep(path: BytePath, folder: Anchor): void {
+    if (this.#opened.size >= maxOpen) this.forget();
+    this.#opened.set(path, folder);
   }
 }
 

@@ -27,15 +27,15 @@ export type Source =
 type Elsewhere = Source & { from: 'content' };
 
 export class Reader {
-  private readonly trees = new Map<string, Folders>();
-  private readonly logs = new Map<string, number>();
+  readonly #trees = new Map<string, Folders>();
+  readonly #logs = new Map<string, number>();
 
   /** Null where it is longer, not a file (any more), or nowhere. */
   read(source: Source, maxBytes: number): Uint8Array | null {
     if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
     const { content } = source;
-    if (content.at === 'log') return content.lengthBytes > maxBytes ? null : this.kept(content);
-    return using(this.open(source), (part) => {
+    if (content.at === 'log') return content.lengthBytes > maxBytes ? null : this.#kept(content);
+    return using(this.#open(source), (part) => {
       if (part.lengthBytes > maxBytes) return null;
       const bytes = Buffer.allocUnsafe(part.lengthBytes);
       return bytes.subarray(0, readChunk(part, 0, bytes));
@@ -45,59 +45,59 @@ export class Reader {
   /** Copies all of it into an empty file. */
   copy(source: Source, toFd: number): Copied {
     if (source.from === 'bytes') return write(source.bytes, toFd);
-    const copied = using(this.open(source), (part) => copyPart(part, toFd));
+    const copied = using(this.#open(source), (part) => copyPart(part, toFd));
     if (copied === null) throw new Fault('conflict', `${toText(source.path)} went away while it was being read`);
     return copied;
   }
 
   hash(source: Source): string | null {
     if (source.from === 'bytes') return createHash('sha256').update(source.bytes).digest('hex');
-    return using(this.open(source), hashOf)?.sha256 ?? null;
+    return using(this.#open(source), hashOf)?.sha256 ?? null;
   }
 
   /** False when either is nowhere. */
   same(one: Source, other: Source): boolean {
-    if (one.from === 'bytes') return this.sameAs(one.bytes, other);
-    if (other.from === 'bytes') return this.sameAs(other.bytes, one);
+    if (one.from === 'bytes') return this.#sameAs(one.bytes, other);
+    if (other.from === 'bytes') return this.#sameAs(other.bytes, one);
     // Read once, by a descriptor that stays open.
-    if (other.content.at === 'log') return this.sameAs(this.kept(other.content), one);
-    if (one.content.at === 'log') return this.sameAs(this.kept(one.content), other);
-    return using(this.open(one), (a) => using(this.open(other), (b) => sameBytes(a, b))) ?? false;
+    if (other.content.at === 'log') return this.#sameAs(this.#kept(other.content), one);
+    if (one.content.at === 'log') return this.#sameAs(this.#kept(one.content), other);
+    return using(this.#open(one), (a) => using(this.#open(other), (b) => sameBytes(a, b))) ?? false;
   }
 
   close(): void {
-    for (const tree of this.trees.values()) tree.close();
-    for (const fd of this.logs.values()) closeSync(fd);
-    this.trees.clear();
-    this.logs.clear();
+    for (const tree of this.#trees.values()) tree.close();
+    for (const fd of this.#logs.values()) closeSync(fd);
+    this.#trees.clear();
+    this.#logs.clear();
   }
 
-  private sameAs(bytes: Uint8Array, other: Source): boolean {
+  #sameAs(bytes: Uint8Array, other: Source): boolean {
     const read = this.read(other, bytes.length);
     return read !== null && Buffer.compare(read, bytes) === 0;
   }
 
-  private kept(content: Content & { at: 'log' }): Buffer {
+  #kept(content: Content & { at: 'log' }): Buffer {
     try {
-      return readKept(this.log(content.file), content);
+      return readKept(this.#log(content.file), content);
     } catch (error) {
       const earlier = earlierLog(content.file);
       if (!isFault(error, 'corrupt') || !existsSync(earlier)) throw error;
-      return readKept(this.log(earlier), content);
+      return readKept(this.#log(earlier), content);
     }
   }
 
-  private log(file: string): number {
-    const fd = this.logs.get(file) ?? openSync(file, 'r');
-    this.logs.set(file, fd);
+  #log(file: string): number {
+    const fd = this.#logs.get(file) ?? openSync(file, 'r');
+    this.#logs.set(file, fd);
     return fd;
   }
 
-  private open({ content, path: own }: Elsewhere): Part | null {
+  #open({ content, path: own }: Elsewhere): Part | null {
     if (content.at !== 'tree') return openContent(content, own);
     const path = content.path ?? own;
-    const tree = this.trees.get(content.root) ?? new Folders(content.root);
-    this.trees.set(content.root, tree);
+    const tree = this.#trees.get(content.root) ?? new Folders(content.root);
+    this.#trees.set(content.root, tree);
     const folder = tree.open(parentOf(path));
     return folder && openRegular(folder, nameOf(path));
   }

@@ -20,72 +20,72 @@ interface Level {
 }
 
 export class Cursor {
-  private readonly root: Anchor;
-  private readonly levels: Level[] = [];
+  readonly #root: Anchor;
+  readonly #levels: Level[] = [];
   /** Of the last levels, in their order. Null: it was gone when it was to be opened again. */
-  private readonly opened: (Anchor | null)[] = [];
+  readonly #opened: (Anchor | null)[] = [];
   /** Something was not there any more when it was to be opened. */
   lostTrack = false;
 
   constructor(path: string) {
-    this.root = Anchor.reach(path);
+    this.#root = Anchor.reach(path);
   }
 
   /** Null: the folder we were in is no longer where it was. */
   get here(): Anchor | null {
-    return this.levels.length === 0 ? this.root : this.opened.at(-1)!;
+    return this.#levels.length === 0 ? this.#root : this.#opened.at(-1)!;
   }
 
   /** False where that is no folder, or none any more. */
   down(name: BytePath): boolean {
-    const folder = this.here === null ? null : this.enter(this.here, name);
+    const folder = this.here === null ? null : this.#enter(this.here, name);
     if (folder === null) return false;
-    this.levels.push({ name, identity: null });
-    this.opened.push(folder);
-    if (this.opened.length > openAtMost) this.leave(this.opened.shift()!);
+    this.#levels.push({ name, identity: null });
+    this.#opened.push(folder);
+    if (this.#opened.length > openAtMost) this.#leave(this.#opened.shift()!);
     return true;
   }
 
-  private leave(folder: Anchor | null): void {
+  #leave(folder: Anchor | null): void {
     if (folder === null) return;
-    this.levels.at(-openAtMost - 1)!.identity = identityOf(folder);
+    this.#levels.at(-openAtMost - 1)!.identity = identityOf(folder);
     folder.close();
   }
 
   up(): void {
-    this.levels.pop();
-    const below = this.opened.pop() ?? null;
-    if (this.levels.length > 0 && this.opened.length === 0) this.opened.push(this.above(below) ?? this.again());
+    this.#levels.pop();
+    const below = this.#opened.pop() ?? null;
+    if (this.#levels.length > 0 && this.#opened.length === 0) this.#opened.push(this.#above(below) ?? this.#again());
     below?.close();
   }
 
-  private above(below: Anchor | null): Anchor | null {
+  #above(below: Anchor | null): Anchor | null {
     const folder = below && unlessGone(() => below.enter('..'));
-    if (folder === null || identityOf(folder) === this.levels.at(-1)!.identity) return folder;
+    if (folder === null || identityOf(folder) === this.#levels.at(-1)!.identity) return folder;
     folder.close();
     return null;
   }
 
-  private again(): Anchor | null {
-    let folder: Anchor | null = this.root;
-    for (const { name } of this.levels) {
-      const next: Anchor | null = this.enter(folder, name);
-      if (folder !== this.root) folder.close();
+  #again(): Anchor | null {
+    let folder: Anchor | null = this.#root;
+    for (const { name } of this.#levels) {
+      const next: Anchor | null = this.#enter(folder, name);
+      if (folder !== this.#root) folder.close();
       if (next === null) return null;
       folder = next;
     }
     return folder;
   }
 
-  private enter(from: Anchor, name: BytePath): Anchor | null {
+  #enter(from: Anchor, name: BytePath): Anchor | null {
     const folder = enter(from, name);
     if (folder === null) this.lostTrack = true;
     return folder;
   }
 
   close(): void {
-    for (const folder of this.opened) folder?.close();
-    this.root.close();
+    for (const folder of this.#opened) folder?.close();
+    this.#root.close();
   }
 }
 
