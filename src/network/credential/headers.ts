@@ -1,8 +1,8 @@
 /** What of the headers of a message is passed on to the host of a credential, and back. */
 import type { IncomingMessage } from 'node:http';
+import { type Headers, hopByHop, namedByConnection, pairs } from '../../lib/http-headers.ts';
 import { occurs } from '../../lib/occurrence.ts';
 import { Fault } from '../../model/fault.ts';
-import { type Headers, hopByHop, namedByConnection, pairs } from '../headers.ts';
 import type { Call } from '../network.ts';
 
 /** Servers that hand headers on as variables do not tell these apart. */

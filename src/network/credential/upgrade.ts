@@ -1,8 +1,8 @@
-/** WebSockets: the handshake is a request like any other, and what follows is passed both ways as it is. */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+/** WebSockets to the host of a credential: the handshake gets the header, what follows passes both ways as it is. */
+import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
+import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import { headText } from '../headers.ts';
 import type { Call } from '../network.ts';
 import { echoIn, responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -16,46 +16,34 @@ interface Upgrading {
   readonly head: Buffer;
 }
 
-/** Of protocols only that one: others, such as HTTP/2, would carry requests that nobody looks at. */
+/** Other protocols, such as HTTP/2, would carry requests that the forwarder does not check. */
 export function passUpgrade(call: Call, order: Outgoing, { request, socket, head }: Upgrading): void {
-  if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-    refuseOn(socket, 501, new Fault('unsupported', 'the only protocol to change to is websocket'));
+  if (!isWebSocketRequest(request)) {
+    refuseOn(socket, 501, new Fault('unsupported', 'the only upgrade that passes is to WebSocket, without a body'));
     return;
   }
   openUpstream(call).then(
-    (stream) => shakeHands(call, stream, order, { socket, head }),
+    (server) => shakeHands(call, server, order, { socket, head }),
     (error: unknown) => refuseOn(socket, 502, asFault(error)),
   );
 }
 
-function shakeHands(call: Call, stream: Duplex, order: Outgoing, { socket, head }: Omit<Upgrading, 'request'>): void {
-  const headers = [...order.headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
-  const upstream = httpRequest({
-    ...order,
-    headers,
-    setHost: false,
-    createConnection: () => stream as never,
+function shakeHands(call: Call, server: Duplex, order: Outgoing, { socket, head }: Omit<Upgrading, 'request'>): void {
+  passHandshake({
+    request: order,
+    client: socket,
+    server,
+    responseHeaders: (response) => {
+      const echo = echoIn(call, response);
+      if (echo) throw echo;
+      return responseHeaders(response.rawHeaders);
+    },
+    opened: (first) => {
+      socket.write(first);
+      server.write(head);
+      pipeline(socket, call.counted('sent'), server, call.counted('received'), socket, () => {});
+    },
+    declined: (response) => pipeline(response, call.counted('received'), socket, () => {}),
+    failed: (error) => refuseOn(socket, 502, asFault(error)),
   });
-  socket.once('close', () => stream.destroy());
-  upstream.on('error', (error) => refuseOn(socket, 502, asFault(error)));
-  const isPassed = (answer: IncomingMessage, more: readonly string[]): boolean => {
-    const echo = echoIn(call, answer);
-    if (echo) refuseOn(socket, 502, echo);
-    else socket.write(headOf(answer, more));
-    return echo === null;
-  };
-  upstream.once('response', (answer) => {
-    if (isPassed(answer, ['connection', 'close'])) pipeline(answer, socket, () => {});
-  });
-  upstream.once('upgrade', (answer, opened, first) => {
-    if (!isPassed(answer, ['connection', 'Upgrade', 'upgrade', 'websocket'])) return;
-    socket.write(first);
-    opened.write(head);
-    pipeline(socket, call.counted('sent'), opened, call.counted('received'), socket, () => {});
-  });
-  upstream.end();
-}
-
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, more: readonly string[]): string {
-  return headText(statusCode!, statusMessage!, [...responseHeaders(rawHeaders), ...more]);
 }

@@ -1,6 +1,6 @@
 /** Bodies of answers, read as far as it takes to know where they end. */
 import type { IncomingMessage } from 'node:http';
-import { valuesOf } from '../headers.ts';
+import { valuesOf } from '../../lib/http-headers.ts';
 
 export interface Body {
   readonly isOver: boolean;

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
+import { type Headers, valuesOf } from '../../lib/http-headers.ts';
 import { endpointText } from '../../model/host.ts';
-import { type Headers, valuesOf } from '../headers.ts';
 import { Refused } from '../lookup.ts';
 import type { Forwarder } from '../network.ts';
 import type { Attempt } from './attempt.ts';
@@ -13,7 +13,7 @@ import { refusalText, refuse, refusedBy } from './refusal.ts';
 import { counted, type Passing, pour } from './relay.ts';
 import { endpoint, passedOn, type Wanted, wantedBy } from './request.ts';
 import { takeTunnel } from './tunnel.ts';
-import { checkUpgrade, shakeHands } from './upgrade.ts';
+import { checkUpgrade, passUpgrade } from './upgrade.ts';
 import { farewell, type Visit } from './visit.ts';
 
 const maxHeaderBytes = 64 * 1024;
@@ -103,7 +103,7 @@ export class HttpFront {
       const wanted = wantedBy(request, visit.fixed);
       checkUpgrade(request);
       const upstream = await reach(visit, attempt, wanted);
-      shakeHands({ request, socket, wanted, upstream, attempt, attached: visit.attached });
+      passUpgrade({ request, socket, wanted, upstream, attempt, attached: visit.attached });
     } catch (error) {
       const refused = refusedBy(error);
       attempt.refuse(request.url ?? '', refused);

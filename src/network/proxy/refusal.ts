@@ -1,6 +1,6 @@
 /** How a client of plain HTTP hears of what is refused. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { headText } from '../headers.ts';
+import { headText } from '../../lib/http-headers.ts';
 import { Refused } from '../lookup.ts';
 
 export function refusedBy(error: unknown): Refused {

@@ -3,10 +3,10 @@
  * refused; what is passed on is written anew from what was read, so nothing is hidden between the lines.
  */
 import type { IncomingMessage } from 'node:http';
+import { type Headers, hopByHop, namedByConnection, pairs, valuesOf } from '../../lib/http-headers.ts';
 import { isFault } from '../../model/fault.ts';
 import { type Endpoint, endpointText, parseEndpoint } from '../../model/host.ts';
 import { printable } from '../../model/name.ts';
-import { type Headers, hopByHop, namedByConnection, pairs, valuesOf } from '../headers.ts';
 import { Refused } from '../lookup.ts';
 
 const httpPort = 80;

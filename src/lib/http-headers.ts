@@ -1,7 +1,7 @@
-/** Headers of messages, flat, name and value in turn: as Node has received them (`rawHeaders`) and takes them. */
+/** HTTP headers as a flat list, name and value in turn: the form in which Node reads (`rawHeaders`) and writes them. */
 export type Headers = readonly string[];
 
-/** About one connection only (RFC 9110). What `Connection` names is, too. */
+/** Headers about one connection only (RFC 9110). Those that `Connection` names are, too. */
 export const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -32,7 +32,7 @@ export function pairs(headers: Headers): [name: string, value: string][] {
   return Array.from({ length: headers.length / 2 }, (_, at) => [headers[at * 2]!, headers[at * 2 + 1]!]);
 }
 
-/** The head of an answer, as it is written to a socket. */
+/** The head of a response as text for a socket. */
 export function headText(status: number, reason: string, headers: Headers): string {
   const lines = pairs(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reason}`, ...lines, '', ''].join('\r\n');
