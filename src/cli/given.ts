@@ -1,6 +1,6 @@
 /** What the API calls a field, in the words of whoever typed the command. */
 import { Fault } from '../model/fault.ts';
-import type { CommandEntry } from './commands.ts';
+import type { CommandEntry } from './cli.ts';
 
 /** What is neither an option nor an argument. */
 const others: Readonly<Record<string, string>> = { command: 'the command', author: 'the author' };

@@ -2,10 +2,10 @@
 import { packageVersion } from '../lib/package.ts';
 import { asFault } from '../model/fault.ts';
 import { checkUserName } from '../model/user.ts';
-import { socketOf } from './access.ts';
-import type { CommandEntry } from './commands.ts';
-import { type Context, homeOf, type Invocation, type Perform } from './context.ts';
+import type { CommandEntry, Context, Invocation, Perform } from './cli.ts';
+import { socketOf } from './connect/access.ts';
 import { asGiven } from './given.ts';
+import { homeOf } from './home.ts';
 import { Output } from './output/output.ts';
 import { brokenPipe } from './pipe.ts';
 import type { GlobalOptions } from './program.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../model/fault.ts';
-import { uidOf } from './account.ts';
-import { homeOf } from './context.ts';
+import { homeOf } from './home.ts';
 import { parseCount, parseEnv, parseNumber, parsePairs, parseSeconds } from './option.ts';
 import { absolute } from './paths.ts';
-import { sandboxRequest } from './request.ts';
-import { checkVolume } from './volume.ts';
+import { sandboxRequest } from './sandbox/request.ts';
+import { uidOf } from './storage/account.ts';
+import { checkVolume } from './storage/volume.ts';
 
 /** With the cure. */
 function invalid(work: () => unknown): void {

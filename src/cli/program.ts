@@ -2,8 +2,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { packageVersion } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
-import { type CommandEntry, commands, type GroupEntry, groups, type OptionEntry } from './commands.ts';
-import type { Invocation } from './context.ts';
+import type { CommandEntry, GroupEntry, Invocation, OptionEntry } from './cli.ts';
+import { areas, commands, groups } from './commands.ts';
 
 export interface GlobalOptions {
   readonly home?: string;
@@ -90,7 +90,7 @@ const environment = [
 function buildHelp(program: Command): Command {
   const help = new Command('help').argument('[command...]').usage('[COMMAND]').summary('explain a command');
   return help
-    .helpGroup('First contact:')
+    .helpGroup('Getting started:')
     .copyInheritedSettings(program)
     .action(async (words: readonly string[]) => {
       let found = program;
@@ -115,14 +115,20 @@ function parentOf(entry: CommandEntry, program: Command): Command {
   return made;
 }
 
-function buildGroup({ name, area, summary }: GroupEntry, program: Command): Command {
+function buildGroup({ name, summary }: GroupEntry, program: Command): Command {
   return new Command(name)
     .summary(`${summary}: ${wordsIn(name).join(', ')}`)
     .description(sentence(summary))
-    .helpGroup(area)
+    .helpGroup(headingOf(name))
     .copyInheritedSettings(program)
     .usage('COMMAND')
     .helpCommand(false);
+}
+
+/** The heading under which `carrel help` shows a command of one word or a group. */
+function headingOf(name: string): string {
+  const has = (entries: readonly { readonly name: string }[] = []) => entries.some((entry) => entry.name === name);
+  return areas.find(({ commands, groups }) => has(commands) || has(groups))!.heading;
 }
 
 /** The second words of its commands. */
@@ -139,7 +145,7 @@ function buildCommand(entry: CommandEntry, program: Command, tail: readonly stri
   const command = new Command(second ?? first)
     .summary(entry.summary)
     .description(sentence(entry.summary))
-    .helpGroup(second === undefined ? entry.area : 'Commands:')
+    .helpGroup(second === undefined ? headingOf(entry.name) : 'Commands:')
     .copyInheritedSettings(program);
   if (entry.args) command.arguments(entry.args);
   if (entry.usage) command.usage(entry.usage);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { draft as drafted } from '../../src/cli/init/draft.ts';
+import { draft as drafted } from '../../src/cli/getting-started/init/draft.ts';
 import { compose } from '../../src/fleet/compose.ts';
 import { declare } from '../../src/fleet/declare.ts';
 import { readYaml } from '../../src/lib/yaml.ts';

@@ -1,4 +1,4 @@
-import { type CommandEntry, type GroupEntry, nameKinds, type OptionEntry } from '../commands.ts';
+import { type CommandEntry, type GroupEntry, nameKinds, type OptionEntry } from '../cli.ts';
 import {
   firstWords,
   flagsOf,

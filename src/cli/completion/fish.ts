@@ -1,4 +1,4 @@
-import type { CommandEntry, GroupEntry, OptionEntry } from '../commands.ts';
+import type { CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, valuedFlags } from './word.ts';
 
 export function fish(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {

@@ -1,4 +1,4 @@
-import type { CommandEntry, GroupEntry, NameKind, OptionEntry } from '../commands.ts';
+import type { CommandEntry, GroupEntry, NameKind, OptionEntry } from '../cli.ts';
 
 /** Options that every command takes. */
 export const globalOptions: readonly OptionEntry[] = [

@@ -1,4 +1,4 @@
-import { type CommandEntry, type GroupEntry, type NameKind, nameKinds, type OptionEntry } from '../commands.ts';
+import { type CommandEntry, type GroupEntry, type NameKind, nameKinds, type OptionEntry } from '../cli.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, optionsOf, quoted } from './word.ts';
 
 export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {

@@ -3,8 +3,8 @@ import type { Client } from '../../api/client.ts';
 import type { FleetStep } from '../../api/routes.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isVolumeType } from '../../model/volume.ts';
-import { tellFallback } from '../fallback.ts';
 import type { Output } from '../output/output.ts';
+import { tellFallback } from '../sandbox/fallback.ts';
 
 type Act = FleetStep['act'];
 type StepOf<A extends Act> = Extract<FleetStep, { act: A }>;

@@ -2,18 +2,18 @@
 import type { Client } from '../../api/client.ts';
 import type { FleetPlan, FleetStep } from '../../api/routes.ts';
 import { Fault, isFault } from '../../model/fault.ts';
-import type { Context } from '../context.ts';
-import { connect } from '../daemon.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 import { catchSignals } from '../signals.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
-import { askTrust } from '../trust.ts';
 import { act, type Hands } from './act.ts';
 import { endedAtOnce } from './ended-at-once.ts';
 import type { FleetFile } from './file.ts';
 import { Fleet } from './fleet.ts';
 import { Progress } from './progress.ts';
 import { doneLine, forecast, stepLine, summary } from './report.ts';
+import { askTrust } from './trust.ts';
 
 export interface FleetOptions {
   readonly dryRun?: boolean;

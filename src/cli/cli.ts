@@ -1,0 +1,93 @@
+/**
+ * The command line: what a command is.
+ *
+ * Commands are data. Each area of the README's command table is a folder with a table in the file of the folder's name;
+ * `commands.ts` joins the tables. The parser, the help and the completion scripts are made from them, and a command's
+ * own file is loaded only when it runs.
+ *
+ * Output. Results go to stdout; notes, warnings, progress and errors go to stderr. With `--json` stdout carries one JSON
+ * document, or one a line for streams, and stderr carries errors only, as JSON too. An error says what failed, on what and
+ * why; `hint:` says what to do, where possible with the command.
+ *
+ * Exit codes are those of `consequences` in `model/fault.ts`: 0 ok, 2 invalid request, 3 unsupported here, 4 not allowed,
+ * 5 not found, 6 conflict or wrong state, 7 exhausted, 70 our fault, 75 try again, 130 interrupted. `run` and `exec` end
+ * with the exit code of the command inside.
+ */
+import type { Output } from './output/output.ts';
+
+/** The surroundings of one use of a command. */
+export interface Context {
+  /** Absolute path of the installation. */
+  readonly home: string;
+  /** The socket of a daemon of another account, used instead of the home's own daemon; null: there is none. */
+  readonly socket: string | null;
+  /** The user that the owner acts as; null: the caller's own. */
+  readonly user: string | null;
+  readonly json: boolean;
+  readonly out: Output;
+}
+
+/** One use of a command: the arguments before `--`, its options, and the words after `--`. */
+export interface Invocation<Options = object> {
+  readonly args: readonly string[];
+  readonly options: Options;
+  readonly command: readonly string[];
+}
+
+/** The default export of a command's file. Resolves to the exit code; undefined is 0. */
+export type Perform<Options = never> = (
+  context: Context,
+  invocation: Invocation<Options>,
+) => Promise<number | undefined> | Promise<void>;
+
+/** One folder of commands, under one heading of `carrel help`. */
+export interface Area {
+  readonly heading: string;
+  readonly groups?: readonly GroupEntry[];
+  readonly commands: readonly CommandEntry[];
+}
+
+/** The first word of several commands of two words. */
+export interface GroupEntry {
+  readonly name: string;
+  readonly summary: string;
+}
+
+export interface CommandEntry {
+  /** One word, or the word of a group and one more. */
+  readonly name: string;
+  readonly summary: string;
+  /** `<name>` is required, `[name]` is optional, `<name...>` is one or more. */
+  readonly args?: string;
+  readonly options?: readonly OptionEntry[];
+  /** Whether a command for the sandbox may follow after `--`. */
+  readonly takesCommand?: boolean;
+  /** The end of the usage line, where it says more than `args`. */
+  readonly usage?: string;
+  /** What its arguments complete to; `sandbox` completes the first only, `sandbox-files` has files after it, and so on. */
+  readonly completes?:
+    | NameKind
+    | 'sandbox'
+    | 'sandbox-files'
+    | 'sandbox-snapshots'
+    | 'files'
+    | 'places'
+    | readonly string[];
+  readonly hidden?: boolean;
+  readonly load: () => Promise<{ readonly default: Perform }>;
+}
+
+export interface OptionEntry {
+  /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
+  readonly flags: string;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+  readonly repeat?: boolean;
+  readonly hidden?: boolean;
+  /** What its value completes to; left out, its choices or files. */
+  readonly completes?: NameKind;
+}
+
+/** The kinds of names that `carrel __names` prints for completion. */
+export const nameKinds = ['sandboxes', 'users', 'volumes', 'secrets', 'images', 'credentials', 'agents'] as const;
+export type NameKind = (typeof nameKinds)[number];

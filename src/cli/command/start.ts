@@ -1,8 +1,0 @@
-import type { Context, Invocation } from '../context.ts';
-import { connect } from '../daemon.ts';
-import { forEach } from '../each.ts';
-
-export default async function start(context: Context, { args }: Invocation): Promise<number> {
-  const client = connect(context);
-  return forEach(context, 'starting', args, (name) => client.call('startSandbox', { path: { name } }));
-}

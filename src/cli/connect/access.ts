@@ -1,0 +1,59 @@
+/**
+ * How somebody comes to a daemon that others run: by its socket, and with a token. The token is read when it is needed
+ * and goes nowhere but into requests.
+ */
+import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { resolve } from 'node:path';
+import { Fault } from '../../model/fault.ts';
+
+const maxTokenBytes = 4096;
+
+/** The socket of a shared daemon. A home that was named on the command line is asked for instead. */
+export function socketOf(homeFlag: string | undefined, env: NodeJS.ProcessEnv = process.env): string | null {
+  return homeFlag === undefined && env.CARREL_SOCKET ? resolve(env.CARREL_SOCKET) : null;
+}
+
+/** The token that goes with the place: one for a shared socket means nothing to a home that was named instead. */
+export function tokenFor(
+  socket: string | null,
+  warn: (text: string) => void,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  if (env.CARREL_SOCKET && socket === null) return undefined;
+  if (env.CARREL_TOKEN) return checked(env.CARREL_TOKEN, 'CARREL_TOKEN');
+  if (!env.CARREL_TOKEN_FILE) return undefined;
+  return checked(readToken(env.CARREL_TOKEN_FILE, warn), `CARREL_TOKEN_FILE, ${env.CARREL_TOKEN_FILE},`);
+}
+
+function readToken(path: string, warn: (text: string) => void): string {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      if (isOpenToOthers(fstatSync(file))) warn(`others can read your token: chmod 600 ${path}`);
+      const bytes = Buffer.alloc(maxTokenBytes);
+      return bytes.toString('latin1', 0, readSync(file, bytes, 0, maxTokenBytes, null));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new Fault('invalid', `CARREL_TOKEN_FILE: ${(error as Error).message}`, {
+      cause: error,
+      hint: 'Put the token you were given into that file, or name another.',
+    });
+  }
+}
+
+/** What root lends to one group is meant to be read by it. */
+export function isOpenToOthers({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): boolean {
+  const lent = uid === 0 && (mode & 0o037) === 0;
+  return (mode & 0o077) !== 0 && !lent;
+}
+
+/** Nothing that is no token can become part of a header, or of a message. */
+function checked(text: string, where: string): string {
+  const token = text.trim();
+  if (/^[\x21-\x7e]{1,1024}$/.test(token)) return token;
+  throw new Fault('invalid', `${where} does not hold a token`, {
+    hint: 'It is one line: what carrel user add printed.',
+  });
+}

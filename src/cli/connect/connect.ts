@@ -1,0 +1,47 @@
+/** How commands reach the daemon. */
+import { Client } from '../../api/client.ts';
+import { ownBuild } from '../../lib/package.ts';
+import type { Context } from '../cli.ts';
+import { during } from '../output/progress.ts';
+import { tokenFor } from './access.ts';
+import { offerRestart } from './older-daemon.ts';
+
+/** A client that brings the daemon up when nobody answers; one that others run is theirs to start. */
+export function connect(context: Context): Client {
+  if (context.socket !== null) return connectRunning(context);
+  const start = async () => {
+    const { startDaemon } = await import('./start-daemon.ts');
+    await during(context.out, 'starting the daemon', startDaemon(context.home));
+  };
+  const before = () => offerRestart(context, () => endRunning(context));
+  return new Client(context.home, start, { ...visitor(context), before });
+}
+
+async function endRunning(context: Context): Promise<void> {
+  const { end } = await import('./end-daemon.ts');
+  await during(context.out, 'waiting for the daemon to end', end(connectRunning(context), false));
+}
+
+/** A client that takes the daemon as it is, or is refused with `unavailable`. */
+export function connectRunning(context: Context): Client {
+  const place = context.socket === null ? context.home : { socket: context.socket };
+  return new Client(place, undefined, visitor(context));
+}
+
+function visitor({ socket, user, out }: Context) {
+  return {
+    token: tokenFor(socket, (text) => out.warn(text)),
+    actAs: user ?? undefined,
+    build: socket === null ? undefined : (ownBuild() ?? undefined),
+    heed: once((text) => out.warn(text)),
+  };
+}
+
+/** A command that asks several times says the same once. */
+function once(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>();
+  return (text) => {
+    if (!said.has(text)) say(text);
+    said.add(text);
+  };
+}

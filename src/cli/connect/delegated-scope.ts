@@ -1,0 +1,48 @@
+/**
+ * Only in a control group that was delegated can an ordinary user limit memory and processors, and systemd's manager of
+ * that user makes one for whoever asks. It ends with the person's last session, and everything in it too, unless they
+ * linger. Sandboxes must not end because somebody logs out, so only who lingers gets one.
+ */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { accountName } from '../../lib/account.ts';
+
+export interface SessionFacts {
+  readonly uid: number;
+  readonly account: string;
+  readonly path: string;
+  readonly exists: (path: string) => boolean;
+}
+
+/** What a daemon's command begins with to be in such a group; nothing where there is none to be had. */
+export function scopeArgs(facts: SessionFacts = currentFacts()): string[] {
+  const { uid, account, path, exists } = facts;
+  const wanted = [
+    '/sys/fs/cgroup/cgroup.controllers',
+    join('/var/lib/systemd/linger', account),
+    join(runtimeFolder(uid), 'systemd/private'),
+  ];
+  if (uid === 0 || !wanted.every(exists)) return [];
+  if (!path.split(delimiter).some((folder) => exists(join(folder, 'systemd-run')))) return [];
+  return ['systemd-run', '--user', '--scope', '--quiet', '--collect', '--property=Delegate=yes', '--'];
+}
+
+/** Where the manager listens; who came by su or cron was not told. */
+export function scopeEnv({ uid, exists }: Pick<SessionFacts, 'uid' | 'exists'> = currentFacts()): NodeJS.ProcessEnv {
+  const folder = runtimeFolder(uid);
+  return uid !== 0 && exists(folder) ? { XDG_RUNTIME_DIR: folder } : {};
+}
+
+/** The last words of a systemd-run that could not begin; a daemon's own begin otherwise. */
+export function isScopeRefused(words: string): boolean {
+  return /^(Failed to|Job failed|Unknown assignment)/m.test(words);
+}
+
+function runtimeFolder(uid: number): string {
+  return `/run/user/${uid}`;
+}
+
+function currentFacts(): SessionFacts {
+  const { getuid, env } = process;
+  return { uid: getuid?.() ?? 0, account: accountName(), path: env.PATH ?? '', exists: existsSync };
+}

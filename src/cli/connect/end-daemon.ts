@@ -1,0 +1,31 @@
+/** Ends a daemon and waits until its process is gone. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../api/client.ts';
+import { processRef } from '../../lib/process.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+
+const goneMs = 15_000;
+const pollMs = 20;
+
+/** The names of what was stopped; null when there was no daemon, or it died meanwhile. */
+export async function end(client: Client, all: boolean): Promise<string[] | null> {
+  try {
+    const { pid } = await client.call('status');
+    const { stopped } = await client.call('shutdown', { body: { all } });
+    await gone(pid);
+    return stopped;
+  } catch (error) {
+    if (isFault(error, 'unavailable')) return null;
+    throw error;
+  }
+}
+
+/** Until the process is gone, so that the next daemon finds the home free. */
+async function gone(pid: number): Promise<void> {
+  const deadline = Date.now() + goneMs;
+  // A zombie that its parent has not reaped holds nothing any more.
+  while (processRef(pid) !== null) {
+    if (Date.now() > deadline) throw new Fault('timeout', `the daemon, pid ${pid}, does not end`);
+    await sleep(pollMs);
+  }
+}

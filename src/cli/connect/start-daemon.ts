@@ -1,0 +1,230 @@
+/** Brings a daemon up in the background and waits until it answers. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
+import { Client } from '../../api/client.ts';
+import { accountName } from '../../lib/account.ts';
+import { dist } from '../../lib/package.ts';
+import { rotateIfFull } from '../../lib/rotate.ts';
+import { spawnFault } from '../../lib/run.ts';
+import { consequences, Fault, type FaultBody, isFault } from '../../model/fault.ts';
+import { isScopeRefused, scopeArgs, scopeEnv } from './delegated-scope.ts';
+import { daemonNamespaces } from './namespace.ts';
+
+/** Long, for slow machines: one that ends is noticed at once. */
+const waitMs = 60_000;
+const pollMs = 15;
+/** Asking takes time from the one that is asked, so whoever waited long asks less often. */
+const pollShare = 1 / 16;
+/** The exit code of a daemon that found another one holding the home. */
+const takenExit = 6;
+/** How long the other one may take to answer before we try again: it may be on its way out. */
+const takenMs = 500;
+/** How many daemons may be killed while they start before the command gives up. */
+const maxKilled = 5;
+/** How long the last words of a daemon that has exited may take to arrive. */
+const wordsMs = 500;
+const maxWordsBytes = 64 * 1024;
+/** The descriptor of daemon.log in a daemon that starts: its stderr is ours until it answers. */
+const logDescriptor = 3;
+/** How a daemon begins the line that says why it refuses to start. */
+export const faultMark = 'carrel-fault: ';
+
+/** The daemon's program, in the namespaces it wants to live in. `scope`: what puts it into a control group of its own. */
+export function daemonArgv(home: string, scope: readonly string[]): [string, ...string[]] {
+  const main = join(dist, 'daemon/main.js');
+  return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
+}
+
+export async function startDaemon(home: string): Promise<void> {
+  makeHome(home);
+  const deadline = Date.now() + waitMs;
+  for (let killed = 0; ; ) {
+    const ended = await tryStart(home, deadline);
+    if (ended === 'answers') return;
+    if (ended === 'killed') killed += 1;
+    if (killed === maxKilled) throw killedFault(home);
+    if (Date.now() >= deadline) {
+      throw new Fault('timeout', `the daemon did not answer within ${waitMs / 1000} s`, {
+        hint: `See ${join(home, 'daemon.log')}.`,
+      });
+    }
+  }
+}
+
+/** Everything of an installation is its owner's alone. */
+export function makeHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unwritable(error, home);
+  }
+}
+
+export async function isAnswering(home: string): Promise<boolean> {
+  try {
+    await new Client(home).call('health', { signal: AbortSignal.timeout(2000) });
+    return true;
+  } catch (error) {
+    if (isFault(error, 'unavailable') || isFault(error, 'timeout')) return false;
+    throw error;
+  }
+}
+
+/** The Fault in the last words of a daemon, or its last lines as they are. */
+export function lastWords(log: string, exit: string): Fault {
+  const lines = log.trimEnd().split('\n');
+  const marked = lines.findLast((line) => line.startsWith(faultMark));
+  if (marked) {
+    try {
+      return Fault.from(JSON.parse(marked.slice(faultMark.length)) as FaultBody);
+    } catch {
+      // A line cut short by the end of the process says no more than the lines below do.
+    }
+  }
+  const refused = lines.findLast((line) => /^(unshare|nsenter): /.test(line));
+  if (refused) return noNamespaces(refused, process.getuid?.() === 0);
+  const tail = lines.filter((line) => line !== '').slice(-10);
+  // One that has no room for its last words either.
+  if (tail.length === 0 && exit === `exit code ${consequences.exhausted.exit}`)
+    return noSpace('the daemon cannot start');
+  return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
+}
+
+function noNamespaces(said: string, isRoot: boolean): Fault {
+  return new Fault('unsupported', `this account cannot have the namespaces a daemon lives in (${said})`, {
+    hint: isRoot
+      ? 'In a container, allow it to mount: docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined …'
+      : [
+          'As root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER, and allow user namespaces',
+          '(sysctl user.max_user_namespaces, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0).',
+        ].join(' '),
+  });
+}
+
+/** How one start ended: some daemon answers, this one was killed, or another one holds the home and does not answer. */
+type Ended = 'answers' | 'killed' | 'taken';
+
+async function tryStart(home: string, deadline: number, scope = scopeArgs()): Promise<Ended> {
+  const log = openLog(home);
+  try {
+    return await outcome(home, launch(home, log, scope), deadline);
+  } catch (error) {
+    if (scope.length === 0 || !(error instanceof ScopeRefused)) throw error;
+    return await tryStart(home, deadline, []);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** systemd-run could not begin; a daemon without a scope may. */
+class ScopeRefused extends Error {}
+
+function killedFault(home: string): Fault {
+  return new Fault('unavailable', `the daemon was killed ${maxKilled} times while it started`, {
+    hint: `Try again. Something ends it: see ${join(home, 'daemon.log')}, and dmesg for a machine without memory.`,
+  });
+}
+
+/** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
+export function daemonEnv(home: string): NodeJS.ProcessEnv {
+  const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
+  return { ...env, ...scopeEnv(), CARREL_HOME: home, CARREL_OWNER: accountName() };
+}
+
+interface Starting {
+  readonly child: ChildProcess;
+  /** What this daemon and the programs that start it wrote so far; of much, the end. */
+  words(): string;
+}
+
+/** Its stderr is a pipe of ours, so that its reasons are not mixed with those of others that start at the same time. */
+function launch(home: string, log: number, scope: readonly string[]): Starting {
+  const [program, ...args] = daemonArgv(home, scope);
+  const child = spawn(program, args, {
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', log, 'pipe', log],
+    env: { ...daemonEnv(home), CARREL_LOG_FD: String(logDescriptor) },
+  });
+  // The exit code tells enough; without a listener the error would end us.
+  child.on('error', () => {});
+  child.unref();
+  let held = Buffer.alloc(0);
+  child.stderr?.on('data', (chunk: Buffer) => {
+    held = Buffer.concat([held, chunk]).subarray(-maxWordsBytes);
+  });
+  child.stderr?.on('error', () => {});
+  return { child, words: () => held.toString('utf8') };
+}
+
+async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {
+  const { child } = starting;
+  const began = Date.now();
+  let givesUp = deadline;
+  let taken = false;
+  try {
+    while (Date.now() < givesUp) {
+      if (await isAnswering(home)) return 'answers';
+      if (!taken && hasExited(child)) {
+        if (child.signalCode !== null) return 'killed';
+        if (child.exitCode !== takenExit) throw await reason(starting);
+        taken = true;
+        givesUp = Math.min(deadline, Date.now() + takenMs);
+      }
+      await sleep(Math.max(pollMs, (Date.now() - began) * pollShare));
+    }
+    return 'taken';
+  } finally {
+    child.stderr?.destroy();
+  }
+}
+
+/** Why a daemon that has exited did not start. */
+async function reason({ child, words }: Starting): Promise<Error> {
+  if (child.pid === undefined) return spawnFault(child.spawnfile, notSpawned(child.exitCode));
+  const { stderr } = child;
+  // A process that it started may hold the pipe for longer.
+  if (stderr && !stderr.readableEnded) await Promise.race([once(stderr, 'end'), sleep(wordsMs)]);
+  if (isScopeRefused(words())) return new ScopeRefused();
+  return lastWords(words(), `exit code ${child.exitCode}`);
+}
+
+/** Node keeps the number of the error for an exit code. */
+function notSpawned(exitCode: number | null): NodeJS.ErrnoException {
+  const code = getSystemErrorName(exitCode ?? 0);
+  return Object.assign(new Error(code), { code });
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+function openLog(home: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  try {
+    rotateIfFull(join(home, 'daemon.log'));
+    return openSync(join(home, 'daemon.log'), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  } catch (error) {
+    throw unwritable(error, home);
+  }
+}
+
+function noSpace(what: string, cause?: unknown): Fault {
+  return new Fault('exhausted', `${what}: no space left`, { cause, hint: 'Free some space on the disk of the home.' });
+}
+
+function unwritable(error: unknown, home: string): Fault {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const elsewhere = 'Choose another home: --home DIR or CARREL_HOME.';
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return noSpace(home, error);
+  }
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP') {
+    return new Fault('invalid', `${home} cannot be a home: ${message}`, { cause: error, hint: elsewhere });
+  }
+  return new Fault('denied', `${home} cannot be written: ${message}`, { cause: error, hint: elsewhere });
+}

@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { probeRow } from '../../api/sandbox-shapes.ts';
+import { consequences } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import type { Colour, Output } from '../output/output.ts';
+import { during } from '../output/progress.ts';
+import { tableRows } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+type ProbeRow = z.infer<typeof probeRow>;
+
+const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark: string, colour: Colour] } = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  failure: ['✗', 'red'],
+};
+
+export default async function doctor(context: Context): Promise<number> {
+  const { out } = context;
+  const rows = await during(out, 'examining this machine', connect(context).call('doctor'));
+  if (out.json) out.document(rows);
+  else out.print(...findings(rows, out));
+  return rows.some(({ level }) => level === 'failure') ? consequences.unsupported.exit : 0;
+}
+
+/** Below one that is not well, what to do about it. */
+export function findings(rows: readonly ProbeRow[], out: Output): string[] {
+  const cells = rows.map(({ level, name, detail }) => {
+    const [mark, colour] = marks[level];
+    return [out.paint(colour, mark), plain(name), plain(detail)];
+  });
+  const cure = (row: ProbeRow) => (row.cure === null ? [] : [`   ${out.paint('cyan', 'cure:')} ${plain(row.cure)}`]);
+  return tableRows(cells, out.columns).flatMap((lines, index) => [...lines, ...cure(rows[index]!)]);
+}

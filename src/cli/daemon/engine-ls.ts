@@ -1,0 +1,32 @@
+import type { EngineView } from '../../api/routes.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import type { Output } from '../output/output.ts';
+import { during } from '../output/progress.ts';
+import { tableRows } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function engineLs(context: Context): Promise<void> {
+  const { out } = context;
+  const engines = await during(out, 'asking the engines', connect(context).call('listEngines'));
+  if (context.json) return out.document(engines);
+  out.print(...engineListing(engines, out));
+}
+
+/** Below one that cannot be used, why, and what to do about it. */
+export function engineListing(engines: readonly EngineView[], out: Output): string[] {
+  const rows = engines.map(({ name, usable, version, runtime, at }) => [
+    name,
+    usable ? out.paint('green', 'yes') : out.paint('red', 'no'),
+    plain(version ?? '-'),
+    plain(runtime ?? '-'),
+    plain(at ?? '-'),
+  ]);
+  const [head, ...blocks] = tableRows([['ENGINE', 'USABLE', 'VERSION', 'RUNTIME', 'SOCKET'], ...rows], out.columns);
+  return [...head!, ...blocks.flatMap((lines, index) => [...lines, ...refusal(engines[index]!, out)])];
+}
+
+function refusal({ usable, reason, cure }: EngineView, out: Output): string[] {
+  if (usable) return [];
+  return [`  ${plain(reason ?? '')}`, ...(cure ? [`  ${out.paint('cyan', 'cure:')} ${plain(cure)}`] : [])];
+}

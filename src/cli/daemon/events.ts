@@ -1,0 +1,40 @@
+import type { Client } from '../../api/client.ts';
+import type { Event } from '../../model/event.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseCount } from '../option.ts';
+import { plain } from '../output/text.ts';
+
+const pageSize = 1000;
+
+interface Options {
+  readonly follow?: boolean;
+  readonly after?: string;
+}
+
+export default async function events(context: Context, { options }: Invocation<Options>): Promise<void> {
+  // From the oldest on that is kept.
+  const after = options.after === undefined ? 0 : parseCount(options.after, '--after');
+  const client = connect(context);
+  for await (const event of options.follow ? client.follow(after) : past(client, after)) {
+    if (context.json) context.out.document(event, 0);
+    else context.out.print(line(event));
+  }
+}
+
+async function* past(client: Client, start: number): AsyncGenerator<Event> {
+  for (let after = start; ; ) {
+    const page = await client.call('events', { query: { after, limit: pageSize } });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || last.seq <= after) return;
+    after = last.seq;
+  }
+}
+
+function line({ seq, at, type, subject, data }: Event): string {
+  const details = Object.entries(data).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return plain([seq, at, type, ...(subject === '' ? [] : [subject]), ...details].join(' '));
+}

@@ -1,0 +1,43 @@
+/** Asks at a terminal whether a carrel.yaml may give what it gives, where a request was refused for that. */
+import type { Client } from '../../api/client.ts';
+import type { TrustView } from '../../api/routes.ts';
+import { readYaml } from '../../lib/yaml.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import type { Output } from '../output/output.ts';
+import { canAsk, confirm } from '../stream/confirm.ts';
+import { type FleetFile, openFleetFile } from './file.ts';
+
+/** Trust is in the content that was shown, so the file may belong to anybody. */
+export function openTrustFile(named: string): FleetFile {
+  return openFleetFile(named, null)!;
+}
+
+export function trustBody({ path, text, shown }: FleetFile) {
+  return { file: path, content: readYaml(text, shown).content };
+}
+
+/** Does the work; if it is refused for what a file gives, asks about that and does it once more. */
+export async function withTrust<T>({ out }: Context, client: Client, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const file = isFault(error, 'denied') ? (error.data?.trust as { file: string } | undefined)?.file : undefined;
+    if (file === undefined || !canAsk(out)) throw error;
+    await askTrust(out, client, openTrustFile(file));
+    return work();
+  }
+}
+
+/** What is shown is what is trusted: the same text, read once. */
+export async function askTrust(out: Output, client: Client, file: FleetFile): Promise<void> {
+  const body = trustBody(file);
+  tellGrants(out, await client.call('trustFile', { body: { ...body, dryRun: true } }));
+  if (!(await confirm('Trust it?'))) throw new Fault('cancelled', 'nothing was done');
+  await client.call('trustFile', { body });
+}
+
+export function tellGrants(out: Output, { file, added }: TrustView): void {
+  out.say(`${file} gives sandboxes what was not trusted yet:`);
+  for (const grant of added) out.say(`  + ${grant}`);
+}

@@ -1,0 +1,88 @@
+/** A first look: agents work on a sample project, each in its own sandbox, and what they did is reviewed and merged. */
+import type { Client } from '../../api/client.ts';
+import type { SwarmView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import type { Output } from '../output/output.ts';
+import { commandLine, plain } from '../output/text.ts';
+import { readAlong } from '../swarm/conclude.ts';
+import { DemoProject, newFolder } from './demo/project.ts';
+import { demoTasks } from './demo/sample.ts';
+import { testInSandbox } from './demo/test-in-sandbox.ts';
+
+export default async function demo(context: Context, { args }: Invocation): Promise<number> {
+  const project = await DemoProject.make(newFolder(args[0]));
+  const tell = new Narrator(context.out);
+  const stories = demoTasks.reduce((sum, task) => sum + task.stories.length, 0);
+  tell.chapter(`A sample project with ${stories} stories in ${demoTasks.length} task files: ${project.folder}`);
+
+  const client = connect(context);
+  tell.chapter('Three agents work on them, each in a sandbox of its own.', `carrel swarm run --all --agent ${agent}`);
+  const { containers } = await work(context, client, project.folder);
+
+  tell.chapter('What they did came back as commits, one a story.', 'git log');
+  const refs = containers.map(({ commits }) => commits[0]!.ref);
+  for (const ref of refs) tell.result(await project.commitsOn(ref));
+
+  const tip = containers[0]!.commits[0]!.commit.slice(0, shortCommit);
+  tell.chapter('Nothing of it is in your files yet: look first.', `git show ${tip} -- src`);
+  tell.result(await project.show(tip));
+
+  tell.chapter('You have looked; now they become one.', commandLine(['git', 'merge', ...refs]));
+  tell.result(await project.merge(refs));
+
+  tell.chapter('The whole is tested, in a sandbox again.', 'carrel run --rm . -- node --test');
+  const tests = await testInSandbox(client, project.folder);
+  tell.result(tests.summary);
+
+  if (context.json) context.out.document({ project: project.folder, branches: refs, tests: tests.outcome });
+  else tell.end(project.folder);
+  return tests.outcome === 'failed' ? 1 : 0;
+}
+
+const agent = 'demo';
+/** A commit as people write it. */
+const shortCommit = 7;
+
+async function work(context: Context, client: Client, project: string): Promise<SwarmView> {
+  const { begun } = await client.call('runSwarm', { body: { project, agent } });
+  const ended = await readAlong(context, client, project, begun);
+  const [bad] = ended.containers.filter(({ status }) => status !== 'completed');
+  if (bad === undefined) return ended;
+  throw new Fault(
+    'internal',
+    `${bad.containerName} ${bad.status}: ${bad.errors[0] ?? bad.reason ?? 'nobody knows why'}`,
+    {
+      hint: `See what it said: carrel swarm logs ${bad.containerName} — and what this machine offers: carrel doctor`,
+    },
+  );
+}
+
+/** Says what happens, and the command that anybody would have it done with. */
+class Narrator {
+  readonly #out: Output;
+
+  constructor(out: Output) {
+    this.#out = out;
+  }
+
+  chapter(words: string, command?: string): void {
+    if (this.#out.json) return;
+    this.#out.print('', this.#out.paint('bold', plain(words)));
+    if (command !== undefined) this.#out.print(this.#out.paint('cyan', `$ ${plain(command)}`));
+  }
+
+  result(text: string): void {
+    if (!this.#out.json) this.#out.print(...text.trimEnd().split('\n').map(plain));
+  }
+
+  end(folder: string): void {
+    this.chapter('That was all real but the agent: sandboxes, commits, tests.');
+    this.#out.print(
+      `look around     cd ${plain(folder)}; carrel swarm status; git log --graph --oneline`,
+      'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all --agent claude',
+      `clear it away   cd ${plain(folder)}; carrel swarm cleanup; rm -r ${plain(folder)}`,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+/** The tests of the sample project, run where what agents wrote can do no harm. */
+import type { Client } from '../../../api/client.ts';
+
+export interface Tested {
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  readonly summary: string;
+}
+
+export async function testInSandbox(client: Client, project: string): Promise<Tested> {
+  // A plain sandbox has the programs of the host's /usr, and no others.
+  if (!process.execPath.startsWith('/usr/')) return { outcome: 'skipped', summary: 'skipped: Node is not below /usr' };
+  const command = [process.execPath, '--test', '--test-reporter=spec'];
+  const { name } = await client.call('createSandbox', { body: { project, mode: 'overlay', command } });
+  const { exitCode } = await client.call('waitSandbox', { path: { name } });
+  const said: Buffer[] = [];
+  for await (const frame of client.frames('sandboxLogs', { path: { name } }))
+    if (frame.type === 'stdout') said.push(frame.payload);
+  await client.call('removeSandbox', { path: { name }, query: { force: true } });
+  const lines = Buffer.concat(said).toString('utf8').split('\n');
+  return {
+    outcome: exitCode === 0 ? 'passed' : 'failed',
+    summary: lines.filter((line) => /^[✔✖]/.test(line)).join('\n'),
+  };
+}

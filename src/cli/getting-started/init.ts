@@ -1,0 +1,60 @@
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Anchor, within } from '../../lib/anchor.ts';
+import { isErrno, writeNew } from '../../lib/file.ts';
+import { packageFolder } from '../../lib/package.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import { fleetFileName } from '../fleet/file.ts';
+import { counted } from '../output/count.ts';
+import { plain } from '../output/text.ts';
+import { draft, schemaFolder, schemaName } from './init/draft.ts';
+import { survey } from './init/survey.ts';
+
+const mode = 0o644;
+
+export default async function init(context: Context): Promise<void> {
+  const { out } = context;
+  const folder = process.cwd();
+  const file = join(folder, fleetFileName);
+  if (lstatSync(file, { throwIfNoEntry: false })) throw exists(file);
+  const found = survey(folder);
+  writeSchema(folder, (text) => out.warn(text));
+  writeFleet(file, draft(found));
+  if (context.json) return out.document({ file, ...found });
+  out.print(plain(file));
+  out.say(`found ${counted(found.projects.length, 'project')}; see what it would do: carrel up --dry-run`);
+}
+
+function writeFleet(file: string, text: string): void {
+  try {
+    writeNew(file, text, mode);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) throw exists(file);
+    throw unwritable(file, error);
+  }
+}
+
+/** For editors, beside what it is for: it is right on every machine. One that is there stays. */
+function writeSchema(folder: string, warn: (text: string) => void): void {
+  const own = join(packageFolder, 'schema', schemaName);
+  try {
+    mkdirSync(join(folder, schemaFolder), { recursive: true });
+    const place = within(Anchor.open(folder), (here) => here.enter(schemaFolder));
+    within(place, () => writeNew(`${place.path}/${schemaName}`, readFileSync(own), mode));
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return;
+    if (isErrno(error, 'EACCES') || isErrno(error, 'EROFS')) throw unwritable(folder, error);
+    warn(`${schemaFolder}/${schemaName} was not written: ${(error as Error).message}`);
+  }
+}
+
+function exists(file: string): Fault {
+  return new Fault('conflict', `${file} is there already`, {
+    hint: 'Change it by hand, or move it away and try again.',
+  });
+}
+
+function unwritable(path: string, error: unknown): Fault {
+  return new Fault('denied', `${path} cannot be written: ${(error as Error).message}`, { cause: error });
+}

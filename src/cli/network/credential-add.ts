@@ -1,0 +1,20 @@
+import { type CredentialRequest, checkCredentialName, servicesOf } from '../../model/credential.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkSecretName } from '../../model/secret.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+
+type Options = Partial<Omit<CredentialRequest, 'name'>>;
+
+export default async function credentialAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const name = checkCredentialName(args[0]!);
+  if (options.secret === undefined) {
+    throw new Fault('invalid', 'a credential needs --secret', { hint: 'Keep the key first: carrel secret set SECRET' });
+  }
+  const body = { ...options, name, secret: checkSecretName(options.secret) };
+  servicesOf(body);
+  const view = await connect(context).call('addCredential', { body });
+  if (context.json) return context.out.document(view);
+  context.out.print(plain(view.name));
+}

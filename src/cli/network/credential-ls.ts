@@ -1,0 +1,30 @@
+import type { CredentialView } from '../../api/routes.ts';
+import { serviceText } from '../../model/credential.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function credentialLs(context: Context): Promise<void> {
+  const credentials = await connect(context).call('listCredentials');
+  if (context.json) return context.out.document(credentials);
+  if (credentials.length === 0) {
+    return context.out.note('no credentials; add one with: carrel credential add NAME --preset PRESET --secret SECRET');
+  }
+  context.out.print(...credentialListing(credentials));
+}
+
+/** A line for each host. */
+export function credentialListing(credentials: readonly CredentialView[], now?: number): string[] {
+  const rows = credentials.flatMap(({ name, secret, services, createdAt }) =>
+    services.map(({ host, port, header, format }) => [
+      plain(name),
+      plain(serviceText({ host, port })),
+      plain(`${header}: ${format}`),
+      plain(secret),
+      `${age(createdAt, now)} ago`,
+    ]),
+  );
+  return table([['NAME', 'HOST', 'HEADER', 'SECRET', 'ADDED'], ...rows]);
+}

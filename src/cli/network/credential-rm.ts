@@ -1,0 +1,11 @@
+import { checkCredentialName } from '../../model/credential.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+
+export default async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
+  const path = { name: checkCredentialName(args[0]!) };
+  const view = await connect(context).call('removeCredential', { path });
+  if (context.json) return context.out.document(view);
+  context.out.print(plain(view.name));
+}

@@ -1,0 +1,12 @@
+import { checkSandboxName } from '../../model/name.ts';
+import { canonicalRule } from '../../model/network.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { tellRules } from './rule-list.ts';
+
+export default async function netDeny(context: Context, { args }: Invocation): Promise<void> {
+  const [name, ...rules] = args;
+  const path = { name: checkSandboxName(name!) };
+  const body = { deny: rules.map(canonicalRule) };
+  tellRules(context, path.name, await connect(context).call('changeNetwork', { path, body }));
+}

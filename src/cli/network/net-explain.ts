@@ -1,0 +1,30 @@
+import type { ExplainView } from '../../api/routes.ts';
+import { endpointText, parseEndpoint } from '../../model/host.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import type { Output } from '../output/output.ts';
+import { plain } from '../output/text.ts';
+
+const httpsPort = 443;
+
+export default async function netExplain(context: Context, { args }: Invocation): Promise<void> {
+  const path = { name: checkSandboxName(args[0]!) };
+  const asked = endpointText(parseEndpoint(args[1]!, httpsPort));
+  const view = await connect(context).call('explainNetwork', { path, body: { asked } });
+  if (context.json) return context.out.document(view);
+  context.out.print(...explanation(view, path.name, context.out));
+}
+
+export function explanation(view: ExplainView, name: string, out: Output): string[] {
+  const { asked, allowed, reason, refusal, addresses } = view;
+  const verdict = allowed ? out.paint('green', 'allowed') : out.paint('red', 'refused');
+  const why = allowed ? plain(reason.replace(/^allowed /, '')) : plain(reason);
+  return [
+    `${plain(asked)} is ${verdict}${allowed ? ' ' : ': '}${why}`,
+    ...(addresses.length > 0 ? [`  dialled at ${addresses.map(plain).join(', ')}`] : []),
+    ...(refusal === 'not_allowed' || refusal === 'port_not_allowed'
+      ? [`  ${out.paint('cyan', 'cure:')} carrel net allow ${plain(name)} ${plain(asked)}`]
+      : []),
+  ];
+}

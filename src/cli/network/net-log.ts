@@ -1,0 +1,91 @@
+import { checkSandboxName } from '../../model/name.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseCount } from '../option.ts';
+import type { Output } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+interface Options {
+  readonly follow?: boolean;
+  readonly tail?: string;
+}
+
+/** A line of the record: an attempt as it was decided, or how one went on that was allowed. */
+export interface LogLine {
+  readonly at: string;
+  readonly attempt: string;
+  readonly via?: string;
+  readonly asked?: string;
+  readonly decision?: 'allow' | 'refuse';
+  readonly rule?: string | null;
+  readonly sentBytes?: number;
+  readonly receivedBytes?: number;
+  readonly durationMs?: number;
+  readonly reason: string | null;
+}
+
+export default async function netLog(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const query = {
+    ...(options.follow ? { follow: true } : {}),
+    ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),
+  };
+  const path = { name: checkSandboxName(args[0]!) };
+  const lines = connect(context).sent<'networkLog', LogLine>('networkLog', { path, query });
+  if (context.json) for await (const line of lines) context.out.document(line, 0);
+  else if (options.follow) await follow(lines, context.out);
+  else context.out.print(...listing(await all(lines), context.out));
+}
+
+async function all(lines: AsyncIterable<LogLine>): Promise<LogLine[]> {
+  const found: LogLine[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+/** Each when it happens: one line when it is decided, one when it is over. */
+async function follow(lines: AsyncIterable<LogLine>, out: Output): Promise<void> {
+  const open = new Map<string, LogLine>();
+  for await (const line of lines) {
+    const before = open.get(line.attempt);
+    if (line.decision === 'allow') open.set(line.attempt, line);
+    else open.delete(line.attempt);
+    if (line.decision !== undefined || before) out.print(...table([cells({ ...before, ...line }, out)]));
+  }
+}
+
+/** One row for each attempt, with what became of it. */
+export function listing(lines: readonly LogLine[], out: Output): string[] {
+  const attempts = new Map<string, LogLine>();
+  for (const line of lines) {
+    const before = attempts.get(line.attempt);
+    // The end alone, of one whose beginning is not kept any more, says nothing.
+    if (!before && line.decision === undefined) continue;
+    attempts.set(line.attempt, { ...before, ...line, at: before?.at ?? line.at });
+  }
+  if (attempts.size === 0) return [];
+  const head = ['TIME', 'DECISION', 'HOST', 'VIA', 'RULE', 'SENT', 'RECEIVED', 'TOOK', 'WHY'];
+  return table([head, ...[...attempts.values()].map((line) => cells(line, out))]);
+}
+
+/** On a terminal, where a whole date leaves no room for what happened. */
+function timeOfDay(at: string): string {
+  const when = new Date(at);
+  return Number.isNaN(when.getTime()) ? plain(at) : when.toLocaleTimeString('en-GB', { hour12: false });
+}
+
+function cells(line: LogLine, out: Output): string[] {
+  const { at, decision, asked = '', via = '', rule, sentBytes, receivedBytes, durationMs, reason } = line;
+  return [
+    out.columns === null ? plain(at) : timeOfDay(at),
+    decision === 'allow' ? out.paint('green', 'allow ') : out.paint('red', 'refuse'),
+    asked === '' ? '-' : plain(asked),
+    plain(via),
+    rule ? plain(rule) : '-',
+    sentBytes === undefined ? '-' : formatSize(sentBytes),
+    receivedBytes === undefined ? '-' : formatSize(receivedBytes),
+    durationMs === undefined ? '-' : `${durationMs}ms`,
+    reason === null ? '' : plain(reason),
+  ];
+}

@@ -1,0 +1,18 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { hostPortText } from '../output/host-port.ts';
+import { parsePorts } from './port.ts';
+
+interface Options {
+  readonly address?: string;
+}
+
+export default async function portAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const path = { name: checkSandboxName(args[0]!) };
+  const { address } = options;
+  const body = { ...parsePorts(args[1]!), ...(address === undefined ? {} : { hostAddress: address }) };
+  const view = await connect(context).call('addPort', { path, body });
+  if (context.json) return context.out.document(view);
+  context.out.print(hostPortText(view));
+}

@@ -1,0 +1,25 @@
+import type { PortRow } from '../../api/routes.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { hostPortText } from '../output/host-port.ts';
+import type { Output } from '../output/output.ts';
+import { paintState } from '../output/state.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function portLs(context: Context): Promise<void> {
+  const ports = await connect(context).call('listPorts');
+  if (context.json) return context.out.document(ports);
+  if (ports.length === 0) return context.out.note('no ports; add one with: carrel port add NAME PORT');
+  context.out.print(...portListing(ports, context.out));
+}
+
+export function portListing(ports: readonly PortRow[], out: Output): string[] {
+  const rows = ports.map((row) => [
+    plain(row.sandbox),
+    String(row.port),
+    hostPortText(row),
+    paintState(out, row.state),
+  ]);
+  return table([['SANDBOX', 'INSIDE', 'HERE', 'STATE'], ...rows]);
+}

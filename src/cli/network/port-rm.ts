@@ -1,0 +1,11 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parsePorts } from './port.ts';
+
+export default async function portRm(context: Context, { args }: Invocation): Promise<void> {
+  const path = { name: checkSandboxName(args[0]!) };
+  const removed = await connect(context).call('removePort', { path, body: parsePorts(args[1]!) });
+  if (context.json) return context.out.document(removed);
+  context.out.print(...removed.map(({ hostPort }) => String(hostPort)));
+}

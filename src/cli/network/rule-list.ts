@@ -1,0 +1,10 @@
+/** The rules a sandbox has by now, one a line. */
+import type { NetworkView } from '../../api/routes.ts';
+import type { Context } from '../cli.ts';
+import { plain } from '../output/text.ts';
+
+export function tellRules({ json, out }: Context, name: string, network: NetworkView): void {
+  if (json) out.document(network);
+  else if (network.allow.length === 0) out.note(`${name} reaches nothing now`);
+  else out.print(...network.allow.map(plain));
+}

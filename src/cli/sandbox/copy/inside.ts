@@ -1,0 +1,26 @@
+/** Questions about paths inside a sandbox, asked from inside it. */
+import { execInside, type Inside } from '../../stream/exec.ts';
+import { operand } from './place.ts';
+import { failedInside, listen } from './tar.ts';
+
+export type Kind = 'folder' | 'other' | 'absent';
+
+export async function kindOf(inside: Inside, path: string): Promise<Kind> {
+  if (await test(inside, '-d', path)) return 'folder';
+  return (await test(inside, '-e', path)) ? 'other' : 'absent';
+}
+
+/** What a program said on stdout; its failure is thrown. */
+export async function ask(inside: Inside, command: string[]): Promise<string> {
+  const { sinks, said, complained } = listen();
+  const exit = await execInside(inside, command, sinks);
+  if (exit.exitCode !== 0) throw failedInside(command[0]!, exit, complained);
+  return said.text;
+}
+
+async function test(inside: Inside, question: string, path: string): Promise<boolean> {
+  const { sinks, complained } = listen();
+  const exit = await execInside(inside, ['test', question, operand(path)], sinks);
+  if (exit.exitCode > 1) throw failedInside('test', exit, complained);
+  return exit.exitCode === 0;
+}

@@ -1,0 +1,110 @@
+/** Sandbox → host: tar inside, untar into a private folder, check, rename into place. */
+
+import { dirname, posix, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { type Anchor, within } from '../../../lib/anchor.ts';
+import { Fault, isFault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
+import { execInside, type Inside } from '../../stream/exec.ts';
+import { pour } from '../../stream/receive.ts';
+import { ask, kindOf } from './inside.ts';
+import { lastName, meansContents, meansFolder, operand } from './place.ts';
+import { reach } from './reach.ts';
+import { purge, settle, settleContents } from './settle.ts';
+import { openStage } from './stage.ts';
+import { failedInside, listen, type Tar, unpackHere } from './tar.ts';
+
+export interface Order {
+  readonly inside: Inside;
+  /** Null where the user has none on this machine. */
+  readonly home: string | null;
+  readonly from: string;
+  readonly to: string;
+  /** Folders of the host that sandboxes can write. */
+  readonly writable: readonly string[];
+}
+
+interface Destination {
+  readonly folder: Anchor;
+  /** The name it gets there; null where the destination is a folder that exists. */
+  readonly name: string | null;
+}
+
+export async function pull(order: Order): Promise<void> {
+  const destination = findDestination(order.to, order.writable);
+  try {
+    const path = await locate(order.inside, order.from);
+    await receiveInto(order, path, destination);
+  } finally {
+    destination.folder.close();
+  }
+}
+
+async function receiveInto({ inside, home, from }: Order, path: string, { folder, name }: Destination): Promise<void> {
+  const stage = openStage(home, folder);
+  try {
+    const entry = posix.basename(path);
+    await fetchTree(inside, path, stage.folder);
+    checkArrival(stage.folder, entry, from);
+    purge(stage.folder);
+    if (name === null && meansContents(from)) {
+      within(stage.folder.enter(entry), (arrived) => settleContents(arrived, folder));
+    } else settle(stage.folder, entry, folder, name ?? lastName(from) ?? entry);
+  } finally {
+    stage.dispose();
+  }
+}
+
+function findDestination(to: string, writable: readonly string[]): Destination {
+  try {
+    return { folder: reach(to, writable), name: null };
+  } catch (error) {
+    const isNoFolder = isFault(error, 'not_found') || isFault(error, 'invalid');
+    if (!isNoFolder || meansFolder(to)) throw error;
+    const path = resolve(to);
+    return { folder: reach(dirname(path), writable), name: posix.basename(path) };
+  }
+}
+
+/** The path without links and dots, as the sandbox sees it. */
+async function locate(inside: Inside, from: string): Promise<string> {
+  if ((await kindOf(inside, from)) === 'absent') {
+    throw new Fault('not_found', `${inside.name}:${printable(from)} does not exist`);
+  }
+  const path = await ask(inside, ['readlink', '-f', operand(from)]);
+  if (path.startsWith('/') && lastName(path) !== null) return path;
+  throw new Fault('invalid', `${inside.name}:${printable(from)} cannot be copied as a whole`, {
+    hint: 'Name a file or a folder below the root.',
+  });
+}
+
+async function fetchTree(inside: Inside, path: string, folder: Anchor): Promise<void> {
+  const { sinks, complained } = listen();
+  const pack = ['tar', '-C', posix.dirname(path), '-cf', '-', '--', posix.basename(path)];
+  const tar = await unpackHere(folder.path);
+  const input = tar.child.stdin!;
+  try {
+    const exit = await execInside(inside, pack, { ...sinks, stdout: (chunk) => feed(tar, input, chunk) });
+    input.end();
+    const failure = await tar.ended;
+    if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);
+    if (failure) throw failure;
+  } finally {
+    input.destroy();
+    tar.child.kill();
+    await tar.ended;
+  }
+}
+
+async function feed(tar: Tar, input: Writable, chunk: Buffer): Promise<void> {
+  if (input.destroyed) throw (await tar.ended) ?? new Fault('invalid', 'tar ended before the copy did');
+  await pour(input, chunk);
+}
+
+/** A sandbox can send what it likes; only what was asked for is taken. */
+function checkArrival(folder: Anchor, entry: string, from: string): void {
+  const names = folder.names();
+  const stat = folder.look(entry);
+  if (names.length === 1 && stat && !stat.isSymbolicLink()) return;
+  throw new Fault('denied', `the sandbox sent something else than ${printable(from)}`, { hint: 'Nothing was copied.' });
+}

@@ -1,0 +1,89 @@
+/** Host → sandbox: tar here, untar inside. */
+import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix, resolve } from 'node:path';
+import type { Anchor } from '../../../lib/anchor.ts';
+import { Fault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
+import { execInside, type Inside } from '../../stream/exec.ts';
+import { ask, kindOf } from './inside.ts';
+import { lastName, meansContents, meansFolder, operand } from './place.ts';
+import { reach } from './reach.ts';
+import { failedInside, listen, packHere, type Tar } from './tar.ts';
+
+export async function push(inside: Inside, from: string, to: string, writable: readonly string[]): Promise<void> {
+  const source = resolve(from);
+  if (source === '/') throw new Fault('invalid', 'the whole root of the host cannot be copied');
+  const parent = reach(dirname(source), writable);
+  try {
+    const name = lastName(source)!;
+    const stat = parent.look(name);
+    if (!stat) throw new Fault('not_found', `${printable(from)} does not exist`);
+    if (stat.isDirectory()) return await pushFolder(inside, parent, name, from, to);
+    if (!stat.isFile()) throw oddSource(from, stat.isSymbolicLink());
+    if (meansFolder(from)) throw new Fault('invalid', `${printable(from)} is not a folder`);
+    await pushFile(inside, parent, name, to);
+  } finally {
+    parent.close();
+  }
+}
+
+async function pushFolder(inside: Inside, parent: Anchor, name: string, from: string, to: string): Promise<void> {
+  const kind = await kindOf(inside, to);
+  const into = kind === 'folder' && !meansContents(from);
+  const target = into ? `${to}/${name}` : to;
+  const there = into ? await kindOf(inside, target) : kind;
+  if (there === 'other') throw notFolder(inside, target);
+  if (there === 'absent') await ask(inside, ['mkdir', operand(target)]);
+  const folder = parent.enter(name);
+  try {
+    await stream(inside, await packHere(folder.path, ['--', '.']), target);
+  } finally {
+    folder.close();
+  }
+}
+
+async function pushFile(inside: Inside, parent: Anchor, name: string, to: string): Promise<void> {
+  const kind = await kindOf(inside, to);
+  if (kind !== 'folder' && meansFolder(to)) throw notFolder(inside, to);
+  const target = kind === 'folder' ? `${to}/${name}` : to;
+  const file = openSync(parent.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-cp-'));
+  try {
+    // tar names an entry after the file it reads; a link to the open file gives it the name it shall have.
+    const entry = posix.basename(target);
+    symlinkSync(`/proc/${process.pid}/fd/${file}`, join(folder, entry));
+    await stream(inside, await packHere(folder, ['-h', '--', entry]), posix.dirname(target));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    closeSync(file);
+  }
+}
+
+async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
+  const { sinks, complained } = listen();
+  const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
+  const { output } = tar;
+  try {
+    const exit = await execInside(inside, unpack, sinks, output);
+    // A tar inside that gave up leaves ours with something to say, and then ours is ended by the broken pipe.
+    const complete = output.readableEnded;
+    output.destroy();
+    const failure = await tar.ended;
+    if (complete && failure) throw failure;
+    if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);
+  } finally {
+    output.destroy();
+    tar.child.kill();
+    await tar.ended;
+  }
+}
+
+function notFolder({ name }: Inside, path: string): Fault {
+  return new Fault('invalid', `${name}:${printable(path)} is not a folder`);
+}
+
+function oddSource(from: string, link: boolean): Fault {
+  if (!link) return new Fault('invalid', `${printable(from)} is neither a file nor a folder`);
+  return new Fault('invalid', `${printable(from)} is a symbolic link`, { hint: 'Name the file it leads to.' });
+}

@@ -1,0 +1,92 @@
+/** From a private folder to where the user wants it: checked, then renamed. Nothing is ever written through a link. */
+import { renameSync, rmSync } from 'node:fs';
+import { Anchor, type Name, within } from '../../../lib/anchor.ts';
+import { Fault } from '../../../model/fault.ts';
+import { printable } from '../../../model/name.ts';
+
+const specialBits = 0o7000;
+const ownerBits = 0o700;
+
+type Move = (from: Anchor, name: Name, to: Anchor, as: Name) => void;
+
+const rename: Move = (from, name, to, as) => renameSync(from.at(name), to.at(as));
+const nothing: Move = () => {};
+
+/**
+ * Refuses what no copy needs (devices, sockets, pipes) and takes away set-user-id and its like. Folders become usable
+ * for their owner, or they could be neither moved nor removed.
+ */
+export function purge(folder: Anchor): void {
+  unlock(folder, (parent, name) => {
+    const stat = parent.look(name);
+    if (!stat || stat.isSymbolicLink()) return;
+    if (!stat.isFile()) throw oddEntry(name);
+    if (stat.mode & specialBits) parent.chmod(name, stat.mode & 0o777);
+  });
+}
+
+/** Moves an entry; a folder that is there already is merged into. Conflicts are found before anything moves. */
+export function settle(from: Anchor, name: Name, to: Anchor, as: Name): void {
+  merge(from, name, to, as, nothing);
+  merge(from, name, to, as, rename);
+}
+
+/** Everything in a folder, each as by `settle`. */
+export function settleContents(from: Anchor, to: Anchor): void {
+  for (const move of [nothing, rename]) {
+    for (const name of from.names()) merge(from, name, to, name, move);
+  }
+}
+
+/** Removes a folder of ours, whatever is in it. */
+export function discard(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    within(Anchor.open(path), (folder) => unlock(folder, () => {}));
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function unlock(folder: Anchor, leaf: (parent: Anchor, name: Name) => void): void {
+  for (const name of folder.names()) {
+    const stat = folder.look(name);
+    if (!stat?.isDirectory()) {
+      leaf(folder, name);
+      continue;
+    }
+    folder.chmod(name, (stat.mode & 0o777) | ownerBits);
+    within(folder.enter(name), (inner) => unlock(inner, leaf));
+  }
+}
+
+function merge(from: Anchor, name: Name, to: Anchor, as: Name, move: Move): void {
+  const isFolder = from.look(name)?.isDirectory() === true;
+  const there = to.look(as);
+  if (there && there.isDirectory() !== isFolder) throw mismatch(as, isFolder);
+  if (!there || !isFolder) move(from, name, to, as);
+  else {
+    within(from.enter(name), (source) =>
+      within(to.enter(as), (target) => {
+        for (const child of source.names()) merge(source, child, target, child, move);
+      }),
+    );
+  }
+}
+
+function oddEntry(name: Name): Fault {
+  return new Fault(
+    'denied',
+    `${printable(name.toString())} is neither a file, a folder nor a link, and is not copied`,
+    {
+      hint: 'Nothing was copied. Copy the files around it one by one.',
+    },
+  );
+}
+
+function mismatch(name: Name, isFolder: boolean): Fault {
+  const shown = printable(name.toString());
+  return isFolder
+    ? new Fault('conflict', `${shown} is there already and is not a folder`)
+    : new Fault('conflict', `${shown} is there already and is a folder`);
+}

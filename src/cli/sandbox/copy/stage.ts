@@ -1,0 +1,66 @@
+/**
+ * A private folder to receive what a sandbox sends, from where it can be renamed to its destination. In the home if
+ * that is on the same mount, because no sandbox can write there; else beside the destination.
+ */
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Anchor } from '../../../lib/anchor.ts';
+import { Fault } from '../../../model/fault.ts';
+import { discard } from './settle.ts';
+
+export interface Stage {
+  readonly folder: Anchor;
+  dispose(): void;
+}
+
+export function openStage(home: string | null, target: Anchor): Stage {
+  try {
+    const path = (home === null ? null : ownFolder(home, target)) ?? mkdtempSync(join(target.path, '.carrel-cp-'));
+    const folder = Anchor.open(path);
+    return {
+      folder,
+      dispose: () => {
+        folder.close();
+        discard(path);
+      },
+    };
+  } catch (error) {
+    throw unwritable(error);
+  }
+}
+
+/** Null: nothing can be moved from there to the destination. */
+function ownFolder(home: string, target: Anchor): string | null {
+  const own = mkdtempSync(join(home, 'cp-'));
+  try {
+    if (canMove(own, target)) return own;
+  } catch (error) {
+    discard(own);
+    throw error;
+  }
+  discard(own);
+  return null;
+}
+
+/** Only a rename tells whether one is possible: one filesystem may be mounted twice. */
+function canMove(own: string, target: Anchor): boolean {
+  const probe = join(own, 'probe');
+  const arrived = target.at(`.carrel-${basename(own)}`);
+  mkdirSync(probe);
+  try {
+    renameSync(probe, arrived);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    rmdirSync(probe);
+    return false;
+  }
+  rmdirSync(arrived);
+  return true;
+}
+
+function unwritable(error: unknown): Fault {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Fault('exhausted', 'no space left for the copy', { cause: error });
+  return new Fault('denied', `the destination cannot be written: ${message}`, { cause: error });
+}

@@ -1,0 +1,77 @@
+/** The `tar` of the host, and what is said when a tar on either side fails. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, pipeline } from 'node:stream';
+import { Fault } from '../../../model/fault.ts';
+import type { Exit, Sinks } from '../../stream/receive.ts';
+
+const maxWords = 8192;
+
+export interface Tar {
+  readonly child: ChildProcess;
+  /** What it writes, held until somebody reads it. */
+  readonly output: PassThrough;
+  /** Its failure, or null. Never rejects. */
+  readonly ended: Promise<Fault | null>;
+}
+
+export function packHere(cwd: string, args: readonly string[]): Promise<Tar> {
+  return startTar(cwd, ['-cf', '-', ...args], ['ignore', 'pipe', 'pipe']);
+}
+
+/** Owners and special bits of the archive stay out: what arrives belongs to whoever asked for it. */
+export function unpackHere(cwd: string): Promise<Tar> {
+  return startTar(cwd, ['-xf', '-', '--no-same-owner', '--no-same-permissions'], ['pipe', 'ignore', 'pipe']);
+}
+
+/** Takes what a program says, up to a bound. */
+export class Words {
+  #text = '';
+
+  readonly add = (chunk: Buffer): void => {
+    if (this.#text.length < maxWords) this.#text += chunk.toString('utf8');
+  };
+
+  get text(): string {
+    return this.#text.slice(0, maxWords).replace(/\n+$/, '');
+  }
+}
+
+/** Sinks for a program of ours inside: what it says on stdout and on stderr, as text. */
+export function listen(): { sinks: Sinks; said: Words; complained: Words } {
+  const said = new Words();
+  const complained = new Words();
+  return { sinks: { stdout: said.add, stderr: complained.add }, said, complained };
+}
+
+/** The Fault of a program inside that failed. */
+export function failedInside(program: string, exit: Exit, words: Words): Fault {
+  return new Fault('invalid', `${program} in the sandbox: ${words.text || `exit code ${exit.exitCode}`}`);
+}
+
+async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[]): Promise<Tar> {
+  const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C' } });
+  // Node throws away what a child wrote and nobody had begun to read when it ended.
+  const output = new PassThrough();
+  if (child.stdout) pipeline(child.stdout, output, () => {});
+  const words = new Words();
+  child.stderr!.on('data', words.add);
+  // A tar that ends early breaks the pipe to it; how it ended says why.
+  child.stdin?.on('error', () => {});
+  await once(child, 'spawn').catch((error: unknown) => {
+    throw notStarted(error as NodeJS.ErrnoException);
+  });
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) =>
+    code === 0 ? null : failedHere(words, String(signal ?? `exit code ${code}`)),
+  );
+  return { child, output, ended };
+}
+
+function failedHere(words: Words, how: string): Fault {
+  return new Fault('invalid', `tar: ${words.text || how}`);
+}
+
+function notStarted(error: NodeJS.ErrnoException): Fault {
+  if (error.code !== 'ENOENT') return new Fault('internal', `tar: ${error.message}`, { cause: error });
+  return new Fault('unsupported', 'tar is not installed on this machine', { cause: error, hint: 'Install tar.' });
+}

@@ -1,0 +1,34 @@
+import type { Client } from '../../api/client.ts';
+import { isFault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { catchSignals } from '../signals.ts';
+import { parseCopy } from './copy/place.ts';
+import { pull } from './copy/pull.ts';
+import { push } from './copy/push.ts';
+
+export default async function cp(context: Context, { args }: Invocation): Promise<void> {
+  const { way, sandbox, from, to } = parseCopy(args[0]!, args[1]!);
+  const client = connect(context);
+  const abort = new AbortController();
+  const release = catchSignals(() => abort.abort());
+  const inside = { client, name: sandbox, signal: abort.signal };
+  try {
+    const writable = await boundFolders(context.user === null ? client : connect({ ...context, user: null }));
+    const order = { inside, home: context.socket === null ? context.home : null, from, to, writable };
+    await during(context.out, `copying ${from}`, way === 'in' ? push(inside, from, to, writable) : pull(order));
+    if (context.json) context.out.document({ from: args[0], to: args[1] });
+  } finally {
+    release();
+  }
+}
+
+/** Links in these may be the work of a sandbox, for the owner also of another user's. */
+async function boundFolders(client: Client): Promise<string[]> {
+  const sandboxes = await client.call('listSandboxes', { query: { allUsers: true } }).catch((error: unknown) => {
+    if (!isFault(error, 'denied')) throw error;
+    return client.call('listSandboxes');
+  });
+  return sandboxes.flatMap(({ mode, project }) => (mode === 'bind' && project !== null ? [project] : []));
+}

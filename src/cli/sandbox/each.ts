@@ -1,0 +1,44 @@
+/** One act on several sandboxes: a failure does not keep the others from it. */
+import type { SandboxView } from '../../api/routes.ts';
+import { asFault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context } from '../cli.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+
+const atOnce = 16;
+
+/** Prints each name that it worked for; ends with the exit code of the first failure. */
+export async function forEach(
+  context: Context,
+  verb: string,
+  names: readonly string[],
+  act: (name: string) => Promise<SandboxView>,
+): Promise<number> {
+  const unique = [...new Set(names)];
+  const results = await during(
+    context.out,
+    `${verb} ${unique.length === 1 ? unique[0] : unique.length}`,
+    inBatches(unique, async (name) => act(checkSandboxName(name))),
+  );
+  const views: SandboxView[] = [];
+  let code = 0;
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'fulfilled') views.push(result.value);
+    else code ||= context.out.fail(asFault(result.reason));
+    if (result.status === 'fulfilled' && !context.json) context.out.print(plain(unique[index]!));
+  }
+  if (context.json) context.out.document(views);
+  return code;
+}
+
+export async function inBatches<T, R>(
+  items: readonly T[],
+  act: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  const results: PromiseSettledResult<R>[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    results.push(...(await Promise.allSettled(items.slice(start, start + atOnce).map(act))));
+  }
+  return results;
+}

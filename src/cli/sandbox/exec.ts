@@ -1,0 +1,35 @@
+import type { ExecRequest } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseEnv } from '../option.ts';
+import type { Output } from '../output/output.ts';
+import { interact } from '../stream/interactive.ts';
+import { type StreamOptions, terminalEnv, wantedStreams } from '../stream/wanted.ts';
+
+interface Options extends StreamOptions {
+  readonly env?: readonly string[];
+  readonly cwd?: string;
+  readonly bound?: boolean;
+}
+
+export default async function exec(context: Context, invocation: Invocation<Options>): Promise<number> {
+  const name = checkSandboxName(invocation.args[0]!);
+  if (invocation.command.length === 0) {
+    throw new Fault('invalid', 'exec needs a command', { hint: `Put it after --: carrel exec ${name} -- CMD…` });
+  }
+  return interact(connect(context), context.out, name, execRequest(invocation, context.out));
+}
+
+function execRequest({ options, command }: Invocation<Options>, out: Output): ExecRequest {
+  const wanted = wantedStreams(options, out, false);
+  return {
+    command: [...command],
+    stdin: wanted.stdin,
+    env: { ...terminalEnv(wanted), ...parseEnv(options.env ?? []) },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(wanted.terminal ? { terminal: wanted.terminal } : {}),
+    ...(options.bound ? { bound: true } : {}),
+  };
+}

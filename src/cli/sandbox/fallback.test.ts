@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxView } from '../../api/routes.ts';
+import { Output } from '../output/output.ts';
+import { tellFallback } from './fallback.ts';
+
+const view = {
+  name: 'desk',
+  workspace: null,
+  limits: { advisory: ['cpus', 'memoryBytes', 'diskBytes'] },
+} as unknown as SandboxView;
+
+function written(json: boolean, tell: (out: Output) => void): { stdout: string; stderr: string } {
+  const [stdout, stderr] = [[] as string[], [] as string[]];
+  const sink = (into: string[]) => ({ write: (text: string) => into.push(text) });
+  tell(new Output(json, sink(stdout), sink(stderr), {}));
+  return { stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+describe('limits that cannot be enforced', () => {
+  it('are named by their options, those that were asked for only, and once a command', () => {
+    const request = { limits: { cpus: 1, memoryBytes: 2 ** 29, pids: 9 } };
+    const { stdout, stderr } = written(false, (out) => {
+      tellFallback(out, request, view);
+      tellFallback(out, request, view);
+    });
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^carrel: --cpus, --memory cannot be enforced here: .*--strict refuses\n$/);
+  });
+
+  it('that were not asked for are not mentioned', () => {
+    expect(written(false, (out) => tellFallback(out, {}, view)).stderr).toBe('');
+  });
+
+  it('are not mentioned with --json: limits.advisory has them', () => {
+    expect(written(true, (out) => tellFallback(out, { limits: { cpus: 1 } }, view))).toEqual({
+      stdout: '',
+      stderr: '',
+    });
+  });
+});

@@ -1,0 +1,28 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseCount } from '../option.ts';
+import { StartWords } from '../stream/not-started.ts';
+import { deliver, ownSinks } from '../stream/receive.ts';
+
+interface Options {
+  readonly follow?: boolean;
+  readonly tail?: string;
+}
+
+export default async function logs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const query = {
+    ...(options.follow ? { follow: true } : {}),
+    ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),
+  };
+  const path = { name: checkSandboxName(args[0]!) };
+  const client = connect(context);
+  const own = ownSinks(context.out);
+  if (context.json) return void (await deliver(client.frames('sandboxLogs', { path, query }), own));
+  const words = new StartWords(own);
+  await deliver(client.frames('sandboxLogs', { path, query }), words.sinks);
+  if (!words.holds) return;
+  const view = await client.call('showSandbox', { path });
+  const refusal = await words.refusal(view, view.command);
+  if (refusal) context.out.warn(refusal.message);
+}

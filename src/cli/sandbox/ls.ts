@@ -1,0 +1,80 @@
+import { homedir } from 'node:os';
+import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/routes.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import type { Output } from '../output/output.ts';
+import { during } from '../output/progress.ts';
+import { paintState, tellUnseen } from '../output/state.ts';
+import { table } from '../output/table.ts';
+import { commandLine, plain } from '../output/text.ts';
+
+/** The size is there when it was asked for; null where it could not be told. */
+type Listed = SandboxView & { readonly sizeBytes?: number | null };
+
+interface Options {
+  readonly size?: boolean;
+  readonly allUsers?: boolean;
+}
+
+export default async function ls(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const sandboxes = await during(context.out, 'measuring the sandboxes', list(context, options));
+  if (context.json) return context.out.document(sandboxes);
+  if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
+  context.out.print(...listing(sandboxes, context.out, Date.now(), options.allUsers));
+  tellUnseen(context.out, sandboxes);
+}
+
+async function list(context: Context, { size, allUsers }: Options): Promise<Listed[]> {
+  const client = connect(context);
+  const sandboxes = await client.call('listSandboxes', { query: allUsers ? { allUsers } : {} });
+  if (!size) return sandboxes;
+  if (!allUsers) return measured(client, sandboxes);
+  const users = [...new Set(sandboxes.map(({ user }) => user))];
+  const measuredOf = (user: string) => {
+    const theirs = sandboxes.filter((sandbox) => sandbox.user === user);
+    return measured(connect({ ...context, user }), theirs);
+  };
+  return (await Promise.all(users.map(measuredOf))).flat();
+}
+
+/** Names are a user's own, and so are sizes. */
+async function measured(client: Client, sandboxes: readonly SandboxView[]): Promise<Listed[]> {
+  const sizes = new Map((await client.call('sandboxSizes')).map(({ name, sizeBytes }) => [name, sizeBytes]));
+  return sandboxes.map((sandbox) => ({ ...sandbox, sizeBytes: sizes.get(sandbox.name) ?? null }));
+}
+
+export function listing(sandboxes: readonly Listed[], out: Output, now?: number, allUsers = false): string[] {
+  const rows = sandboxes.map((sandbox) => [
+    ...(allUsers ? [plain(sandbox.user)] : []),
+    plain(sandbox.name),
+    paintState(out, sandbox.state),
+    ...sizeCell(sandbox),
+    sandbox.project === null ? '-' : plain(shortPath(sandbox.project)),
+    sandbox.command.length === 0 ? '-' : commandLine(sandbox.command),
+    age(sandbox.createdAt, now),
+    exitCell(sandbox),
+  ]);
+  const size = sandboxes.some(({ sizeBytes }) => sizeBytes !== undefined) ? ['SIZE'] : [];
+  return table([
+    [...(allUsers ? ['USER'] : []), 'NAME', 'STATE', ...size, 'PROJECT', 'COMMAND', 'AGE', 'EXIT'],
+    ...rows,
+  ]);
+}
+
+function sizeCell({ sizeBytes }: Listed): string[] {
+  if (sizeBytes === undefined) return [];
+  return [sizeBytes === null ? '-' : formatSize(sizeBytes)];
+}
+
+function exitCell({ exitCode, reason }: SandboxView): string {
+  const words = [exitCode === null ? '' : String(exitCode), plain(reason ?? '')];
+  return words.filter((word) => word !== '').join(' ') || '-';
+}
+
+function shortPath(path: string): string {
+  const home = homedir();
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,10 @@
+/** At the end of a run: what its network refused, and the command that would change it. */
+import type { Output } from '../output/output.ts';
+import { commandLine } from '../output/text.ts';
+
+export function tellRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
+  if (refused.length === 0) return;
+  out.warn(`no rule of ${name} allows ${refused.join(', ')}`);
+  const cure = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);
+  out.say(`  cure: ${cure}`);
+}

@@ -1,0 +1,110 @@
+/** The options of `run` and `create` → what the daemon is asked for. */
+
+import { statSync } from 'node:fs';
+import type { SandboxRequest } from '../../api/routes.ts';
+import { checkCredentialName } from '../../model/credential.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import { canonicalRule } from '../../model/network.ts';
+import type { EngineName, RuntimeName, WorkspaceMode } from '../../model/sandbox.ts';
+import { checkSecretName } from '../../model/secret.ts';
+import { checkServiceName } from '../../model/service.ts';
+import { parseSize } from '../../model/size.ts';
+import { parseVolumeRequest } from '../../model/volume.ts';
+import { authorIn } from '../author.ts';
+import { parseCount, parseEnv, parseNumber, parsePairs } from '../option.ts';
+import { absolute } from '../paths.ts';
+import { type StreamOptions, terminalEnv, type Wanted } from '../stream/wanted.ts';
+
+export interface SandboxOptions extends StreamOptions {
+  readonly name?: string;
+  readonly engine?: EngineName;
+  readonly image?: string;
+  readonly runtime?: RuntimeName;
+  readonly mode?: WorkspaceMode;
+  readonly base?: 'live' | 'frozen';
+  readonly cpus?: string;
+  readonly memory?: string;
+  readonly swap?: string;
+  readonly pids?: string;
+  readonly disk?: string;
+  readonly strict?: boolean;
+  readonly env?: readonly string[];
+  readonly secret?: readonly string[];
+  readonly credential?: readonly string[];
+  readonly service?: readonly string[];
+  readonly volume?: readonly string[];
+  readonly network?: string;
+  readonly rootfs?: string;
+  readonly label?: readonly string[];
+  /** Not typed: `carrel home shell` asks for it. */
+  readonly home?: 'shared';
+  readonly rm?: boolean;
+  readonly detach?: boolean;
+}
+
+export function sandboxRequest(
+  options: SandboxOptions,
+  project: string | undefined,
+  command: readonly string[],
+): SandboxRequest {
+  const { name, engine, runtime, image, env, secret, credential, service, volume, label, rootfs } = options;
+  return {
+    ...(name === undefined ? {} : { name: checkSandboxName(name) }),
+    ...(engine === undefined ? {} : { engine }),
+    ...(runtime === undefined ? {} : { runtime }),
+    ...(project === undefined ? {} : seenProject(absolute(project, 'PROJECT'))),
+    mode: options.mode ?? (project === undefined ? 'none' : 'overlay'),
+    ...(options.base === undefined ? {} : { base: options.base }),
+    command: [...command],
+    ...(env === undefined ? {} : { env: parseEnv(env) }),
+    ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
+    ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
+    ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
+    ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
+    ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
+    limits: askedLimits(options),
+    ...(options.strict ? { strict: true } : {}),
+    ...(image === undefined ? {} : { image }),
+    ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
+    ...(label === undefined ? {} : { labels: parsePairs(label, '--label') }),
+    ...(options.home === undefined ? {} : { home: options.home }),
+    ...(options.rm ? { autoRemove: true } : {}),
+  };
+}
+
+/** What was asked for by name goes before what the terminal says. */
+export function withStreams(body: SandboxRequest, wanted: Wanted): SandboxRequest {
+  if (wanted.terminal === null) return { ...body, stdin: wanted.stdin };
+  return { ...body, stdin: wanted.stdin, terminal: wanted.terminal, env: { ...terminalEnv(wanted), ...body.env } };
+}
+
+/** Commits inside are made in the name of who asks, as far as git knows it here. */
+export async function withAuthor(body: SandboxRequest): Promise<SandboxRequest> {
+  const author = await authorIn(body.project ?? process.cwd());
+  return author ? { ...body, author } : body;
+}
+
+/** With which folder that is for us: the daemon may not have what was mounted since it was started. */
+function seenProject(project: string): Pick<SandboxRequest, 'project' | 'projectSeen'> {
+  try {
+    const { dev, ino } = statSync(project, { bigint: true });
+    return { project, projectSeen: `${dev}:${ino}` };
+  } catch {
+    // That it is not there, or not ours to see, is for the daemon to say, ignoring.
+    return { project };
+  }
+}
+
+function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
+  return text === 'none' ? 'none' : text.split(',').map((rule) => canonicalRule(rule.trim()));
+}
+
+function askedLimits({ cpus, memory, swap, pids, disk }: SandboxOptions): NonNullable<SandboxRequest['limits']> {
+  return {
+    ...(cpus === undefined ? {} : { cpus: parseNumber(cpus, '--cpus') }),
+    ...(memory === undefined ? {} : { memoryBytes: parseSize(memory, '--memory') }),
+    ...(swap === undefined ? {} : { swapBytes: parseSize(swap, '--swap') }),
+    ...(pids === undefined ? {} : { pids: parseCount(pids, '--pids') }),
+    ...(disk === undefined ? {} : { diskBytes: parseSize(disk, '--disk') }),
+  };
+}

@@ -1,0 +1,17 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseSeconds } from '../option.ts';
+import { forEach } from './each.ts';
+
+/** What has ended already is started all the same. */
+export default async function restart(
+  context: Context,
+  { args, options }: Invocation<{ grace?: string }>,
+): Promise<number> {
+  const body = options.grace === undefined ? {} : { graceMs: parseSeconds(options.grace, '--grace') };
+  const client = connect(context);
+  return forEach(context, 'restarting', args, async (name) => {
+    await client.call('stopSandbox', { path: { name }, body });
+    return client.call('startSandbox', { path: { name } });
+  });
+}

@@ -1,0 +1,143 @@
+import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { withTrust } from '../fleet/trust.ts';
+import { counted } from '../output/count.ts';
+import type { Output } from '../output/output.ts';
+import { commandLine } from '../output/text.ts';
+import { brokenPipeExit, onBrokenPipe } from '../pipe.ts';
+import { catchSignals } from '../signals.ts';
+import { lend } from '../stream/interactive.ts';
+import { StartWords } from '../stream/not-started.ts';
+import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/receive.ts';
+import { type Wanted, wantedStreams } from '../stream/wanted.ts';
+import create from './create.ts';
+import { tellFallback } from './fallback.ts';
+import { tellRefused } from './refused.ts';
+import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
+
+const interruptedExit = 130;
+/** How long somebody waits for their prompt at the most. */
+const tellChangesMs = 2000;
+
+export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
+  const { args, options, command } = invocation;
+  if (command.length === 0) throw noCommand(args[0]);
+  if (options.detach) {
+    await create(context, invocation);
+    return 0;
+  }
+  const wanted = wantedStreams(options, context.out, true);
+  const asked = withStreams(sandboxRequest(options, args[0], command), wanted);
+  const body = { ...(await withAuthor(asked)), console: true };
+  const client = connect(context);
+  const brake = new Brake(client, context.out);
+  const release = catchSignals(() => brake.press());
+  try {
+    const view = await withTrust(context, client, () => client.call('createSandbox', { body }));
+    brake.engage(view.name);
+    if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
+    tellFallback(context.out, body, view);
+    const exit = await join(client, context.out, view, wanted);
+    tellRefused(context.out, view.name, exit.refused, options.rm);
+    if (options.rm) await tellKept(client, context.out, view);
+    else await tellChanges(client, context.out, view);
+    return brake.pressed ? interruptedExit : exit.exitCode;
+  } finally {
+    release();
+  }
+}
+
+async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: Wanted): Promise<Exit> {
+  const { name, command } = view;
+  const socket = await client.upgrade('attachSandbox', { name });
+  const release = lend(socket, { stdin, terminal: terminal !== null });
+  try {
+    const words = new StartWords(ownSinks(out));
+    const exit = await receive(socket, words.sinks, name);
+    const refusal = await words.refusal(exit, command);
+    release();
+    if (refusal) out.fail(refusal);
+    closeSinks(out, exit);
+    if (exit.outOfMemory) out.warn(memoryHint(name));
+    return exit;
+  } finally {
+    release();
+    socket.destroy();
+  }
+}
+
+/** Nothing is lost without being asked, not even by `--rm`. */
+async function tellKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+  if (workspace === null) return;
+  const kept = await client.call('showSandbox', { path: { name } }).then(
+    (view) => view.kept,
+    () => false,
+  );
+  if (kept) out.warn(`${name} was kept: it has changes that nobody has taken over; see: carrel diff ${name}`);
+}
+
+/** Whoever sees the end at a terminal hears that there is something to look at. */
+async function tellChanges(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+  if (workspace === null || !out.interactive) return;
+  try {
+    const signal = AbortSignal.timeout(tellChangesMs);
+    const { changes } = await client.call('listChanges', { path: { name }, body: {}, signal });
+    if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
+  } catch {
+    // It removed itself, or there is too much to read in this time, ignoring: the command's end is not ours to spoil.
+  }
+}
+
+/** Ctrl-C: the first asks the sandbox to stop, the second makes it, the third does not wait for that. */
+class Brake {
+  readonly #client: Client;
+  readonly #out: Output;
+  #name: string | null = null;
+  #presses = 0;
+
+  constructor(client: Client, out: Output) {
+    this.#client = client;
+    this.#out = out;
+  }
+
+  get pressed(): boolean {
+    return this.#presses > 0;
+  }
+
+  press(): void {
+    this.#presses += 1;
+    if (this.#presses > 2) process.exit(interruptedExit);
+    if (this.#name !== null) this.#stop(this.#name);
+  }
+
+  /** From here on there is something to stop; an earlier press counts. */
+  engage(name: string): void {
+    this.#name = name;
+    if (this.pressed) this.#stop(name);
+    // Nobody reads the output any more. What goes on unseen would go on for ever.
+    onBrokenPipe(() => {
+      this.#client.call('stopSandbox', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
+    });
+  }
+
+  #stop(name: string): void {
+    const first = this.#presses === 1;
+    this.#out.warn(first ? `stopping ${name}; Ctrl-C again to kill it` : `killing ${name}`);
+    this.#client.call('stopSandbox', { path: { name }, body: first ? {} : { graceMs: 0 } }).catch((error: unknown) => {
+      // It ended by itself in the meantime.
+      if (!isFault(error, 'not_found') && !isFault(error, 'conflict')) this.#out.warn((error as Error).message);
+    });
+  }
+}
+
+function leave(): void {
+  process.exit(brokenPipeExit);
+}
+
+function noCommand(project: string | undefined): Fault {
+  const example = project === undefined ? 'uname -a' : commandLine([project]);
+  return new Fault('invalid', 'run needs a command', { hint: `Put it after --, such as: carrel run -- ${example}` });
+}

@@ -1,0 +1,113 @@
+/** `rm --stale`: what ended long ago goes, after it was shown and agreed to; the daemon has the last word on each. */
+import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/routes.ts';
+import { asFault, Fault, isFault } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { counted } from '../output/count.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { canAsk, confirm } from '../stream/confirm.ts';
+import { inBatches } from './each.ts';
+
+export interface StaleOrder {
+  readonly staleMs: number;
+  readonly force: boolean;
+  readonly yes: boolean;
+}
+
+export interface Kept {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface StaleResult {
+  readonly removed: readonly SandboxView[];
+  /** Old enough, but not to be lost. */
+  readonly kept: readonly Kept[];
+  readonly failed: readonly Fault[];
+}
+
+export async function removeStale(context: Context, order: StaleOrder): Promise<number> {
+  const { out } = context;
+  const client = connect(context);
+  const old = (await client.call('listSandboxes')).filter((view) => hasEndedBy(view, Date.now() - order.staleMs));
+  const attempt = (views: readonly SandboxView[], dryRun: boolean) => tried(client, views, order, dryRun);
+  if (!order.yes) {
+    const plan = await during(out, 'looking at the sandboxes', attempt(old, true));
+    for (const line of forecast(plan)) out.say(line);
+    if (plan.removed.length === 0) return concluded(context, plan);
+    await agreed(context, plan);
+    const result = await during(out, 'removing', attempt(plan.removed, false));
+    return concluded(context, {
+      ...result,
+      kept: [...plan.kept, ...result.kept],
+      failed: [...plan.failed, ...result.failed],
+    });
+  }
+  const result = await during(out, 'removing', attempt(old, false));
+  for (const line of result.kept.map(keptText)) out.say(line);
+  return concluded(context, result);
+}
+
+/** By what is shown; the daemon looks at its own clock, too. */
+function hasEndedBy({ state, finishedAt }: SandboxView, latestMs: number): boolean {
+  const ended = state !== 'running' && state !== 'pending' && finishedAt !== null;
+  return ended && Date.parse(finishedAt) <= latestMs;
+}
+
+/** What must not go is kept with the reason; other failures keep none of the others from going. */
+async function tried(
+  client: Client,
+  views: readonly SandboxView[],
+  { staleMs, force }: StaleOrder,
+  dryRun: boolean,
+): Promise<StaleResult> {
+  const query = { staleMs, ...(force ? { force } : {}), ...(dryRun ? { dryRun } : {}) };
+  const results = await inBatches(views, ({ name }) => client.call('removeSandbox', { path: { name }, query }));
+  const refused = results.flatMap((result, index) =>
+    result.status === 'rejected' ? [{ name: views[index]!.name, fault: asFault(result.reason) }] : [],
+  );
+  return {
+    removed: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    kept: refused
+      .filter(({ fault }) => isFault(fault, 'conflict'))
+      .map(({ name, fault }) => ({ name, reason: fault.message })),
+    // Somebody else was faster with those that are gone.
+    failed: refused
+      .map(({ fault }) => fault)
+      .filter((fault) => !isFault(fault, 'conflict') && !isFault(fault, 'not_found')),
+  };
+}
+
+export function forecast({ removed, kept }: StaleResult, now?: number): string[] {
+  if (removed.length === 0) return ['there is nothing to remove', ...kept.map(keptText)];
+  return [...removed.map((view) => `would remove ${plain(view.name)}, ${endText(view, now)}`), ...kept.map(keptText)];
+}
+
+function endText({ state, finishedAt }: SandboxView, now?: number): string {
+  return `${state} ${finishedAt === null ? '' : `${age(finishedAt, now)} ago`}`.trimEnd();
+}
+
+function keptText({ name, reason }: Kept): string {
+  return `kept ${plain(name)}: ${plain(reason)}`;
+}
+
+async function agreed({ out }: Context, { removed, kept }: StaleResult): Promise<void> {
+  const what = counted(removed.length, 'sandbox', 'sandboxes');
+  if (!canAsk(out)) {
+    throw new Fault('invalid', `this would remove ${what}, and there is nobody to ask`, {
+      hint: 'Add --yes.',
+      data: { removed: removed.map(({ name }) => name), kept },
+    });
+  }
+  if (!(await confirm(`Remove ${what}?`))) throw new Fault('cancelled', 'nothing was removed');
+}
+
+function concluded({ out, json }: Context, { removed, kept, failed }: StaleResult): number {
+  const codes = failed.map((fault) => out.fail(fault));
+  if (json) out.document({ removed, kept });
+  else out.print(...removed.map(({ name }) => plain(name)));
+  return codes[0] ?? 0;
+}

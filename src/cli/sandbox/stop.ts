@@ -1,0 +1,45 @@
+import type { Client } from '../../api/client.ts';
+import type { SandboxView } from '../../api/routes.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { parseSeconds } from '../option.ts';
+import { forEach } from './each.ts';
+
+interface Options {
+  readonly grace?: string;
+  readonly all?: boolean;
+}
+
+export default async function stop(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+  const { grace, all = false } = options;
+  if (all === args.length > 0) throw unclear(all);
+  const body = grace === undefined ? {} : { graceMs: parseSeconds(grace, '--grace') };
+  const client = connect(context);
+  const stopOne = (name: string) => client.call('stopSandbox', { path: { name }, body });
+  if (!all) return forEach(context, 'stopping', args, stopOne);
+  const live = (await client.call('listSandboxes')).filter(isLive);
+  if (live.length === 0) context.out.note('nothing runs');
+  const views = new Map(live.map((view) => [view.name, view]));
+  return forEach(context, 'stopping', [...views.keys()], (name) => stopIfThere(stopOne(name), views.get(name)!));
+}
+
+function isLive({ state }: SandboxView): boolean {
+  return state === 'running' || state === 'pending';
+}
+
+/** One that has gone meanwhile does not run either. */
+async function stopIfThere(stopping: ReturnType<Client['call']>, seen: SandboxView): Promise<SandboxView> {
+  try {
+    return (await stopping) as SandboxView;
+  } catch (error) {
+    if (isFault(error, 'not_found')) return seen;
+    throw error;
+  }
+}
+
+function unclear(all: boolean): Fault {
+  return new Fault('invalid', all ? 'either names or --all, not both' : 'nothing was named', {
+    hint: 'carrel stop NAME… or carrel stop --all',
+  });
+}

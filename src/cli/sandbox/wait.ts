@@ -1,0 +1,16 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+
+/** What is printed for an end that nobody saw. */
+const unknownCode = 255;
+
+export default async function wait(context: Context, { args }: Invocation): Promise<void> {
+  const name = checkSandboxName(args[0]!);
+  const asked = connect(context).call('waitSandbox', { path: { name } });
+  const view = await during(context.out, `waiting for ${name} to end`, asked);
+  if (context.json) return context.out.document(view);
+  if (view.exitCode === null) context.out.warn(`${name} ended without an exit code: ${view.reason ?? view.state}`);
+  context.out.print(String(view.exitCode ?? unknownCode));
+}

@@ -1,0 +1,32 @@
+import type { BuiltView } from '../../api/routes.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
+import { buildImage } from './image.ts';
+
+interface Options {
+  readonly offline?: boolean;
+}
+
+export default async function imageBuild(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const { out } = context;
+  const [project] = args;
+  const body = {
+    ...(project === undefined ? {} : { project: absolute(project, 'PROJECT') }),
+    ...(options.offline ? { offline: true } : {}),
+  };
+  const began = Date.now();
+  const view = await buildImage(connect(context), body, out);
+  if (context.json) return out.document(view);
+  for (const note of view.notes) out.say(note);
+  const seconds = Math.round((Date.now() - began) / 1000);
+  out.note(view.built ? `built in ${seconds} s; use it with: ${useOf(view, project)}` : 'nothing has changed since');
+  out.print(plain(view.image.name));
+}
+
+function useOf({ image }: BuiltView, project: string | undefined): string {
+  return ['carrel run --engine docker --image', image.name, ...(project === undefined ? [] : [project]), '-- CMD'].join(
+    ' ',
+  );
+}

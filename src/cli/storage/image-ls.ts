@@ -1,0 +1,30 @@
+import type { ImageView } from '../../api/routes.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function imageLs(context: Context): Promise<void> {
+  const images = await connect(context).call('listImages');
+  if (context.json) return context.out.document(images);
+  if (images.length === 0) return context.out.note('no images; make one with: carrel image build PROJECT');
+  context.out.print(...imageListing(images));
+}
+
+/** Enough of an id to tell it from others. */
+const idLength = 'sha256:'.length + 12;
+
+export function imageListing(images: readonly ImageView[], now?: number): string[] {
+  const rows = images.map(({ name, source, id, state, sizeBytes, at, project }) => [
+    plain(name),
+    source,
+    id === null ? '-' : plain(id).slice(0, idLength),
+    state,
+    sizeBytes === null ? '-' : formatSize(sizeBytes),
+    at === null ? '-' : age(at, now),
+    project === null ? '-' : plain(project),
+  ]);
+  return table([['NAME', 'SOURCE', 'ID', 'STATE', 'SIZE', 'AGE', 'PROJECT'], ...rows]);
+}

@@ -1,0 +1,57 @@
+/** Images that are made while somebody watches. */
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../api/client.ts';
+import type { BuildEventView, BuiltView } from '../../api/routes.ts';
+import { decodeJson } from '../../api/stream.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { dockerfilePlaces } from '../../model/image.ts';
+import type { Output } from '../output/output.ts';
+
+/** Made anew where something that goes into it has changed. */
+export async function buildImage(client: Client, body: object, out: Output): Promise<BuiltView> {
+  const clear = () => out.progress('');
+  process.once('exit', clear);
+  try {
+    return await watched(client, body, out);
+  } finally {
+    process.off('exit', clear);
+    clear();
+  }
+}
+
+/**
+ * The name of the project's own image, made anew where it has to be. Null: there is none, neither asked for by a Dockerfile
+ * of the project nor made before. Who may not make images uses what was made for all.
+ */
+export async function projectImage(client: Client, project: string, out: Output): Promise<string | null> {
+  const folder = realpathSync(project);
+  const known = (await client.call('listImages')).find((image) => image.project === folder);
+  if (!known && !dockerfilePlaces.some((place) => existsSync(join(folder, place)))) return null;
+  try {
+    const { image } = await buildImage(client, { project }, out);
+    return image.name;
+  } catch (error) {
+    if (known && isFault(error, 'denied')) return known.name;
+    throw error;
+  }
+}
+
+async function watched(client: Client, body: object, out: Output): Promise<BuiltView> {
+  for await (const frame of client.frames('buildImage', { body })) {
+    if (frame.type === 'result') return decodeJson(frame) as BuiltView;
+    if (frame.type === 'progress') show(decodeJson(frame) as BuildEventView, out);
+  }
+  throw new Fault('unavailable', 'the daemon went away during the build', { hint: 'Try again: what is built stays.' });
+}
+
+/** Steps stay on the screen; what they print passes by on the line below. */
+function show(event: BuildEventView, out: Output): void {
+  out.progress(event.kind === 'output' ? `  ${event.text.slice(event.text.lastIndexOf('\n') + 1)}` : '');
+  if (event.kind !== 'output') out.note(event.kind === 'phase' ? event.text : stepLine(event));
+}
+
+export function stepLine({ number, total, title }: Extract<BuildEventView, { kind: 'step' }>): string {
+  const words = title.replaceAll(/\s+/g, ' ');
+  return `${`${number}`.padStart(`${total}`.length)}/${total} ${words.length > 100 ? `${words.slice(0, 99)}…` : words}`;
+}

@@ -1,0 +1,23 @@
+import type { SecretView } from '../../api/routes.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function secretLs(context: Context): Promise<void> {
+  const secrets = await connect(context).call('listSecrets');
+  if (context.json) return context.out.document(secrets);
+  if (secrets.length === 0) return context.out.note('no secrets; keep one with: carrel secret set NAME');
+  context.out.print(...secretListing(secrets));
+}
+
+export function secretListing(secrets: readonly SecretView[], now?: number): string[] {
+  const rows = secrets.map(({ name, sizeBytes, updatedAt }) => [
+    plain(name),
+    formatSize(sizeBytes),
+    `${age(updatedAt, now)} ago`,
+  ]);
+  return table([['NAME', 'SIZE', 'CHANGED'], ...rows]);
+}

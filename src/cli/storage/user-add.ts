@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { checkUserName } from '../../model/user.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+import { type AccountOptions, uidOf } from './account.ts';
+
+export default async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
+  const name = checkUserName(invocation.args[0]!);
+  const uid = await uidOf(invocation.options);
+  const answer = await connect(context).call('addUser', { body: { name, ...(uid === null ? {} : { uid }) } });
+  if (context.json) return context.out.document(answer);
+  context.out.print(plain(answer.token));
+  for (const line of instructions(name, await sharing(context, answer.socket), context.home)) context.out.say(line);
+}
+
+/** Where others come in: a socket, or `waiting` for one that the next daemon opens. */
+type Sharing = string | 'waiting' | null;
+
+async function sharing(context: Context, socket: string | null): Promise<Sharing> {
+  if (socket !== null) return socket;
+  const { settings } = await connect(context).call('status');
+  return settings.waiting.includes('share.socket') ? 'waiting' : null;
+}
+
+/** On stderr, so that `carrel user add NAME > FILE` keeps the token and nothing else. */
+export function instructions(name: string, socket: Sharing, home: string): string[] {
+  const export_ = (path: string) => `  export CARREL_SOCKET=${path} CARREL_TOKEN_FILE=FILE`;
+  return [
+    `This is the token of ${name}, told this once. ${name} keeps it in a FILE that nobody else can read, and then:`,
+    export_(socket === null || socket === 'waiting' ? 'SOCKET' : plain(socket)),
+    ...(socket === 'waiting'
+      ? [`No other user can connect yet: share.socket in config.yaml is opened after: carrel down`]
+      : []),
+    ...(socket === null
+      ? [
+          `No other user can connect yet: put share: {socket: SOCKET} into ${join(home, 'config.yaml')}, then: carrel down`,
+        ]
+      : []),
+  ];
+}

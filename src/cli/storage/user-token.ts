@@ -1,0 +1,14 @@
+import { checkUserName } from '../../model/user.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+
+export default async function userToken(context: Context, { args }: Invocation): Promise<void> {
+  const body = args[0] === undefined ? {} : { name: checkUserName(args[0]) };
+  const answer = await connect(context).call('renewToken', { body });
+  if (context.json) return context.out.document(answer);
+  context.out.print(plain(answer.token));
+  context.out.say(
+    `This is the new token of ${plain(answer.user.name)}, told this once; the old one is no longer valid.`,
+  );
+}

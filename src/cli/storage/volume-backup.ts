@@ -1,0 +1,14 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { checkVolume } from './volume.ts';
+
+export default async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
+  const name = checkVolume(args[0]!);
+  const asked = connect(context).call('backupVolume', { path: { name } });
+  const view = await during(context.out, `packing ${name}`, asked);
+  for (const note of view.notes) context.out.warn(note);
+  if (context.json) return context.out.document(view);
+  context.out.print(plain(view.file));
+}

@@ -1,0 +1,13 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
+
+type Options = { readonly plugins?: string };
+
+export default async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const body = options.plugins === undefined ? {} : { plugins: absolute(options.plugins, '--plugins') };
+  const volumes = await connect(context).call('initVolumes', { body });
+  if (context.json) return context.out.document(volumes);
+  context.out.print(...volumes.map(({ name }) => plain(name)));
+}

@@ -1,0 +1,20 @@
+import type { MigrateView } from '../../api/routes.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
+
+export default async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
+  const folder = absolute(args[0]!, 'FOLDER');
+  const asked = connect(context).call('migrateVolumes', { body: { folder } });
+  const view = await during(context.out, 'bringing volumes over', asked);
+  if (context.json) return context.out.document(view);
+  context.out.print(...migrated(view));
+  for (const { from, reason } of view.left) context.out.warn(`left ${from}: ${reason}`);
+  if (view.migrated.length + view.left.length === 0) context.out.say(`${folder} has no volumes of older names`);
+}
+
+export function migrated(view: MigrateView): string[] {
+  return view.migrated.map(({ from, to, already }) => `${plain(from)} → ${plain(to)}${already ? ' (earlier)' : ''}`);
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
+
+/** A bare name that is no file here is that of a backup, as the daemon keeps them. */
+function fileOf(asked: string): string {
+  return asked !== '' && !asked.includes('/') && !existsSync(asked) ? asked : absolute(asked, 'FILE');
+}
+
+export default async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
+  const file = fileOf(args[0]!);
+  const asked = connect(context).call('restoreVolume', { body: { file } });
+  const view = await during(context.out, 'restoring the volume', asked);
+  for (const note of view.notes) context.out.warn(note);
+  if (context.json) return context.out.document(view);
+  context.out.print(plain(view.volume.name));
+}

@@ -1,0 +1,37 @@
+/** What the commands about volumes share. */
+
+import type { VolumeView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { labelPattern, volumeNamePattern } from '../../model/volume.ts';
+import { age } from '../output/age.ts';
+import { plain } from '../output/text.ts';
+
+/** A type or a whole name, as the daemon takes it. */
+export function checkVolume(name: string): string {
+  if (volumeNamePattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} is not a name for a volume`, {
+    hint: 'carrel volume ls shows those there are; a type, such as memory-bank, names yours of that type.',
+  });
+}
+
+/** What commands call it. */
+export function nameCell({ name, label }: Pick<VolumeView, 'name' | 'label'>): string {
+  return plain(label ?? name);
+}
+
+/** A name for a new one; whether it is free, and no type, is for the daemon to say. */
+export function newVolume(name: string): string {
+  if (labelPattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} cannot be the name of a volume`, {
+    hint: 'Use 1 to 63 of a-z, 0-9 and "-", starting with a letter or digit.',
+  });
+}
+
+export function ownerCell({ user }: Pick<VolumeView, 'user'>): string {
+  return user === null ? 'shared' : plain(user);
+}
+
+export function lastUseCell({ lastUsedAt }: VolumeView, now?: number): string {
+  return lastUsedAt === null ? 'never' : `${age(lastUsedAt, now)} ago`;
+}

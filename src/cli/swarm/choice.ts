@@ -1,0 +1,38 @@
+/** What `swarm run` and `swarm resume` ask for: the agent, whose the commits are, and what the sandboxes have. */
+import type { Client } from '../../api/client.ts';
+import { authorIn } from '../author.ts';
+import type { Context } from '../cli.ts';
+import { type SandboxOptions, sandboxRequest } from '../sandbox/request.ts';
+import { projectImage } from '../storage/image.ts';
+
+export interface ChoiceOptions extends SandboxOptions {
+  readonly agent?: string;
+}
+
+export async function swarmChoice({ out }: Context, client: Client, project: string, options: ChoiceOptions) {
+  const { agent } = options;
+  const sandbox = surroundings(options);
+  const image = usesImages(options) ? await projectImage(client, project, out) : null;
+  const author = await authorIn(project);
+  return {
+    ...(author === null ? {} : { author: cleaned(author) }),
+    ...(agent === undefined ? {} : { agent }),
+    sandbox: { ...sandbox, ...(image === null ? {} : { image }) },
+  };
+}
+
+function usesImages({ engine, image, rootfs }: SandboxOptions): boolean {
+  return engine === 'docker' && image === undefined && rootfs === undefined;
+}
+
+/** As git itself has names in commits. */
+function cleaned({ name, email }: { readonly name: string; readonly email: string }) {
+  const clean = (text: string) => text.replace(/[\x00-\x1f\x7f<>]/g, '').slice(0, 200) || 'unknown';
+  return { name: clean(name), email: clean(email) };
+}
+
+/** What `run` would ask for, without what a swarm sees to itself. */
+function surroundings(options: SandboxOptions) {
+  const { mode: _, command: __, ...asked } = sandboxRequest(options, undefined, []);
+  return asked;
+}

@@ -1,0 +1,75 @@
+/** What the commands about swarms have in common. */
+import type { Client } from '../../api/client.ts';
+import type { BegunSwarmView, SandboxRequest, SwarmView } from '../../api/routes.ts';
+import { consequences } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import type { Output } from '../output/output.ts';
+import { commandLine, plain } from '../output/text.ts';
+import { absolute } from '../paths.ts';
+import { tellFallback } from '../sandbox/fallback.ts';
+import { catchSignals } from '../signals.ts';
+import { followSwarm } from './follow.ts';
+import { openPullRequests } from './pull-request.ts';
+
+/** The project of a swarm: the one that was named, or the folder here. */
+export function projectOf({ project }: { readonly project?: string }): string {
+  return absolute(project ?? '.', '--project');
+}
+
+/** Ends when all that this command began has ended, with whether it is completed; what else the swarm has does not matter. */
+export async function concludeSwarm(
+  context: Context,
+  client: Client,
+  begun: BegunSwarmView,
+  { detach = false, pr = false }: { readonly detach?: boolean; readonly pr?: boolean },
+  asked: Partial<SandboxRequest>,
+): Promise<number> {
+  const { out } = context;
+  const { begun: names } = begun;
+  if (detach) {
+    if (context.json) out.document(begun);
+    else out.print(...names.map(plain));
+    return 0;
+  }
+  const ended = await readAlong(context, client, begun.project, names);
+  await tellLimits(out, client, asked, names);
+  if (context.json) out.document(ended);
+  const completed = ended.containers.filter(
+    ({ containerName, status }) => status === 'completed' && names.includes(containerName),
+  );
+  const code = completed.length === names.length ? 0 : consequences.conflict.exit;
+  return pr ? (await openPullRequests(context, client, ended.project, completed)) || code : code;
+}
+
+/** Limits that were asked for and cannot be enforced, once for all. A sandbox that is gone by now tells nothing, ignoring. */
+async function tellLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
+  if (limits === undefined || Object.keys(limits).length === 0) return;
+  for (const name of names) {
+    const view = await client.call('showSandbox', { path: { name } }).catch(() => null);
+    if (view) tellFallback(out, { limits }, view);
+  }
+}
+
+/** Reads along until those have ended, for JSON without a word. Ctrl-C only stops the reading. */
+export async function readAlong(
+  { json, out }: Context,
+  client: Client,
+  project: string,
+  names: readonly string[],
+): Promise<SwarmView> {
+  const giveBack = catchSignals(() => {
+    const where = project === process.cwd() ? '' : ` --project ${commandLine([project])}`;
+    out.note(`the swarm goes on; see it with: carrel swarm status${where} — stop it with: carrel swarm stop${where}`);
+    process.exit(consequences.cancelled.exit);
+  });
+  try {
+    return await followSwarm(client, json ? await silentOutput() : out, project, names);
+  } finally {
+    giveBack();
+  }
+}
+
+async function silentOutput(): Promise<Output> {
+  const { Output } = await import('../output/output.ts');
+  return new Output(true, { write: () => {} }, { write: () => {} });
+}

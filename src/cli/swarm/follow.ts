@@ -1,0 +1,66 @@
+/** Reads along until nothing that is waited for is pending or running: a table that changes in place, or a line a change. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../api/client.ts';
+import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import { isFault } from '../../model/fault.ts';
+import { isActive } from '../../model/swarm.ts';
+import type { Output } from '../output/output.ts';
+import { fittingTable, swarmChanges, swarmNotes } from './view.ts';
+
+/** Between two looks, however much happens. */
+const betweenMs = 100;
+const awayMs = 500;
+
+/** Of containers of scripts no event tells: they are looked at that often. */
+const lookMs = 2000;
+
+/** `names` are waited for; left out: all. */
+export async function followSwarm(
+  client: Client,
+  out: Output,
+  project: string,
+  names?: readonly string[],
+): Promise<SwarmView> {
+  const show = () => client.call('showSwarm', { query: { project } });
+  const { lastSeq } = await client.call('status');
+  let seq = lastSeq;
+  let view = await show();
+  const draw = painter(out);
+  draw(view);
+  const isWaitedFor = (one: SwarmContainerView) => isActive(one) && (names?.includes(one.containerName) ?? true);
+  while (view.containers.some(isWaitedFor)) {
+    const ofScript = view.containers.some((one) => one.agent === null && isActive(one));
+    seq = await nextChange(client, seq, view.swarmId, ofScript ? lookMs : null);
+    await pause(betweenMs);
+    view = await show();
+    draw(view);
+  }
+  if (out.columns !== null) out.print(...swarmNotes(view, out));
+  return view;
+}
+
+/** The number of the next event about the swarm, or the same when there was none in time; a daemon that went away is asked again. */
+async function nextChange(client: Client, after: number, swarmId: string, withinMs: number | null): Promise<number> {
+  const abort = new AbortController();
+  const late = withinMs === null ? undefined : setTimeout(() => abort.abort(), withinMs);
+  try {
+    for await (const event of client.follow(after, abort.signal)) if (event.subject === swarmId) return event.seq;
+  } catch (error) {
+    const isExpected = abort.signal.aborted || isFault(error, 'unavailable') || isFault(error, 'cancelled');
+    if (!isExpected) throw error;
+  } finally {
+    clearTimeout(late);
+    if (!abort.signal.aborted) abort.abort();
+  }
+  if (withinMs === null) await pause(awayMs);
+  return after;
+}
+
+function painter(out: Output): (view: SwarmView) => void {
+  if (out.columns !== null) return (view) => out.redraw(fittingTable(view, out));
+  let before: SwarmView | null = null;
+  return (view) => {
+    out.print(...swarmChanges(before, view));
+    before = view;
+  };
+}

@@ -1,0 +1,46 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isInsidePath } from '../../policy/inside.ts';
+import { readOwnerRules } from '../../policy/owner.ts';
+import { ask, type Verdict } from '../../policy/policy.ts';
+import { decideCall, hookAnswer, readToolCall, type ToolCall } from '../../policy/tool-call.ts';
+import type { Context, Invocation } from '../cli.ts';
+
+type Options = { readonly hook?: boolean };
+
+const maxInputBytes = 1024 ** 2;
+
+/** Without a daemon: a hook runs before every command, and policy is no business of whoever runs inside. */
+export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
+  const call: ToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
+  const verdict = await verdictOn(call, context.home);
+  context.out.document(options.hook ? hookAnswer(verdict) : verdict, 0);
+}
+
+async function verdictOn(call: ToolCall, home: string): Promise<Verdict> {
+  const cwd = call.cwd ?? process.cwd();
+  try {
+    const owner = await readOwnerRules(home, cwd);
+    if ('unusable' in owner) return ask('policy.yaml', owner.unusable);
+    return decideCall(call, owner.rules, { cwd, programs: ours(cwd) });
+  } catch (error) {
+    return ask('policy', `it could not be decided: ${(error as Error).message}`);
+  }
+}
+
+/** This very program, by the path it is called by and by its real one, unless it is where an agent could write it. */
+function ours(cwd: string): string[] {
+  const paths = [process.argv[1] ?? ''].flatMap((program) => [resolve(program), realpathSync(program)]);
+  return [...new Set(paths)].filter((path) => !isInsidePath(path, cwd) && realpathSync(cwd) !== '/');
+}
+
+async function stdinText(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > maxInputBytes) return '';
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,9 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { projectOf } from './conclude.ts';
+
+type Options = { readonly project?: string };
+
+export default async function swarmCleanup(context: Context, { options }: Invocation<Options>): Promise<void> {
+  context.out.document(await connect(context).call('cleanSwarm', { body: { project: projectOf(options) } }));
+}

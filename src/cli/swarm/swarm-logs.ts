@@ -1,0 +1,57 @@
+import type { SwarmContainerView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import type { Output } from '../output/output.ts';
+import { plain } from '../output/text.ts';
+import { deliver } from '../stream/receive.ts';
+import { projectOf } from './conclude.ts';
+import { type LogEntry, SwarmLog } from './log.ts';
+
+interface Options {
+  readonly project?: string;
+  readonly follow?: boolean;
+}
+
+export default async function swarmLogs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const client = connect(context);
+  const [name] = args as [string];
+  const { containers } = await client.call('showSwarm', { query: { project: projectOf(options) } });
+  requireOurs(name, containers);
+  const log = new SwarmLog();
+  const show = (entries: readonly LogEntry[]) => {
+    for (const entry of entries) print(context.out, entry);
+  };
+  const frames = client.frames('sandboxLogs', { path: { name }, query: options.follow ? { follow: true } : {} });
+  await deliver(frames, {
+    stdout: (chunk) => show(log.stdout(chunk)),
+    stderr: (chunk) => show(log.stderr(chunk)),
+  });
+  show(log.end());
+}
+
+function requireOurs(name: string, containers: readonly SwarmContainerView[]): void {
+  const found = containers.find(({ containerName }) => containerName === name);
+  if (found === undefined) {
+    throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {
+      hint: 'carrel swarm list shows those there are.',
+    });
+  }
+  if (found.agent === null) {
+    throw new Fault('unsupported', `a script looks after ${name}: what it says is where the script has put it`);
+  }
+  if (found.startedAt === null && found.attempt === 1) {
+    throw new Fault('not_ready', `${name} is ${found.status} and has said nothing yet`, {
+      hint: 'carrel swarm status',
+    });
+  }
+}
+
+function print(out: Output, entry: LogEntry): void {
+  if (out.json) return void out.document(entry, 0);
+  const { story, kind, text } = entry;
+  const line = plain(text);
+  const shown = kind === 'said' ? line : out.paint(kind === 'error' ? 'red' : 'bold', line);
+  out.print(`${story === null ? '' : `${out.paint('dim', story)}  `}${shown}`);
+}

@@ -1,0 +1,13 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+import { projectOf } from './conclude.ts';
+
+type Options = { readonly project?: string };
+
+/** For scripts: a name and a status a line. */
+export default async function swarmList(context: Context, { options }: Invocation<Options>): Promise<void> {
+  const { containers } = await connect(context).call('exportSwarm', { query: { project: projectOf(options) } });
+  if (context.json) context.out.document(containers);
+  else context.out.print(...containers.map(({ containerName, status }) => `${plain(containerName)}\t${status}`));
+}

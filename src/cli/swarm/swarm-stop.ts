@@ -1,0 +1,15 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { projectOf } from './conclude.ts';
+import { swarmTable } from './view.ts';
+
+type Options = { readonly project?: string };
+
+export default async function swarmStop(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const body = { project: projectOf(options), ...(args.length === 0 ? {} : { names: [...args] }) };
+  const stopping = connect(context).call('stopSwarm', { body });
+  const view = await during(context.out, 'stopping the swarm', stopping);
+  if (context.json) context.out.document(view);
+  else context.out.print(...swarmTable(view, context.out));
+}

@@ -1,0 +1,17 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { table } from '../output/table.ts';
+import { cut, plain } from '../output/text.ts';
+import { taskFile } from './task.ts';
+
+const titleColumns = 80;
+
+export default async function taskReady(context: Context, { args }: Invocation): Promise<void> {
+  const client = connect(context);
+  const task = await client.call('showTask', { query: { file: await taskFile(args[0], client) } });
+  const stories = task.ready.map((id) => task.stories.find((story) => story.id === id)!);
+  if (context.json) return context.out.document(stories);
+  if (stories.length === 0) return context.out.note('no story is ready');
+  const rows = stories.map(({ id, priority, title }) => [plain(id), String(priority), cut(plain(title), titleColumns)]);
+  context.out.print(...table([['ID', 'PRIORITY', 'TITLE'], ...rows]));
+}

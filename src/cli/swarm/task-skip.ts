@@ -1,0 +1,10 @@
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { absolute } from '../paths.ts';
+import { checkStoryId, printChanged } from './task.ts';
+
+export default async function taskSkip(context: Context, { args }: Invocation): Promise<void> {
+  const [file, story] = args as [string, string];
+  const body = { file: absolute(file, 'FILE'), story: checkStoryId(story) };
+  printChanged(context, await connect(context).call('skipStory', { body }));
+}

@@ -1,0 +1,118 @@
+/** A swarm as people see it: a table, and lines for whoever reads along. */
+import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import { isActive } from '../../model/swarm.ts';
+import type { Output } from '../output/output.ts';
+import { paintState } from '../output/state.ts';
+import { table } from '../output/table.ts';
+import { cut, plain, width } from '../output/text.ts';
+import { progressCell } from './task.ts';
+
+const barColumns = 12;
+const wordColumns = 60;
+const leastWord = 10;
+const maxNotes = 20;
+/** A commit as people write it. */
+const shortCommit = 10;
+
+export function swarmTable({ containers }: SwarmView, out: Output): string[] {
+  const cells = containers.map((one) => [
+    plain(one.containerName),
+    paintState(out, one.status),
+    `${bar(one, out)} ${progressCell(one.storyProgress)}`,
+    plain(one.branchName),
+    '',
+  ]);
+  // One line each, because the table is drawn in place: an empty last column leaves nothing to go on below.
+  const lines = table([['NAME', 'STATUS', 'STORIES', 'BRANCH', ''], ...cells], out.columns);
+  const room = wordRoom(lines, out);
+  const words = ['', ...containers.map((one) => (room < leastWord ? '' : cut(lastWord(one), room)))];
+  return table(
+    lines.map((line, index) => [line, words[index]!]),
+    null,
+  );
+}
+
+/** What the other columns leave, where a terminal has an end. */
+function wordRoom(lines: readonly string[], { columns }: Output): number {
+  return columns === null ? wordColumns : Math.min(wordColumns, columns - Math.max(...lines.map(width)) - 3);
+}
+
+const order = ['running', 'failed', 'pending', 'stopped', 'completed'] as const;
+
+/** As many as the terminal shows at once, those first that something happens with. */
+export function fittingTable(view: SwarmView, out: Output): string[] {
+  const room = Math.max(1, out.rows - 3);
+  if (view.containers.length <= room) return swarmTable(view, out);
+  const sorted = [...view.containers].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+  const rest = sorted.slice(room);
+  const completed = rest.filter(({ status }) => status === 'completed').length;
+  const table = swarmTable({ ...view, containers: sorted.slice(0, room) }, out);
+  return [...table, `and ${rest.length} more, ${completed} of them completed`];
+}
+
+/** What is done, and what failed: by another sign, so that what failed does not look done where there are no colours. */
+function bar({ storyProgress: { total, completed, skipped, failed } }: SwarmContainerView, out: Output): string {
+  const columns = (count: number) => (total === 0 ? 0 : Math.round((count * barColumns) / total));
+  const done = columns(completed + skipped);
+  const bad = Math.min(barColumns - done, columns(failed));
+  const rest = '░'.repeat(barColumns - done - bad);
+  return `${out.paint('green', '█'.repeat(done))}${out.paint('red', '×'.repeat(bad))}${rest}`;
+}
+
+/** Why it ended, where its commits are, or what it is at. */
+export function lastWord({ status, reason, errors, commits, stories, prUrl, agent }: SwarmContainerView): string {
+  const why = status === 'failed' ? plain(reason ?? errors[0] ?? '') : '';
+  if (agent === null) return why === '' ? 'looked after by a script' : `${why}; looked after by a script`;
+  if (status === 'failed') return why;
+  const [tip] = commits;
+  if (prUrl !== null) return plain(prUrl);
+  if (tip && !isActive({ status })) return plain(`${tip.commit.slice(0, shortCommit)} in ${tip.ref}`);
+  const at = stories.find((story) => story.status === 'in_progress');
+  return at ? plain(`${at.id} ${at.output.split('\n').at(-1)}`) : '';
+}
+
+/** What went wrong on the way, and is not told of as the end of it; and why it ended, where the table had no room for that. */
+export function swarmNotes(view: SwarmView, out: Output): string[] {
+  const shown = swarmTable(view, out);
+  const notes = view.containers.flatMap((one, index) => {
+    const isCut = !isActive(one) && !shown[index + 1]!.endsWith(lastWord(one));
+    const end = isCut ? [`${plain(one.containerName)}: ${lastWord(one)}`] : [];
+    return [...noteLines(one, []), ...end, ...hintLine(one)];
+  });
+  const rest = notes.length - maxNotes;
+  return rest > 0 ? [...notes.slice(0, maxNotes), `and ${rest} more`] : notes;
+}
+
+function noteLines(one: SwarmContainerView, known: readonly string[]): string[] {
+  return one.errors
+    .filter((error) => !known.includes(error) && plain(error) !== lastWord(one))
+    .map((error) => plain(`${one.containerName}: ${error}`));
+}
+
+/** What can be done about it. */
+function hintLine({ containerName, status, hint }: SwarmContainerView): string[] {
+  return status === 'failed' && hint !== null ? [plain(`${containerName}: cure: ${hint}`)] : [];
+}
+
+/** What is different from the last look, a line each. */
+export function swarmChanges(before: SwarmView | null, now: SwarmView): string[] {
+  return now.containers.flatMap((one) => {
+    const old = before?.containers.find(({ containerName }) => containerName === one.containerName);
+    return [...storyLines(old, one), ...(old ? noteLines(one, old.errors) : []), ...statusLine(old, one)];
+  });
+}
+
+function storyLines(old: SwarmContainerView | undefined, { containerName, stories }: SwarmContainerView): string[] {
+  const known = new Map(old?.stories.map(({ id, status }) => [id, status]));
+  return stories
+    .filter(({ id, status }) => old && known.get(id) !== status)
+    .map(({ id, status }) => plain(`${containerName} ${id} ${status}`));
+}
+
+function statusLine(old: SwarmContainerView | undefined, now: SwarmContainerView): string[] {
+  if (old?.status === now.status) return [];
+  const { completed, total } = now.storyProgress;
+  const word = isActive(now) ? '' : lastWord(now);
+  const hint = old === undefined ? [] : hintLine(now);
+  return [`${plain(now.containerName)} ${now.status} ${completed}/${total}${word === '' ? '' : ` ${word}`}`, ...hint];
+}

@@ -1,0 +1,105 @@
+/** The end of `apply` and `merge`: what happened, how to go on, and the exit code. */
+import type { ApplyRequest, ApplyView, PlannedView } from '../../api/routes.ts';
+import { type Outcome, type Resolution, resolutions } from '../../model/change.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import { counted } from '../output/count.ts';
+import { commandLine, plain } from '../output/text.ts';
+
+export type Verb = 'apply' | 'merge';
+
+/** After the report was printed. */
+export function conclude(context: Context, verb: Verb, request: ApplyRequest, view: ApplyView): number {
+  const { out } = context;
+  if (context.json) out.document(view);
+  for (const warning of view.warnings) out.warn(warning);
+  if (view.always.length > 0) out.say(standing(verb, request, view));
+  if (view.blocked !== null) return out.fail(obstacle(verb, request, view));
+  if (context.json) return 0;
+  if (!hasEffect(view)) out.say(nothing(request, view));
+  else out.print(...sentences(request, view));
+  return 0;
+}
+
+function standing(verb: Verb, { names }: ApplyRequest, { always }: ApplyView): string {
+  const command = commandLine(['carrel', verb, ...names, '--ask', always.join(',')]);
+  return `always allowed in this project: ${always.join(', ')} (${command} ends that)`;
+}
+
+/** Conflicts and gates, with the commands that get past them. */
+export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fault {
+  const conflicts = select(view, 'conflict').length;
+  const gated = select(view, 'gated');
+  const reasons = [
+    ...(conflicts === 0 ? [] : [counted(conflicts, 'conflict')]),
+    ...(gated.length === 0 ? [] : [`${counted(gated.length, 'change')} that nobody allowed`]),
+  ];
+  const kinds = [...new Set(gated.flatMap(({ gates }) => gates))].filter((kind) => !view.always.includes(kind));
+  const allow = [...new Set([...(request.allow ?? []), ...kinds])];
+  const outcome = isDry(request) ? 'nothing would be changed' : 'nothing was changed';
+  return new Fault(view.blocked === 'conflict' ? 'conflict' : 'denied', `${outcome}: ${reasons.join(', ')}`, {
+    hint: again(verb, { ...request, allow }, conflicts > 0),
+  });
+}
+
+const meaning: Readonly<Record<Resolution, string>> = {
+  theirs: 'the agent’s',
+  ours: 'the project’s',
+  markers: 'both between markers',
+  leave: 'all but these',
+};
+
+/** What to type next. A way that was tried and left conflicts is not offered again. */
+function again(verb: Verb, request: ApplyRequest, undecided: boolean): string {
+  const { names, paths = [], resolution, allow = [], branch, message } = request;
+  const ways = resolutions.filter((way) => way !== resolution);
+  const options = [
+    ...(resolution === undefined || undecided ? [] : [`--${resolution}`]),
+    ...(allow.length === 0 ? [] : ['--allow', allow.join(',')]),
+    ...(request.always ? ['--always'] : []),
+    ...(branch === undefined ? [] : ['--branch', branch]),
+    ...(message === undefined ? [] : ['-m', message]),
+  ];
+  const command = [
+    commandLine(['carrel', verb, ...names, ...options]),
+    ...(undecided ? [ways.map((way) => `--${way}`).join('|')] : []),
+    ...(paths.some((path) => path.startsWith('-')) ? ['--'] : []),
+    ...(paths.length === 0 ? [] : [commandLine(paths)]),
+  ].join(' ');
+  const meanings = ways.map((way) => meaning[way]);
+  return undecided ? `${command}\n(${meanings.slice(0, -1).join(', ')}, or ${meanings.at(-1)})` : command;
+}
+
+function sentences(request: ApplyRequest, view: ApplyView): string[] {
+  const changed = select(view, 'take', 'merge', 'theirs', 'markers');
+  const marked = select(view, 'markers').length;
+  const from = request.names.map(plain).join(', ');
+  const took = `${isDry(request) ? 'would take' : 'took'} ${counted(changed.length, 'change')} of ${from}`;
+  const { branch } = view;
+  return [
+    took + (branch === null ? '' : ` as commit ${plain(branch.commit.slice(0, 12))} on branch ${plain(branch.name)}`),
+    ...(marked === 0
+      ? []
+      : [`${counted(marked, 'file')} ${marked === 1 ? 'has' : 'have'} conflict markers to resolve`]),
+    ...(view.apply === null ? [] : [`carrel undo ${plain(request.names[0]!)} takes it back`]),
+  ];
+}
+
+function nothing({ names, paths }: ApplyRequest, view: ApplyView): string {
+  if (view.paths.length > 0) return `there is nothing to take from ${names.join(', ')}`;
+  const where = paths === undefined ? '' : ' there';
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no changes${where}`;
+}
+
+function isDry({ dryRun, ask }: ApplyRequest): boolean {
+  return dryRun === true || ask !== undefined;
+}
+
+/** Whether anything was, or would be, taken. */
+function hasEffect(view: ApplyView): boolean {
+  return view.apply !== null || view.branch !== null || select(view, 'take', 'merge', 'theirs', 'markers').length > 0;
+}
+
+function select(view: ApplyView, ...outcomes: readonly Outcome[]): PlannedView[] {
+  return view.paths.filter(({ outcome }) => outcomes.includes(outcome));
+}

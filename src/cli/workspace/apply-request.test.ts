@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { gateKinds } from '../../model/change.ts';
+import type { Fault } from '../../model/fault.ts';
+import { checkPaths, inProject } from '../paths.ts';
+import { applyRequest, parseKinds } from './apply-request.ts';
+
+function invalid(work: () => unknown): void {
+  expect(work).toThrowError(expect.objectContaining({ code: 'invalid' }) as Fault);
+}
+
+test('only what was asked for is sent', () => {
+  expect(applyRequest(['a'], [], {})).toEqual({ names: ['a'] });
+  expect(applyRequest(['a', 'b'], ['x'], { theirs: true, dryRun: true, allow: ['ci,env', 'ci'] })).toEqual({
+    ...{ names: ['a', 'b'], paths: ['x'], resolution: 'theirs', dryRun: true, allow: ['env', 'ci'] },
+  });
+});
+
+test('all allows every kind', () => {
+  expect(parseKinds('--allow', ['all'])).toEqual(gateKinds);
+  expect(parseKinds('--allow', ['env', 'all'])).toEqual(gateKinds);
+});
+
+describe('refused', () => {
+  test.each(['', 'ci,', 'CI', 'everything', '__proto__'])('--allow %j', (text) =>
+    invalid(() => parseKinds('--allow', [text])),
+  );
+  test('two ways at once', () => {
+    invalid(() => applyRequest(['a'], [], { ours: true, leave: true }));
+  });
+  test('an empty path, which would be an unset variable', () => {
+    invalid(() => checkPaths(['a', '']));
+  });
+});
+
+test('no paths are all', () => {
+  expect(checkPaths(['a'])).toEqual(['a']);
+});
+
+test('--always goes with --allow, and --ask with neither', () => {
+  expect(applyRequest(['a'], [], { allow: ['executable'], always: true })).toEqual({
+    names: ['a'],
+    allow: ['executable'],
+    always: true,
+  });
+  expect(applyRequest(['a'], [], { ask: ['all'] })).toEqual({ names: ['a'], ask: [...gateKinds] });
+  for (const options of [
+    { always: true },
+    { ask: ['ci'], allow: ['ci'] },
+    { ask: ['ci'], always: true },
+    { ask: ['x'] },
+  ])
+    expect(() => applyRequest(['a'], [], options)).toThrow(expect.objectContaining({ code: 'invalid' }));
+});
+
+test.each([
+  ['a.ts', '/p/src', 'src/a.ts'],
+  ['../b.ts', '/p/src', 'b.ts'],
+  ['.', '/p/src', 'src'],
+  ['.', '/p', '.'],
+  ['..', '/p/src', '.'],
+  ['/p/src/a.ts', '/p/lib', 'src/a.ts'],
+  ['/workspace/src/a.ts', '/p/lib', '/workspace/src/a.ts'],
+  ['src/a.ts', '/elsewhere', 'src/a.ts'],
+])('%s typed in %s is %s of the project', (path, folder, expected) => {
+  expect(inProject(path, '/p', folder)).toBe(expected);
+});
+
+test('a path out of the project is refused', () => {
+  for (const path of ['../..', '../../q', '/etc/passwd']) invalid(() => inProject(path, '/p', '/p/src'));
+});

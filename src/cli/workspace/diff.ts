@@ -1,0 +1,43 @@
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { diffStat, nameStatus } from '../output/diff-stat.ts';
+import { during } from '../output/progress.ts';
+import { askedPaths } from '../paths.ts';
+import { review, showLines } from '../stream/review.ts';
+
+interface Options {
+  readonly stat?: boolean;
+  readonly nameStatus?: boolean;
+}
+
+export default async function diff(context: Context, { args, options }: Invocation<Options>): Promise<number> {
+  const { out } = context;
+  checkOptions(options);
+  const name = checkSandboxName(args[0]!);
+  const client = connect(context);
+  const input = { path: { name }, body: await askedPaths(client, name, args.slice(1)) };
+  const doing = `comparing ${name}`;
+  if (context.json || options.stat || options.nameStatus) {
+    const view = await during(out, doing, client.call('listChanges', input));
+    if (context.json) out.document(view);
+    else if (view.changes.length === 0) out.say(unchanged(name, view.hiddenInGit));
+    else return showLines(options.stat ? diffStat(view, out, out.columns) : nameStatus(view.changes), out);
+    return 0;
+  }
+  const frames = (signal?: AbortSignal) => client.frames('diffSandbox', { ...input, ...(signal ? { signal } : {}) });
+  const { empty, exitCode } = await review(frames, out, doing);
+  if (empty) out.say(unchanged(name, 0));
+  return exitCode;
+}
+
+export function unchanged(name: string, hiddenInGit: number): string {
+  return `${name} has no changes${hiddenInGit === 0 ? '' : `, apart from ${hiddenInGit} inside .git`}`;
+}
+
+function checkOptions({ stat, nameStatus: names }: Options): void {
+  if (stat && names) {
+    throw new Fault('invalid', '--stat and --name-status exclude each other', { hint: 'Give one of them.' });
+  }
+}

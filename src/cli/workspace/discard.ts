@@ -1,0 +1,52 @@
+import type { DiscardView } from '../../api/routes.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { counted } from '../output/count.ts';
+import { pathText } from '../output/path-text.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+import { askedPaths } from '../paths.ts';
+import { canAsk, confirm } from '../stream/confirm.ts';
+
+export default async function discard(context: Context, invocation: Invocation<{ yes?: boolean }>): Promise<void> {
+  const { out } = context;
+  const name = checkSandboxName(invocation.args[0]!);
+  const client = connect(context);
+  const input = { path: { name }, body: await askedPaths(client, name, invocation.args.slice(1)) };
+  if (!invocation.options.yes) {
+    if (canAsk(out)) {
+      const { changes } = await during(out, `reading the changes of ${name}`, client.call('listChanges', input));
+      if (changes.length === 0) return out.say(`${name} has no changes`);
+      await agree(`Discard ${counted(changes.length, 'change')} of ${name}?`);
+    } else if (input.body.paths?.every((path) => !isWhole(path)) !== true) throw unconfirmed(name);
+  }
+  const view = await during(out, `discarding changes of ${name}`, client.call('discardChanges', input));
+  if (context.json) return out.document(view);
+  if (view.paths.length === 0) return out.say(`${name} has no changes`);
+  out.print(...discarded(name, view));
+}
+
+/** Another name for everything. */
+function isWhole(path: string): boolean {
+  return /^(?:\/workspace)?[./]*$/.test(path);
+}
+
+export function discarded(name: string, { paths, snapshot }: DiscardView): string[] {
+  return [
+    ...paths.map((path) => `  ${pathText(path)}`),
+    `discarded ${counted(paths.length, 'change')} of ${name}`,
+    ...(snapshot === null ? [] : [`carrel restore ${name} ${plain(snapshot.id)} brings it back`]),
+  ];
+}
+
+async function agree(question: string): Promise<void> {
+  if (!(await confirm(question))) throw new Fault('cancelled', 'nothing was discarded');
+}
+
+function unconfirmed(name: string): Fault {
+  return new Fault('invalid', `this would discard all changes of ${name}, and there is nobody to ask`, {
+    hint: `Add --yes, or name paths: carrel discard ${name} PATH…`,
+  });
+}

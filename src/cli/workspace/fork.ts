@@ -1,0 +1,14 @@
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { plain } from '../output/text.ts';
+
+export default async function fork(context: Context, { args }: Invocation): Promise<void> {
+  const [name, ...names] = args.map(checkSandboxName);
+  const body = names.length === 0 ? {} : { names };
+  const asked = connect(context).call('forkSandbox', { path: { name: name! }, body });
+  const views = await during(context.out, `forking ${name}`, asked);
+  if (context.json) return context.out.document(views);
+  context.out.print(...views.map((view) => plain(view.name)));
+}

@@ -1,0 +1,30 @@
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { conclude } from './apply-conclude.ts';
+import { forecast } from './apply-forecast.ts';
+import { commits, report } from './apply-report.ts';
+import { type ApplyOptions, applyRequest } from './apply-request.ts';
+
+export default async function merge(context: Context, { args, options }: Invocation<ApplyOptions>): Promise<number> {
+  const { out, json } = context;
+  const client = connect(context);
+  const body = applyRequest(checkNames(args), [], options);
+  const ask = (dryRun: boolean) => client.call('apply', { body: { ...body, dryRun } });
+  const ahead = await during(out, `comparing ${args.length} sandboxes`, ask(true));
+  if (!json) out.print(...forecast(ahead, out));
+  if (options.dryRun || options.ask !== undefined || ahead.blocked !== null)
+    return conclude(context, 'merge', body, ahead);
+  const view = await during(out, `merging ${args.length} sandboxes`, ask(false));
+  // Somebody may have changed something since the forecast; only then are the files worth telling again.
+  if (!json) out.print(...(view.blocked === null ? commits(view) : report(view, out)));
+  return conclude(context, 'merge', body, view);
+}
+
+function checkNames(names: readonly string[]): string[] {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return names.map(checkSandboxName);
+  throw new Fault('invalid', `${checkSandboxName(twice)} is named twice`, { hint: 'Name each sandbox once.' });
+}

@@ -1,0 +1,30 @@
+import { isUtf8 } from 'node:buffer';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { during } from '../output/progress.ts';
+import { askedPaths } from '../paths.ts';
+import { collect, review } from '../stream/review.ts';
+
+export default async function patch(context: Context, invocation: Invocation<{ message?: string }>): Promise<number> {
+  const { message } = invocation.options;
+  const name = checkSandboxName(invocation.args[0]!);
+  const client = connect(context);
+  const paths = await askedPaths(client, name, invocation.args.slice(1));
+  const body = { ...paths, ...(message === undefined ? {} : { message }) };
+  const frames = (signal?: AbortSignal) =>
+    client.frames('patchSandbox', { path: { name }, body, ...(signal ? { signal } : {}) });
+  const doing = `making a patch of ${name}`;
+  if (context.json) {
+    context.out.document(inJson(await during(context.out, doing, collect(frames))));
+    return 0;
+  }
+  const { empty, exitCode } = await review(frames, context.out, doing);
+  if (empty) context.out.say(`${name} has no changes`);
+  return exitCode;
+}
+
+/** A patch is bytes, and JSON is text. */
+export function inJson(bytes: Buffer): { patch: string } | { patchBase64: string } {
+  return isUtf8(bytes) ? { patch: bytes.toString('utf8') } : { patchBase64: bytes.toString('base64') };
+}

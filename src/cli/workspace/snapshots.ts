@@ -1,0 +1,27 @@
+import type { SnapshotView } from '../../api/routes.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import { formatSize } from '../../model/size.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { during } from '../output/progress.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+
+export default async function snapshots(context: Context, { args }: Invocation): Promise<void> {
+  const name = checkSandboxName(args[0]!);
+  const asked = connect(context).call('listSnapshots', { path: { name } });
+  const all = await during(context.out, `reading the snapshots of ${name}`, asked);
+  if (context.json) return context.out.document(all);
+  if (all.length === 0) return context.out.say(`${name} has no snapshots; take one with: carrel snapshot ${name}`);
+  context.out.print(...history(all));
+}
+
+export function history(all: readonly SnapshotView[], now?: number): string[] {
+  const rows = all.map((one) => [plain(one.id), labelCell(one), age(one.createdAt, now), formatSize(one.sizeBytes)]);
+  return table([['ID', 'LABEL', 'AGE', 'SIZE'], ...rows]);
+}
+
+function labelCell({ label, auto }: SnapshotView): string {
+  return [...(label === null ? [] : [plain(label)]), ...(auto ? ['(auto)'] : [])].join(' ') || '-';
+}
