@@ -2,7 +2,7 @@
 
 import { type BytePath, isText, toBytes, toText } from '../model/byte-path.ts';
 import type { Entry, PlannedPath } from '../model/change.ts';
-import type { ApplyView, PlannedView } from './routes.ts';
+import type { ApplyView, PlannedView } from './workspace.ts';
 
 export function blockedBy(paths: readonly PlannedPath[]): ApplyView['blocked'] {
   if (paths.some(({ outcome }) => outcome === 'conflict')) return 'conflict';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fault } from '../model/fault.ts';
+import { actAsHeader } from './api.ts';
 import { Client, readFrames } from './client.ts';
-import { actAsHeader } from './paths.ts';
 import { encodeFrame, encodeJson, FrameReader } from './stream.ts';
 
 let root: string;
@@ -60,9 +60,11 @@ test('calls a route with name, query and body', async () => {
     json(response, 200, { name: 'a' });
   });
   const client = new Client(home);
-  expect(await client.call('stopSandbox', { path: { name: 'a/../b' }, body: { graceMs: 5 } })).toEqual({ name: 'a' });
-  await client.call('removeSandbox', { path: { name: 'a' }, query: { force: true } });
-  await client.call('events', { query: { after: 3, limit: undefined } });
+  expect(
+    await client.call('POST /v1/sandboxes/{name}/stop', { path: { name: 'a/../b' }, body: { graceMs: 5 } }),
+  ).toEqual({ name: 'a' });
+  await client.call('DELETE /v1/sandboxes/{name}', { path: { name: 'a' }, query: { force: true } });
+  await client.call('GET /v1/events', { query: { after: 3, limit: undefined } });
   expect(seen).toEqual([
     ['POST', '/v1/sandboxes/a%2F..%2Fb/stop', '{"graceMs":5}'],
     ['DELETE', '/v1/sandboxes/a?force=true', ''],
@@ -83,29 +85,29 @@ test('who asks is told with every request, upgrades included', async () => {
     socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: carrel-stream\r\n\r\n');
   });
   const client = new Client(home, undefined, { token: 'carrel_t', actAs: 'bob' });
-  await client.call('listSandboxes');
-  await client.call('addUser', { body: { name: 'eve' } });
+  await client.call('GET /v1/sandboxes');
+  await client.call('POST /v1/users', { body: { name: 'eve' } });
   await client
-    .frames('diffSandbox', { path: { name: 'a' }, body: {} })
+    .frames('POST /v1/sandboxes/{name}/diff', { path: { name: 'a' }, body: {} })
     .next()
     .catch(() => {});
   await client.follow(0).next();
-  (await client.upgrade('execSandbox', { name: 'a' })).destroy();
+  (await client.upgrade('POST /v1/sandboxes/{name}/exec', { name: 'a' })).destroy();
   const methods = ['GET', 'POST', 'POST', 'GET', 'POST'];
   expect(seen).toEqual(methods.map((method) => [method, 'Bearer carrel_t', 'bob']));
-  await new Client(home).call('listSandboxes');
+  await new Client(home).call('GET /v1/sandboxes');
   expect(seen.at(-1)).toEqual(['GET', undefined, undefined]);
 });
 
 test('a shared socket is used as it is, and never started', async () => {
   await serve((_request, response) => json(response, 200, []));
-  expect(await new Client({ socket: join(home, 'carrel.sock') }).call('listSandboxes')).toEqual([]);
+  expect(await new Client({ socket: join(home, 'carrel.sock') }).call('GET /v1/sandboxes')).toEqual([]);
   for (const socket of [
     join(home, 'other.sock'),
     join(home, 'absent', 'x.sock'),
     join(home, 'carrel.sock', 'x.sock'),
   ]) {
-    const fault = await faultOf(new Client({ socket }).call('listSandboxes'));
+    const fault = await faultOf(new Client({ socket }).call('GET /v1/sandboxes'));
     expect(fault.toJSON()).toMatchObject({ code: 'unavailable', message: `no daemon listens at ${socket}` });
     expect(fault.hint).toContain('CARREL_SOCKET');
   }
@@ -113,7 +115,7 @@ test('a shared socket is used as it is, and never started', async () => {
 
 test('a refusal is thrown as the Fault it is', async () => {
   await serve((_request, response) => json(response, 409, { code: 'conflict', message: 'a is there', hint: 'rm' }));
-  const fault = await faultOf(new Client(home).call('createSandbox', { body: {} }));
+  const fault = await faultOf(new Client(home).call('POST /v1/sandboxes', { body: {} }));
   expect(fault.toJSON()).toEqual({ code: 'conflict', message: 'a is there', hint: 'rm' });
 });
 
@@ -122,12 +124,12 @@ test.each([
   ['an answer that is not JSON', 200, '<html>'],
 ])('%s is our own fault', async (_what, status, body) => {
   await serve((_request, response) => response.writeHead(status).end(body));
-  expect((await faultOf(new Client(home).call('status'))).code).toBe('internal');
+  expect((await faultOf(new Client(home).call('GET /v1/status'))).code).toBe('internal');
 });
 
 test('no daemon and no home are unavailable', async () => {
-  expect((await faultOf(new Client(home).call('status'))).code).toBe('unavailable');
-  expect((await faultOf(new Client(join(home, 'absent')).call('status'))).code).toBe('unavailable');
+  expect((await faultOf(new Client(home).call('GET /v1/status'))).code).toBe('unavailable');
+  expect((await faultOf(new Client(join(home, 'absent')).call('GET /v1/status'))).code).toBe('unavailable');
 });
 
 test('a daemon that is absent is started once, and the call made', async () => {
@@ -136,8 +138,8 @@ test('a daemon that is absent is started once, and the call made', async () => {
     starts += 1;
     await serve((_request, response) => json(response, 200, []));
   });
-  expect(await client.call('listSandboxes')).toEqual([]);
-  expect(await client.call('listSandboxes')).toEqual([]);
+  expect(await client.call('GET /v1/sandboxes')).toEqual([]);
+  expect(await client.call('GET /v1/sandboxes')).toEqual([]);
   expect(starts).toBe(1);
 });
 
@@ -149,7 +151,7 @@ test('what only reads is asked again when its daemon dies, of one that is starte
     request.socket.destroy();
   });
   const client = new Client(home, () => serve((_request, response) => json(response, 200, [])));
-  expect(await client.call('listSandboxes')).toEqual([]);
+  expect(await client.call('GET /v1/sandboxes')).toEqual([]);
   expect(requests).toBe(1);
 });
 
@@ -159,7 +161,7 @@ test('what only reads is not asked without end', async () => {
     requests += 1;
     request.socket.destroy();
   });
-  expect((await faultOf(new Client(home).call('listSandboxes'))).code).toBe('unavailable');
+  expect((await faultOf(new Client(home).call('GET /v1/sandboxes'))).code).toBe('unavailable');
   expect(requests).toBe(3);
 });
 
@@ -170,7 +172,7 @@ test('what changes something is sent once: whoever asked is told to look whether
     request.socket.destroy();
   });
   const client = new Client(home, () => Promise.reject(new Error('must not start')));
-  const fault = await faultOf(client.call('startSandbox', { path: { name: 'a' } }));
+  const fault = await faultOf(client.call('POST /v1/sandboxes/{name}/start', { path: { name: 'a' } }));
   expect([fault.code, fault.hint]).toEqual(['unavailable', expect.stringContaining('carrel audit')]);
   expect(requests).toBe(1);
 });
@@ -178,9 +180,9 @@ test('what changes something is sent once: whoever asked is told to look whether
 test('patience ends with timeout, an interruption with cancelled', async () => {
   await serve(() => {});
   const client = new Client(home);
-  expect((await faultOf(client.call('status', { signal: AbortSignal.timeout(1) }))).code).toBe('timeout');
+  expect((await faultOf(client.call('GET /v1/status', { signal: AbortSignal.timeout(1) }))).code).toBe('timeout');
   const abort = new AbortController();
-  const waiting = faultOf(client.call('status', { signal: abort.signal }));
+  const waiting = faultOf(client.call('GET /v1/status', { signal: abort.signal }));
   abort.abort();
   expect((await waiting).code).toBe('cancelled');
 });
@@ -198,7 +200,7 @@ test('an upgrade gives the socket, with the frames that came along', async () =>
       });
     },
   );
-  const socket = await new Client(home).upgrade('execSandbox', { name: 'a' });
+  const socket = await new Client(home).upgrade('POST /v1/sandboxes/{name}/exec', { name: 'a' });
   socket.write(encodeJson('request', { command: ['x'] }));
   const seen: string[] = [];
   for await (const frame of readFrames(socket)) seen.push(`${frame.type} ${frame.payload}`);
@@ -213,7 +215,9 @@ test('an upgrade that is refused is a Fault', async () => {
       socket.end(`HTTP/1.1 404 Not Found\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     },
   );
-  expect((await faultOf(new Client(home).upgrade('attachSandbox', { name: 'a' }))).code).toBe('not_found');
+  expect((await faultOf(new Client(home).upgrade('GET /v1/sandboxes/{name}/attach', { name: 'a' }))).code).toBe(
+    'not_found',
+  );
 });
 
 test('logs are frames, and a fault frame among them is thrown', async () => {
@@ -225,7 +229,7 @@ test('logs are frames, and a fault frame among them is thrown', async () => {
   });
   const seen: string[] = [];
   const read = async () => {
-    for await (const frame of new Client(home).frames('sandboxLogs', { path: { name: 'a' } })) {
+    for await (const frame of new Client(home).frames('GET /v1/sandboxes/{name}/logs', { path: { name: 'a' } })) {
       seen.push(frame.payload.toString());
     }
   };
@@ -235,7 +239,7 @@ test('logs are frames, and a fault frame among them is thrown', async () => {
 
 test('a stream that is not ours is refused', async () => {
   await serve((_request, response) => response.end('HTTP is not frames'));
-  const frames = new Client(home).frames('sandboxLogs', { path: { name: 'a' } });
+  const frames = new Client(home).frames('GET /v1/sandboxes/{name}/logs', { path: { name: 'a' } });
   expect((await faultOf(frames.next())).code).toBe('internal');
 });
 

@@ -11,12 +11,12 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
+import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from './api.ts';
 import { broken, dial, type Place } from './dial.ts';
-import { actAsHeader, clientHeader, noticeHeader, paths } from './paths.ts';
-import type { AnswerOf, BodyOf, QueryOf, RouteName } from './routes.ts';
+import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
-export interface Input<K extends RouteName> {
+export interface Input<K extends RouteKey> {
   readonly path?: { readonly name: string };
   readonly query?: QueryOf<K>;
   readonly body?: BodyOf<K>;
@@ -69,38 +69,35 @@ export class Client {
     };
   }
 
-  async call<K extends RouteName>(route: K, input: Input<K> = {}): Promise<AnswerOf<K>> {
+  async call<K extends RouteKey>(route: K, input: Input<K> = {}): Promise<AnswerOf<K>> {
     const response = await this.#answer(route, input);
     return parseJson(await readText(response)) as AnswerOf<K>;
   }
 
   /** The raw socket after the daemon switched to frames. */
-  async upgrade(route: 'attachSandbox' | 'execSandbox', path: { readonly name: string }): Promise<Socket> {
+  async upgrade(route: Answering<'upgrade'>, path: { readonly name: string }): Promise<Socket> {
     const message = this.#compose(route, { path });
     const headers = { ...message.headers, connection: 'Upgrade', upgrade: streamProtocol };
     return switched(send({ ...message, headers }, await this.#dial()));
   }
 
   /** The frames of an answer. A fault frame is thrown. */
-  async *frames<K extends 'sandboxLogs' | 'diffSandbox' | 'patchSandbox' | 'buildImage'>(
-    route: K,
-    input: Input<K>,
-  ): AsyncGenerator<Frame> {
+  async *frames<K extends Answering<'frames'>>(route: K, input: Input<K>): AsyncGenerator<Frame> {
     yield* readFrames(await this.#answer(route, input));
   }
 
   /** Events after a sequence number, then as they happen. */
   async *follow(after: number, signal?: AbortSignal): AsyncGenerator<Event> {
-    yield* this.sent<'followEvents', Event>('followEvents', { query: { after }, ...(signal ? { signal } : {}) });
+    yield* this.sent<Event>('GET /v1/events/stream', { query: { after }, ...(signal ? { signal } : {}) });
   }
 
   /** What server-sent events carry. */
-  async *sent<K extends 'followEvents' | 'readAudit' | 'networkLog', T>(route: K, input: Input<K>): AsyncGenerator<T> {
+  async *sent<T>(route: Answering<'sse'>, input: Input<typeof route>): AsyncGenerator<T> {
     const response = await this.#answer(route, input);
     for await (const data of readServerSent(response)) yield parseJson(data) as T;
   }
 
-  async #answer<K extends RouteName>(route: K, input: Input<K>): Promise<IncomingMessage> {
+  async #answer<K extends RouteKey>(route: K, input: Input<K>): Promise<IncomingMessage> {
     const message = this.#compose(route, input);
     const response = await this.#ask(message);
     const notice = response.headers[noticeHeader];
@@ -120,7 +117,7 @@ export class Client {
     }
   }
 
-  #compose<K extends RouteName>(route: K, input: Input<K>): Message {
+  #compose<K extends RouteKey>(route: K, input: Input<K>): Message {
     const message = compose(route, input);
     return { ...message, headers: { ...message.headers, ...this.#headers } };
   }
@@ -183,8 +180,8 @@ async function* readServerSent(stream: Readable): AsyncGenerator<string> {
   }
 }
 
-function compose<K extends RouteName>(route: K, input: Input<K>): Message {
-  const { method, path } = paths[route];
+function compose<K extends RouteKey>(route: K, input: Input<K>): Message {
+  const { method, path } = methodAndPath(route);
   const body = input.body === undefined ? '' : JSON.stringify(input.body);
   return {
     method,

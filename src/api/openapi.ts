@@ -1,11 +1,14 @@
 /** The OpenAPI document of the routes. */
 import { z } from 'zod';
-import { faultBody, type Route, routes } from './routes.ts';
+import { methodAndPath, type RouteText } from './api.ts';
+import { faultBody } from './installation.ts';
+import { type Route, routes } from './routes.ts';
 
 export function openapi(version: string): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [name, route] of Object.entries(routes)) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(name, route) };
+  for (const [key, route] of Object.entries(routes)) {
+    const { method, path } = methodAndPath(key as RouteText);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(path, route) };
   }
   return {
     openapi: '3.1.0',
@@ -15,11 +18,11 @@ export function openapi(version: string): object {
   };
 }
 
-function operation(name: string, route: Route): object {
+function operation(path: string, route: Route): object {
   return {
-    operationId: name,
+    operationId: route.id,
     summary: route.summary,
-    parameters: [...pathParameters(route.path), ...queryParameters(route)],
+    parameters: [...pathParameters(path), ...queryParameters(route)],
     ...(route.body ? { requestBody: bodyOf(route.body) } : {}),
     responses: {
       ...success(route),

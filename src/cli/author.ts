@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { ApplyRequest } from '../api/routes.ts';
+import type { ApplyRequest } from '../api/workspace.ts';
 import { run } from '../lib/run.ts';
 import { authorPattern } from '../model/author.ts';
 
@@ -9,7 +9,7 @@ type Author = NonNullable<ApplyRequest['author']>;
 
 /** Who git would say commits in the sandbox's project; null where git does not know. */
 export async function ownerOf(client: Client, sandbox: string): Promise<Author | null> {
-  const { project } = await client.call('showSandbox', { path: { name: sandbox } });
+  const { project } = await client.call('GET /v1/sandboxes/{name}', { path: { name: sandbox } });
   return project === null ? null : authorIn(project);
 }
 

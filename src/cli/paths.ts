@@ -20,7 +20,7 @@ export async function askedPaths(
 ): Promise<{ paths?: string[] }> {
   const paths = checkPaths(typed);
   if (paths.length === 0) return {};
-  const { project } = await client.call('showSandbox', { path: { name } });
+  const { project } = await client.call('GET /v1/sandboxes/{name}', { path: { name } });
   return {
     paths: project === null ? paths : paths.map((path) => inProject(path, project, realpathSync(process.cwd()))),
   };

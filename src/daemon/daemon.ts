@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SandboxView } from '../api/routes.ts';
+import type { SandboxView } from '../api/sandbox.ts';
 import { createDoctor } from '../app/doctor/doctor.ts';
 import { EngineDesk } from '../app/engine/engines.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';

@@ -1,7 +1,7 @@
 /** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
-import type { ApplyView, ChangeView } from '../api/routes.ts';
+import type { ApplyView, ChangeView } from '../api/workspace.ts';
 import { undoApply } from '../workspace/apply/commit.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';

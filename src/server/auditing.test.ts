@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
-import { type RouteName, routes } from '../api/routes.ts';
+import { type RouteKey, routes } from '../api/routes.ts';
 import { Fault } from '../model/fault.ts';
 import { acts } from './acts.ts';
 
@@ -15,9 +15,9 @@ afterEach(() => dispose());
 
 it('is told how every stream that is an act has ended', () => {
   const streams = Object.entries(routes).filter(([, { answer }]) => typeof answer === 'string' && answer !== 'upgrade');
-  const told = streams.filter(([name]) => acts[name as RouteName] !== null).map(([name]) => name);
+  const told = streams.filter(([name]) => acts[name as RouteKey] !== null).map(([name]) => name);
   // Whoever adds one ends `begun` where it answers.
-  expect(told).toEqual(['buildImage']);
+  expect(told).toEqual(['POST /v1/images/build']);
 });
 
 describe('the audit log', () => {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Context as HonoContext } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import type { RouteName } from '../api/routes.ts';
+import type { RouteKey } from '../api/routes.ts';
 import type { SecretDesk } from '../app/secret/secrets.ts';
 import type { Users } from '../app/user/users.ts';
 import type { Act, Audit, Begun, Entry, Peer, Target } from '../audit/audit.ts';
@@ -33,7 +33,7 @@ export interface Asking {
  */
 export async function audited<T>(
   parts: Auditing,
-  route: RouteName,
+  route: RouteKey,
   asking: Asking,
   peer: Peer | null,
   task: (begun: Begun | null) => Promise<T>,
@@ -75,14 +75,14 @@ export function endWith(begun: Begun, error: unknown): void {
 /** For what begins long before it ends: whoever lets it in says when it is under way. */
 export function beginAct(
   parts: Auditing,
-  route: 'attachSandbox' | 'execSandbox',
+  route: 'GET /v1/sandboxes/{name}/attach' | 'POST /v1/sandboxes/{name}/exec',
   asking: Asking,
   peer: Peer | null,
 ): Begun {
   return begin(parts, asking.actor, describe(route, asking)!, peer);
 }
 
-function describe(route: RouteName, asking: Asking): Described | null {
+function describe(route: RouteKey, asking: Asking): Described | null {
   return (acts[route] as ((asked: Asking) => Described | null) | null)?.(asking) ?? null;
 }
 

@@ -3,7 +3,7 @@ import type { Context as HonoContext } from 'hono';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
 import { openapi } from '../api/openapi.ts';
-import type { AnswerOf, RouteName, Routes } from '../api/routes.ts';
+import type { AnswerOf, RouteKey, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
 import type { Doctor } from '../app/doctor/doctor.ts';
 import type { EngineDesk } from '../app/engine/engines.ts';
@@ -54,7 +54,7 @@ export interface Served {
 }
 
 /** A request after its parts were checked against the route. */
-export interface Checked<K extends RouteName> {
+export interface Checked<K extends RouteKey> {
   readonly actor: Actor;
   readonly scope: Scope;
   readonly name: string;
@@ -66,7 +66,7 @@ export interface Checked<K extends RouteName> {
 }
 
 /** The two routes that answer with an upgrade are in `streams.ts`. */
-export type HandledRoute = Exclude<RouteName, 'attachSandbox' | 'execSandbox'>;
+export type HandledRoute = Exclude<RouteKey, 'GET /v1/sandboxes/{name}/attach' | 'POST /v1/sandboxes/{name}/exec'>;
 
 type Answer<K extends HandledRoute> = Routes[K]['answer'] extends z.ZodType
   ? AnswerOf<K> | PartlyMade<AnswerOf<K>>
@@ -85,9 +85,9 @@ export function handlers(served: Served): Handlers {
     return { refused, waiting: isOwner ? [...served.settings.waiting] : [] };
   };
   return {
-    health: async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
-    openapi: async () => openapi(served.version),
-    status: async ({ actor, scope }) => ({
+    'GET /health': async () => ({ status: 'ok', version: served.version, uptimeSeconds: uptimeSeconds() }),
+    'GET /openapi.json': async () => openapi(served.version),
+    'GET /v1/status': async ({ actor, scope }) => ({
       version: served.version,
       pid: process.pid,
       home: served.home,
@@ -97,105 +97,117 @@ export function handlers(served: Served): Handlers {
       lastSeq: store.lastSeq(),
       settings: settingsOf(actor),
     }),
-    doctor: async ({ actor }) => {
+    'GET /v1/doctor': async ({ actor }) => {
       requireOwner(actor);
       return served.doctor.examine();
     },
-    listEngines: () => served.engines.list(),
-    shutdown: async ({ actor, body }) => {
+    'GET /v1/engines': () => served.engines.list(),
+    'POST /v1/shutdown': async ({ actor, body }) => {
       requireOwner(actor);
       return { stopped: await served.shutdown(body.all ?? false) };
     },
-    events: ({ actor, query }) => eventsAfter(store, actor, query.after, query.limit) as Promise<AnswerOf<'events'>>,
-    followEvents: async ({ actor, query, context }) => followEvents(store, actor, query.after, context),
-    readAudit: async ({ actor, query, context }) => auditStream(served.audit, actor, query, context),
-    listUsers: async ({ actor }) => users.list(actor),
-    addUser: async ({ actor, body }) => {
+    'GET /v1/events': ({ actor, query }) =>
+      eventsAfter(store, actor, query.after, query.limit) as Promise<AnswerOf<'GET /v1/events'>>,
+    'GET /v1/events/stream': async ({ actor, query, context }) => followEvents(store, actor, query.after, context),
+    'GET /v1/audit': async ({ actor, query, context }) => auditStream(served.audit, actor, query, context),
+    'GET /v1/users': async ({ actor }) => users.list(actor),
+    'POST /v1/users': async ({ actor, body }) => {
       requireOwner(actor);
       return users.add(body.name, body.uid ?? null);
     },
-    renewToken: async ({ actor, body }) => users.renewToken(actor, body.name ?? actor.name),
-    removeUser: async ({ actor, name }) => {
+    'POST /v1/users/token': async ({ actor, body }) => users.renewToken(actor, body.name ?? actor.name),
+    'DELETE /v1/users/{name}': async ({ actor, name }) => {
       requireOwner(actor);
       return users.remove(name);
     },
-    listVolumes: async ({ scope, query }) => scope.volumes.list(query.allUsers ?? false),
-    volumeStatus: ({ scope, query }) => scope.volumes.status(query.allUsers ?? false),
-    listBackups: ({ scope, query }) => scope.volumes.backups(query.allUsers ?? false),
-    initVolumes: ({ scope, body }) => scope.volumes.initWith(body.plugins, body.names),
-    createVolume: async ({ scope, body }) => scope.volumes.create(body.name),
-    removeVolume: ({ scope, name, query }) => scope.volumes.remove(name, query.backup ?? true),
-    removeBackup: async ({ scope, body }) => ({ file: await scope.volumes.removeBackup(body.file) }),
-    cleanVolumes: ({ scope, body }) => scope.volumes.clean(body),
-    migrateVolumes: ({ scope, body }) => scope.volumes.migrate(body.folder),
-    backupVolume: ({ scope, name }) => scope.volumes.backup(name),
-    restoreVolume: ({ scope, body }) => scope.volumes.restore(body.file),
-    listSecrets: async ({ scope }) => scope.secrets.list(),
-    setSecret: async ({ scope, body }) => scope.secrets.set(body.name, Buffer.from(body.valueBase64, 'base64')),
-    removeSecret: async ({ scope, name }) => scope.secrets.remove(name),
-    listCredentials: async ({ scope }) => scope.credentials.list(),
-    addCredential: async ({ scope, body }) => scope.credentials.add(body),
-    removeCredential: async ({ scope, name }) => scope.credentials.remove(name),
-    listTasks: async ({ scope, query }) => scope.tasks.list(query.project),
-    showTask: async ({ scope, query }) => scope.tasks.show(query.file),
-    markStory: ({ scope, body }) => scope.tasks.mark(body),
-    skipStory: ({ scope, body }) => scope.tasks.skip(body.file, body.story),
-    resetStories: ({ scope, body }) => scope.tasks.reset(body.file),
-    composeFleet: async ({ scope, body }) => scope.fleets.compose(body),
-    trustFile: async ({ scope, body: { dryRun, ...file } }) =>
+    'GET /v1/volumes': async ({ scope, query }) => scope.volumes.list(query.allUsers ?? false),
+    'GET /v1/volumes/status': ({ scope, query }) => scope.volumes.status(query.allUsers ?? false),
+    'GET /v1/volumes/backups': ({ scope, query }) => scope.volumes.backups(query.allUsers ?? false),
+    'POST /v1/volumes': ({ scope, body }) => scope.volumes.initWith(body.plugins, body.names),
+    'POST /v1/volumes/named': async ({ scope, body }) => scope.volumes.create(body.name),
+    'DELETE /v1/volumes/{name}': ({ scope, name, query }) => scope.volumes.remove(name, query.backup ?? true),
+    'POST /v1/volumes/backups/remove': async ({ scope, body }) => ({
+      file: await scope.volumes.removeBackup(body.file),
+    }),
+    'POST /v1/volumes/clean': ({ scope, body }) => scope.volumes.clean(body),
+    'POST /v1/volumes/migrate': ({ scope, body }) => scope.volumes.migrate(body.folder),
+    'POST /v1/volumes/{name}/backup': ({ scope, name }) => scope.volumes.backup(name),
+    'POST /v1/volumes/restore': ({ scope, body }) => scope.volumes.restore(body.file),
+    'GET /v1/secrets': async ({ scope }) => scope.secrets.list(),
+    'POST /v1/secrets': async ({ scope, body }) =>
+      scope.secrets.set(body.name, Buffer.from(body.valueBase64, 'base64')),
+    'DELETE /v1/secrets/{name}': async ({ scope, name }) => scope.secrets.remove(name),
+    'GET /v1/credentials': async ({ scope }) => scope.credentials.list(),
+    'POST /v1/credentials': async ({ scope, body }) => scope.credentials.add(body),
+    'DELETE /v1/credentials/{name}': async ({ scope, name }) => scope.credentials.remove(name),
+    'GET /v1/tasks': async ({ scope, query }) => scope.tasks.list(query.project),
+    'GET /v1/tasks/file': async ({ scope, query }) => scope.tasks.show(query.file),
+    'POST /v1/tasks/mark': ({ scope, body }) => scope.tasks.mark(body),
+    'POST /v1/tasks/skip': ({ scope, body }) => scope.tasks.skip(body.file, body.story),
+    'POST /v1/tasks/reset': ({ scope, body }) => scope.tasks.reset(body.file),
+    'POST /v1/fleet/compose': async ({ scope, body }) => scope.fleets.compose(body),
+    'POST /v1/trust': async ({ scope, body: { dryRun, ...file } }) =>
       dryRun ? scope.trusts.show(file) : scope.trusts.trust(file),
-    planFleet: ({ scope, body }) => scope.fleets.plan(body),
-    listImages: ({ scope }) => scope.images.list(),
-    removeImage: ({ scope, body }) => scope.images.remove(body.name),
-    buildImage: async ({ scope, body, context, begun }) => progressFrames(scope.images.order(body), context, begun),
-    runSwarm: ({ scope, body }) => scope.swarms.run(body),
-    showSwarm: ({ scope, query }) => scope.swarms.show(query.project),
-    resumeSwarm: ({ scope, body }) => scope.swarms.resume(body),
-    stopSwarm: ({ scope, body }) => scope.swarms.stop(body.project, body.names),
-    exportSwarm: ({ scope, query }) => scope.swarms.export(query.project),
-    keepSwarmFile: ({ scope, body }) => scope.swarms.keepFile(body.project, body.file),
-    initSwarm: ({ scope, body }) => scope.swarms.init(body.project, body.force ?? false),
-    addContainer: async ({ scope, body }) => scope.swarms.add(body),
-    updateContainer: async ({ scope, body }) => scope.swarms.update(body),
-    removeContainer: async ({ scope, body }) => scope.swarms.remove(body.project, body.containerName),
-    cleanSwarm: ({ scope, body }) => scope.swarms.cleanup(body.project),
-    listSandboxes: ({ actor, scope, query }) => {
+    'POST /v1/fleet/plan': ({ scope, body }) => scope.fleets.plan(body),
+    'GET /v1/images': ({ scope }) => scope.images.list(),
+    'POST /v1/images/remove': ({ scope, body }) => scope.images.remove(body.name),
+    'POST /v1/images/build': async ({ scope, body, context, begun }) =>
+      progressFrames(scope.images.order(body), context, begun),
+    'POST /v1/swarm/run': ({ scope, body }) => scope.swarms.run(body),
+    'GET /v1/swarm/show': ({ scope, query }) => scope.swarms.show(query.project),
+    'POST /v1/swarm/resume': ({ scope, body }) => scope.swarms.resume(body),
+    'POST /v1/swarm/stop': ({ scope, body }) => scope.swarms.stop(body.project, body.names),
+    'GET /v1/swarm': ({ scope, query }) => scope.swarms.export(query.project),
+    'POST /v1/swarm/file': ({ scope, body }) => scope.swarms.keepFile(body.project, body.file),
+    'POST /v1/swarm/init': ({ scope, body }) => scope.swarms.init(body.project, body.force ?? false),
+    'POST /v1/swarm/add': async ({ scope, body }) => scope.swarms.add(body),
+    'POST /v1/swarm/update': async ({ scope, body }) => scope.swarms.update(body),
+    'POST /v1/swarm/remove': async ({ scope, body }) => scope.swarms.remove(body.project, body.containerName),
+    'POST /v1/swarm/cleanup': ({ scope, body }) => scope.swarms.cleanup(body.project),
+    'GET /v1/sandboxes': ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
       return scope.sandboxes.list(query.allUsers ?? false);
     },
-    createSandbox: ({ actor, body }) => served.scopes.of(users.actAs(actor, body.user)).sandboxes.create(body),
-    showSandbox: ({ scope, name }) => scope.sandboxes.show(name),
-    removeSandbox: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
-    startSandbox: ({ scope, name }) => scope.sandboxes.start(name),
-    stopSandbox: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
-    waitSandbox: ({ scope, name, context }) =>
+    'POST /v1/sandboxes': ({ actor, body }) => served.scopes.of(users.actAs(actor, body.user)).sandboxes.create(body),
+    'GET /v1/sandboxes/{name}': ({ scope, name }) => scope.sandboxes.show(name),
+    'DELETE /v1/sandboxes/{name}': ({ scope, name, query }) => scope.sandboxes.remove(name, query),
+    'POST /v1/sandboxes/{name}/start': ({ scope, name }) => scope.sandboxes.start(name),
+    'POST /v1/sandboxes/{name}/stop': ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
+    'GET /v1/sandboxes/{name}/wait': ({ scope, name, context }) =>
       served.work.wait(context.req.raw.signal, (signal) => scope.sandboxes.wait(name, signal)),
-    sandboxLogs: async ({ scope, name, query, context }) => {
+    'GET /v1/sandboxes/{name}/logs': async ({ scope, name, query, context }) => {
       const { id } = (await scope.sandboxes.seen(name)).row;
       return logFrames((options) => served.output(id, options), query.follow ?? false, query.tail ?? null, context);
     },
-    sandboxStats: ({ scope }) => scope.sandboxes.stats(),
-    sandboxSizes: ({ scope }) => scope.snapshots.sizes(),
-    listChanges: ({ scope, name, body, context }) => scope.reviews.changes(name, body.paths, context.req.raw.signal),
-    diffSandbox: async ({ scope, name, body, context }) =>
+    'GET /v1/stats': ({ scope }) => scope.sandboxes.stats(),
+    'GET /v1/sizes': ({ scope }) => scope.snapshots.sizes(),
+    'POST /v1/sandboxes/{name}/changes': ({ scope, name, body, context }) =>
+      scope.reviews.changes(name, body.paths, context.req.raw.signal),
+    'POST /v1/sandboxes/{name}/diff': async ({ scope, name, body, context }) =>
       outputFrames(() => scope.reviews.diff(name, body.paths, context.req.raw.signal), context),
-    patchSandbox: async ({ scope, name, body, context }) => {
+    'POST /v1/sandboxes/{name}/patch': async ({ scope, name, body, context }) => {
       const order = { paths: body.paths ?? [], message: body.message };
       return outputFrames((warn) => scope.reviews.patch(name, order, warn, context.req.raw.signal), context);
     },
-    apply: ({ scope, body }) => work.run(() => scope.applies.apply(body)),
-    undoApply: ({ scope, name }) => work.run(() => scope.applies.undo(name)),
-    discardChanges: ({ scope, name, body }) => work.run(() => scope.snapshots.discard(name, body.paths)),
-    listSnapshots: ({ scope, name }) => scope.snapshots.list(name),
-    takeSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.take(name, body.label ?? null)),
-    restoreSnapshot: ({ scope, name, body }) => work.run(() => scope.snapshots.restore(name, body.snapshot)),
-    changeNetwork: ({ scope, name, body }) => scope.network.change(name, body.allow ?? [], body.deny ?? []),
-    explainNetwork: ({ scope, name, body }) => scope.network.explain(name, body.asked),
-    networkLog: ({ scope, name, query, context }) => networkStream(scope.network, name, query, context),
-    listPorts: async ({ scope }) => scope.network.listPorts(),
-    addPort: ({ scope, name, body }) => scope.network.addPort(name, body.port, body),
-    removePort: ({ scope, name, body }) => scope.network.removePort(name, body.port, body.hostPort),
-    forkSandbox: ({ scope, name, body }) => work.run(() => scope.snapshots.fork(name, body.names)),
+    'POST /v1/apply': ({ scope, body }) => work.run(() => scope.applies.apply(body)),
+    'POST /v1/sandboxes/{name}/undo': ({ scope, name }) => work.run(() => scope.applies.undo(name)),
+    'POST /v1/sandboxes/{name}/discard': ({ scope, name, body }) =>
+      work.run(() => scope.snapshots.discard(name, body.paths)),
+    'GET /v1/sandboxes/{name}/snapshots': ({ scope, name }) => scope.snapshots.list(name),
+    'POST /v1/sandboxes/{name}/snapshots': ({ scope, name, body }) =>
+      work.run(() => scope.snapshots.take(name, body.label ?? null)),
+    'POST /v1/sandboxes/{name}/restore': ({ scope, name, body }) =>
+      work.run(() => scope.snapshots.restore(name, body.snapshot)),
+    'POST /v1/sandboxes/{name}/network': ({ scope, name, body }) =>
+      scope.network.change(name, body.allow ?? [], body.deny ?? []),
+    'POST /v1/sandboxes/{name}/network/explain': ({ scope, name, body }) => scope.network.explain(name, body.asked),
+    'GET /v1/sandboxes/{name}/network/log': ({ scope, name, query, context }) =>
+      networkStream(scope.network, name, query, context),
+    'GET /v1/ports': async ({ scope }) => scope.network.listPorts(),
+    'POST /v1/sandboxes/{name}/ports': ({ scope, name, body }) => scope.network.addPort(name, body.port, body),
+    'POST /v1/sandboxes/{name}/ports/remove': ({ scope, name, body }) =>
+      scope.network.removePort(name, body.port, body.hostPort),
+    'POST /v1/sandboxes/{name}/fork': ({ scope, name, body }) => work.run(() => scope.snapshots.fork(name, body.names)),
   };
 }
 

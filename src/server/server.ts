@@ -8,7 +8,7 @@ import { Hono, type Context as HonoContext } from 'hono';
 import { stream } from 'hono/streaming';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { actAsHeader, clientHeader, noticeHeader, paths } from '../api/paths.ts';
+import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from '../api/api.ts';
 import { type Route, routes } from '../api/routes.ts';
 import { validated } from '../api/validated.ts';
 import { socketName } from '../app/home.ts';
@@ -33,7 +33,8 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
   const app = new Hono();
   for (const [name, handle] of Object.entries(handlers(served))) {
     const route: Route = routes[name as HandledRoute];
-    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+    const { method, path } = methodAndPath(name as HandledRoute);
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
       const socket = incoming(context);
       const peer = peerOfSocket(socket);
       const request = await check(route, context, served, {
@@ -119,8 +120,8 @@ function incoming({ env }: HonoContext): Socket | undefined {
 /** Nobody in particular. */
 const stranger: Actor = { name: '', isOwner: false };
 
-function isOpen({ path }: Route): boolean {
-  return path === paths.health.path || path === paths.openapi.path;
+function isOpen({ id }: Route): boolean {
+  return id === 'health' || id === 'openapi';
 }
 
 export function visitOf(headers: Headers, ownersDoor: boolean): Visit {

@@ -2,8 +2,8 @@
 import type http from 'node:http';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
-import { paths } from '../api/paths.ts';
-import { type ExecRequest, execRequest } from '../api/routes.ts';
+import { methodAndPath } from '../api/api.ts';
+import { type ExecRequest, execRequest } from '../api/sandbox.ts';
 import { decodeJson, streamProtocol } from '../api/stream.ts';
 import { validated } from '../api/validated.ts';
 import { mendLine, outputMissing, Passed } from '../app/sandbox/broken-line.ts';
@@ -86,12 +86,12 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
   const { sandboxes } = scope;
   const { socket, head, begun } = door;
   const row = await sandboxes.current(name);
-  if (hasEnded(row.value.status) && route === 'execSandbox') {
+  if (hasEnded(row.value.status) && route === 'POST /v1/sandboxes/{name}/exec') {
     throw notRunning(row.value);
   }
   const accept = () =>
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
-  if (route === 'execSandbox') {
+  if (route === 'POST /v1/sandboxes/{name}/exec') {
     served.engine.expect(row.id);
     accept();
     return serveExec(new Peer(socket, head), begun, served, sandboxes, row.value);
@@ -119,14 +119,14 @@ function notRunning({ name, status }: Sandbox): Fault {
 }
 
 interface Target {
-  readonly route: 'attachSandbox' | 'execSandbox';
+  readonly route: 'GET /v1/sandboxes/{name}/attach' | 'POST /v1/sandboxes/{name}/exec';
   readonly name: string;
 }
 
 function matchRoute(request: http.IncomingMessage): Target | null {
   const url = new URL(request.url ?? '/', 'http://carrel');
-  for (const route of ['attachSandbox', 'execSandbox'] as const) {
-    const { method, path } = paths[route];
+  for (const route of ['GET /v1/sandboxes/{name}/attach', 'POST /v1/sandboxes/{name}/exec'] as const) {
+    const { method, path } = methodAndPath(route);
     const pattern = new RegExp(`^${path.replace('{name}', '([^/]+)')}$`);
     const name = pattern.exec(url.pathname)?.[1];
     if (name && request.method === method) return { route, name: decodeURIComponent(name) };

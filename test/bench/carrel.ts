@@ -44,15 +44,15 @@ export class Carrel {
   async run(): Promise<Timing> {
     const from = performance.now();
     const body = { ...this.#engine, command: ['echo', 'ready'], console: true };
-    const { name } = await this.#client.call('createSandbox', { body });
-    const timing = await readTimed(await this.#client.upgrade('attachSandbox', { name }), from);
+    const { name } = await this.#client.call('POST /v1/sandboxes', { body });
+    const timing = await readTimed(await this.#client.upgrade('GET /v1/sandboxes/{name}/attach', { name }), from);
     await this.remove([name]);
     return timing;
   }
 
   async exec(name: string): Promise<Timing> {
     const from = performance.now();
-    const socket = await this.#client.upgrade('execSandbox', { name });
+    const socket = await this.#client.upgrade('POST /v1/sandboxes/{name}/exec', { name });
     socket.write(encodeJson('request', { command: ['echo', 'ready'] }));
     return readTimed(socket, from);
   }
@@ -68,17 +68,17 @@ export class Carrel {
   }
 
   listMs(): Promise<number> {
-    return elapsed(() => this.#client.call('listSandboxes'));
+    return elapsed(() => this.#client.call('GET /v1/sandboxes'));
   }
 
   /** A sandbox that idles. */
   async idle(): Promise<string> {
-    return (await this.#client.call('createSandbox', { body: this.#engine })).name;
+    return (await this.#client.call('POST /v1/sandboxes', { body: this.#engine })).name;
   }
 
   /** A sandbox that idles on a project. */
   async idleOn(project: string): Promise<string> {
-    const { name, state, workspace } = await this.#client.call('createSandbox', { body: { project } });
+    const { name, state, workspace } = await this.#client.call('POST /v1/sandboxes', { body: { project } });
     if (state !== 'running') throw new Error(`${name} is ${state}`);
     if (workspace?.kind !== 'overlay') throw new Error(`${name} works on a ${workspace?.kind}, not on an overlay`);
     return name;
@@ -86,7 +86,7 @@ export class Carrel {
 
   /** In a sandbox that may reach what these rules say. */
   async online(network: string[]): Promise<Place> {
-    const { name } = await this.#client.call('createSandbox', { body: { ...this.#engine, network } });
+    const { name } = await this.#client.call('POST /v1/sandboxes', { body: { ...this.#engine, network } });
     return (argv) => this.#output(name, argv);
   }
 
@@ -96,7 +96,7 @@ export class Carrel {
   }
 
   async #output(name: string, command: readonly string[]): Promise<string> {
-    const socket = await this.#client.upgrade('execSandbox', { name });
+    const socket = await this.#client.upgrade('POST /v1/sandboxes/{name}/exec', { name });
     socket.write(encodeJson('request', { command }));
     const printed: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
     for await (const frame of readFrames(socket)) {
@@ -111,12 +111,12 @@ export class Carrel {
 
   /** Returns the name of the fork. */
   async fork(name: string): Promise<string> {
-    return (await this.#client.call('forkSandbox', { path: { name }, body: {} }))[0]!.name;
+    return (await this.#client.call('POST /v1/sandboxes/{name}/fork', { path: { name }, body: {} }))[0]!.name;
   }
 
   /** How many there are. */
   async changes(name: string): Promise<number> {
-    return (await this.#client.call('listChanges', { path: { name }, body: {} })).changes.length;
+    return (await this.#client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {} })).changes.length;
   }
 
   /** `carrel diff`, the whole command, with nobody to read it. */
@@ -131,13 +131,13 @@ export class Carrel {
 
   /** Takes over everything; how much that was. */
   async apply(name: string): Promise<number> {
-    const { apply, blocked, paths } = await this.#client.call('apply', { body: { names: [name] } });
+    const { apply, blocked, paths } = await this.#client.call('POST /v1/apply', { body: { names: [name] } });
     if (apply === null) throw new Error(`nothing of ${name} was applied: ${blocked}`);
     return paths.length;
   }
 
   async undo(name: string): Promise<void> {
-    await this.#client.call('undoApply', { path: { name } });
+    await this.#client.call('POST /v1/sandboxes/{name}/undo', { path: { name } });
   }
 
   /** Idle sandboxes, all asked for at once. */
@@ -154,11 +154,13 @@ export class Carrel {
   }
 
   async remove(names: readonly string[]): Promise<void> {
-    await some(names, (name) => this.#client.call('removeSandbox', { path: { name }, query: { force: true } }));
+    await some(names, (name) =>
+      this.#client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { force: true } }),
+    );
   }
 
   async removeAll(): Promise<void> {
-    await this.remove((await this.#client.call('listSandboxes')).map(({ name }) => name));
+    await this.remove((await this.#client.call('GET /v1/sandboxes')).map(({ name }) => name));
   }
 
   /** Where the content of a volume is. */
@@ -169,7 +171,7 @@ export class Carrel {
 
   /** Returns the file. */
   async backup(volume: string): Promise<string> {
-    return (await this.#client.call('backupVolume', { path: { name: volume } })).file;
+    return (await this.#client.call('POST /v1/volumes/{name}/backup', { path: { name: volume } })).file;
   }
 
   async #close(): Promise<void> {

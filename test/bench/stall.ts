@@ -1,7 +1,6 @@
 /** How long the daemon answers no request while one user works with a huge tree: the longest of small requests from another thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { paths } from '../../src/api/paths.ts';
 import { change } from './inside.ts';
 import { atMost, type Row, row } from './report.ts';
 import { summarize } from './sample.ts';
@@ -44,7 +43,7 @@ export async function measureStall({ options, carrel, projects }: Bench): Promis
 }
 
 async function longestWait(socketPath: string, work: () => Promise<unknown>): Promise<number> {
-  const worker = new Worker(asking, { eval: true, workerData: { socketPath, path: paths.health.path } });
+  const worker = new Worker(asking, { eval: true, workerData: { socketPath, path: '/health' } });
   await once(worker, 'online');
   await work();
   worker.postMessage('end');

@@ -61,7 +61,7 @@ async function tripRows(carrel: Installation, rounds: number): Promise<Row[]> {
   const { client } = carrel;
   const project = projectOf(carrel, 'trip', 1);
   await carrel.ok('swarm', 'run', '--all', '--agent', 'waiting', '--detach', '--project', project);
-  const show = () => client.call('showSwarm', { query: { project } });
+  const show = () => client.call('GET /v1/swarm/show', { query: { project } });
   await until(async () => (await show()).containers[0]?.stories[0]?.status === 'in_progress', 'the story', 60_000);
   const { swarmId, containers } = await show();
   const { containerId, containerName, taskFilePath, branchName } = containers[0]!;
@@ -73,7 +73,7 @@ async function tripRows(carrel: Installation, rounds: number): Promise<Row[]> {
     containerId,
     payload: { taskFilePath, branchName },
   });
-  const socket = await client.upgrade('attachSandbox', { name: containerName });
+  const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name: containerName });
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) times.push(await elapsed(() => trip(socket, request)));
   socket.destroy();
@@ -100,8 +100,8 @@ function trip(socket: Socket, request: Buffer): Promise<void> {
 async function statusRows(carrel: Installation, count: number, rounds: number): Promise<Row[]> {
   const project = projectOf(carrel, 'status', 1);
   const { client } = carrel;
-  await client.call('initSwarm', { body: { project } });
-  for (let n = 0; n < count; n += 1) await client.call('addContainer', { body: { project, ...entry(n) } });
+  await client.call('POST /v1/swarm/init', { body: { project } });
+  for (let n = 0; n < count; n += 1) await client.call('POST /v1/swarm/add', { body: { project, ...entry(n) } });
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) times.push(await elapsed(() => shown(client, project)));
   const summary = summarize(times);
@@ -109,5 +109,5 @@ async function statusRows(carrel: Installation, count: number, rounds: number): 
 }
 
 function shown(client: Client, project: string): Promise<unknown> {
-  return client.call('showSwarm', { query: { project } });
+  return client.call('GET /v1/swarm/show', { query: { project } });
 }

@@ -38,7 +38,7 @@ async function begin(name: string, stories: readonly StoryPlan[]): Promise<Visit
   const command = [...adapterCommand(settings)];
   await carrel.ok('status');
   const body = { name, project: project(stories), mode: 'overlay', command, stdin: true } as const;
-  await carrel.client.call('createSandbox', { body });
+  await carrel.client.call('POST /v1/sandboxes', { body });
   return new Visit(name).ask();
 }
 

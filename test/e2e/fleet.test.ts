@@ -26,7 +26,7 @@ afterAll(() => carrel.dispose());
 const here = (...args: string[]): Promise<Outcome> => carrel.run(args, { cwd: folder });
 const put = (text: string) => writeFileSync(join(folder, 'carrel.yaml'), text);
 const list = async () =>
-  (await carrel.client.call('listSandboxes')).sort((one, other) => (one.name < other.name ? -1 : 1));
+  (await carrel.client.call('GET /v1/sandboxes')).sort((one, other) => (one.name < other.name ? -1 : 1));
 const ids = async () => (await list()).map(({ name, id }) => `${name} ${id}`);
 const states = async () => (await list()).map(({ name, state }) => `${name} ${state}`);
 
@@ -225,7 +225,7 @@ describe('refused before anything is done', () => {
     put(`name: shop\n${text}\n`);
     const { exitCode, stderr } = await here('up', '--yes');
     expect([exitCode, stderr]).toEqual([code, expect.stringContaining(expected)]);
-    expect(await carrel.client.call('listSandboxes')).toEqual([]);
+    expect(await carrel.client.call('GET /v1/sandboxes')).toEqual([]);
   });
 
   it('a file that an agent can write', async () => {

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PortRow } from '../../src/api/routes.ts';
+import type { PortRow } from '../../src/api/network.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';

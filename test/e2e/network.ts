@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ExplainView } from '../../src/api/routes.ts';
+import type { ExplainView } from '../../src/api/network.ts';
 import { Ground, processesNaming, readOr, type Way } from '../fixtures/attacks/ground.ts';
 import { goodName, packageName, Web } from '../fixtures/web.ts';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EngineView } from '../../src/api/routes.ts';
+import type { EngineView } from '../../src/api/engine.ts';
 import type { ProbeRow } from '../../src/engine/engine.ts';
 import { image } from '../harness/dockerd.ts';
 import { gather, Installation, until } from '../harness/installation.ts';

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExplainView } from '../../src/api/routes.ts';
+import type { ExplainView } from '../../src/api/network.ts';
 import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { gather, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';

@@ -1,6 +1,6 @@
 /** Swarms whose Docker Engine is killed and comes back, alone and among all others that are. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SwarmExportView } from '../../src/api/routes.ts';
+import type { SwarmExportView } from '../../src/api/swarm.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject, workMs } from '../harness/swarm.ts';

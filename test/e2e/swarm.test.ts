@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SwarmExportView } from '../../src/api/routes.ts';
+import type { SwarmExportView } from '../../src/api/swarm.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
 import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';

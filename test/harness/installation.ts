@@ -17,7 +17,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
-import type { ChangesView, SandboxView } from '../../src/api/routes.ts';
+import type { SandboxView } from '../../src/api/sandbox.ts';
+import type { ChangesView } from '../../src/api/workspace.ts';
 import { installationOf } from '../../src/app/home.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
@@ -146,15 +147,15 @@ export class Installation {
   }
 
   show(name: string): Promise<SandboxView> {
-    return this.#starting.call('showSandbox', { path: { name } });
+    return this.#starting.call('GET /v1/sandboxes/{name}', { path: { name } });
   }
 
   list(): Promise<SandboxView[]> {
-    return this.#starting.call('listSandboxes');
+    return this.#starting.call('GET /v1/sandboxes');
   }
 
   changes(name: string): Promise<ChangesView> {
-    return this.#starting.call('listChanges', { path: { name }, body: {} });
+    return this.#starting.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {} });
   }
 
   async json<T>(...args: string[]): Promise<T> {
@@ -200,7 +201,7 @@ export class Installation {
   async dispose(): Promise<void> {
     await this.clear();
     const pid = this.daemonPid;
-    await this.client.call('shutdown', { body: { all: false } });
+    await this.client.call('POST /v1/shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
     // One that came second, and that nobody waits for any more, would make the home anew.
     await until(() => daemonsOf(this.home).length === 0, 'others to be on their way out');
@@ -209,7 +210,7 @@ export class Installation {
 
   /** One may remove itself meanwhile. */
   async #remove(name: string): Promise<void> {
-    await this.client.call('removeSandbox', { path: { name }, query: { force: true } }).catch((error) => {
+    await this.client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { force: true } }).catch((error) => {
       if (!isFault(error, 'not_found')) throw error;
     });
   }

@@ -1,7 +1,7 @@
 /** A project with task files for swarms, whose agent does what the stories say, and ways to look at what came of it. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { SwarmView } from '../../src/api/routes.ts';
+import type { SwarmView } from '../../src/api/swarm.ts';
 import type { TaskFile } from '../../src/model/task.ts';
 import { story, taskText } from '../fixtures/task-file.ts';
 import { type Installation, until } from './installation.ts';
@@ -89,7 +89,7 @@ export class SwarmProject {
   }
 
   async view(): Promise<SwarmView> {
-    return this.#carrel.client.call('showSwarm', { query: { project: this.path } });
+    return this.#carrel.client.call('GET /v1/swarm/show', { query: { project: this.path } });
   }
 
   async until(what: string, is: (view: SwarmView) => boolean, withinMs = workMs): Promise<SwarmView> {

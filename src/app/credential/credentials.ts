@@ -1,6 +1,6 @@
 /** The credentials of users, and the sandboxes that were given some. */
 import { randomBytes } from 'node:crypto';
-import type { CredentialView } from '../../api/routes.ts';
+import type { CredentialView } from '../../api/credential.ts';
 import {
   type Credential,
   type CredentialGrant,

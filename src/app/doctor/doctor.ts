@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import type { Engine, ProbeRow } from '../../engine/engine.ts';
 import { trialLimits } from '../../engine/local/probe-claim-limit.ts';
 import { claimIds } from '../../engine/local/probe-claims.ts';

@@ -1,5 +1,5 @@
 /** The engines of this installation: what they are, and whether sandboxes can be started on them. */
-import type { EngineView } from '../../api/routes.ts';
+import type { EngineView } from '../../api/engine.ts';
 import { type Examined, examineDocker, rowsFor } from '../../engine/docker/probe.ts';
 import type { Engine, EngineAbout, ProbeRow } from '../../engine/engine.ts';
 import { failure, ok } from '../../engine/local/probe-row.ts';

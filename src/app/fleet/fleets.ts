@@ -1,6 +1,6 @@
 /** Fleets of one user, as the API has them: plans and renderings. Whoever asked takes the steps, through the other routes. */
 import { dirname } from 'node:path';
-import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { compose } from '../../fleet/compose.ts';
 import { declare } from '../../fleet/declare.ts';
 import type { Declaration, DeclaredSandbox, Existing, Problem, Step } from '../../fleet/fleet.ts';

@@ -1,7 +1,7 @@
 /** Which grants of which `carrel.yaml` a user has trusted. */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import type { TrustView } from '../../api/routes.ts';
+import type { TrustView } from '../../api/fleet.ts';
 import { validated } from '../../api/validated.ts';
 import { grantsOf } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BuildRequest, BuiltView, ImageView } from '../../api/routes.ts';
+import type { BuildRequest, BuiltView, ImageView } from '../../api/image.ts';
 import { DockerImages } from '../../engine/docker/images.ts';
 import { type Allowed, AllowList, type Listed } from '../../image/allow.ts';
 import { defaultParent } from '../../image/base.ts';

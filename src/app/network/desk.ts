@@ -1,5 +1,5 @@
 /** What users ask about the networks of their sandboxes. */
-import type { ExplainView, NetworkView, PortRow, PortView } from '../../api/routes.ts';
+import type { ExplainView, NetworkView, PortRow, PortView } from '../../api/network.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { addressClass } from '../../model/address.ts';
 import { Fault, isFault } from '../../model/fault.ts';

@@ -1,5 +1,5 @@
 /** How sandboxes are looked at for somebody who only reads, and does not wait for an engine that is silent. */
-import type { StatsView } from '../../api/routes.ts';
+import type { StatsView } from '../../api/sandbox.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { consequences, isFault } from '../../model/fault.ts';

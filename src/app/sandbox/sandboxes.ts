@@ -1,7 +1,7 @@
 /** What users ask about sandboxes. Writes specs and leaves the doing to the reconciler. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { SandboxRequest, SandboxView, StatsView } from '../../api/routes.ts';
+import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { describe, type Places } from '../../launch/launch.ts';
 import type { CredentialGrant } from '../../model/credential.ts';

@@ -1,7 +1,7 @@
 /** From what a user asks for to what is recorded: everything resolved and checked, nothing done yet. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import { engineSockets } from '../../engine/docker/socket.ts';
 import type { Allowed } from '../../image/allow.ts';
 import { isInside, projectFolder, realHostPath } from '../../lib/host-path.ts';

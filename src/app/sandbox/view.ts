@@ -1,5 +1,5 @@
 /** A sandbox as the API shows it. */
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { describe, type Places } from '../../launch/launch.ts';
 import type { Mount } from '../../model/mount.ts';
 import { noNetwork } from '../../model/network.ts';

@@ -1,5 +1,5 @@
 /** The secrets of users, and the sandboxes that were given some. */
-import type { SecretView } from '../../api/routes.ts';
+import type { SecretView } from '../../api/secret.ts';
 import { type Credential, headerValue } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';

@@ -2,7 +2,7 @@
  * What an agent needs before a sandbox is started for it: its program, its key, and a way to its service. What is missing is
  * refused here, with the command that provides it, because inside an agent only finds out after minutes.
  */
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import { type AgentSpec, agentPackages } from '../../model/agent.ts';
 import { type PresetName, presetOfKey, presetRoute } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';

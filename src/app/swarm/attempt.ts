@@ -1,5 +1,5 @@
 /** Another attempt at a task file: what is asked for now takes effect in the sandbox that is there, or is refused before anything is begun. */
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
 import { noNetwork } from '../../model/network.ts';
 import type { SandboxSpec } from '../../model/sandbox.ts';

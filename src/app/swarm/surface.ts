@@ -1,5 +1,5 @@
 /** Containers of swarms as the sandboxes they are. */
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
 import { canReach } from '../../model/task.ts';

@@ -5,7 +5,7 @@ import type {
   SwarmEntryView,
   SwarmExportView,
   SwarmView,
-} from '../../api/routes.ts';
+} from '../../api/swarm.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import {

@@ -1,5 +1,5 @@
 /** The task files of one user's projects, as the API has them. */
-import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/routes.ts';
+import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { StoryStatus } from '../../model/swarm-message.ts';
 import {

@@ -1,5 +1,5 @@
 /** The users of an installation: its owner, and those the owner lets in. */
-import type { Admission, UserView } from '../../api/routes.ts';
+import type { Admission, UserView } from '../../api/user.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Actor, checkUserName, type User } from '../../model/user.ts';
 import type { Row, Store } from '../../store/store.ts';

@@ -1,6 +1,7 @@
 /** The volumes of one user, as the API has them. */
 import { existsSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import type {
   BackupEntryView,
   BackupView,
@@ -8,10 +9,9 @@ import type {
   MigrateView,
   RemovedVolumeView,
   RestoreVolumeView,
-  SandboxRequest,
   VolumeStatusView,
   VolumeView,
-} from '../../api/routes.ts';
+} from '../../api/volume.ts';
 import { realHostPath } from '../../lib/host-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApplyRequest, ApplyView, UndoView } from '../../api/routes.ts';
+import type { ApplyRequest, ApplyView, UndoView } from '../../api/workspace.ts';
 import type { TakenShown } from '../../job/thread-views.ts';
 import type { JobOwner } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';

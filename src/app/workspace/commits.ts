@@ -7,7 +7,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ApplyView } from '../../api/routes.ts';
+import type { ApplyView } from '../../api/workspace.ts';
 import type { Process } from '../../engine/engine.ts';
 import { removeTree } from '../../lib/file.ts';
 import { inTime } from '../../lib/in-time.ts';

@@ -10,8 +10,8 @@ const pollMs = 20;
 /** The names of what was stopped; null when there was no daemon, or it died meanwhile. */
 export async function end(client: Client, all: boolean): Promise<string[] | null> {
   try {
-    const { pid } = await client.call('status');
-    const { stopped } = await client.call('shutdown', { body: { all } });
+    const { pid } = await client.call('GET /v1/status');
+    const { stopped } = await client.call('POST /v1/shutdown', { body: { all } });
     await gone(pid);
     return stopped;
   } catch (error) {

@@ -66,7 +66,7 @@ export function makeHome(home: string): void {
 
 export async function isAnswering(home: string): Promise<boolean> {
   try {
-    await new Client(home).call('health', { signal: AbortSignal.timeout(2000) });
+    await new Client(home).call('GET /health', { signal: AbortSignal.timeout(2000) });
     return true;
   } catch (error) {
     if (isFault(error, 'unavailable') || isFault(error, 'timeout')) return false;

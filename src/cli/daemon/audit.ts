@@ -25,7 +25,7 @@ export default async function audit(context: Context, { options }: Invocation<Op
     ...(options.after === undefined ? {} : { after: parseCount(options.after, '--after') }),
     ...(options.follow ? { follow: true } : {}),
   };
-  for await (const entry of connect(context).sent<'readAudit', AuditEntry>('readAudit', { query })) {
+  for await (const entry of connect(context).sent<AuditEntry>('GET /v1/audit', { query })) {
     if (context.json) context.out.document(entry, 0);
     else context.out.print(line(entry));
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { probeRow } from '../../api/sandbox-shapes.ts';
+import type { probeRow } from '../../api/doctor.ts';
 import { consequences } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -18,7 +18,7 @@ const marks: { readonly [level in 'ok' | 'warning' | 'failure']: readonly [mark:
 
 export default async function doctor(context: Context): Promise<number> {
   const { out } = context;
-  const rows = await during(out, 'examining this machine', connect(context).call('doctor'));
+  const rows = await during(out, 'examining this machine', connect(context).call('GET /v1/doctor'));
   if (out.json) out.document(rows);
   else out.print(...findings(rows, out));
   return rows.some(({ level }) => level === 'failure') ? consequences.unsupported.exit : 0;

@@ -1,4 +1,4 @@
-import type { EngineView } from '../../api/routes.ts';
+import type { EngineView } from '../../api/engine.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import type { Output } from '../output/output.ts';
@@ -8,7 +8,7 @@ import { plain } from '../output/text.ts';
 
 export default async function engineLs(context: Context): Promise<void> {
   const { out } = context;
-  const engines = await during(out, 'asking the engines', connect(context).call('listEngines'));
+  const engines = await during(out, 'asking the engines', connect(context).call('GET /v1/engines'));
   if (context.json) return out.document(engines);
   out.print(...engineListing(engines, out));
 }

@@ -24,7 +24,7 @@ export default async function events(context: Context, { options }: Invocation<O
 
 async function* past(client: Client, start: number): AsyncGenerator<Event> {
   for (let after = start; ; ) {
-    const page = await client.call('events', { query: { after, limit: pageSize } });
+    const page = await client.call('GET /v1/events', { query: { after, limit: pageSize } });
     yield* page;
     const last = page.at(-1);
     if (!last || last.seq <= after) return;

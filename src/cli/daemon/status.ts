@@ -32,7 +32,7 @@ export default async function status(context: Context): Promise<void> {
 }
 
 /** What of config.yaml is not in use. */
-function settingsRows({ refused, waiting }: AnswerOf<'status'>['settings']): string[][] {
+function settingsRows({ refused, waiting }: AnswerOf<'GET /v1/status'>['settings']): string[][] {
   return [
     ...(refused === null ? [] : [['settings', `those read before are used: ${plain(refused)}`]]),
     ...(waiting.length === 0 ? [] : [['settings', `${waiting.join(', ')}: used from the next start, carrel down`]]),
@@ -46,7 +46,7 @@ function olderRows({ socket, home }: Context): string[][] {
 
 async function ask(context: Context) {
   try {
-    return await connectRunning(context).call('status');
+    return await connectRunning(context).call('GET /v1/status');
   } catch (error) {
     if (isFault(error, 'unavailable')) return null;
     throw error;

@@ -24,7 +24,7 @@ export default async function up(context: Context, { options }: Invocation<Optio
 }
 
 async function background(context: Context): Promise<number> {
-  const status = await connect(context).call('status');
+  const status = await connect(context).call('GET /v1/status');
   if (context.json) context.out.document(status);
   else context.out.print(`the daemon is running, pid ${status.pid}`);
   return 0;

@@ -1,6 +1,6 @@
 /** How each step is taken, through the API. */
 import type { Client } from '../../api/client.ts';
-import type { FleetStep } from '../../api/routes.ts';
+import type { FleetStep } from '../../api/fleet.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { isVolumeType } from '../../model/volume.ts';
 import type { Output } from '../output/output.ts';
@@ -18,7 +18,7 @@ export interface Hands {
 const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<void> } = {
   'init-volumes': async ({ client }, { volumes }) => {
     const names = volumes.filter((volume) => !isVolumeType(volume));
-    await client.call('initVolumes', { body: { names } });
+    await client.call('POST /v1/volumes', { body: { names } });
   },
   create,
   replace: async (hands, step) => {
@@ -26,8 +26,9 @@ const acts: { readonly [A in Act]: (hands: Hands, step: StepOf<A>) => Promise<vo
     await create(hands, step);
   },
   network: async ({ client }, { name, allow, deny }) =>
-    void (await client.call('changeNetwork', { path: { name }, body: { allow, deny } })),
-  start: async ({ client }, { name }) => void (await client.call('startSandbox', { path: { name } })),
+    void (await client.call('POST /v1/sandboxes/{name}/network', { path: { name }, body: { allow, deny } })),
+  start: async ({ client }, { name }) =>
+    void (await client.call('POST /v1/sandboxes/{name}/start', { path: { name } })),
   remove,
 };
 
@@ -36,7 +37,7 @@ export function act<A extends Act>(hands: Hands, step: StepOf<A>): Promise<void>
 }
 
 async function create({ client, out }: Hands, { request }: StepOf<'create'> | StepOf<'replace'>): Promise<void> {
-  const view = await client.call('createSandbox', { body: request });
+  const view = await client.call('POST /v1/sandboxes', { body: request });
   tellFallback(out, request, view);
   crashPoint('up:created');
 }
@@ -44,12 +45,12 @@ async function create({ client, out }: Hands, { request }: StepOf<'create'> | St
 /** As `rm` without force: what nobody took over stays, and what ran goes on. */
 async function remove({ client }: Hands, { name, id, state }: Removal): Promise<void> {
   const running = state === 'running' || state === 'pending';
-  if (running) await client.call('stopSandbox', { path: { name }, body: { id } });
+  if (running) await client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { id } });
   crashPoint('up:stopped');
   try {
-    await client.call('removeSandbox', { path: { name }, query: { id } });
+    await client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { id } });
   } catch (error) {
-    if (running) await client.call('startSandbox', { path: { name } }).catch(() => {});
+    if (running) await client.call('POST /v1/sandboxes/{name}/start', { path: { name } }).catch(() => {});
     throw error;
   }
   crashPoint('up:removed');

@@ -1,6 +1,7 @@
 /** A sandbox that was started and has failed a moment later was not started, for the person who asked. */
 import type { Client } from '../../api/client.ts';
-import type { FleetStep, SandboxView } from '../../api/routes.ts';
+import type { FleetStep } from '../../api/fleet.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { plain } from '../output/text.ts';
 
@@ -28,7 +29,7 @@ function isStarting(step: FleetStep): step is Starting {
 /** Null: it lives, or was removed meanwhile. */
 async function ended(client: Client, name: string, signal: AbortSignal): Promise<SandboxView | null> {
   try {
-    return await client.call('waitSandbox', { path: { name }, signal });
+    return await client.call('GET /v1/sandboxes/{name}/wait', { path: { name }, signal });
   } catch (error) {
     if (signal.aborted || isFault(error, 'not_found')) return null;
     throw error;

@@ -1,6 +1,6 @@
 /** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
 import type { Client } from '../../api/client.ts';
-import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/routes.ts';
+import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { type Place, readYaml, type YamlDocument } from '../../lib/yaml.ts';
 import { consequences, Fault, isFault } from '../../model/fault.ts';
 import type { FleetFile } from './file.ts';
@@ -17,11 +17,11 @@ export class Fleet {
   }
 
   plan(): Promise<FleetPlan> {
-    return this.#located(this.#client.call('planFleet', { body: this.#body }));
+    return this.#located(this.#client.call('POST /v1/fleet/plan', { body: this.#body }));
   }
 
   compose(): Promise<ComposedFleet> {
-    return this.#located(this.#client.call('composeFleet', { body: this.#body }));
+    return this.#located(this.#client.call('POST /v1/fleet/compose', { body: this.#body }));
   }
 
   /** What a step is refused for has a line, too: that of the sandbox it is about. */

@@ -1,5 +1,5 @@
 /** How far the steps of a plan have come: what was done, what failed, and what is kept back by a failure. */
-import type { FleetStep } from '../../api/routes.ts';
+import type { FleetStep } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 
 export class Progress {

@@ -1,5 +1,5 @@
 /** What steps look like to a person. */
-import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { formatSize } from '../../model/size.ts';
 import { counted } from '../output/count.ts';
 import { table } from '../output/table.ts';

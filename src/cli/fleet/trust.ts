@@ -1,6 +1,6 @@
 /** Asks at a terminal whether a carrel.yaml may give what it gives, where a request was refused for that. */
 import type { Client } from '../../api/client.ts';
-import type { TrustView } from '../../api/routes.ts';
+import type { TrustView } from '../../api/fleet.ts';
 import { readYaml } from '../../lib/yaml.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
@@ -32,9 +32,9 @@ export async function withTrust<T>({ out }: Context, client: Client, work: () =>
 /** What is shown is what is trusted: the same text, read once. */
 export async function askTrust(out: Output, client: Client, file: FleetFile): Promise<void> {
   const body = trustBody(file);
-  tellGrants(out, await client.call('trustFile', { body: { ...body, dryRun: true } }));
+  tellGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));
   if (!(await confirm('Trust it?'))) throw new Fault('cancelled', 'nothing was done');
-  await client.call('trustFile', { body });
+  await client.call('POST /v1/trust', { body });
 }
 
 export function tellGrants(out: Output, { file, added }: TrustView): void {

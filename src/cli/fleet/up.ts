@@ -1,6 +1,6 @@
 /** Brings the machine to what a carrel.yaml declares. */
 import type { Client } from '../../api/client.ts';
-import type { FleetPlan, FleetStep } from '../../api/routes.ts';
+import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';

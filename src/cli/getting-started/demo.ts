@@ -1,6 +1,6 @@
 /** A first look: agents work on a sample project, each in its own sandbox, and what they did is reviewed and merged. */
 import type { Client } from '../../api/client.ts';
-import type { SwarmView } from '../../api/routes.ts';
+import type { SwarmView } from '../../api/swarm.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -46,7 +46,7 @@ const agent = 'demo';
 const shortCommit = 7;
 
 async function work(context: Context, client: Client, project: string): Promise<SwarmView> {
-  const { begun } = await client.call('runSwarm', { body: { project, agent } });
+  const { begun } = await client.call('POST /v1/swarm/run', { body: { project, agent } });
   const ended = await readAlong(context, client, project, begun);
   const [bad] = ended.containers.filter(({ status }) => status !== 'completed');
   if (bad === undefined) return ended;

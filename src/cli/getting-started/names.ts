@@ -19,15 +19,15 @@ const maxBytes = 64 * 1024;
 type Named = readonly { readonly name: string }[];
 
 const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSignal) => Promise<Named> } = {
-  sandboxes: (client, signal) => client.call('listSandboxes', { signal }),
-  users: (client, signal) => client.call('listUsers', { signal }),
+  sandboxes: (client, signal) => client.call('GET /v1/sandboxes', { signal }),
+  users: (client, signal) => client.call('GET /v1/users', { signal }),
   volumes: async (client, signal) => {
-    const volumes = await client.call('listVolumes', { signal });
+    const volumes = await client.call('GET /v1/volumes', { signal });
     return volumes.map(({ name, label }) => ({ name: label ?? name }));
   },
-  secrets: (client, signal) => client.call('listSecrets', { signal }),
-  images: (client, signal) => client.call('listImages', { signal }),
-  credentials: (client, signal) => client.call('listCredentials', { signal }),
+  secrets: (client, signal) => client.call('GET /v1/secrets', { signal }),
+  images: (client, signal) => client.call('GET /v1/images', { signal }),
+  credentials: (client, signal) => client.call('GET /v1/credentials', { signal }),
   agents: async () => Object.keys(agentPresets).map((name) => ({ name })),
 };
 
@@ -77,7 +77,10 @@ async function listed(context: Context, kind: string, of: string): Promise<strin
 
 /** What `restore` takes: ids and labels. */
 async function snapshotsOf(client: Client, name: string): Promise<string[]> {
-  const all = await client.call('listSnapshots', { path: { name }, signal: AbortSignal.timeout(patienceMs) });
+  const all = await client.call('GET /v1/sandboxes/{name}/snapshots', {
+    path: { name },
+    signal: AbortSignal.timeout(patienceMs),
+  });
   return all.flatMap(({ id, label }) => [id, ...(label ? [label] : [])]).filter((word) => harmless.test(word));
 }
 

@@ -14,7 +14,7 @@ export default async function credentialAdd(context: Context, { args, options }:
   }
   const body = { ...options, name, secret: checkSecretName(options.secret) };
   servicesOf(body);
-  const view = await connect(context).call('addCredential', { body });
+  const view = await connect(context).call('POST /v1/credentials', { body });
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.name));
 }

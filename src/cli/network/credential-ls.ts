@@ -1,4 +1,4 @@
-import type { CredentialView } from '../../api/routes.ts';
+import type { CredentialView } from '../../api/credential.ts';
 import { serviceText } from '../../model/credential.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -7,7 +7,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function credentialLs(context: Context): Promise<void> {
-  const credentials = await connect(context).call('listCredentials');
+  const credentials = await connect(context).call('GET /v1/credentials');
   if (context.json) return context.out.document(credentials);
   if (credentials.length === 0) {
     return context.out.note('no credentials; add one with: carrel credential add NAME --preset PRESET --secret SECRET');

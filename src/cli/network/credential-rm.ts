@@ -5,7 +5,7 @@ import { plain } from '../output/text.ts';
 
 export default async function credentialRm(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkCredentialName(args[0]!) };
-  const view = await connect(context).call('removeCredential', { path });
+  const view = await connect(context).call('DELETE /v1/credentials/{name}', { path });
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.name));
 }

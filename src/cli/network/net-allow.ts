@@ -8,5 +8,5 @@ export default async function netAllow(context: Context, { args }: Invocation): 
   const [name, ...rules] = args;
   const path = { name: checkSandboxName(name!) };
   const body = { allow: rules.map(canonicalRule) };
-  tellRules(context, path.name, await connect(context).call('changeNetwork', { path, body }));
+  tellRules(context, path.name, await connect(context).call('POST /v1/sandboxes/{name}/network', { path, body }));
 }

@@ -8,5 +8,5 @@ export default async function netDeny(context: Context, { args }: Invocation): P
   const [name, ...rules] = args;
   const path = { name: checkSandboxName(name!) };
   const body = { deny: rules.map(canonicalRule) };
-  tellRules(context, path.name, await connect(context).call('changeNetwork', { path, body }));
+  tellRules(context, path.name, await connect(context).call('POST /v1/sandboxes/{name}/network', { path, body }));
 }

@@ -1,4 +1,4 @@
-import type { ExplainView } from '../../api/routes.ts';
+import type { ExplainView } from '../../api/network.ts';
 import { endpointText, parseEndpoint } from '../../model/host.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -11,7 +11,7 @@ const httpsPort = 443;
 export default async function netExplain(context: Context, { args }: Invocation): Promise<void> {
   const path = { name: checkSandboxName(args[0]!) };
   const asked = endpointText(parseEndpoint(args[1]!, httpsPort));
-  const view = await connect(context).call('explainNetwork', { path, body: { asked } });
+  const view = await connect(context).call('POST /v1/sandboxes/{name}/network/explain', { path, body: { asked } });
   if (context.json) return context.out.document(view);
   context.out.print(...explanation(view, path.name, context.out));
 }

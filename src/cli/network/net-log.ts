@@ -32,7 +32,7 @@ export default async function netLog(context: Context, { args, options }: Invoca
     ...(options.tail === undefined ? {} : { tail: parseCount(options.tail, '--tail') }),
   };
   const path = { name: checkSandboxName(args[0]!) };
-  const lines = connect(context).sent<'networkLog', LogLine>('networkLog', { path, query });
+  const lines = connect(context).sent<LogLine>('GET /v1/sandboxes/{name}/network/log', { path, query });
   if (context.json) for await (const line of lines) context.out.document(line, 0);
   else if (options.follow) await follow(lines, context.out);
   else context.out.print(...listing(await all(lines), context.out));

@@ -12,7 +12,7 @@ export default async function portAdd(context: Context, { args, options }: Invoc
   const path = { name: checkSandboxName(args[0]!) };
   const { address } = options;
   const body = { ...parsePorts(args[1]!), ...(address === undefined ? {} : { hostAddress: address }) };
-  const view = await connect(context).call('addPort', { path, body });
+  const view = await connect(context).call('POST /v1/sandboxes/{name}/ports', { path, body });
   if (context.json) return context.out.document(view);
   context.out.print(hostPortText(view));
 }

@@ -1,4 +1,4 @@
-import type { PortRow } from '../../api/routes.ts';
+import type { PortRow } from '../../api/network.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { hostPortText } from '../output/host-port.ts';
@@ -8,7 +8,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function portLs(context: Context): Promise<void> {
-  const ports = await connect(context).call('listPorts');
+  const ports = await connect(context).call('GET /v1/ports');
   if (context.json) return context.out.document(ports);
   if (ports.length === 0) return context.out.note('no ports; add one with: carrel port add NAME PORT');
   context.out.print(...portListing(ports, context.out));

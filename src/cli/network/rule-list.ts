@@ -1,5 +1,5 @@
 /** The rules a sandbox has by now, one a line. */
-import type { NetworkView } from '../../api/routes.ts';
+import type { NetworkView } from '../../api/network.ts';
 import type { Context } from '../cli.ts';
 import { plain } from '../output/text.ts';
 

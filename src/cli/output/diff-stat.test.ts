@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChangeView } from '../../api/routes.ts';
+import type { ChangeView } from '../../api/workspace.ts';
 import { diffStat, nameStatus } from './diff-stat.ts';
 import { Output } from './output.ts';
 import { width } from './text.ts';

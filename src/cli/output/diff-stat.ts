@@ -1,5 +1,5 @@
 /** Changes in short: how much of what, where. */
-import type { ChangesView, ChangeView } from '../../api/routes.ts';
+import type { ChangesView, ChangeView } from '../../api/workspace.ts';
 import { counted } from './count.ts';
 import type { Output } from './output.ts';
 import { pathText } from './path-text.ts';

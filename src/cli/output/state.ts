@@ -1,4 +1,4 @@
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import type { Colour, Output } from './output.ts';
 
 const colours: { readonly [state in SandboxView['state']]: Colour } = {

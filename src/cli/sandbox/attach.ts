@@ -11,8 +11,8 @@ import { followSize, rawKeys, redraw } from '../stream/terminal.ts';
 export default async function attach(context: Context, { args }: Invocation): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const client = connect(context);
-  const { terminal } = await client.call('showSandbox', { path: { name } });
-  const socket = await client.upgrade('attachSandbox', { name });
+  const { terminal } = await client.call('GET /v1/sandboxes/{name}', { path: { name } });
+  const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
   const leave = () => {
     giveBack();
     context.out.warn(`detached; ${name} goes on`);

@@ -26,9 +26,9 @@ export default async function cp(context: Context, { args }: Invocation): Promis
 
 /** Links in these may be the work of a sandbox, for the owner also of another user's. */
 async function boundFolders(client: Client): Promise<string[]> {
-  const sandboxes = await client.call('listSandboxes', { query: { allUsers: true } }).catch((error: unknown) => {
+  const sandboxes = await client.call('GET /v1/sandboxes', { query: { allUsers: true } }).catch((error: unknown) => {
     if (!isFault(error, 'denied')) throw error;
-    return client.call('listSandboxes');
+    return client.call('GET /v1/sandboxes');
   });
   return sandboxes.flatMap(({ mode, project }) => (mode === 'bind' && project !== null ? [project] : []));
 }

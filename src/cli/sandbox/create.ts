@@ -1,4 +1,4 @@
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { withTrust } from '../fleet/trust.ts';
@@ -20,7 +20,7 @@ export default async function create(context: Context, invocation: Invocation<Sa
   const body = await withAuthor(createRequest(invocation, context.out));
   const client = connect(context);
   const view = await withTrust(context, client, () =>
-    during(context.out, 'creating the sandbox', client.call('createSandbox', { body })),
+    during(context.out, 'creating the sandbox', client.call('POST /v1/sandboxes', { body })),
   );
   tellFallback(context.out, body, view);
   if (context.json) context.out.document(view);

@@ -1,5 +1,5 @@
 /** One act on several sandboxes: a failure does not keep the others from it. */
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { asFault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context } from '../cli.ts';

@@ -1,4 +1,4 @@
-import type { ExecRequest } from '../../api/routes.ts';
+import type { ExecRequest } from '../../api/sandbox.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';

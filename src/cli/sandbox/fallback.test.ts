@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { Output } from '../output/output.ts';
 import { tellFallback } from './fallback.ts';
 

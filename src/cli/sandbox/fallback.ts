@@ -1,5 +1,5 @@
 /** What a new sandbox has less of than was asked for. */
-import type { SandboxRequest, SandboxView } from '../../api/routes.ts';
+import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
 import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Output } from '../output/output.ts';
 

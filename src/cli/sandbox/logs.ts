@@ -18,11 +18,11 @@ export default async function logs(context: Context, { args, options }: Invocati
   const path = { name: checkSandboxName(args[0]!) };
   const client = connect(context);
   const own = ownSinks(context.out);
-  if (context.json) return void (await deliver(client.frames('sandboxLogs', { path, query }), own));
+  if (context.json) return void (await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), own));
   const words = new StartWords(own);
-  await deliver(client.frames('sandboxLogs', { path, query }), words.sinks);
+  await deliver(client.frames('GET /v1/sandboxes/{name}/logs', { path, query }), words.sinks);
   if (!words.holds) return;
-  const view = await client.call('showSandbox', { path });
+  const view = await client.call('GET /v1/sandboxes/{name}', { path });
   const refusal = await words.refusal(view, view.command);
   if (refusal) context.out.warn(refusal.message);
 }

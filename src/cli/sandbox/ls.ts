@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import type { Client } from '../../api/client.ts';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -29,7 +29,7 @@ export default async function ls(context: Context, { options }: Invocation<Optio
 
 async function list(context: Context, { size, allUsers }: Options): Promise<Listed[]> {
   const client = connect(context);
-  const sandboxes = await client.call('listSandboxes', { query: allUsers ? { allUsers } : {} });
+  const sandboxes = await client.call('GET /v1/sandboxes', { query: allUsers ? { allUsers } : {} });
   if (!size) return sandboxes;
   if (!allUsers) return measured(client, sandboxes);
   const users = [...new Set(sandboxes.map(({ user }) => user))];
@@ -42,7 +42,7 @@ async function list(context: Context, { size, allUsers }: Options): Promise<List
 
 /** Names are a user's own, and so are sizes. */
 async function measured(client: Client, sandboxes: readonly SandboxView[]): Promise<Listed[]> {
-  const sizes = new Map((await client.call('sandboxSizes')).map(({ name, sizeBytes }) => [name, sizeBytes]));
+  const sizes = new Map((await client.call('GET /v1/sizes')).map(({ name, sizeBytes }) => [name, sizeBytes]));
   return sandboxes.map((sandbox) => ({ ...sandbox, sizeBytes: sizes.get(sandbox.name) ?? null }));
 }
 

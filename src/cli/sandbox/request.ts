@@ -1,7 +1,7 @@
 /** The options of `run` and `create` → what the daemon is asked for. */
 
 import { statSync } from 'node:fs';
-import type { SandboxRequest } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
 import { checkCredentialName } from '../../model/credential.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { canonicalRule } from '../../model/network.ts';

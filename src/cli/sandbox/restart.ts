@@ -11,7 +11,7 @@ export default async function restart(
   const body = options.grace === undefined ? {} : { graceMs: parseSeconds(options.grace, '--grace') };
   const client = connect(context);
   return forEach(context, 'restarting', args, async (name) => {
-    await client.call('stopSandbox', { path: { name }, body });
-    return client.call('startSandbox', { path: { name } });
+    await client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body });
+    return client.call('POST /v1/sandboxes/{name}/start', { path: { name } });
   });
 }

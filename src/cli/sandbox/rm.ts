@@ -21,7 +21,9 @@ export default async function rm(context: Context, { args, options }: Invocation
   if (yes) throw unclear('--yes is for --stale: what is named is removed without asking');
   const client = connect(context);
   const query = force ? { force } : {};
-  return forEach(context, 'removing', args, (name) => client.call('removeSandbox', { path: { name }, query }));
+  return forEach(context, 'removing', args, (name) =>
+    client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query }),
+  );
 }
 
 function unclear(message: string): Fault {

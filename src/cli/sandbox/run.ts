@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -36,7 +36,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   const brake = new Brake(client, context.out);
   const release = catchSignals(() => brake.press());
   try {
-    const view = await withTrust(context, client, () => client.call('createSandbox', { body }));
+    const view = await withTrust(context, client, () => client.call('POST /v1/sandboxes', { body }));
     brake.engage(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     tellFallback(context.out, body, view);
@@ -52,7 +52,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
 
 async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: Wanted): Promise<Exit> {
   const { name, command } = view;
-  const socket = await client.upgrade('attachSandbox', { name });
+  const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
   const release = lend(socket, { stdin, terminal: terminal !== null });
   try {
     const words = new StartWords(ownSinks(out));
@@ -72,7 +72,7 @@ async function join(client: Client, out: Output, view: SandboxView, { stdin, ter
 /** Nothing is lost without being asked, not even by `--rm`. */
 async function tellKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
   if (workspace === null) return;
-  const kept = await client.call('showSandbox', { path: { name } }).then(
+  const kept = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).then(
     (view) => view.kept,
     () => false,
   );
@@ -84,7 +84,7 @@ async function tellChanges(client: Client, out: Output, { name, workspace }: San
   if (workspace === null || !out.interactive) return;
   try {
     const signal = AbortSignal.timeout(tellChangesMs);
-    const { changes } = await client.call('listChanges', { path: { name }, body: {}, signal });
+    const { changes } = await client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {}, signal });
     if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
   } catch {
     // It removed itself, or there is too much to read in this time, ignoring: the command's end is not ours to spoil.
@@ -119,17 +119,19 @@ class Brake {
     if (this.pressed) this.#stop(name);
     // Nobody reads the output any more. What goes on unseen would go on for ever.
     onBrokenPipe(() => {
-      this.#client.call('stopSandbox', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
+      this.#client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
     });
   }
 
   #stop(name: string): void {
     const first = this.#presses === 1;
     this.#out.warn(first ? `stopping ${name}; Ctrl-C again to kill it` : `killing ${name}`);
-    this.#client.call('stopSandbox', { path: { name }, body: first ? {} : { graceMs: 0 } }).catch((error: unknown) => {
-      // It ended by itself in the meantime.
-      if (!isFault(error, 'not_found') && !isFault(error, 'conflict')) this.#out.warn((error as Error).message);
-    });
+    this.#client
+      .call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: first ? {} : { graceMs: 0 } })
+      .catch((error: unknown) => {
+        // It ended by itself in the meantime.
+        if (!isFault(error, 'not_found') && !isFault(error, 'conflict')) this.#out.warn((error as Error).message);
+      });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -11,7 +11,7 @@ import { table } from '../output/table.ts';
 import { commandLine, plain } from '../output/text.ts';
 
 export default async function show(context: Context, { args }: Invocation): Promise<void> {
-  const view = await connect(context).call('showSandbox', { path: { name: checkSandboxName(args[0]!) } });
+  const view = await connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
   if (context.json) return context.out.document(view);
   context.out.print(...description(view, context.out));
   tellUnseen(context.out, [view]);

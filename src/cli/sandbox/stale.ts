@@ -1,6 +1,6 @@
 /** `rm --stale`: what ended long ago goes, after it was shown and agreed to; the daemon has the last word on each. */
 import type { Client } from '../../api/client.ts';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -32,7 +32,7 @@ export interface StaleResult {
 export async function removeStale(context: Context, order: StaleOrder): Promise<number> {
   const { out } = context;
   const client = connect(context);
-  const old = (await client.call('listSandboxes')).filter((view) => hasEndedBy(view, Date.now() - order.staleMs));
+  const old = (await client.call('GET /v1/sandboxes')).filter((view) => hasEndedBy(view, Date.now() - order.staleMs));
   const attempt = (views: readonly SandboxView[], dryRun: boolean) => tried(client, views, order, dryRun);
   if (!order.yes) {
     const plan = await during(out, 'looking at the sandboxes', attempt(old, true));
@@ -65,7 +65,9 @@ async function tried(
   dryRun: boolean,
 ): Promise<StaleResult> {
   const query = { staleMs, ...(force ? { force } : {}), ...(dryRun ? { dryRun } : {}) };
-  const results = await inBatches(views, ({ name }) => client.call('removeSandbox', { path: { name }, query }));
+  const results = await inBatches(views, ({ name }) =>
+    client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query }),
+  );
   const refused = results.flatMap((result, index) =>
     result.status === 'rejected' ? [{ name: views[index]!.name, fault: asFault(result.reason) }] : [],
   );

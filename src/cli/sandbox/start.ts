@@ -4,5 +4,7 @@ import { forEach } from './each.ts';
 
 export default async function start(context: Context, { args }: Invocation): Promise<number> {
   const client = connect(context);
-  return forEach(context, 'starting', args, (name) => client.call('startSandbox', { path: { name } }));
+  return forEach(context, 'starting', args, (name) =>
+    client.call('POST /v1/sandboxes/{name}/start', { path: { name } }),
+  );
 }

@@ -1,4 +1,4 @@
-import type { StatsView } from '../../api/routes.ts';
+import type { StatsView } from '../../api/sandbox.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -6,7 +6,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function stats(context: Context): Promise<void> {
-  const all = await connect(context).call('sandboxStats');
+  const all = await connect(context).call('GET /v1/stats');
   if (context.json) return context.out.document(all);
   if (all.length === 0) return context.out.note('no sandbox is running');
   context.out.print(...usage(all));

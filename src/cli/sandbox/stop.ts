@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { SandboxView } from '../../api/routes.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -16,9 +16,9 @@ export default async function stop(context: Context, { args, options }: Invocati
   if (all === args.length > 0) throw unclear(all);
   const body = grace === undefined ? {} : { graceMs: parseSeconds(grace, '--grace') };
   const client = connect(context);
-  const stopOne = (name: string) => client.call('stopSandbox', { path: { name }, body });
+  const stopOne = (name: string) => client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body });
   if (!all) return forEach(context, 'stopping', args, stopOne);
-  const live = (await client.call('listSandboxes')).filter(isLive);
+  const live = (await client.call('GET /v1/sandboxes')).filter(isLive);
   if (live.length === 0) context.out.note('nothing runs');
   const views = new Map(live.map((view) => [view.name, view]));
   return forEach(context, 'stopping', [...views.keys()], (name) => stopIfThere(stopOne(name), views.get(name)!));

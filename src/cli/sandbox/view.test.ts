@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { EngineView, SandboxView } from '../../api/routes.ts';
+import type { EngineView } from '../../api/engine.ts';
+import type { SandboxView } from '../../api/sandbox.ts';
 import { lastWords } from '../connect/start-daemon.ts';
 import { line } from '../daemon/audit.ts';
 import { findings } from '../daemon/doctor.ts';

@@ -1,4 +1,4 @@
-import type { BuiltView } from '../../api/routes.ts';
+import type { BuiltView } from '../../api/image.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';

@@ -1,4 +1,4 @@
-import type { ImageView } from '../../api/routes.ts';
+import type { ImageView } from '../../api/image.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -7,7 +7,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function imageLs(context: Context): Promise<void> {
-  const images = await connect(context).call('listImages');
+  const images = await connect(context).call('GET /v1/images');
   if (context.json) return context.out.document(images);
   if (images.length === 0) return context.out.note('no images; make one with: carrel image build PROJECT');
   context.out.print(...imageListing(images));

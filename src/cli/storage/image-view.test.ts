@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ImageView } from '../../api/routes.ts';
+import type { ImageView } from '../../api/image.ts';
 import { stepLine } from './image.ts';
 import { imageListing } from './image-ls.ts';
 

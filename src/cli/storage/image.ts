@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
-import type { BuildEventView, BuiltView } from '../../api/routes.ts';
+import type { BuildEventView, BuiltView } from '../../api/image.ts';
 import { decodeJson } from '../../api/stream.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { dockerfilePlaces } from '../../model/image.ts';
@@ -26,7 +26,7 @@ export async function buildImage(client: Client, body: object, out: Output): Pro
  */
 export async function projectImage(client: Client, project: string, out: Output): Promise<string | null> {
   const folder = realpathSync(project);
-  const known = (await client.call('listImages')).find((image) => image.project === folder);
+  const known = (await client.call('GET /v1/images')).find((image) => image.project === folder);
   if (!known && !dockerfilePlaces.some((place) => existsSync(join(folder, place)))) return null;
   try {
     const { image } = await buildImage(client, { project }, out);
@@ -38,7 +38,7 @@ export async function projectImage(client: Client, project: string, out: Output)
 }
 
 async function watched(client: Client, body: object, out: Output): Promise<BuiltView> {
-  for await (const frame of client.frames('buildImage', { body })) {
+  for await (const frame of client.frames('POST /v1/images/build', { body })) {
     if (frame.type === 'result') return decodeJson(frame) as BuiltView;
     if (frame.type === 'progress') show(decodeJson(frame) as BuildEventView, out);
   }

@@ -1,4 +1,4 @@
-import type { SecretView } from '../../api/routes.ts';
+import type { SecretView } from '../../api/secret.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -7,7 +7,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function secretLs(context: Context): Promise<void> {
-  const secrets = await connect(context).call('listSecrets');
+  const secrets = await connect(context).call('GET /v1/secrets');
   if (context.json) return context.out.document(secrets);
   if (secrets.length === 0) return context.out.note('no secrets; keep one with: carrel secret set NAME');
   context.out.print(...secretListing(secrets));

@@ -12,7 +12,7 @@ export default async function secretSet(context: Context, { args, options }: Inv
   const value = await givenValue(context, options.file);
   checkSecretValue(name, value);
   const body = { name, valueBase64: value.toString('base64') };
-  const view = await connect(context).call('setSecret', { body });
+  const view = await connect(context).call('POST /v1/secrets', { body });
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.name));
 }

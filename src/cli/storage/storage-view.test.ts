@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { UserView, VolumeStatusView } from '../../api/routes.ts';
+import type { UserView } from '../../api/user.ts';
+import type { VolumeStatusView } from '../../api/volume.ts';
 import { credentialListing } from '../network/credential-ls.ts';
 import { secretListing } from './secret-ls.ts';
 import { instructions } from './user-add.ts';

@@ -8,7 +8,7 @@ import { type AccountOptions, uidOf } from './account.ts';
 export default async function userAdd(context: Context, invocation: Invocation<AccountOptions>): Promise<void> {
   const name = checkUserName(invocation.args[0]!);
   const uid = await uidOf(invocation.options);
-  const answer = await connect(context).call('addUser', { body: { name, ...(uid === null ? {} : { uid }) } });
+  const answer = await connect(context).call('POST /v1/users', { body: { name, ...(uid === null ? {} : { uid }) } });
   if (context.json) return context.out.document(answer);
   context.out.print(plain(answer.token));
   for (const line of instructions(name, await sharing(context, answer.socket), context.home)) context.out.say(line);
@@ -19,7 +19,7 @@ type Sharing = string | 'waiting' | null;
 
 async function sharing(context: Context, socket: string | null): Promise<Sharing> {
   if (socket !== null) return socket;
-  const { settings } = await connect(context).call('status');
+  const { settings } = await connect(context).call('GET /v1/status');
   return settings.waiting.includes('share.socket') ? 'waiting' : null;
 }
 

@@ -1,4 +1,4 @@
-import type { UserView } from '../../api/routes.ts';
+import type { UserView } from '../../api/user.ts';
 import type { Context } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { age } from '../output/age.ts';
@@ -6,7 +6,7 @@ import { table } from '../output/table.ts';
 import { plain } from '../output/text.ts';
 
 export default async function userLs(context: Context): Promise<void> {
-  const users = await connect(context).call('listUsers');
+  const users = await connect(context).call('GET /v1/users');
   if (context.json) return context.out.document(users);
   context.out.print(...userListing(users));
 }

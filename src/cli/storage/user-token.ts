@@ -5,7 +5,7 @@ import { plain } from '../output/text.ts';
 
 export default async function userToken(context: Context, { args }: Invocation): Promise<void> {
   const body = args[0] === undefined ? {} : { name: checkUserName(args[0]) };
-  const answer = await connect(context).call('renewToken', { body });
+  const answer = await connect(context).call('POST /v1/users/token', { body });
   if (context.json) return context.out.document(answer);
   context.out.print(plain(answer.token));
   context.out.say(

@@ -6,7 +6,7 @@ import { checkVolume } from './volume.ts';
 
 export default async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
   const name = checkVolume(args[0]!);
-  const asked = connect(context).call('backupVolume', { path: { name } });
+  const asked = connect(context).call('POST /v1/volumes/{name}/backup', { path: { name } });
   const view = await during(context.out, `packing ${name}`, asked);
   for (const note of view.notes) context.out.warn(note);
   if (context.json) return context.out.document(view);

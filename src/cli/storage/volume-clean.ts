@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { CleanView } from '../../api/routes.ts';
+import type { CleanView } from '../../api/volume.ts';
 import { Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -26,7 +26,7 @@ export default async function volumeClean(context: Context, { args, options }: I
   const asked = { ...(args.length === 0 ? {} : { names: args.map(checkVolume) }), backup: options.backup };
   const order = options.yes ? asked : await agreed(context, client, asked);
   if (order === null) return;
-  const view = await during(out, 'removing volumes', client.call('cleanVolumes', { body: order }));
+  const view = await during(out, 'removing volumes', client.call('POST /v1/volumes/clean', { body: order }));
   if (context.json) return out.document(view);
   if (view.removed.length === 0) out.say('there is nothing to remove');
   out.print(...cleaned(view));
@@ -36,7 +36,7 @@ export default async function volumeClean(context: Context, { args, options }: I
 async function agreed(context: Context, client: Client, order: Order): Promise<Order | null> {
   const { out } = context;
   const body = { ...order, dryRun: true };
-  const plan = await during(out, 'measuring the volumes', client.call('cleanVolumes', { body }));
+  const plan = await during(out, 'measuring the volumes', client.call('POST /v1/volumes/clean', { body }));
   if (plan.removed.length === 0) {
     if (context.json) out.document(plan);
     for (const line of ['there is nothing to remove', ...forecast(plan, order.backup)]) out.say(line);

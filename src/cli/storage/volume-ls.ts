@@ -1,4 +1,4 @@
-import type { BackupEntryView, VolumeView } from '../../api/routes.ts';
+import type { BackupEntryView, VolumeView } from '../../api/volume.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -12,14 +12,14 @@ type Options = { readonly allUsers?: boolean; readonly backups?: boolean };
 export default async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
   const query = options.allUsers ? { allUsers: true } : {};
   if (options.backups) return backupsLs(context, query);
-  const volumes = await connect(context).call('listVolumes', { query });
+  const volumes = await connect(context).call('GET /v1/volumes', { query });
   if (context.json) return context.out.document(volumes);
   if (volumes.length === 0) return context.out.note('no volumes; make yours with: carrel volume init');
   context.out.print(...volumeListing(volumes));
 }
 
 async function backupsLs(context: Context, query: { readonly allUsers?: boolean }): Promise<void> {
-  const backups = await connect(context).call('listBackups', { query });
+  const backups = await connect(context).call('GET /v1/volumes/backups', { query });
   if (context.json) return context.out.document(backups);
   if (backups.length === 0) return context.out.note('no backups; make one with: carrel volume backup NAME');
   context.out.print(...backupListing(backups));

@@ -1,4 +1,4 @@
-import type { MigrateView } from '../../api/routes.ts';
+import type { MigrateView } from '../../api/volume.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
@@ -7,7 +7,7 @@ import { absolute } from '../paths.ts';
 
 export default async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
   const folder = absolute(args[0]!, 'FOLDER');
-  const asked = connect(context).call('migrateVolumes', { body: { folder } });
+  const asked = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
   const view = await during(context.out, 'bringing volumes over', asked);
   if (context.json) return context.out.document(view);
   context.out.print(...migrated(view));

@@ -12,7 +12,7 @@ function fileOf(asked: string): string {
 
 export default async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
   const file = fileOf(args[0]!);
-  const asked = connect(context).call('restoreVolume', { body: { file } });
+  const asked = connect(context).call('POST /v1/volumes/restore', { body: { file } });
   const view = await during(context.out, 'restoring the volume', asked);
   for (const note of view.notes) context.out.warn(note);
   if (context.json) return context.out.document(view);

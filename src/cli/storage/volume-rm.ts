@@ -36,13 +36,13 @@ export default async function volumeRm(context: Context, { args, options }: Invo
 
 async function removeVolume(client: Client, asked: string, { backup }: Options): Promise<Removed> {
   const query = backup ? {} : { backup: false };
-  const view = await client.call('removeVolume', { path: { name: checkVolume(asked) }, query });
+  const view = await client.call('DELETE /v1/volumes/{name}', { path: { name: checkVolume(asked) }, query });
   const where = view.backup === null ? '' : `; backup in ${plain(view.backup)}`;
   return { line: `removed ${plain(view.label)}${where}`, view };
 }
 
 /** By the path that `volume ls --backups` shows, or the last part of it. */
 async function removeBackup(client: Client, file: string): Promise<Removed> {
-  const view = await client.call('removeBackup', { body: { file } });
+  const view = await client.call('POST /v1/volumes/backups/remove', { body: { file } });
   return { line: `removed ${plain(view.file)}`, view };
 }

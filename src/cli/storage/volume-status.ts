@@ -1,4 +1,4 @@
-import type { VolumeStatusView } from '../../api/routes.ts';
+import type { VolumeStatusView } from '../../api/volume.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -10,7 +10,7 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 type Options = { readonly allUsers?: boolean };
 
 export default async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
-  const asked = connect(context).call('volumeStatus', { query: options.allUsers ? { allUsers: true } : {} });
+  const asked = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
   const volumes = await during(context.out, 'measuring the volumes', asked);
   if (context.json) return context.out.document(volumes);
   if (volumes.length === 0) return context.out.note('no volumes; make yours with: carrel volume init');

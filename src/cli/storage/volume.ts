@@ -1,6 +1,6 @@
 /** What the commands about volumes share. */
 
-import type { VolumeView } from '../../api/routes.ts';
+import type { VolumeView } from '../../api/volume.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { labelPattern, volumeNamePattern } from '../../model/volume.ts';

@@ -1,7 +1,7 @@
 /** One command inside a running sandbox, from request to exit. */
 import type { Readable } from 'node:stream';
 import type { Client } from '../../api/client.ts';
-import type { ExecRequest } from '../../api/routes.ts';
+import type { ExecRequest } from '../../api/sandbox.ts';
 import { encodeJson } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
 import { sendInput } from './input.ts';
@@ -15,7 +15,7 @@ export interface Inside {
 
 /** Runs a command of our own, bound to us, with streams of our own. */
 export async function execInside(inside: Inside, command: string[], sinks: Sinks, input?: Readable): Promise<Exit> {
-  const socket = await inside.client.upgrade('execSandbox', { name: inside.name });
+  const socket = await inside.client.upgrade('POST /v1/sandboxes/{name}/exec', { name: inside.name });
   const abandon = () => socket.destroy(new Fault('cancelled', 'interrupted'));
   if (inside.signal?.aborted) abandon();
   inside.signal?.addEventListener('abort', abandon, { once: true });

@@ -1,7 +1,7 @@
 /** What `run`, `exec`, `shell` and `attach` share: this person's streams, and perhaps their terminal, lent to a command inside. */
 import type { Socket } from 'node:net';
 import type { Client } from '../../api/client.ts';
-import type { ExecRequest } from '../../api/routes.ts';
+import type { ExecRequest } from '../../api/sandbox.ts';
 import { encodeJson } from '../../api/stream.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Output } from '../output/output.ts';
@@ -24,7 +24,7 @@ export async function interact(
   request: ExecRequest,
   refuse = same,
 ): Promise<number> {
-  const socket = await client.upgrade('execSandbox', { name });
+  const socket = await client.upgrade('POST /v1/sandboxes/{name}/exec', { name });
   socket.write(encodeJson('request', request));
   onBrokenPipe(() => process.exit(brokenPipeExit));
   const lent = { stdin: request.stdin === true, terminal: request.terminal !== undefined };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../api/client.ts';
-import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
 import { noProgress } from '../../model/task.ts';
 import type { Context } from '../cli.ts';
 import { Output } from '../output/output.ts';

@@ -1,6 +1,7 @@
 /** What the commands about swarms have in common. */
 import type { Client } from '../../api/client.ts';
-import type { BegunSwarmView, SandboxRequest, SwarmView } from '../../api/routes.ts';
+import type { SandboxRequest } from '../../api/sandbox.ts';
+import type { BegunSwarmView, SwarmView } from '../../api/swarm.ts';
 import { consequences } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
@@ -45,7 +46,7 @@ export async function concludeSwarm(
 async function tellLimits(out: Output, client: Client, { limits }: Partial<SandboxRequest>, names: readonly string[]) {
   if (limits === undefined || Object.keys(limits).length === 0) return;
   for (const name of names) {
-    const view = await client.call('showSandbox', { path: { name } }).catch(() => null);
+    const view = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).catch(() => null);
     if (view) tellFallback(out, { limits }, view);
   }
 }

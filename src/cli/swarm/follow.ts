@@ -1,7 +1,7 @@
 /** Reads along until nothing that is waited for is pending or running: a table that changes in place, or a line a change. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
-import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
 import { isFault } from '../../model/fault.ts';
 import { isActive } from '../../model/swarm.ts';
 import type { Output } from '../output/output.ts';
@@ -21,8 +21,8 @@ export async function followSwarm(
   project: string,
   names?: readonly string[],
 ): Promise<SwarmView> {
-  const show = () => client.call('showSwarm', { query: { project } });
-  const { lastSeq } = await client.call('status');
+  const show = () => client.call('GET /v1/swarm/show', { query: { project } });
+  const { lastSeq } = await client.call('GET /v1/status');
   let seq = lastSeq;
   let view = await show();
   const draw = painter(out);

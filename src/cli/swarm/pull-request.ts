@@ -3,7 +3,7 @@
  * neither.
  */
 import type { Client } from '../../api/client.ts';
-import type { SwarmContainerView } from '../../api/routes.ts';
+import type { SwarmContainerView } from '../../api/swarm.ts';
 import { run } from '../../lib/run.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
@@ -31,7 +31,7 @@ export async function openPullRequests(
     try {
       const prUrl = await openPullRequest(client, project, container);
       const body = { project, containerName: container.containerName, prUrl };
-      await client.call('updateContainer', { body });
+      await client.call('POST /v1/swarm/update', { body });
       if (!context.json) context.out.print(prUrl);
     } catch (error) {
       code ||= context.out.fail(asFault(error));
@@ -42,7 +42,7 @@ export async function openPullRequests(
 
 async function openPullRequest(client: Client, project: string, container: SwarmContainerView): Promise<string> {
   const { branchName, commits, taskFilePath } = container;
-  const { title, stories } = await client.call('showTask', { query: { file: `${project}/${taskFilePath}` } });
+  const { title, stories } = await client.call('GET /v1/tasks/file', { query: { file: `${project}/${taskFilePath}` } });
   const body = stories.map((story) => `- ${story.id}: ${story.title}`).join('\n');
   await succeed('git', 'push', '--quiet', 'origin', `${commits[0]!.ref}:refs/heads/${branchName}`);
   const said = await succeed('gh', 'pr', 'create', '--head', branchName, '--title', title, '--body', body);

@@ -14,8 +14,8 @@ export default async function swarmExport(context: Context, { options }: Invocat
   const { file } = options;
   if (typeof file === 'string' || file === false) {
     const body = { project, file: file === false ? null : insideOf(project, file) };
-    context.out.document(await connect(context).call('keepSwarmFile', { body }));
-  } else context.out.document(await connect(context).call('exportSwarm', { query: { project } }));
+    context.out.document(await connect(context).call('POST /v1/swarm/file', { body }));
+  } else context.out.document(await connect(context).call('GET /v1/swarm', { query: { project } }));
 }
 
 /** Only there may the daemon write. */

@@ -6,5 +6,5 @@ type Options = { readonly project?: string; readonly force?: boolean };
 
 export default async function swarmInit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const body = { project: projectOf(options), force: options.force ?? false };
-  context.out.document(await connect(context).call('initSwarm', { body }));
+  context.out.document(await connect(context).call('POST /v1/swarm/init', { body }));
 }

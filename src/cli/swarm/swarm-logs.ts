@@ -1,4 +1,4 @@
-import type { SwarmContainerView } from '../../api/routes.ts';
+import type { SwarmContainerView } from '../../api/swarm.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -17,13 +17,16 @@ interface Options {
 export default async function swarmLogs(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const client = connect(context);
   const [name] = args as [string];
-  const { containers } = await client.call('showSwarm', { query: { project: projectOf(options) } });
+  const { containers } = await client.call('GET /v1/swarm/show', { query: { project: projectOf(options) } });
   requireOurs(name, containers);
   const log = new SwarmLog();
   const show = (entries: readonly LogEntry[]) => {
     for (const entry of entries) print(context.out, entry);
   };
-  const frames = client.frames('sandboxLogs', { path: { name }, query: options.follow ? { follow: true } : {} });
+  const frames = client.frames('GET /v1/sandboxes/{name}/logs', {
+    path: { name },
+    query: options.follow ? { follow: true } : {},
+  });
   await deliver(frames, {
     stdout: (chunk) => show(log.stdout(chunk)),
     stderr: (chunk) => show(log.stderr(chunk)),

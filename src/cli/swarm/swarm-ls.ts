@@ -7,7 +7,7 @@ type Options = { readonly project?: string };
 
 /** For scripts: a name and a status a line. */
 export default async function swarmList(context: Context, { options }: Invocation<Options>): Promise<void> {
-  const { containers } = await connect(context).call('exportSwarm', { query: { project: projectOf(options) } });
+  const { containers } = await connect(context).call('GET /v1/swarm', { query: { project: projectOf(options) } });
   if (context.json) context.out.document(containers);
   else context.out.print(...containers.map(({ containerName, status }) => `${plain(containerName)}\t${status}`));
 }

@@ -16,6 +16,6 @@ export default async function swarmResume(context: Context, { args, options }: I
   const project = projectOf(options);
   const names = args.length === 0 ? {} : { names: [...args] };
   const body = { project, ...names, ...(await swarmChoice(context, client, project, options)) };
-  const begun = await withTrust(context, client, () => client.call('resumeSwarm', { body }));
+  const begun = await withTrust(context, client, () => client.call('POST /v1/swarm/resume', { body }));
   return concludeSwarm(context, client, begun, options, body.sandbox);
 }

@@ -7,7 +7,7 @@ type Options = { readonly project?: string };
 
 export default async function swarmRemove(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const body = { project: projectOf(options), containerName: args[0]! };
-  const removed = await connect(context).call('removeContainer', { body });
+  const removed = await connect(context).call('POST /v1/swarm/remove', { body });
   if (context.json) context.out.document(removed);
   else context.out.print(`Removed container: ${plain(removed.containerName)}`);
 }

@@ -29,7 +29,7 @@ export default async function swarmRun(context: Context, { options }: Invocation
     ...(max === undefined ? {} : { max: parseCount(max, '--max', 1) }),
     ...(await swarmChoice(context, client, project, options)),
   };
-  const begun = await withTrust(context, client, () => client.call('runSwarm', { body }));
+  const begun = await withTrust(context, client, () => client.call('POST /v1/swarm/run', { body }));
   return concludeSwarm(context, client, begun, options, body.sandbox);
 }
 

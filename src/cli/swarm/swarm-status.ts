@@ -10,8 +10,8 @@ export default async function swarmStatus(context: Context, { options }: Invocat
   const { out } = context;
   const project = projectOf(options);
   const client = connect(context);
-  if (context.json) return out.document(await client.call('exportSwarm', { query: { project } }));
+  if (context.json) return out.document(await client.call('GET /v1/swarm', { query: { project } }));
   if (out.columns !== null) return void (await followSwarm(client, out, project));
-  const view = await client.call('showSwarm', { query: { project } });
+  const view = await client.call('GET /v1/swarm/show', { query: { project } });
   out.print(...swarmTable(view, out), ...swarmNotes(view, out));
 }

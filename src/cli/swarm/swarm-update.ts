@@ -27,7 +27,7 @@ export default async function swarmUpdate(context: Context, { args, options }: I
     });
   }
   const body = { project: projectOf(options), containerName: args[0]!, ...change };
-  context.out.document(await connect(context).call('updateContainer', { body }));
+  context.out.document(await connect(context).call('POST /v1/swarm/update', { body }));
 }
 
 /** The daemon looks at what is in it. */

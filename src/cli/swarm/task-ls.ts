@@ -1,4 +1,4 @@
-import type { TaskEntryView, TaskView } from '../../api/routes.ts';
+import type { TaskEntryView, TaskView } from '../../api/task.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import type { Output } from '../output/output.ts';
@@ -13,10 +13,10 @@ export default async function taskList(context: Context, { args }: Invocation): 
   const path = absolute(args[0] ?? '.', 'PATH');
   const client = connect(context);
   if (path.endsWith('.json')) {
-    const task = await client.call('showTask', { query: { file: path } });
+    const task = await client.call('GET /v1/tasks/file', { query: { file: path } });
     return context.json ? context.out.document(task) : context.out.print(...stories(task, context.out));
   }
-  const files = await client.call('listTasks', { query: { project: path } });
+  const files = await client.call('GET /v1/tasks', { query: { project: path } });
   if (context.json) return context.out.document(files);
   if (files.length === 0)
     return context.out.note('no task files; put one into .carrel/tasks, named like 2026-01-31-login-tasks.json');

@@ -14,5 +14,5 @@ export default async function taskMark(context: Context, { args, options }: Invo
     ...(options.notes === undefined ? {} : { notes: options.notes }),
     ...(options.force ? { force: true } : {}),
   };
-  printChanged(context, await connect(context).call('markStory', { body }));
+  printChanged(context, await connect(context).call('POST /v1/tasks/mark', { body }));
 }

@@ -8,7 +8,7 @@ const titleColumns = 80;
 
 export default async function taskReady(context: Context, { args }: Invocation): Promise<void> {
   const client = connect(context);
-  const task = await client.call('showTask', { query: { file: await taskFile(args[0], client) } });
+  const task = await client.call('GET /v1/tasks/file', { query: { file: await taskFile(args[0], client) } });
   const stories = task.ready.map((id) => task.stories.find((story) => story.id === id)!);
   if (context.json) return context.out.document(stories);
   if (stories.length === 0) return context.out.note('no story is ready');

@@ -5,5 +5,5 @@ import { printChanged } from './task.ts';
 
 export default async function taskReset(context: Context, { args }: Invocation): Promise<void> {
   const body = { file: absolute(args[0]!, 'FILE') };
-  printChanged(context, await connect(context).call('resetStories', { body }));
+  printChanged(context, await connect(context).call('POST /v1/tasks/reset', { body }));
 }

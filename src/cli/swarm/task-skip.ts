@@ -6,5 +6,5 @@ import { checkStoryId, printChanged } from './task.ts';
 export default async function taskSkip(context: Context, { args }: Invocation): Promise<void> {
   const [file, story] = args as [string, string];
   const body = { file: absolute(file, 'FILE'), story: checkStoryId(story) };
-  printChanged(context, await connect(context).call('skipStory', { body }));
+  printChanged(context, await connect(context).call('POST /v1/tasks/skip', { body }));
 }

@@ -24,7 +24,7 @@ export default async function taskValidate(context: Context, { args }: Invocatio
 
 async function verdictsHere(client: Client): Promise<Verdict[]> {
   const project = absolute('.', 'PROJECT');
-  const files = await client.call('listTasks', { query: { project } });
+  const files = await client.call('GET /v1/tasks', { query: { project } });
   if (files.length === 0) throw noTasks(project);
   return files.map(({ file, progress, problems }) => ({
     file,
@@ -38,7 +38,7 @@ function verdictsOf(files: readonly string[], client: Client): Promise<Verdict[]
   return Promise.all(
     files.map(async (file) => {
       try {
-        const task = await client.call('showTask', { query: { file: absolute(file, 'FILE') } });
+        const task = await client.call('GET /v1/tasks/file', { query: { file: absolute(file, 'FILE') } });
         return { file, valid: true, stories: task.stories.length, problems: [] };
       } catch (error) {
         if (!isFault(error, 'invalid')) throw error;

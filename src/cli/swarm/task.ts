@@ -1,7 +1,7 @@
 /** What the commands about task files have in common. */
 import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
-import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/routes.ts';
+import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { type StoryStatus, storyIdPattern, storyStatuses } from '../../model/swarm-message.ts';
@@ -14,7 +14,7 @@ import { absolute } from '../paths.ts';
 export async function taskFile(asked: string | undefined, client: Client): Promise<string> {
   if (asked !== undefined) return absolute(asked, 'FILE');
   const project = absolute('.', 'PROJECT');
-  const files = await client.call('listTasks', { query: { project } });
+  const files = await client.call('GET /v1/tasks', { query: { project } });
   if (files.length === 1) return join(project, files[0]!.file);
   throw files.length === 0 ? noTasks(project) : severalTasks(files);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
 import { noProgress } from '../../model/task.ts';
 import { Output } from '../output/output.ts';
 import { width } from '../output/text.ts';

@@ -1,5 +1,5 @@
 /** A swarm as people see it: a table, and lines for whoever reads along. */
-import type { SwarmContainerView, SwarmView } from '../../api/routes.ts';
+import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
 import { isActive } from '../../model/swarm.ts';
 import type { Output } from '../output/output.ts';
 import { paintState } from '../output/state.ts';

@@ -1,5 +1,5 @@
 /** The end of `apply` and `merge`: what happened, how to go on, and the exit code. */
-import type { ApplyRequest, ApplyView, PlannedView } from '../../api/routes.ts';
+import type { ApplyRequest, ApplyView, PlannedView } from '../../api/workspace.ts';
 import { type Outcome, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';

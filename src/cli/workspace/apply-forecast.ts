@@ -1,5 +1,5 @@
 /** What a merge of several sandboxes would do: whose changes stand alone, which go together, which do not. */
-import type { ApplyView, PlannedView } from '../../api/routes.ts';
+import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Output } from '../output/output.ts';
 import { group, groups } from './apply-report.ts';
 

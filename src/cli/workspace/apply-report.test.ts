@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApplyView, PlannedView } from '../../api/routes.ts';
+import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Context } from '../cli.ts';
 import { Output } from '../output/output.ts';
 import { conclude } from './apply-conclude.ts';

@@ -1,5 +1,5 @@
 /** What an apply did, or would do, in words: one group for each outcome. */
-import type { ApplyView, PlannedView } from '../../api/routes.ts';
+import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Outcome } from '../../model/change.ts';
 import { counted } from '../output/count.ts';
 import { hidden } from '../output/diff-stat.ts';

@@ -1,5 +1,5 @@
 /** The options of `apply` and `merge` → what the daemon is asked for. */
-import type { ApplyRequest } from '../../api/routes.ts';
+import type { ApplyRequest } from '../../api/workspace.ts';
 import { type GateKind, gateKinds, type Resolution, resolutions } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';

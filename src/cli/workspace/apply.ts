@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { ApplyRequest } from '../../api/routes.ts';
+import type { ApplyRequest } from '../../api/workspace.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { ownerOf } from '../author.ts';
@@ -20,7 +20,7 @@ export default async function apply(context: Context, { args, options }: Invocat
   checkMessage(options);
   const request = { ...asked, ...(await askedPaths(client, name, args.slice(1))) };
   const body = { ...request, ...(await commitOf(client, name, options)) };
-  const view = await during(context.out, `applying ${name}`, client.call('apply', { body }));
+  const view = await during(context.out, `applying ${name}`, client.call('POST /v1/apply', { body }));
   if (!context.json) context.out.print(...report(view, context.out));
   return conclude(context, 'apply', body, view);
 }

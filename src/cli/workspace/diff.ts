@@ -20,13 +20,14 @@ export default async function diff(context: Context, { args, options }: Invocati
   const input = { path: { name }, body: await askedPaths(client, name, args.slice(1)) };
   const doing = `comparing ${name}`;
   if (context.json || options.stat || options.nameStatus) {
-    const view = await during(out, doing, client.call('listChanges', input));
+    const view = await during(out, doing, client.call('POST /v1/sandboxes/{name}/changes', input));
     if (context.json) out.document(view);
     else if (view.changes.length === 0) out.say(unchanged(name, view.hiddenInGit));
     else return showLines(options.stat ? diffStat(view, out, out.columns) : nameStatus(view.changes), out);
     return 0;
   }
-  const frames = (signal?: AbortSignal) => client.frames('diffSandbox', { ...input, ...(signal ? { signal } : {}) });
+  const frames = (signal?: AbortSignal) =>
+    client.frames('POST /v1/sandboxes/{name}/diff', { ...input, ...(signal ? { signal } : {}) });
   const { empty, exitCode } = await review(frames, out, doing);
   if (empty) out.say(unchanged(name, 0));
   return exitCode;

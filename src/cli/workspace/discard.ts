@@ -1,4 +1,4 @@
-import type { DiscardView } from '../../api/routes.ts';
+import type { DiscardView } from '../../api/workspace.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -17,12 +17,20 @@ export default async function discard(context: Context, invocation: Invocation<{
   const input = { path: { name }, body: await askedPaths(client, name, invocation.args.slice(1)) };
   if (!invocation.options.yes) {
     if (canAsk(out)) {
-      const { changes } = await during(out, `reading the changes of ${name}`, client.call('listChanges', input));
+      const { changes } = await during(
+        out,
+        `reading the changes of ${name}`,
+        client.call('POST /v1/sandboxes/{name}/changes', input),
+      );
       if (changes.length === 0) return out.say(`${name} has no changes`);
       await agree(`Discard ${counted(changes.length, 'change')} of ${name}?`);
     } else if (input.body.paths?.every((path) => !isWhole(path)) !== true) throw unconfirmed(name);
   }
-  const view = await during(out, `discarding changes of ${name}`, client.call('discardChanges', input));
+  const view = await during(
+    out,
+    `discarding changes of ${name}`,
+    client.call('POST /v1/sandboxes/{name}/discard', input),
+  );
   if (context.json) return out.document(view);
   if (view.paths.length === 0) return out.say(`${name} has no changes`);
   out.print(...discarded(name, view));

@@ -12,7 +12,7 @@ export default async function merge(context: Context, { args, options }: Invocat
   const { out, json } = context;
   const client = connect(context);
   const body = applyRequest(checkNames(args), [], options);
-  const ask = (dryRun: boolean) => client.call('apply', { body: { ...body, dryRun } });
+  const ask = (dryRun: boolean) => client.call('POST /v1/apply', { body: { ...body, dryRun } });
   const ahead = await during(out, `comparing ${args.length} sandboxes`, ask(true));
   if (!json) out.print(...forecast(ahead, out));
   if (options.dryRun || options.ask !== undefined || ahead.blocked !== null)

@@ -13,7 +13,7 @@ export default async function patch(context: Context, invocation: Invocation<{ m
   const paths = await askedPaths(client, name, invocation.args.slice(1));
   const body = { ...paths, ...(message === undefined ? {} : { message }) };
   const frames = (signal?: AbortSignal) =>
-    client.frames('patchSandbox', { path: { name }, body, ...(signal ? { signal } : {}) });
+    client.frames('POST /v1/sandboxes/{name}/patch', { path: { name }, body, ...(signal ? { signal } : {}) });
   const doing = `making a patch of ${name}`;
   if (context.json) {
     context.out.document(inJson(await during(context.out, doing, collect(frames))));

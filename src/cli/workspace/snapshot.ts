@@ -7,7 +7,7 @@ import { plain } from '../output/text.ts';
 export default async function snapshot(context: Context, { args: [given, label] }: Invocation): Promise<void> {
   const name = checkSandboxName(given!);
   const body = label === undefined ? {} : { label };
-  const asked = connect(context).call('takeSnapshot', { path: { name }, body });
+  const asked = connect(context).call('POST /v1/sandboxes/{name}/snapshots', { path: { name }, body });
   const view = await during(context.out, `taking a snapshot of ${name}`, asked);
   if (context.json) context.out.document(view);
   else context.out.print(plain(view.id));

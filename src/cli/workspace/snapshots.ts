@@ -1,4 +1,4 @@
-import type { SnapshotView } from '../../api/routes.ts';
+import type { SnapshotView } from '../../api/workspace.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { formatSize } from '../../model/size.ts';
 import type { Context, Invocation } from '../cli.ts';
@@ -10,7 +10,7 @@ import { plain } from '../output/text.ts';
 
 export default async function snapshots(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
-  const asked = connect(context).call('listSnapshots', { path: { name } });
+  const asked = connect(context).call('GET /v1/sandboxes/{name}/snapshots', { path: { name } });
   const all = await during(context.out, `reading the snapshots of ${name}`, asked);
   if (context.json) return context.out.document(all);
   if (all.length === 0) return context.out.say(`${name} has no snapshots; take one with: carrel snapshot ${name}`);

@@ -1,4 +1,4 @@
-import type { UndoView } from '../../api/routes.ts';
+import type { UndoView } from '../../api/workspace.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
@@ -9,7 +9,7 @@ import { plain } from '../output/text.ts';
 
 export default async function undo(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
-  const asked = connect(context).call('undoApply', { path: { name } });
+  const asked = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
   const view = await during(context.out, `taking the last apply of ${name} back`, asked);
   if (context.json) return context.out.document(view);
   context.out.print(...takenBack(view));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SnapshotView } from '../../api/routes.ts';
+import type { SnapshotView } from '../../api/workspace.ts';
 import { isYes } from '../stream/confirm.ts';
 import { unchanged } from './diff.ts';
 import { discarded } from './discard.ts';

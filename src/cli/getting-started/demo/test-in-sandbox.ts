@@ -10,12 +10,12 @@ export async function testInSandbox(client: Client, project: string): Promise<Te
   // A plain sandbox has the programs of the host's /usr, and no others.
   if (!process.execPath.startsWith('/usr/')) return { outcome: 'skipped', summary: 'skipped: Node is not below /usr' };
   const command = [process.execPath, '--test', '--test-reporter=spec'];
-  const { name } = await client.call('createSandbox', { body: { project, mode: 'overlay', command } });
-  const { exitCode } = await client.call('waitSandbox', { path: { name } });
+  const { name } = await client.call('POST /v1/sandboxes', { body: { project, mode: 'overlay', command } });
+  const { exitCode } = await client.call('GET /v1/sandboxes/{name}/wait', { path: { name } });
   const said: Buffer[] = [];
-  for await (const frame of client.frames('sandboxLogs', { path: { name } }))
+  for await (const frame of client.frames('GET /v1/sandboxes/{name}/logs', { path: { name } }))
     if (frame.type === 'stdout') said.push(frame.payload);
-  await client.call('removeSandbox', { path: { name }, query: { force: true } });
+  await client.call('DELETE /v1/sandboxes/{name}', { path: { name }, query: { force: true } });
   const lines = Buffer.concat(said).toString('utf8').split('\n');
   return {
     outcome: exitCode === 0 ? 'passed' : 'failed',

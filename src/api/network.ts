@@ -30,3 +30,8 @@ export const explainView = z.strictObject({
   /** Where it would be dialled. */
   addresses: z.array(z.string()),
 });
+
+export type NetworkView = z.output<typeof networkView>;
+export type ExplainView = z.output<typeof explainView>;
+export type PortView = z.output<typeof portView>;
+export type PortRow = z.output<typeof portRow>;

@@ -1,7 +1,7 @@
 /** What is said about credentials. */
 import { z } from 'zod';
 import { presetNames } from '../model/credential.ts';
-import { secretName } from './sandbox-shapes.ts';
+import { secretName } from './secret.ts';
 
 const preset = z.enum(presetNames);
 
@@ -23,3 +23,5 @@ export const credentialView = z.strictObject({
   services: z.array(z.strictObject({ host: z.string(), port: z.int(), header: z.string(), format: z.string() })),
   createdAt: z.string(),
 });
+
+export type CredentialView = z.output<typeof credentialView>;

@@ -83,3 +83,12 @@ export const migrateView = z.strictObject({
   /** Left alone, and why. */
   left: z.array(z.strictObject({ from: z.string(), reason: z.string() })),
 });
+
+export type VolumeView = z.output<typeof volumeView>;
+export type VolumeStatusView = z.output<typeof volumeStatusView>;
+export type CleanView = z.output<typeof cleanView>;
+export type BackupEntryView = z.output<typeof backupEntryView>;
+export type BackupView = z.output<typeof backupView>;
+export type MigrateView = z.output<typeof migrateView>;
+export type RemovedVolumeView = z.output<typeof removedVolumeView>;
+export type RestoreVolumeView = z.output<typeof restoreVolumeView>;

@@ -1,14 +1,14 @@
-/** What is said about sandboxes, the daemon and its users. */
+/** What requests and answers about sandboxes look like. */
 
 import { z } from 'zod';
 import { authorPattern } from '../model/author.ts';
 import { maxCredentials } from '../model/credential.ts';
 import { idPattern, variableNamePattern } from '../model/name.ts';
 import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../model/sandbox.ts';
-import { secretNamePattern } from '../model/secret.ts';
 import { maxServices, serviceNamePattern } from '../model/service.ts';
-import { networkRequest, networkView } from './network-shapes.ts';
-import { volumeRequest } from './volume-shapes.ts';
+import { networkRequest, networkView } from './network.ts';
+import { secretName } from './secret.ts';
+import { volumeRequest } from './volume.ts';
 
 const name = z.string().min(1).max(63);
 /** Says which one is meant, where the name may be another's by now. */
@@ -47,8 +47,6 @@ const limits = z.strictObject({
   pids: z.int(),
   diskBytes: size,
 });
-
-export const secretName = z.string().regex(secretNamePattern);
 
 export const sandboxRequest = z.strictObject({
   name: name.optional(),
@@ -154,72 +152,7 @@ export const statsView = z.strictObject({
   advisory: z.array(z.string()),
 });
 
-export const eventView = z.strictObject({
-  seq: z.int(),
-  at: z.string(),
-  type: z.string(),
-  subject: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
-
-export const probeRow = z.strictObject({
-  name: z.string(),
-  level: z.enum(['ok', 'warning', 'failure']),
-  detail: z.string(),
-  cure: z.string().nullable(),
-});
-
-export const statusView = z.strictObject({
-  version: z.string(),
-  pid: z.int(),
-  home: z.string(),
-  uptimeSeconds: z.number(),
-  rootless: z.boolean(),
-  sandboxes: z.record(z.string(), z.int()),
-  lastSeq: z.int(),
-  /** For the owner: why config.yaml as it is now is not used, and which of its settings wait for the next start. */
-  settings: z.strictObject({ refused: z.string().nullable(), waiting: z.array(z.string()) }),
-});
-
-export const engineView = z.strictObject({
-  name: z.enum(engineNames),
-  usable: z.boolean(),
-  version: z.string().nullable(),
-  /** What is taken when nobody names one. */
-  runtime: z.string().nullable(),
-  /** What `--runtime` may name. */
-  runtimes: z.array(z.string()),
-  at: z.string().nullable(),
-  /** Why it is not usable, and the cure. */
-  reason: z.string().nullable(),
-  cure: z.string().nullable(),
-});
-
-export const userView = z.strictObject({
-  name: z.string(),
-  slot: z.int(),
-  createdAt: z.string(),
-  /** The account whose folders may be projects of this user. */
-  uid: z.int().nullable(),
-  isOwner: z.boolean(),
-  sandboxes: z.int(),
-});
-
-export const admission = z.strictObject({
-  user: userView,
-  /** Told this once. */
-  token: z.string(),
-  /** Where they come in; null: nowhere, as long as `config.yaml` names none. */
-  socket: z.string().nullable(),
-});
-
-export const secretView = z.strictObject({ name: z.string(), updatedAt: z.string(), sizeBytes: z.int() });
-
-export const healthView = z.strictObject({ status: z.literal('ok'), version: z.string(), uptimeSeconds: z.number() });
-
-export const faultBody = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  hint: z.string().optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-});
+export type SandboxRequest = z.input<typeof sandboxRequest>;
+export type SandboxView = z.output<typeof sandboxView>;
+export type ExecRequest = z.input<typeof execRequest>;
+export type StatsView = z.output<typeof statsView>;

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
 import { branchNamePattern, containerIdPattern, maxBranchName, maxUrl, prUrlPattern } from '../model/swarm-message.ts';
-import { author, sandboxRequest } from './sandbox-shapes.ts';
-import { progressView } from './task-shapes.ts';
+import { author, sandboxRequest } from './sandbox.ts';
+import { progressView } from './task.ts';
 
 const path = z.string().startsWith('/').max(4096);
 const containerId = z.string().regex(containerIdPattern);
@@ -132,3 +132,9 @@ export const swarmView = z.strictObject({
 
 /** With what was begun by this request. */
 export const begunView = swarmView.extend({ begun: z.array(z.string()) });
+
+export type BegunSwarmView = z.output<typeof begunView>;
+export type SwarmView = z.output<typeof swarmView>;
+export type SwarmContainerView = z.output<typeof containerView>;
+export type SwarmExportView = z.output<typeof swarmExport>;
+export type SwarmEntryView = z.output<typeof entryView>;

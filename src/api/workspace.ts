@@ -128,3 +128,14 @@ export const discardView = z.strictObject({
 });
 export const forkRequest = z.strictObject({ names: z.array(name).max(100).optional() });
 export const sizeView = z.strictObject({ name: z.string(), sizeBytes: z.int() });
+
+export type ChangesView = z.output<typeof changesView>;
+export type ChangeView = z.output<typeof changeView>;
+export type ApplyRequest = z.input<typeof applyRequest>;
+export type ApplyView = z.output<typeof applyView>;
+export type PlannedView = z.output<typeof plannedView>;
+export type UndoView = z.output<typeof undoView>;
+export type SnapshotView = z.output<typeof snapshotView>;
+export type RestoreView = z.output<typeof restoreView>;
+export type DiscardView = z.output<typeof discardView>;
+export type SizeView = z.output<typeof sizeView>;

@@ -37,3 +37,8 @@ export const builtView = z.strictObject({
   built: z.boolean(),
   notes: z.array(z.string()),
 });
+
+export type BuildRequest = z.input<typeof buildRequest>;
+export type BuildEventView = z.output<typeof buildEvent>;
+export type BuiltView = z.output<typeof builtView>;
+export type ImageView = z.output<typeof imageView>;

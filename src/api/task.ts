@@ -73,3 +73,8 @@ export const skipRequest = z.strictObject({ file: path, story: storyId });
 
 /** The ids of the stories that were changed, and the file after it. */
 export const changedView = z.strictObject({ changed: z.array(z.string()), task: taskView });
+
+export type TaskEntryView = z.output<typeof taskEntryView>;
+export type TaskView = z.output<typeof taskView>;
+export type StoryView = z.output<typeof storyView>;
+export type ChangedStoriesView = z.output<typeof changedView>;

@@ -1,6 +1,6 @@
 /** What is said about fleets. */
 import { z } from 'zod';
-import { sandboxRequest, sandboxState } from './sandbox-shapes.ts';
+import { sandboxRequest, sandboxState } from './sandbox.ts';
 
 /** More than a file of 64 KiB can say. */
 const maxContent = 512 * 1024;
@@ -58,3 +58,8 @@ export const fleetPlan = z.strictObject({
 });
 
 export const composedFleet = z.strictObject({ fleet: z.string(), text: z.string() });
+
+export type ComposedFleet = z.output<typeof composedFleet>;
+export type TrustView = z.output<typeof trustView>;
+export type FleetPlan = z.output<typeof fleetPlan>;
+export type FleetStep = z.output<typeof fleetStep>;

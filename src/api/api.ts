@@ -1,0 +1,27 @@
+/**
+ * The HTTP contract between the daemon and its clients.
+ *
+ * A route is named by its method and path: `GET /v1/volumes`. That text is what the daemon declares, what a client calls
+ * and what the OpenAPI document shows. Requests and answers are JSON. An unknown field is refused with its path. A refusal is
+ * `{code, message, hint?, data?}` with the HTTP status of its code. Long output comes as frames (`stream.ts`) or as
+ * server-sent events; `attach` and `exec` switch the connection to frames in both directions.
+ *
+ * `NOUN.ts` has the shapes of requests and answers about a noun and their types; the daemon validates by them. Clients import
+ * only the types: this file, `client.ts` and `stream.ts` load no schemas, so that a command starts quickly.
+ */
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+/** Method and path; `{name}` in the path stands for the name of a thing. */
+export type RouteText = `${Method} /${string}`;
+
+/** Names the user that the owner of an installation acts as. */
+export const actAsHeader = 'carrel-user';
+/** Of a request over a shared socket: the build of the command, as JSON and URI-encoded. */
+export const clientHeader = 'carrel-client';
+/** Of an answer: a notice for the person who asked, URI-encoded. */
+export const noticeHeader = 'carrel-notice';
+
+export function methodAndPath(route: RouteText): { readonly method: Method; readonly path: string } {
+  const [method, path] = route.split(' ');
+  return { method: method as Method, path: path! };
+}

@@ -1,0 +1,19 @@
+/** Engines. */
+import { z } from 'zod';
+import { engineNames } from '../model/sandbox.ts';
+
+export const engineView = z.strictObject({
+  name: z.enum(engineNames),
+  usable: z.boolean(),
+  version: z.string().nullable(),
+  /** What is taken when nobody names one. */
+  runtime: z.string().nullable(),
+  /** What `--runtime` may name. */
+  runtimes: z.array(z.string()),
+  at: z.string().nullable(),
+  /** Why it is not usable, and the cure. */
+  reason: z.string().nullable(),
+  cure: z.string().nullable(),
+});
+
+export type EngineView = z.output<typeof engineView>;
