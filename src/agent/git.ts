@@ -1,5 +1,6 @@
 /** Git inside the sandbox, by argv: without hooks, without a terminal, and durable. */
 import { spawn } from 'node:child_process';
+import { collect } from '../lib/collect.ts';
 import { Setback } from './agent.ts';
 
 export interface Author {
@@ -69,26 +70,16 @@ export class Git {
       const child = spawn('git', args, { cwd: folder, env: this.#env, stdio, ...(signal ? { signal } : {}) });
       child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(folder, error)));
       if (!child.stdin) return;
-      const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+      const [stdout, stderr] = [collect(child.stdout, maxOutputBytes), collect(child.stderr, maxOutputBytes)];
       child.stdin.on('error', () => {});
       child.stdin.end(input);
-      child.on('close', (code) => resolve({ exitCode: code ?? 255, stdout: stdout(), stderr: stderr() }));
+      child.on('close', (code) => resolve({ exitCode: code ?? 255, stdout: `${stdout()}`, stderr: `${stderr()}` }));
     });
   }
 }
 
 function notStarted(folder: string, error: NodeJS.ErrnoException): Setback {
   return new Setback('UNKNOWN_ERROR', `git cannot be run in ${folder}: ${error.message}`);
-}
-
-function collect(stream: NodeJS.ReadableStream): () => string {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
-    if (bytes < maxOutputBytes) chunks.push(chunk);
-    bytes += chunk.length;
-  });
-  return () => Buffer.concat(chunks).toString('utf8');
 }
 
 /** The line that says what went wrong, not the hints around it. */

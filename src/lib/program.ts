@@ -1,6 +1,7 @@
 /** Programs of the host that work on a stream, by argv and joined by pipes. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { Fault, spaceHint } from '../model/fault.ts';
+import { collect, firstBytes } from './collect.ts';
 import { spawnFault } from './run.ts';
 import { signalNumber } from './signal.ts';
 
@@ -16,22 +17,21 @@ export interface Program {
   readonly ended: Promise<Ended>;
 }
 
-const maxWords = 64 * 1024;
+const maxErrorBytes = 64 * 1024;
 
 /** With no variables of ours but the path: several of these programs take options from there. In English, to be read. */
 export function start(argv: readonly [string, ...string[]], stdio: StdioOptions, cwd?: string): Program {
   const [name, ...args] = argv;
   const env = { PATH: process.env.PATH, LC_ALL: 'C' };
   const child = spawn(name, args, { stdio, env, ...(cwd === undefined ? {} : { cwd }) });
-  let stderr = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    if (stderr.length < maxWords) stderr += chunk.toString('utf8');
-  });
+  const stderr = child.stderr ? collect(child.stderr, maxErrorBytes) : () => Buffer.alloc(0);
   // One that ends early breaks the pipe to it; how it ended says why.
   child.stdin?.on('error', () => {});
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', (error) => reject(spawnFault(name, error)));
-    child.on('close', (code, signal) => resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr }));
+    child.on('close', (code, signal) =>
+      resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stderr: `${stderr()}` }),
+    );
   });
   ended.catch(() => {});
   return { name, child, ended };
@@ -40,16 +40,12 @@ export function start(argv: readonly [string, ...string[]], stdio: StdioOptions,
 /** All it writes, as bytes: names need not be text. Past the bound is an error, never a part. */
 export async function outputOf(argv: readonly [string, ...string[]], cwd: string, maxBytes: number): Promise<Buffer> {
   const program = start(argv, ['ignore', 'pipe', 'pipe'], cwd);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  program.child.stdout?.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else program.child.kill('SIGKILL');
-  });
+  const { stdout } = program.child;
+  const output = stdout ? await firstBytes(stdout, maxBytes + 1) : Buffer.alloc(0);
+  if (output.length > maxBytes) program.child.kill('SIGKILL');
   await program.ended;
-  if (bytes > maxBytes) throw new Fault('exhausted', `${program.name} has more to say than ${maxBytes} bytes`);
-  return Buffer.concat(chunks);
+  if (output.length > maxBytes) throw new Fault('exhausted', `${program.name} printed more than ${maxBytes} bytes`);
+  return output;
 }
 
 /** The Fault of a program that failed, with what it said first. */

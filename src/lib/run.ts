@@ -1,7 +1,7 @@
 /** Runs a program by argv and waits for it. Never a shell. */
 import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { Fault } from '../model/fault.ts';
+import { collect } from './collect.ts';
 import { signalNumber } from './signal.ts';
 
 export interface Ran {
@@ -21,23 +21,14 @@ export function run(argv: readonly [string, ...string[]], timeoutMs = 60_000): P
     child.on('error', (error) => reject(spawnFault(file, error)));
     // Where it could not even be tried, for want of descriptors, there are no streams.
     if (child.pid === undefined) return;
-    const stdout = collect(child.stdout);
-    const stderr = collect(child.stderr);
+    const stdout = collect(child.stdout, maxOutputBytes);
+    const stderr = collect(child.stderr, maxOutputBytes);
     child.on('close', (code, signal) => {
       if (child.killed) reject(new Fault('timeout', `${file} did not end within ${timeoutMs} ms`));
-      else resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stdout: stdout(), stderr: stderr() });
+      else
+        resolve({ exitCode: code ?? 128 + signalNumber(signal ?? ''), stdout: `${stdout()}`, stderr: `${stderr()}` });
     });
   });
-}
-
-function collect(stream: Readable): () => string {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
-    if (bytes < maxOutputBytes) chunks.push(chunk);
-    bytes += chunk.length;
-  });
-  return () => Buffer.concat(chunks).subarray(0, maxOutputBytes).toString('utf8');
 }
 
 export function spawnFault(file: string, error: NodeJS.ErrnoException): Fault {

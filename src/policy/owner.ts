@@ -1,7 +1,7 @@
 /** The owner's rules: `policy.yaml` in the home. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno } from '../lib/file.ts';
+import { isRefusal, readBounded } from '../lib/bounded-read.ts';
 import { list, Misfit, object, oneOf, type Shaped, text } from '../model/shape.ts';
 
 const word = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f]*$/, says: 'a word' });
@@ -46,21 +46,17 @@ export async function readOwnerRules(home: string, cwd: string): Promise<OwnerRu
 
 /** Null: there is no such file. */
 function readTrusted(home: string, path: string, cwd: string): string | { readonly unusable: string } | null {
-  let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    return { unusable: `${path} cannot be read: ${(error as Error).message}` };
-  }
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size > maxBytes) return { unusable: `${path} is not a file of rules` };
+    const found = readBounded(path, maxBytes);
+    if (found === null) return null;
     const reason =
-      foreignHand(path, stat) ?? foreignHand(home, lstatSync(realpathSync(home))) ?? withinReach(home, cwd);
-    return reason === null ? readFileSync(fd, 'utf8') : { unusable: reason };
-  } finally {
-    closeSync(fd);
+      foreignHand(path, found.stat) ?? foreignHand(home, lstatSync(realpathSync(home))) ?? withinReach(home, cwd);
+    return reason === null ? found.bytes.toString('utf8') : { unusable: reason };
+  } catch (error) {
+    const isRules = !isRefusal(error, 'not_regular') && !isRefusal(error, 'too_large');
+    return {
+      unusable: isRules ? `${path} cannot be read: ${(error as Error).message}` : `${path} is not a file of rules`,
+    };
   }
 }
 

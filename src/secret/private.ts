@@ -4,23 +4,23 @@
  */
 import {
   closeSync,
-  constants,
   fchownSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   type Stats,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { type Anchor, type Name, within } from '../lib/anchor.ts';
+import { isRefusal, ReadRefusal, readBounded } from '../lib/bounded-read.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { isErrno } from '../lib/file.ts';
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
+import { maxSecretBytes } from '../model/secret.ts';
 
 /** Null: there is none. */
 export type Enter = (above: Anchor, name: string) => Anchor | null;
@@ -71,24 +71,13 @@ export function lookAtFile(folder: Anchor, name: string): Stats | null {
 }
 
 export function readPrivate(folder: Anchor, name: string): Buffer | null {
-  const fd = openFile(folder, name);
-  if (fd === null) return null;
   try {
-    checkFile(name, fstatSync(fd));
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openFile(folder: Anchor, name: string): number | null {
-  try {
-    // A FIFO would make us wait for its writer.
-    return openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const file = readBounded(folder.at(name), maxSecretBytes);
+    if (file !== null) checkFile(name, file.stat);
+    return file?.bytes ?? null;
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENXIO')) throw refused(name, notPlain);
-    throw error;
+    if (isRefusal(error, 'too_large')) throw refused(name, `it is larger than ${maxSecretBytes} bytes`);
+    throw error instanceof ReadRefusal ? refused(name, notPlain) : error;
   }
 }
 

@@ -15,6 +15,7 @@ import { socketName } from '../app/home.ts';
 import { routesWithSettings } from '../app/settings.ts';
 import type { Peer } from '../audit/audit.ts';
 import { olderThan } from '../lib/build-age.ts';
+import { firstBytes } from '../lib/collect.ts';
 import { isErrno } from '../lib/file.ts';
 import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, consequences, Fault, spaceHint } from '../model/fault.ts';
@@ -130,15 +131,11 @@ export function visitOf(headers: Headers, ownersDoor: boolean): Visit {
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of context.req.raw.body ?? []) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
-  }
+  const { body } = context.req.raw;
+  const bytes = body === null ? Buffer.alloc(0) : await firstBytes(body, maxBodyBytes + 1);
+  if (bytes.length > maxBodyBytes) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
   try {
-    return bytes === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw new Fault('invalid', 'the body is not JSON', { cause: error });
   }

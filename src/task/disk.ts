@@ -15,9 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { Anchor, within } from '../lib/anchor.ts';
+import { type BoundedFile, ReadRefusal, readBounded } from '../lib/bounded-read.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { isErrno } from '../lib/file.ts';
-import { readUpTo } from '../lib/read-up-to.ts';
 import { renameExchange, SysError } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
 import { maxTaskFileBytes, taskFileNamePattern, taskFolders } from '../model/task.ts';
@@ -54,52 +54,40 @@ export function openFolder(project: string, folder: TaskPlace['folder']): Anchor
   }
 }
 
-export interface Content {
-  readonly bytes: Buffer;
-  readonly stat: Stats;
-}
-
-export function readContent(folder: Anchor, place: TaskPlace, account: Account): Content {
+export function readContent(folder: Anchor, place: TaskPlace, account: Account): BoundedFile {
   const content = readEntry(folder, place.name, taskPath(place));
   if (account === null || content.stat.uid === account) return content;
   throw new Fault('denied', `${taskPath(place)} belongs to somebody else`);
 }
 
-function readEntry(folder: Anchor, name: string, shown: string): Content {
-  const fd = openEntry(folder, name, shown);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Fault('denied', `${shown} is not an ordinary file`);
-    if (stat.size > maxTaskFileBytes) throw new Fault('invalid', `${shown} is larger than ${maxTaskFileBytes} bytes`);
-    return { bytes: readUpTo(fd, maxTaskFileBytes), stat };
-  } finally {
-    closeSync(fd);
-  }
+function readEntry(folder: Anchor, name: string, shown: string): BoundedFile {
+  const found = readOrRefuse(folder, name, shown);
+  if (found !== null) return found;
+  throw new Fault('not_found', `there is no task file ${shown}`, {
+    hint: 'carrel task list shows those there are.',
+  });
 }
 
-function openEntry(folder: Anchor, name: string, shown: string): number {
+function readOrRefuse(folder: Anchor, name: string, shown: string): BoundedFile | null {
   try {
-    return openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return readBounded(folder.at(name), maxTaskFileBytes);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) {
-      throw new Fault('not_found', `there is no task file ${shown}`, {
-        hint: 'carrel task list shows those there are.',
-      });
-    }
-    if (isErrno(error, 'ELOOP')) {
-      throw new Fault('denied', `${shown} is a link`, { hint: 'Task files are not read through links.' });
-    }
-    if (isErrno(error, 'EACCES') || isErrno(error, 'ENXIO')) {
-      throw new Fault('denied', `${shown} cannot be read`, { cause: error });
-    }
+    if (error instanceof ReadRefusal) throw refusals[error.reason](shown);
+    if (isErrno(error, 'EACCES')) throw new Fault('denied', `${shown} cannot be read`, { cause: error });
     throw error;
   }
 }
 
+const refusals: Readonly<Record<ReadRefusal['reason'], (shown: string) => Fault>> = {
+  link: (shown) => new Fault('denied', `${shown} is a link`, { hint: 'Task files are not read through links.' }),
+  not_regular: (shown) => new Fault('denied', `${shown} is not an ordinary file`),
+  too_large: (shown) => new Fault('invalid', `${shown} is larger than ${maxTaskFileBytes} bytes`),
+};
+
 /**
  * Puts new content in the place of old. False: it was not the old content any more, and everything is as it was.
  */
-export function replaceContent(folder: Anchor, name: string, old: Content, bytes: Buffer): boolean {
+export function replaceContent(folder: Anchor, name: string, old: BoundedFile, bytes: Buffer): boolean {
   const staged = stage(folder, old, bytes);
   crashPoint('task:staged');
   try {
@@ -120,7 +108,7 @@ export function replaceContent(folder: Anchor, name: string, old: Content, bytes
 }
 
 /** Under a name that nobody can mistake until it is whole, then under the one it is exchanged by. */
-function stage(folder: Anchor, old: Content, bytes: Buffer): string {
+function stage(folder: Anchor, old: BoundedFile, bytes: Buffer): string {
   const unique = randomBytes(4).toString('hex');
   const begun = `${beginning}${unique}`;
   const staged = `.carrel-task-${digest(old.bytes)}-${digest(bytes)}-${unique}`;
@@ -173,7 +161,7 @@ function placeIn({ fd }: Anchor, name: string) {
 }
 
 /** Who saves the file in the moment between the two is not seen; better is not to be had there. */
-function replaceByRename(folder: Anchor, staged: string, name: string, old: Content): boolean {
+function replaceByRename(folder: Anchor, staged: string, name: string, old: BoundedFile): boolean {
   const same = holds(folder, name, old.bytes);
   if (same) renameSync(folder.at(staged), folder.at(name));
   else unlinkSync(folder.at(staged));

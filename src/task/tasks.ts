@@ -1,6 +1,7 @@
 /** Reading and changing task files. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Anchor, within } from '../lib/anchor.ts';
+import type { BoundedFile } from '../lib/bounded-read.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { tryLock } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
@@ -12,7 +13,7 @@ import {
   taskRefusal,
   withStories,
 } from '../model/task-text.ts';
-import { type Content, findTasks, openFolder, readContent, replaceContent, sweepStaged } from './disk.ts';
+import { findTasks, openFolder, readContent, replaceContent, sweepStaged } from './disk.ts';
 import { type Account, type TaskPlace, taskPath } from './task.ts';
 
 const defaultLockMs = 2000;
@@ -90,7 +91,7 @@ function sound(place: TaskPlace, reading: TaskReading): TaskText {
   return reading;
 }
 
-function decode({ bytes }: Content): TaskReading {
+function decode({ bytes }: BoundedFile): TaskReading {
   const text = textOf(bytes);
   return text === null
     ? { problems: [{ line: flawedLine(bytes), path: '', reason: 'not UTF-8' }] }

@@ -16,8 +16,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
+import { type BoundedFile, isRefusal, ReadRefusal, readBounded } from '../../lib/bounded-read.ts';
 import { isErrno } from '../../lib/file.ts';
-import { readUpTo } from '../../lib/read-up-to.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { SwarmExport } from '../../model/swarm.ts';
@@ -36,8 +36,7 @@ export function writeStateFile(project: string, path: string, state: SwarmExport
       replace(folder, name, Buffer.from(`${JSON.stringify(state, null, 2)}\n`));
     });
   } catch (error) {
-    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR'))
-      throw new Fault('denied', `${printable(path)} leads through a link`);
+    if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR')) throw throughLink(path);
     if (isErrno(error, 'ENOENT')) {
       throw new Fault('not_found', `the folder of ${printable(path)} is not there`, { hint: 'Make it first.' });
     }
@@ -52,16 +51,27 @@ function enter(folder: Anchor, names: readonly string[], work: (folder: Anchor) 
 
 /** What is there already must be a state file. */
 function refuseOther(folder: Anchor, name: string, path: string): void {
-  if (folder.look(name) === null) return;
-  const fd = openSync(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = readOther(folder, name, path);
+  if (file !== null && !isState(file.bytes.toString('utf8'))) throw notState(path);
+}
+
+function readOther(folder: Anchor, name: string, path: string): BoundedFile | null {
   try {
-    if (fstatSync(fd).isFile() && isState(readUpTo(fd, maxBytes).toString('utf8'))) return;
-  } finally {
-    closeSync(fd);
+    return readBounded(folder.at(name), maxBytes);
+  } catch (error) {
+    if (isRefusal(error, 'link')) throw throughLink(path);
+    throw error instanceof ReadRefusal ? notState(path) : error;
   }
-  throw new Fault('conflict', `${printable(path)} is there and is not the state of a swarm`, {
+}
+
+function notState(path: string): Fault {
+  return new Fault('conflict', `${printable(path)} is there and is not the state of a swarm`, {
     hint: 'Name another file.',
   });
+}
+
+function throughLink(path: string): Fault {
+  return new Fault('denied', `${printable(path)} leads through a link`);
 }
 
 function isState(text: string): boolean {

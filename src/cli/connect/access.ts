@@ -2,8 +2,9 @@
  * How somebody comes to a daemon that others run: by its socket, and with a token. The token is read when it is needed
  * and goes nowhere but into requests.
  */
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
+import { readUpTo } from '../../lib/bounded-read.ts';
 import { Fault } from '../../model/fault.ts';
 
 const maxTokenBytes = 4096;
@@ -30,8 +31,7 @@ function readToken(path: string, warn: (text: string) => void): string {
     const file = openSync(path, 'r');
     try {
       if (isOpenToOthers(fstatSync(file))) warn(`others can read your token: chmod 600 ${path}`);
-      const bytes = Buffer.alloc(maxTokenBytes);
-      return bytes.toString('latin1', 0, readSync(file, bytes, 0, maxTokenBytes, null));
+      return readUpTo(file, maxTokenBytes).toString('latin1');
     } finally {
       closeSync(file);
     }

@@ -1,6 +1,7 @@
 /** Where a fleet is declared: a file of whoever asks, in the folder they are in, or one that they name. */
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
 import { isErrno } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -25,11 +26,13 @@ export function openFleetFile(named: string | undefined, owners: Owners = truste
   const shown = named ?? fleetFileName;
   try {
     const path = absolute(shown, '--file');
-    return { shown, path: join(realpathSync(dirname(path)), basename(path)), text: readOwn(path, shown, owners) };
+    const text = readOwn(path, shown, owners);
+    if (text !== null) return { shown, path: join(realpathSync(dirname(path)), basename(path)), text };
   } catch (error) {
-    if (named === undefined && isErrno(error, 'ENOENT')) return null;
     throw unreadable(error, shown);
   }
+  if (named === undefined) return null;
+  throw absent(shown);
 }
 
 /** One that has to be there. */
@@ -39,21 +42,12 @@ export function requireFleetFile(named: string | undefined): FleetFile {
   throw new Fault('not_found', `there is no ${fleetFileName} here`, { hint: 'carrel init writes one.' });
 }
 
-/** What is checked is what is read: one descriptor, which follows no link at its end and waits for nobody. */
-function readOwn(path: string, shown: string, owners: Owners): string {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Fault('invalid', `${shown} is not a file`);
-    if (owners !== null) refuseStranger(stat, shown, owners);
-    if (stat.size > maxBytes) throw new Fault('invalid', `${shown} is larger than ${maxBytes} bytes`);
-    const bytes = Buffer.alloc(maxBytes + 1);
-    const length = readSync(fd, bytes, 0, bytes.length, 0);
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, Math.min(length, maxBytes)));
-  } finally {
-    closeSync(fd);
-  }
+/** Null: there is none. The checks are of the very file that was read. */
+function readOwn(path: string, shown: string, owners: Owners): string | null {
+  const file = readBounded(path, maxBytes);
+  if (file === null) return null;
+  if (owners !== null) refuseStranger(file.stat, shown, owners);
+  return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
 }
 
 /** In a folder that others can write, a file may be anybody's. */
@@ -75,17 +69,23 @@ function trustedIds(): number[] {
   return [uid, 0, before];
 }
 
-function unreadable(error: unknown, shown: string): unknown {
+function absent(shown: string, cause?: unknown): Fault {
+  return new Fault('not_found', `${printable(shown)} does not exist`, { cause, hint: 'carrel init writes one.' });
+}
+
+function unreadable(cause: unknown, shown: string): unknown {
   const name = printable(shown);
-  if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) {
-    return new Fault('not_found', `${name} does not exist`, { cause: error, hint: 'carrel init writes one.' });
+  if (isErrno(cause, 'ENOTDIR')) return absent(shown, cause);
+  if (isRefusal(cause, 'link')) {
+    return new Fault('denied', `${name} is a link`, { cause, hint: 'Name the file it leads to: --file FILE' });
   }
-  if (isErrno(error, 'ELOOP')) {
-    return new Fault('denied', `${name} is a link`, { cause: error, hint: 'Name the file it leads to: --file FILE' });
+  if (isRefusal(cause, 'not_regular')) return new Fault('invalid', `${name} is not a file`, { cause });
+  if (isRefusal(cause, 'too_large')) {
+    return new Fault('invalid', `${name} is larger than ${maxBytes} bytes`, { cause });
   }
-  if (isErrno(error, 'EACCES')) return new Fault('denied', `${name} may not be read`, { cause: error });
-  if (isErrno(error, 'ERR_ENCODING_INVALID_ENCODED_DATA')) {
-    return new Fault('invalid', `${name} is not text in UTF-8`, { cause: error });
+  if (isErrno(cause, 'EACCES')) return new Fault('denied', `${name} may not be read`, { cause });
+  if (isErrno(cause, 'ERR_ENCODING_INVALID_ENCODED_DATA')) {
+    return new Fault('invalid', `${name} is not text in UTF-8`, { cause });
   }
-  return error;
+  return cause;
 }

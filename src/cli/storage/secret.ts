@@ -1,6 +1,8 @@
 /** Where the value of a secret comes from: never from argv, which everybody on the machine can read. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { readUpTo } from '../../lib/bounded-read.ts';
+import { firstBytes } from '../../lib/collect.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { maxSecretBytes } from '../../model/secret.ts';
@@ -13,7 +15,7 @@ export function secretFromFile(path: string): Buffer {
   try {
     const file = openSync(path, 'r');
     try {
-      return readStart(file);
+      return readUpTo(file, enoughBytes);
     } finally {
       closeSync(file);
     }
@@ -24,27 +26,11 @@ export function secretFromFile(path: string): Buffer {
 
 /** What was piped in, less one newline at its end, which `echo` adds. */
 export async function secretFromStdin(stdin: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stdin) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-    if (bytes >= enoughBytes) break;
-  }
-  return withoutNewline(Buffer.concat(chunks));
+  return withoutNewline(await firstBytes(stdin, enoughBytes));
 }
 
 export function withoutNewline(value: Buffer): Buffer {
   return value.at(-1) === 0x0a ? value.subarray(0, -1) : value;
-}
-
-function readStart(file: number): Buffer {
-  const value = Buffer.alloc(enoughBytes);
-  let bytes = 0;
-  for (let more = -1; more !== 0 && bytes < value.length; bytes += more) {
-    more = readSync(file, value, bytes, value.length - bytes, null);
-  }
-  return value.subarray(0, bytes);
 }
 
 function unreadable(error: unknown, path: string): Fault {

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { firstBytes } from '../../lib/collect.ts';
 import { isInsidePath } from '../../policy/inside.ts';
 import { readOwnerRules } from '../../policy/owner.ts';
 import { ask, type Verdict } from '../../policy/policy.ts';
@@ -35,12 +36,6 @@ function ours(cwd: string): string[] {
 }
 
 async function stdinText(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxInputBytes) return '';
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const bytes = await firstBytes(process.stdin, maxInputBytes + 1);
+  return bytes.length > maxInputBytes ? '' : bytes.toString('utf8');
 }

@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { MountSettings } from 'dockerode';
+import { firstBytes } from '../../lib/collect.ts';
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Connection, statusOf } from './connection.ts';
@@ -49,6 +50,9 @@ export function viewThrough(places: readonly Place[]): View {
   };
 }
 
+/** One small file and its header; an engine may answer with anything. */
+const maxArchiveBytes = 64 * 1024;
+
 /** Creates a container with the folder in it, which is never started, and reads from it what we just wrote. */
 async function sees({ connection, image, folder, installation }: ViewInput, view: View): Promise<boolean> {
   const token = randomBytes(16).toString('hex');
@@ -62,9 +66,7 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
     await connection.ask((docker) => docker.createContainer({ name, Image: image, Cmd: ['true'], HostConfig }));
     const path = `/view/${basename(file)}`;
     const archive = await connection.stream(`/containers/${name}/archive`, { path });
-    const chunks: Buffer[] = [];
-    for await (const chunk of archive) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).includes(token);
+    return (await firstBytes(archive, maxArchiveBytes)).includes(token);
   } catch (error) {
     // It has no such path, or another file under that name.
     if (error instanceof Fault && (error.code === 'unsupported' || statusOf(error) !== null)) return false;

@@ -1,5 +1,6 @@
 /** Runs the scripts of claims in a sandbox that is there for it. */
 import type { Readable } from 'node:stream';
+import { firstBytes } from '../../lib/collect.ts';
 import { asFault } from '../../model/fault.ts';
 import type { Engine, Handle, ProbeRow } from '../engine.ts';
 import { type Claim, doubtful, type Facts } from './probe-claim.ts';
@@ -39,10 +40,10 @@ export function insideOf(engine: Engine, id: string, handle: Handle): Inside {
   };
 }
 
+const maxOutputBytes = 1024 * 1024;
+
 async function textOf(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  return (await firstBytes(stream, maxOutputBytes)).toString('utf8');
 }
 
 /** Those that do not disturb each other, several at a time. */

@@ -1,8 +1,9 @@
 /** Files of a project as an archive for a build, and the checksum that tells whether they are still the same. */
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Anchor } from '../../lib/anchor.ts';
+import { type OpenFile, openRegularBelow, ReadRefusal } from '../../lib/bounded-read.ts';
 import { isErrno } from '../../lib/file.ts';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
@@ -18,7 +19,6 @@ export interface Extra {
 
 const readInto = promisify(read);
 const chunkBytes = 256 * 1024;
-const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Of names, kinds, modes and contents. Without entries no folder is needed. */
 export async function checksumOf(root: Anchor | null, entries: readonly Entry[]): Promise<string> {
@@ -77,10 +77,9 @@ function note(hash: Hash, { path, kind, mode, sizeBytes, target }: Entry): void 
 }
 
 async function* contentOf(root: Anchor, entry: Entry): AsyncGenerator<Buffer> {
-  const fd = openBelow(root, entry.path);
+  const { fd, stat } = openBelow(root, entry.path);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size !== entry.sizeBytes) throw changed(entry.path);
+    if (stat.size !== entry.sizeBytes) throw changed(entry.path);
     for (let position = 0; position < entry.sizeBytes; ) {
       const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, entry.sizeBytes - position));
       const { bytesRead } = await readInto(fd, buffer, 0, buffer.length, position);
@@ -93,25 +92,15 @@ async function* contentOf(root: Anchor, entry: Entry): AsyncGenerator<Buffer> {
   }
 }
 
-/** Name by name: a link on the way is refused. */
-function openBelow(root: Anchor, path: BytePath): number {
-  const names = path.split('/').map(toBytes);
-  const last = names.pop()!;
-  let folder = root;
+function openBelow(root: Anchor, path: BytePath): OpenFile {
   try {
-    for (const name of names) {
-      const inner = folder.enter(name);
-      if (folder !== root) folder.close();
-      folder = inner;
-    }
-    return openSync(folder.at(last), readOnly);
+    const file = openRegularBelow(root, path.split('/').map(toBytes));
+    if (file !== null) return file;
   } catch (error) {
-    if (['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].some((code) => isErrno(error, code))) throw changed(path);
     if (isErrno(error, 'EACCES')) throw new Fault('denied', `${toText(path)} of the project cannot be read`);
-    throw error;
-  } finally {
-    if (folder !== root) folder.close();
+    if (!(error instanceof ReadRefusal)) throw error;
   }
+  throw changed(path);
 }
 
 function changed(path?: BytePath): Fault {

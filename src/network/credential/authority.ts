@@ -3,8 +3,8 @@
  * can read. It comes into no sandbox; each one trusts a certificate of its own, which is good for its hosts alone.
  */
 import { createPrivateKey } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { isErrno, writeWhole } from '../../lib/file.ts';
+import { type BoundedFile, readBounded } from '../../lib/bounded-read.ts';
+import { writeWhole } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { newAuthorityKey } from './certificate.ts';
 
@@ -16,25 +16,21 @@ export function authorityKey(path: string): string {
   return readKey(path)!;
 }
 
+/** A key of this kind has about 240 bytes. */
+const maxKeyBytes = 64 * 1024;
+
 function readKey(path: string): string | null {
-  const fd = openKey(path);
-  if (fd === null) return null;
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) {
-      throw unusable(path, 'denied', 'is open to others');
-    }
-    return checked(path, readFileSync(fd, 'utf8'));
-  } finally {
-    closeSync(fd);
-  }
+  const file = readFile(path);
+  if (file === null) return null;
+  const { uid, mode } = file.stat;
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw unusable(path, 'denied', 'is open to others');
+  return checked(path, file.bytes.toString('utf8'));
 }
 
-function openKey(path: string): number | null {
+function readFile(path: string): BoundedFile | null {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return readBounded(path, maxKeyBytes);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
     throw unusable(path, 'denied', 'cannot be read', error);
   }
 }

@@ -3,7 +3,8 @@
  * They come as a bundle that git wrote inside the sandbox, so every byte of it is the agent's. It is unpacked and checked
  * apart first; what is refused leaves nothing in the repository.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
+import { openRegular, readUpTo } from '../../lib/bounded-read.ts';
 import { fromText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
@@ -118,12 +119,10 @@ export async function commitsOf(project: string): Promise<ReadonlySet<string>> {
 }
 
 function readHeader(bundle: string, oidLength: 40 | 64, maxBytes: number): BundleHeader {
-  const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { fd, stat } = openRegular(bundle)!;
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.size > maxBytes) throw refused(`it is larger than ${maxBytes} bytes`);
-    const start = Buffer.alloc(Math.min(stat.size, maxHeaderBytes + 1));
-    return parseBundleHeader(start.subarray(0, readSync(fd, start)), oidLength);
+    if (stat.size > maxBytes) throw refused(`it is larger than ${maxBytes} bytes`);
+    return parseBundleHeader(readUpTo(fd, maxHeaderBytes + 1), oidLength);
   } finally {
     closeSync(fd);
   }
@@ -171,10 +170,10 @@ const bytesPerSecond = 4 * 1024 ** 2;
 /** Checks every object as it goes. Git's own fetch does not, for bundles. */
 async function unpack({ git, bundle, header, bounds }: Taking, env: Env): Promise<void> {
   const { lengthBytes } = header;
-  const fd = openSync(bundle, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { fd, stat } = openRegular(bundle)!;
   try {
     // Moves the place from which git reads on.
-    readSync(fd, Buffer.alloc(lengthBytes), 0, lengthBytes, null);
+    readUpTo(fd, lengthBytes);
     // One thread: each has objects in memory.
     const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict', '--threads=1'];
     const { exitCode, stderr } = await runGit(git, args, {
@@ -182,7 +181,7 @@ async function unpack({ git, bundle, header, bounds }: Taking, env: Env): Promis
       env: { ...env, GIT_ALLOC_LIMIT: String(bounds.memoryBytes) },
       limits: {
         fileBytes: packFactor * bounds.diskBytes,
-        cpuSeconds: bounds.cpuSeconds + fstatSync(fd).size / bytesPerSecond,
+        cpuSeconds: bounds.cpuSeconds + stat.size / bytesPerSecond,
       },
     });
     if (overLimit.includes(exitCode)) throw refused('what it unpacks to takes more than its sandbox may have');

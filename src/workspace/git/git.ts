@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { collect } from '../../lib/collect.ts';
 import { spawnFault } from '../../lib/run.ts';
 import { signalNumber } from '../../lib/signal.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -189,16 +190,6 @@ function hasRoom(stdin: Writable): Promise<void> {
     stdin.on('drain', done);
     stdin.on('close', done);
   });
-}
-
-function collect(stream: Readable, maxBytes: number): () => Buffer {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
-    if (bytes < maxBytes) chunks.push(chunk);
-    bytes += chunk.length;
-  });
-  return () => Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
 const shortEscapes: Readonly<Record<number, string>> = {

@@ -1,0 +1,114 @@
+/**
+ * Reads of regular files that another process may write to, or replace by something else, at any time. No link is
+ * followed, no FIFO blocks the reader, and the bytes that arrive are counted: the size that `stat` reports is no bound for
+ * what a read returns. A file that shrinks meanwhile yields what was left of it.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { Anchor, type Name, O_PATH, within } from './anchor.ts';
+import { isErrno } from './file.ts';
+
+export type RefusalReason = 'link' | 'not_regular' | 'too_large';
+
+const meaning: Readonly<Record<RefusalReason, string>> = {
+  link: 'a link, or a path that leads through one',
+  not_regular: 'not a regular file',
+  too_large: 'too large',
+};
+
+export class ReadRefusal extends Error {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, cause?: unknown) {
+    super(meaning[reason], { cause });
+    this.reason = reason;
+  }
+}
+
+export function isRefusal(error: unknown, reason: RefusalReason): boolean {
+  return error instanceof ReadRefusal && error.reason === reason;
+}
+
+export interface OpenFile {
+  readonly fd: number;
+  readonly stat: Stats;
+}
+
+export interface BoundedFile {
+  readonly bytes: Buffer;
+  /** Of the file that the bytes are from, as it was when it was opened. */
+  readonly stat: Stats;
+}
+
+/** The whole file. Its last name is not followed; null: there is none. */
+export function readBounded(path: string | Buffer, maxBytes: number): BoundedFile | null {
+  return readOpen(openRegular(path), maxBytes);
+}
+
+/** The same by a path in a folder, no component of which may be a link. */
+export function readBoundedBelow(root: Anchor, path: string, maxBytes: number): BoundedFile | null {
+  return readOpen(openRegularBelow(root, path.split('/')), maxBytes);
+}
+
+/** The same by an absolute path, no component of which may be a link. */
+export function readBoundedReal(path: string, maxBytes: number): BoundedFile | null {
+  return within(Anchor.open('/'), (root) => readBoundedBelow(root, path.slice(1), maxBytes));
+}
+
+const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** To be closed by the caller; null: there is none. */
+export function openRegular(path: string | Buffer): OpenFile | null {
+  const fd = openEntry(path, readOnly, ['ELOOP']);
+  if (fd === null) return null;
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { fd, stat };
+  closeSync(fd);
+  throw new ReadRefusal('not_regular');
+}
+
+/** Folder by folder; `root` stays open. */
+export function openRegularBelow(root: Anchor, [name, ...rest]: readonly Name[]): OpenFile | null {
+  if (rest.length === 0) return openRegular(root.at(name!));
+  // Without O_RDONLY: a parent that may be searched need not be readable.
+  const folderOnly = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const fd = openEntry(root.at(name!), folderOnly, ['ELOOP', 'ENOTDIR']);
+  return fd === null ? null : within(Anchor.of(fd), (folder) => openRegularBelow(folder, rest));
+}
+
+function openEntry(path: string | Buffer, flags: number, linkCodes: readonly string[]): number | null {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    if (linkCodes.some((code) => isErrno(error, code))) throw new ReadRefusal('link', error);
+    // What a socket answers.
+    if (isErrno(error, 'ENXIO')) throw new ReadRefusal('not_regular', error);
+    throw error;
+  }
+}
+
+function readOpen(file: OpenFile | null, maxBytes: number): BoundedFile | null {
+  if (file === null) return null;
+  try {
+    const bytes = readUpTo(file.fd, maxBytes + 1);
+    if (bytes.length > maxBytes) throw new ReadRefusal('too_large');
+    return { bytes, stat: file.stat };
+  } finally {
+    closeSync(file.fd);
+  }
+}
+
+const chunkBytes = 64 * 1024;
+
+/** The next bytes of an open file, at most `maxBytes`, whatever it grows to meanwhile. */
+export function readUpTo(fd: number, maxBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let left = maxBytes; left > 0; ) {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, left));
+    const read = readSync(fd, chunk, 0, chunk.length, null);
+    if (read === 0) break;
+    chunks.push(chunk.subarray(0, read));
+    left -= read;
+  }
+  return Buffer.concat(chunks);
+}
