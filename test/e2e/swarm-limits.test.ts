@@ -1,56 +1,86 @@
-/** Stories and task files that take too long, or are silent for too long, on every engine. All of them at once: they wait. */
+/**
+ * Time limits of agents, task files and adapters, on every engine. Each test has one limit, the shortest that can be set, so
+ * that a slow machine cannot reach another one first.
+ */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crashGrounds } from '../harness/crash-ground.ts';
-import { hasEnded, knowScripted, type Plans, SwarmProject } from '../harness/swarm.ts';
+import type { Installation } from '../harness/installation.ts';
+import { hasEnded, knowScripted, SwarmProject } from '../harness/swarm.ts';
 
 describe.concurrent.each(crashGrounds)('on %s', (engine, ground) => {
   beforeAll(() => ground.open());
   afterAll(() => ground.close());
 
-  /**
-   * How they ended, and the first thing that went wrong, by a daemon with these limits, which are longer than it takes an
-   * adapter or an agent to say its first word.
-   */
-  async function ends(limits: object, plans: Plans): Promise<unknown> {
-    const carrel = ground.installation();
-    try {
-      knowScripted(carrel);
-      appendFileSync(join(carrel.home, 'config.yaml'), `swarm: ${JSON.stringify(limits)}\n`);
-      const project = new SwarmProject(carrel, 'swarm', plans);
-      await project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, '-d');
-      const { containers } = await project.until('all to end', hasEnded);
-      for (const name of Object.keys(plans)) expect(project.statuses(name)).toContain('failed');
-      expect((await carrel.list()).map(({ state }) => state)).not.toContain('running');
-      const told = containers.map((one) => [one.containerName, [one.status, one.reason, one.errors[0]]]);
-      return Object.fromEntries(told);
-    } finally {
-      await carrel.dispose();
+  /** One task file with one story. */
+  class Limited {
+    readonly carrel: Installation = ground.installation();
+    readonly #project: SwarmProject;
+
+    constructor(does: string) {
+      knowScripted(this.carrel);
+      this.#project = new SwarmProject(this.carrel, 'swarm', { box: [does] });
+    }
+
+    /** For the next daemon. */
+    limit(limits: object): void {
+      appendFileSync(join(this.carrel.home, 'config.yaml'), `swarm: ${JSON.stringify(limits)}\n`);
+    }
+
+    async run(): Promise<void> {
+      await this.#project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, '-d');
+    }
+
+    /** The next daemon, which measures from its start, finds the story begun. */
+    async limitWhenBegun(limits: object): Promise<void> {
+      await this.run();
+      await this.#project.until('the story to begin', () => this.#project.statuses('box')[0] === 'in_progress');
+      await this.carrel.ok('down');
+      this.limit(limits);
+      await this.carrel.ok('up', '-d');
+    }
+
+    /** The status and reason of the container, and its first error. */
+    async outcome(): Promise<unknown> {
+      const { containers } = await this.#project.until('its end', hasEnded);
+      expect(this.#project.statuses('box')).toEqual(['failed']);
+      expect((await this.carrel.list()).map(({ state }) => state)).not.toContain('running');
+      return containers.map(({ status, reason, errors }) => [status, reason, errors[0]])[0];
     }
   }
 
-  it('a story that takes too long, and one whose agent is silent, have failed', async () => {
-    const late = 'CONTAINER_TIMEOUT: US-001: the agent';
-    const plans = { silent: ['append x 1\nwait /tmp/never'], talking: ['append x 1\ntalk 60000'] };
-    const [silent, talking] = [`${late} said nothing for 8 s`, `${late} worked for more than 12 s`];
-    expect(await ends({ storySeconds: 12, stallSeconds: 8 }, plans)).toEqual({
-      silent: ['failed', silent, silent],
-      talking: ['failed', talking, talking],
-    });
-  });
+  async function limited(does: string, check: (box: Limited) => Promise<void>): Promise<void> {
+    const box = new Limited(does);
+    try {
+      await check(box);
+    } finally {
+      await box.carrel.dispose();
+    }
+  }
 
-  it('a task file that takes too long is ended', async () => {
-    // The second one is under way when the time is over, and not on its way onto the branch.
-    const plans = { long: ['say done', 'talk 60000', 'say done'] };
-    expect(await ends({ taskSeconds: 12 }, plans)).toEqual({
-      long: ['failed', 'CONTAINER_TIMEOUT: not done after 12 s', 'US-002: stopped before it was finished'],
-    });
-  });
+  it.each([
+    ['an agent that says nothing', 'stallSeconds', 'wait /tmp/never', 'said nothing for 1 s'],
+    ['a story that takes too long', 'storySeconds', 'talk 600000', 'worked for more than 1 s'],
+  ])('%s is ended after %s, and the story has failed', (_, limit, does, reason) =>
+    limited(`append x 1\n${does}`, async (box) => {
+      box.limit({ [limit]: 1 });
+      await box.run();
+      const late = `CONTAINER_TIMEOUT: US-001: the agent ${reason}`;
+      expect(await box.outcome()).toEqual(['failed', late, late]);
+    }),
+  );
 
-  it('an adapter that says nothing any more is ended', async () => {
-    expect(await ends({ silenceSeconds: 12 }, { mute: ['append x 1\nfreeze'] })).toEqual({
-      mute: ['failed', 'CONTAINER_TIMEOUT: not a word for 12 s', undefined],
-    });
-  });
+  it('a task file that takes too long is stopped, and its story has failed', () =>
+    limited('talk 600000', async (box) => {
+      await box.limitWhenBegun({ taskSeconds: 1 });
+      const [late, error] = ['CONTAINER_TIMEOUT: not done after 1 s', 'US-001: stopped before it was finished'];
+      expect(await box.outcome()).toEqual(['failed', late, error]);
+    }));
+
+  it('an adapter that says nothing is ended, and the story has failed', () =>
+    limited('append x 1\nfreeze', async (box) => {
+      await box.limitWhenBegun({ silenceSeconds: 1 });
+      expect(await box.outcome()).toEqual(['failed', 'CONTAINER_TIMEOUT: not a word for 1 s', undefined]);
+    }));
 });
