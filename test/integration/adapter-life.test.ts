@@ -155,9 +155,7 @@ describe('SIGTERM', () => {
     run.child.kill('SIGTERM');
     run.child.kill('SIGTERM');
     expect(await run.exited).toBe(130);
-    const tookMs = performance.now() - before;
-    expect(tookMs).toBeGreaterThan(4900);
-    expect(tookMs).toBeLessThan(20_000);
+    expect(performance.now() - before).toBeGreaterThan(4900);
     const pids = readFileSync(file('pids'), 'utf8').trim().split('\n').map(Number);
     await until(() => pids.filter(isRunning).length === 0, 'what was killed to be gone');
   });
