@@ -5,5 +5,5 @@ export const probeRow = z.strictObject({
   name: z.string(),
   level: z.enum(['ok', 'warning', 'failure']),
   detail: z.string(),
-  cure: z.string().nullable(),
+  hint: z.string().nullable(),
 });

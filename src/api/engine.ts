@@ -11,9 +11,9 @@ export const engineView = z.strictObject({
   /** What `--runtime` may name. */
   runtimes: z.array(z.string()),
   at: z.string().nullable(),
-  /** Why it is not usable, and the cure. */
+  /** Why it is not usable, and what to do about it. */
   reason: z.string().nullable(),
-  cure: z.string().nullable(),
+  hint: z.string().nullable(),
 });
 
 export type EngineView = z.output<typeof engineView>;

@@ -7,7 +7,7 @@ import { sandboxRequest } from './sandbox/request.ts';
 import { uidOf } from './storage/account.ts';
 import { checkVolume } from './storage/volume.ts';
 
-/** With the cure. */
+/** With the hint. */
 function invalid(work: () => unknown): void {
   expect(work).toThrowError(expect.objectContaining({ code: 'invalid', hint: expect.any(String) }) as Fault);
 }

@@ -84,7 +84,7 @@ test('changes are taken over with what was decided about them', async () => {
   });
 });
 
-describe('refused with a cure', () => {
+describe('refused with a hint', () => {
   test.each([
     [['rnu'], 'Did you mean run?'],
     [['ls', '--jsom'], 'Did you mean --json?'],
@@ -108,8 +108,8 @@ describe('refused with a cure', () => {
     [['volume', 'clean', '--yse'], 'Did you mean --yes?'],
     [['help', 'rnu'], 'Did you mean run?'],
     [['help', 'user', 'ad'], 'Did you mean add?'],
-  ])('%j', async (argv, cure) => {
-    expect((await refused(...argv)).hint).toContain(cure);
+  ])('%j', async (argv, hint) => {
+    expect((await refused(...argv)).hint).toContain(hint);
   });
 });
 
@@ -153,7 +153,7 @@ describe('said', () => {
     },
   );
 
-  test('a group alone is not enough: its help, and the cure', async () => {
+  test('a group alone is not enough: its help, and the hint', async () => {
     const fault = await refused('user');
     expect(fault.toJSON()).toMatchObject({
       message: 'carrel user needs one of add, ls, token, rm',

@@ -14,7 +14,7 @@ export interface GlobalOptions {
 export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => Promise<void>;
 
 /**
- * Reads argv and hands the command to `dispatch`. What cannot be read is a Fault (`invalid`) with the cure; help and
+ * Reads argv and hands the command to `dispatch`. What cannot be read is a Fault (`invalid`) with the hint; help and
  * version are printed and end here.
  */
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {

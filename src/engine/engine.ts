@@ -148,7 +148,7 @@ export interface ProbeRow {
   readonly name: string;
   readonly level: 'ok' | 'warning' | 'failure';
   readonly detail: string;
-  readonly cure: string | null;
+  readonly hint: string | null;
 }
 
 /** `init` throws where the engine or the runtime has no such process to show. */
@@ -165,7 +165,7 @@ export interface EngineAbout {
   /** The socket it was asked at; null where there is none. */
   readonly at: string | null;
   /** Why no sandbox can be started on it now. */
-  readonly refusal: { readonly reason: string; readonly cure: string } | null;
+  readonly refusal: { readonly reason: string; readonly hint: string } | null;
 }
 
 export interface Engine {

@@ -116,7 +116,7 @@ class MemoryEngine implements FakeEngine {
   }
 
   async probe() {
-    return this.#do('probe', () => [{ name: 'fake', level: 'ok' as const, detail: 'in memory', cure: null }]);
+    return this.#do('probe', () => [{ name: 'fake', level: 'ok' as const, detail: 'in memory', hint: null }]);
   }
 
   expect(): void {}

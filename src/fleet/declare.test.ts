@@ -135,7 +135,7 @@ describe('refused, with its place', () => {
     expect(refused(content)).toEqual([expected]);
   });
 
-  it('everything at once, with the cures', () => {
+  it('everything at once, with the hints', () => {
     const content = one({ comand: ['x'], limits: { cpus: -1 } }, { nmae: 'x' });
     expect(refused(content)).toHaveLength(3);
     try {

@@ -35,10 +35,10 @@ function schemaProblems(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === 'invalid_key') {
     return [problem('invalid', place, `${printable(String(place.at(-1)))} is not a name`, issue.issues[0]?.message)];
   }
-  return [problem('invalid', place, issue.message.replace(/^Invalid input: /, ''), cureFor(issue))];
+  return [problem('invalid', place, issue.message.replace(/^Invalid input: /, ''), hintFor(issue))];
 }
 
-function cureFor(issue: z.core.$ZodIssue): string | null {
+function hintFor(issue: z.core.$ZodIssue): string | null {
   if (issue.code !== 'invalid_type') return null;
   if (issue.expected === 'string') return 'Put numbers and words such as true in quotes.';
   if (issue.expected === 'array') return 'Write a list: [one, two].';

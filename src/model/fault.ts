@@ -1,6 +1,6 @@
 /**
  * The one error of Carrel. A code says what the caller should do about it; the message names what and where;
- * the hint is the cure. Foreign errors become a Fault in the file that calls the foreign thing.
+ * the hint says what to do. Foreign errors become a Fault in the file that calls the foreign thing.
  */
 export type FaultCode =
   | 'invalid'

@@ -1,6 +1,6 @@
 /**
  * Folders and files that nobody but us can have put there. No link is followed, and what belongs to somebody else, is
- * open to others or is not a plain file is refused with its name and a cure.
+ * open to others or is not a plain file is refused with its name and a hint.
  */
 import {
   closeSync,

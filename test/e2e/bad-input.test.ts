@@ -1,4 +1,4 @@
-/** Wrong input: a clear error with the cure, the documented exit code, and nothing half-made. */
+/** Wrong input: a clear error with the hint, the documented exit code, and nothing half-made. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -109,7 +109,7 @@ describe('a home', () => {
       writeFileSync(join(carrel.home, 'config.yaml'), text);
       const { exitCode, stderr } = await carrel.run(['ls']);
       expect(stderr).toMatch(/config\.yaml|limits\.memory/);
-      expect(stderr).toContain('cure: ');
+      expect(stderr).toContain('hint: ');
       expect(exitCode).toBe(2);
     }
     writeFileSync(join(carrel.home, 'config.yaml'), 'limits: {memory: 1g}\n');
@@ -162,7 +162,7 @@ describe('a machine', () => {
   it('without any program is told so before there is a daemon', async () => {
     const carrel = new Installation();
     const { exitCode, stderr } = await carrel.run(['ls'], { env: { PATH: '/nowhere' } });
-    expect(stderr).toMatch(/unshare is not installed\n +cure: /);
+    expect(stderr).toMatch(/unshare is not installed\n +hint: /);
     expect(exitCode).toBe(3);
     await carrel.dispose();
   });
@@ -183,7 +183,7 @@ describe('a machine', () => {
     const carrel = new Installation({ wrap, prepareHome: () => {} });
     const { exitCode, stderr } = await carrel.run(['run', '--', 'true']);
     expect(stderr).toContain(message);
-    expect(stderr).toContain('cure: ');
+    expect(stderr).toContain('hint: ');
     expect(exitCode).toBe(3);
     expect(await carrel.json('ls')).toEqual([]);
     const doctor = await carrel.run(['--json', 'doctor']);

@@ -200,7 +200,7 @@ describe('what cannot be a credential', () => {
     [5, ['rm', 'nobody']],
   ])('is refused with %i: %j', async (code, args) => {
     const { exitCode, stdout, stderr } = await carrel.run(['credential', ...args]);
-    expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringMatching(/^carrel: .+\n {2}cure: .+/)]);
+    expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringMatching(/^carrel: .+\n {2}hint: .+/)]);
   });
 });
 

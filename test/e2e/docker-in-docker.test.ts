@@ -68,7 +68,7 @@ describe('in a container', () => {
     expect(readFileSync(join(folder, 'home/volumes', name!, 'note'), 'utf8')).toBe('kept\n');
   });
 
-  it('are refused what the engine does not see, with a cure', async () => {
+  it('are refused what the engine does not see, with a hint', async () => {
     await inside(['busybox', 'mkdir', '-p', '/srv/own']);
     await inside(['busybox', 'chown', String(owner), '/srv/own']);
     const { exitCode, stderr } = await carrel('run', ...onDocker, '--mode', 'bind', '/srv/own', '--', 'true');

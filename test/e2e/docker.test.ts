@@ -187,7 +187,7 @@ describe('on docker', () => {
       await dockerd.stop('SIGKILL');
       try {
         const { exitCode, stderr } = await creating;
-        expect([exitCode, stderr]).toEqual([75, expect.stringMatching(/Docker Engine .*\n {2}cure: /)]);
+        expect([exitCode, stderr]).toEqual([75, expect.stringMatching(/Docker Engine .*\n {2}hint: /)]);
         expect(readdirSync(stage)).toEqual([]);
       } finally {
         await dockerd.start();

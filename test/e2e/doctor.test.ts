@@ -8,7 +8,7 @@ interface Row {
   readonly name: string;
   readonly level: 'ok' | 'warning' | 'failure';
   readonly detail: string;
-  readonly cure: string | null;
+  readonly hint: string | null;
 }
 
 const claims = [...readFileSync('SECURITY.md', 'utf8').matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1]!);
@@ -57,9 +57,9 @@ describe('doctor as root', () => {
     for (const name of [...looked, ...further, 'unshare', 'leftovers', 'sandbox']) named(rows, name);
     expect(rows.some(({ name, detail }) => /^runtime-/.test(name) && /^\w+ [\d.]+ at \//.test(detail))).toBe(true);
     for (const row of rows) {
-      expect(Object.keys(row)).toEqual(['name', 'level', 'detail', 'cure']);
-      expect(row.cure === null).toBe(row.level === 'ok');
-      expect(`${row.detail}${row.cure}`).not.toContain('\n');
+      expect(Object.keys(row)).toEqual(['name', 'level', 'detail', 'hint']);
+      expect(row.hint === null).toBe(row.level === 'ok');
+      expect(`${row.detail}${row.hint}`).not.toContain('\n');
     }
   });
 
@@ -83,15 +83,15 @@ describe('doctor as root', () => {
     const { exitCode, stdout } = await carrel.run(['--json', 'doctor']);
     rmdirSync(stray);
     const row = named(JSON.parse(stdout) as Row[], 'leftovers');
-    expect(row).toMatchObject({ level: 'warning', cure: `rm -r ${stray}` });
+    expect(row).toMatchObject({ level: 'warning', hint: `rm -r ${stray}` });
     expect(exitCode).toBe(0);
   });
 
-  it('fails with the cure when a claim does not hold', async () => {
+  it('fails with the hint when a claim does not hold', async () => {
     chmodSync(carrel.home, 0o755);
     const { exitCode, stdout } = await carrel.run(['doctor']);
     chmodSync(carrel.home, 0o700);
-    expect(stdout).toContain(`cure: chmod go= ${carrel.home}`);
+    expect(stdout).toContain(`hint: chmod go= ${carrel.home}`);
     expect(exitCode).toBe(3);
   });
 });
@@ -113,7 +113,7 @@ describe('doctor as an ordinary user', () => {
     const others = claimRows(rows).filter(({ name }) => !limits.includes(name));
     expect(others.filter(({ level }) => level !== 'ok')).toEqual([]);
     for (const name of limits) expect(named(rows, name).level).toBe('warning');
-    expect(named(rows, 'cgroups')).toMatchObject({ level: 'warning', cure: expect.stringContaining('enable-linger') });
+    expect(named(rows, 'cgroups')).toMatchObject({ level: 'warning', hint: expect.stringContaining('enable-linger') });
     expect(named(rows, 'newuidmap').level).toBe('ok');
     expect(named(rows, 'subordinate-ids').detail).toContain('room for');
     expect(await namesOf(carrel)).toEqual([]);

@@ -205,7 +205,7 @@ describe('refused before anything is done', () => {
     [
       5,
       'secrets: [NOPE]\nsandboxes: {a: {}}',
-      'carrel.yaml:2:11: secrets.0: the secret NOPE is not set\n  cure: carrel secret set NOPE',
+      'carrel.yaml:2:11: secrets.0: the secret NOPE is not set\n  hint: carrel secret set NOPE',
     ],
     [
       2,

@@ -33,7 +33,7 @@ it('runs commands, and keeps homes', async () => {
   expect(await carrel.ok('exec', 'box', '--', 'cat', '/home/agent/note')).toBe('kept\n');
 });
 
-it('says why it has no working copies there, with the cure', async () => {
+it('says why it has no working copies there, with the hint', async () => {
   const { exitCode, stderr } = await carrel.run(['run', carrel.folder('project'), '--', 'true']);
   expect(exitCode).toBe(3);
   expect(stderr).toContain('cannot show its owner as agent');

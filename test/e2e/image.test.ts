@@ -127,7 +127,7 @@ describe('the base', () => {
     configure('poor');
     const { exitCode, stderr } = await carrel.run(['image', 'build']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/step 3 of \d .*git, Node, Python.*installing nodejs ripgrep.*no apt-get.*cure: /s);
+    expect(stderr).toMatch(/step 3 of \d .*git, Node, Python.*installing nodejs ripgrep.*no apt-get.*hint: /s);
     configure('nowhere.invalid/nothing');
     const missing = await carrel.run(['image', 'build']);
     expect(missing.exitCode).toBe(75);
@@ -214,7 +214,7 @@ describe('a project', () => {
     expect(stderr).toBe(
       'carrel: .carrel/Dockerfile.sandbox, line 3: step 2 of 4 failed (exit code 7): ' +
         'RUN (echo one;   printf "two\\033[2J\\n") >&2; exit 7\n  one\n  two\\u001b[2J\n' +
-        '  cure: Mend .carrel/Dockerfile.sandbox, and build again.\n',
+        '  hint: Mend .carrel/Dockerfile.sandbox, and build again.\n',
     );
     expect(await containers()).toBe(0);
   });

@@ -94,9 +94,9 @@ export function network(way: Way): void {
     const { exitCode, stderr } = await run('--name', 'refused');
     expect([exitCode, stderr]).toEqual([
       0,
-      'carrel: no rule of refused allows evil.test:443, other.test:8443\n  cure: carrel net allow refused evil.test:443 other.test:8443\n',
+      'carrel: no rule of refused allows evil.test:443, other.test:8443\n  hint: carrel net allow refused evil.test:443 other.test:8443\n',
     ]);
-    expect((await run('--rm')).stderr).toContain('  cure: --network evil.test:443,other.test:8443\n');
+    expect((await run('--rm')).stderr).toContain('  hint: --network evil.test:443,other.test:8443\n');
     await carrel().ok('rm', 'refused');
   });
 
@@ -173,7 +173,7 @@ export function network(way: Way): void {
       refusal: 'not_allowed',
     });
     expect(await carrel().ok('net', 'explain', box, 'evil.test')).toContain(
-      `cure: carrel net allow ${box} evil.test:443`,
+      `hint: carrel net allow ${box} evil.test:443`,
     );
   });
 

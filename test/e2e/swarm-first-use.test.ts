@@ -146,7 +146,7 @@ describe('when the service is away', () => {
       6,
       expect.stringMatching(/^away failed 0\/1 SERVICE_UNREACHABLE: .*ECONNREFUSED/m),
     ]);
-    expect(stdout).toMatch(/cure: .*carrel net log away.*carrel swarm resume away/);
+    expect(stdout).toMatch(/hint: .*carrel net log away.*carrel swarm resume away/);
     const { containers } = JSON.parse(await ok('swarm', 'export')) as SwarmExportView;
     expect(containers.find(({ containerName }) => containerName === 'away')!.reason).toMatch(/^SERVICE_UNREACHABLE: /);
     expect(containers.at(-1)!.storyProgress).toMatchObject({ pending: 1, failed: 0 });

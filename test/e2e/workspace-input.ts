@@ -88,7 +88,7 @@ export function oddInput(way: Way): void {
     });
 
     if (way === 'root')
-      it('on what was mounted since the daemon started is refused, with the cure', async () => {
+      it('on what was mounted since the daemon started is refused, with the hint', async () => {
         const place = carrel.folder('place');
         await carrel.ok('up', '-d');
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'carrel-test', place]);

@@ -163,7 +163,7 @@ describe('an apply that was cut short while its project was away', () => {
     expect([project.read('a'), project.names()]).toEqual(['a\n', ['.git', 'a', 'b']]);
   });
 
-  it('that cannot be finished stands in the way of others, with a cure', async () => {
+  it('that cannot be finished stands in the way of others, with a hint', async () => {
     const journal = join(carrel.home, 'applies', applies()[0]!, 'journal.json');
     expect(existsSync(journal)).toBe(true);
     writeFileSync(journal, 'no journal');

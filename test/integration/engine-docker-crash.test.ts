@@ -231,7 +231,7 @@ it('with live-restore, sandboxes go on over a restart of the Docker Engine, and 
   }
 });
 
-it('without a Docker Engine says so at once, with a cure', async () => {
+it('without a Docker Engine says so at once, with a hint', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-engine-'));
   const socketPath = join(tmpdir(), 'no-such.sock');
   const engine = openDockerEngine({ folder, installation: 'none', socketPath });

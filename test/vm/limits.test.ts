@@ -9,7 +9,7 @@ interface Row {
   readonly name: string;
   readonly level: string;
   readonly detail: string;
-  readonly cure: string | null;
+  readonly hint: string | null;
 }
 
 interface Used {
@@ -122,11 +122,11 @@ describe('an ordinary user whose systemd ends with their sessions', () => {
     writeFileSync(lingering, '');
   });
 
-  it('is refused what cannot be enforced with --strict, and told the cure', async () => {
+  it('is refused what cannot be enforced with --strict, and told the hint', async () => {
     const { exitCode, stderr } = await carrel.run(['run', '--rm', '--strict', '--memory', '64m', '--', 'true']);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
     const { stdout } = await carrel.run(['--json', 'doctor']);
     const row = (JSON.parse(stdout) as Row[]).find(({ name }) => name === 'cgroups');
-    expect(row).toMatchObject({ level: 'warning', cure: expect.stringContaining('loginctl enable-linger dev') });
+    expect(row).toMatchObject({ level: 'warning', hint: expect.stringContaining('loginctl enable-linger dev') });
   });
 });

@@ -39,7 +39,7 @@ describe('without a sandbox', () => {
     const fault = new Fault('unsupported', 'no runtime: crun or runc is not installed', { hint: 'Install crun.' });
     const rows = await doctorWhere(fault).examine();
     const first = rows.findIndex(({ name }) => name === 'sandbox');
-    expect(rows[first]).toEqual({ name: 'sandbox', level: 'failure', detail: fault.message, cure: 'Install crun.' });
+    expect(rows[first]).toEqual({ name: 'sandbox', level: 'failure', detail: fault.message, hint: 'Install crun.' });
     const claims = rows.slice(first + 1);
     expect(claims.map(({ name }) => name)).toEqual(claimIds);
     for (const row of claims.filter(({ name }) => name !== 'home')) {

@@ -156,14 +156,14 @@ function kindAt(path: string): Kind {
   return stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : 'file';
 }
 
-const leakCure = 'Do not use carrel cp with sandboxes that you do not trust, and report it as SECURITY.md says.';
+const leakHint = 'Do not use carrel cp with sandboxes that you do not trust, and report it as SECURITY.md says.';
 
 /** What arrived of the tree, and whether something was written through the link. */
 export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folder' | 'pushed']: Kind }): ProbeRow {
   if (kinds.known !== 'file') return notProved('copy', 'carrel cp copied nothing');
   const read = kinds.file === 'file' || kinds.folder === 'folder';
   if (!read && kinds.pushed === 'absent') return ok('copy', 'links to the host were followed neither way');
-  return failure('copy', `a link was followed ${read ? 'out of' : 'into'} the sandbox`, leakCure);
+  return failure('copy', `a link was followed ${read ? 'out of' : 'into'} the sandbox`, leakHint);
 }
 
 /** As a person would, and from the same place as this code. */
@@ -174,17 +174,17 @@ function cli(home: string, ...args: string[]): Promise<unknown> {
 
 /** Removes the sandbox whatever has happened to it, and looks whether it is gone. */
 async function removalRow(parts: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
-  const cure = `Try: carrel rm --force ${name}`;
+  const hint = `Try: carrel rm --force ${name}`;
   try {
     await parts.sandboxes.remove(name, { force: true });
   } catch (error) {
-    if (!isFault(error, 'not_found')) return failure('removal', asFault(error).message, cure);
+    if (!isFault(error, 'not_found')) return failure('removal', asFault(error).message, hint);
   }
   const deadline = Date.now() + goneMs;
   let left = await leftOf(parts, id);
   for (; left.length > 0 && Date.now() < deadline; left = await leftOf(parts, id)) await pause(pollMs);
   if (left.length === 0) return ok('removal', 'no process, mount, control group, folder or record is left');
-  return failure('removal', `left behind: ${left.join(', ')}`, cure);
+  return failure('removal', `left behind: ${left.join(', ')}`, hint);
 }
 
 async function leftOf({ engine, store, home }: Patient, id: string): Promise<string[]> {

@@ -59,18 +59,18 @@ export class EngineDesk {
 async function withTrial(about: EngineAbout, attempt: () => Promise<Fault | null>): Promise<EngineAbout> {
   const fault = about.refusal === null ? await attempt() : null;
   if (fault === null) return about;
-  const cure = fault.hint && !fault.hint.includes('carrel doctor') ? fault.hint : elsewhere;
-  return { ...about, refusal: { reason: `no sandbox starts: ${fault.message}`, cure } };
+  const hint = fault.hint && !fault.hint.includes('carrel doctor') ? fault.hint : elsewhere;
+  return { ...about, refusal: { reason: `no sandbox starts: ${fault.message}`, hint } };
 }
 
 const elsewhere = 'That is what the engine itself says. Mend it there, or use the embedded engine: --engine local.';
 
 function trialRow({ refusal }: EngineAbout): ProbeRow {
   if (refusal === null) return ok('docker-sandbox', 'a sandbox was started, and ended well');
-  return failure('docker-sandbox', refusal.reason, refusal.cure);
+  return failure('docker-sandbox', refusal.reason, refusal.hint);
 }
 
 function viewOf(name: EngineName, { version, runtime, runtimes, at, refusal }: EngineAbout): EngineView {
-  const { reason = null, cure = null } = refusal ?? {};
-  return { name, usable: refusal === null, version, runtime, runtimes: [...runtimes], at, reason, cure };
+  const { reason = null, hint = null } = refusal ?? {};
+  return { name, usable: refusal === null, version, runtime, runtimes: [...runtimes], at, reason, hint };
 }

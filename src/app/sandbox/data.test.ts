@@ -81,7 +81,7 @@ describe('an end', () => {
   });
 });
 
-it('what cannot be compared because the project is gone is a refusal with a cure', async () => {
+it('what cannot be compared because the project is gone is a refusal with a hint', async () => {
   const { unapplied, home, store } = data();
   mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
   const box = sandbox({});

@@ -89,7 +89,7 @@ export class Snapshots {
       }
       return changes.length > 0;
     } catch (error) {
-      // Too many to be listed, which discarding is a cure for.
+      // Too many to be listed, which discarding mends.
       if (isFault(error, 'exhausted')) return true;
       throw error;
     }

@@ -31,7 +31,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'prove what this machine offers, with the cure where it does not',
+    summary: 'check what this machine offers and what is isolated, with a hint for what is missing',
     load: () => import('./doctor.ts'),
   },
   {
@@ -48,7 +48,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'engine ls',
-    summary: 'list the engines, whether they can be used, and the cure where not',
+    summary: 'list the engines and whether they can be used, with a hint where not',
     load: () => import('./engine-ls.ts'),
   },
 ];

@@ -30,6 +30,6 @@ export function findings(rows: readonly ProbeRow[], out: Output): string[] {
     const [mark, colour] = marks[level];
     return [out.paint(colour, mark), plain(name), plain(detail)];
   });
-  const cure = (row: ProbeRow) => (row.cure === null ? [] : [`   ${out.paint('cyan', 'cure:')} ${plain(row.cure)}`]);
-  return tableRows(cells, out.columns).flatMap((lines, index) => [...lines, ...cure(rows[index]!)]);
+  const hint = (row: ProbeRow) => (!row.hint ? [] : [`   ${out.paint('cyan', 'hint:')} ${plain(row.hint)}`]);
+  return tableRows(cells, out.columns).flatMap((lines, index) => [...lines, ...hint(rows[index]!)]);
 }

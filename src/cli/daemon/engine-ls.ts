@@ -26,7 +26,7 @@ export function engineListing(engines: readonly EngineView[], out: Output): stri
   return [...head!, ...blocks.flatMap((lines, index) => [...lines, ...refusal(engines[index]!, out)])];
 }
 
-function refusal({ usable, reason, cure }: EngineView, out: Output): string[] {
+function refusal({ usable, reason, hint }: EngineView, out: Output): string[] {
   if (usable) return [];
-  return [`  ${plain(reason ?? '')}`, ...(cure ? [`  ${out.paint('cyan', 'cure:')} ${plain(cure)}`] : [])];
+  return [`  ${plain(reason ?? '')}`, ...(hint ? [`  ${out.paint('cyan', 'hint:')} ${plain(hint)}`] : [])];
 }

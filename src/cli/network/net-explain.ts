@@ -24,7 +24,7 @@ export function explanation(view: ExplainView, name: string, out: Output): strin
     `${plain(asked)} is ${verdict}${allowed ? ' ' : ': '}${why}`,
     ...(addresses.length > 0 ? [`  dialled at ${addresses.map(plain).join(', ')}`] : []),
     ...(refusal === 'not_allowed' || refusal === 'port_not_allowed'
-      ? [`  ${out.paint('cyan', 'cure:')} carrel net allow ${plain(name)} ${plain(asked)}`]
+      ? [`  ${out.paint('cyan', 'hint:')} carrel net allow ${plain(name)} ${plain(asked)}`]
       : []),
   ];
 }

@@ -45,7 +45,7 @@ test('no attempts are no table', () => {
   expect(listing([], out)).toEqual([]);
 });
 
-test('an explanation says why, and the cure where there is one', () => {
+test('an explanation says why, and the hint where there is one', () => {
   const view = {
     asked: 'a.example:443',
     allowed: false,
@@ -56,7 +56,7 @@ test('an explanation says why, and the cure where there is one', () => {
   };
   expect(explanation(view, 'box', out)).toEqual([
     'a.example:443 is refused: no rule',
-    '  cure: carrel net allow box a.example:443',
+    '  hint: carrel net allow box a.example:443',
   ]);
   expect(explanation({ ...view, refusal: 'private' }, 'box', out)).toEqual(['a.example:443 is refused: no rule']);
   const good = {

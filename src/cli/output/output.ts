@@ -116,7 +116,7 @@ export class Output {
   #explain(fault: Fault): string {
     const message = `${this.#tint(this.#stderr, 'red', 'carrel:')} ${plainLines(fault.message).replaceAll('\n', '\n  ')}\n`;
     if (fault.hint === undefined) return message;
-    return `${message}  ${this.#tint(this.#stderr, 'cyan', 'cure:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
+    return `${message}  ${this.#tint(this.#stderr, 'cyan', 'hint:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
   }
 
   #tint(sink: Sink, colour: Colour, text: string): string {

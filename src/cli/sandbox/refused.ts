@@ -5,6 +5,6 @@ import { commandLine } from '../output/text.ts';
 export function tellRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
   if (refused.length === 0) return;
   out.warn(`no rule of ${name} allows ${refused.join(', ')}`);
-  const cure = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);
-  out.say(`  cure: ${cure}`);
+  const hint = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);
+  out.say(`  hint: ${hint}`);
 }

@@ -123,11 +123,11 @@ test('the engines', () => {
   const engines: EngineView[] = [
     {
       ...{ name: 'local', usable: true, version: 'conmon 2.1.6', runtime: 'crun 1.8.1', runtimes: ['crun'] },
-      ...{ at: null, reason: null, cure: null },
+      ...{ at: null, reason: null, hint: null },
     },
     {
       ...{ name: 'docker', usable: false, version: null, runtime: null, runtimes: [] },
-      ...{ at: '/run/docker.sock', reason: 'nobody answers\u001b', cure: 'Start it.' },
+      ...{ at: '/run/docker.sock', reason: 'nobody answers\u001b', hint: 'Start it.' },
     },
   ];
   expect(engineListing(engines, out)).toEqual([
@@ -135,7 +135,7 @@ test('the engines', () => {
     'local   yes     conmon 2.1.6  crun 1.8.1  -',
     'docker  no      -             -           /run/docker.sock',
     '  nobody answers\\u001b',
-    '  cure: Start it.',
+    '  hint: Start it.',
   ]);
 });
 
@@ -144,21 +144,21 @@ const narrow = new Output(false, { write: () => {}, isTTY: true, columns: 80 }, 
 test('a long socket goes on below itself, and the reason below that', () => {
   const at = `/tmp/${'folder-'.repeat(12)}/docker.sock`;
   const refused = { name: 'docker' as const, usable: false, version: null, runtime: null, runtimes: [] };
-  const lines = engineListing([{ ...refused, at, reason: 'no answer', cure: 'Start it.' }], narrow);
+  const lines = engineListing([{ ...refused, at, reason: 'no answer', hint: 'Start it.' }], narrow);
   expect(lines.length).toBeGreaterThan(4);
-  expect(lines.slice(-2)).toEqual(['  no answer', '  cure: Start it.']);
+  expect(lines.slice(-2)).toEqual(['  no answer', '  hint: Start it.']);
 });
 
-test('doctor in 80 columns shows every row, and each cure below its own', () => {
+test('doctor in 80 columns shows every row, and each hint below its own', () => {
   const rows = [
-    { name: 'syscalls', level: 'ok', detail: 'refused '.repeat(20).trim(), cure: null },
-    { name: 'git', level: 'failure', detail: 'git is missing', cure: 'apt install git' },
-    { name: 'home', level: 'ok', detail: 'closed to others', cure: null },
+    { name: 'syscalls', level: 'ok', detail: 'refused '.repeat(20).trim(), hint: null },
+    { name: 'git', level: 'failure', detail: 'git is missing', hint: 'apt install git' },
+    { name: 'home', level: 'ok', detail: 'closed to others', hint: null },
   ] as const;
   expect(findings(rows, narrow).slice(-4)).toEqual([
     expect.stringMatching(/^ +refused( refused)*$/),
     '✗  git       git is missing',
-    '   cure: apt install git',
+    '   hint: apt install git',
     '✓  home      closed to others',
   ]);
 });

@@ -91,7 +91,7 @@ function noteLines(one: SwarmContainerView, known: readonly string[]): string[] 
 
 /** What can be done about it. */
 function hintLine({ containerName, status, hint }: SwarmContainerView): string[] {
-  return status === 'failed' && hint !== null ? [plain(`${containerName}: cure: ${hint}`)] : [];
+  return status === 'failed' && hint !== null ? [plain(`${containerName}: hint: ${hint}`)] : [];
 }
 
 /** What is different from the last look, a line each. */

@@ -170,7 +170,7 @@ describe('the end', () => {
     expect(stdout).toBe('');
     expect(stderr).toBe(
       'carrel: nothing was changed: 1 conflict, 1 change that nobody allowed\n' +
-        "  cure: carrel apply a --allow env,ci,executable --theirs|--ours|--markers|--leave -- -x 'a b'\n" +
+        "  hint: carrel apply a --allow env,ci,executable --theirs|--ours|--markers|--leave -- -x 'a b'\n" +
         '  (the agent’s, the project’s, both between markers, or all but these)\n',
     );
   });
@@ -180,7 +180,7 @@ describe('the end', () => {
     const request = { names: ['a'], resolution: 'markers' as const };
     expect(concluded('apply', request, view(paths, { blocked: 'conflict' })).stderr).toBe(
       'carrel: nothing was changed: 1 conflict\n' +
-        '  cure: carrel apply a --theirs|--ours|--leave\n' +
+        '  hint: carrel apply a --theirs|--ours|--leave\n' +
         '  (the agent’s, the project’s, or all but these)\n',
     );
   });
@@ -192,7 +192,7 @@ describe('the end', () => {
     expect(code).toBe(4);
     expect(stderr).toBe(
       'carrel: nothing would be changed: 1 change that nobody allowed\n' +
-        '  cure: carrel merge a b --theirs --allow executable\n',
+        '  hint: carrel merge a b --theirs --allow executable\n',
     );
   });
 

@@ -25,7 +25,7 @@ export interface Owned {
   readonly owner: Owner;
 }
 
-const localCure = 'Use the embedded engine, which shifts owners: --engine local.';
+const localHint = 'Use the embedded engine, which shifts owners: --engine local.';
 
 export interface IdentityInput {
   /** Numbers the user. */
@@ -71,7 +71,7 @@ function shifted(folders: readonly Owned[], own: Identity): Identity {
   const foreign = folders.find(({ owner }) => owner.uid !== own.outside.uid);
   if (!foreign) return own;
   throw new Fault('unsupported', `${foreign.path} belongs to nobody whom this Docker Engine's containers can be`, {
-    hint: `${localCure} Or give the folder to uid ${own.outside.uid}, or run dockerd without userns-remap.`,
+    hint: `${localHint} Or give the folder to uid ${own.outside.uid}, or run dockerd without userns-remap.`,
   });
 }
 
@@ -84,12 +84,12 @@ function withoutPrivileges(): Fault {
 
 function ofRoot(path: string): Fault {
   return new Fault('unsupported', `${path} belongs to root, whom no container may be`, {
-    hint: `${localCure} Or give the folder to an ordinary user.`,
+    hint: `${localHint} Or give the folder to an ordinary user.`,
   });
 }
 
 function different(one: string, other: string): Fault {
   return new Fault('unsupported', `${one} and ${other} belong to different people, and agent can be only one of them`, {
-    hint: localCure,
+    hint: localHint,
   });
 }

@@ -34,14 +34,14 @@ describe('rows of the probe', () => {
     expect(new Set(Object.values(levels(plain)))).toEqual(new Set(['ok']));
   });
 
-  it('have a cure for what is lacking', () => {
+  it('have a hint for what is lacking', () => {
     expect(levels(plain, false)).toMatchObject({ 'docker-user-namespace': 'warning', 'docker-workspaces': 'warning' });
     expect(levels({ ...plain, SecurityOptions: ['name=rootless'] })).toMatchObject({
       'docker-user-namespace': 'failure',
       'docker-seccomp': 'failure',
     });
     expect(levels({})).toMatchObject({ 'docker-seccomp': 'failure', 'docker-cgroups': 'warning' });
-    for (const row of rows({}, false)) if (row.level !== 'ok') expect(row.cure).not.toBeNull();
+    for (const row of rows({}, false)) if (row.level !== 'ok') expect(row.hint).not.toBeNull();
   });
 
   it('say whether sysbox-runc is there', () => {
@@ -95,11 +95,11 @@ describe('an engine is examined', () => {
     expect(rows[0]!.detail).toBe(`Podman 4.3.1 at ${socket}`);
   });
 
-  it('with why it cannot be used, and the cure', async () => {
+  it('with why it cannot be used, and the hint', async () => {
     await answer({ ...plain, SecurityOptions: [] }, ['Engine']);
     const { about } = await examineDocker(socket);
     expect(about.refusal).toMatchObject({ reason: expect.stringContaining('no system call is filtered') });
-    expect(about.refusal!.cure).not.toBe('');
+    expect(about.refusal!.hint).not.toBe('');
   });
 
   it('that is not there, which is a failure only for those who want it', async () => {
@@ -107,16 +107,16 @@ describe('an engine is examined', () => {
     expect(examined.about).toMatchObject({
       version: null,
       at: socket,
-      refusal: { cure: expect.stringMatching(/Start/) },
+      refusal: { hint: expect.stringMatching(/Start/) },
     });
     expect(rowsFor(examined, true)).toEqual([expect.objectContaining({ level: 'failure' })]);
-    expect(rowsFor(examined, false)).toEqual([expect.objectContaining({ name: 'docker', level: 'ok', cure: null })]);
+    expect(rowsFor(examined, false)).toEqual([expect.objectContaining({ name: 'docker', level: 'ok', hint: null })]);
   });
 
   it('whose socket nobody answers at, which everybody is told', async () => {
     writeFileSync(socket, '');
     const examined = await examineDocker(socket);
     expect(rowsFor(examined, true)[0]!.level).toBe('failure');
-    expect(rowsFor(examined, false)[0]).toMatchObject({ level: 'warning', cure: expect.any(String) });
+    expect(rowsFor(examined, false)[0]).toMatchObject({ level: 'warning', hint: expect.any(String) });
   });
 });

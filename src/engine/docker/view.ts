@@ -105,8 +105,8 @@ function unseen(path: string): Fault {
 }
 
 function whereWeAre(): string {
-  const cure = 'mount it into the container of this daemon from where the engine runs (docker run -v HOST:PATH)';
-  return isContainer() ? `This daemon runs in a container: ${cure}.` : `If this daemon runs in a container, ${cure}.`;
+  const hint = 'mount it into the container of this daemon from where the engine runs (docker run -v HOST:PATH)';
+  return isContainer() ? `This daemon runs in a container: ${hint}.` : `If this daemon runs in a container, ${hint}.`;
 }
 
 function isContainer(): boolean {

@@ -26,30 +26,30 @@ describe('control groups', () => {
       name: 'cgroups',
       level: 'failure',
       detail: 'v2 without memory',
-      cure: 'Boot with the kernel option cgroup_enable=memory.',
+      hint: 'Boot with the kernel option cgroup_enable=memory.',
     });
   });
 
   it('are lent to an ordinary user without one', () => {
     const row = cgroupRow({ ...root, rootless: true, controllers: ['memory', 'pids'] });
     expect(row).toMatchObject({ level: 'failure', detail: 'v2 without cpu' });
-    expect(row.cure).toMatch(/^as root: .*Delegate=cpu memory pids/);
-    expect(row.cure).not.toContain('\n');
+    expect(row.hint).toMatch(/^as root: .*Delegate=cpu memory pids/);
+    expect(row.hint).not.toContain('\n');
   });
 
   it('do not count swap', () => {
     const row = cgroupRow({ ...root, version: 1, enforced: ['cpus', 'memoryBytes', 'pids'] });
-    expect(row).toMatchObject({ level: 'warning', cure: 'Boot with the kernel option swapaccount=1.' });
+    expect(row).toMatchObject({ level: 'warning', hint: 'Boot with the kernel option swapaccount=1.' });
   });
 
   it('are not delegated', () => {
     const row = cgroupRow(none);
     expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to us: enforced is pids only' });
-    expect(row.cure).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
+    expect(row.hint).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
   });
 
   it('cannot be delegated in version 1', () => {
-    expect(cgroupRow({ ...none, version: 1 }).cure).toMatch(
+    expect(cgroupRow({ ...none, version: 1 }).hint).toMatch(
       /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) let your systemd/,
     );
   });
@@ -61,7 +61,7 @@ describe('groups of other installations', () => {
     [[{ name: 'carrel-a', busy: true }], '1 with sandboxes'],
     [[{ name: 'carrel-a', busy: false }], 'none; nothing runs in carrel-a'],
   ])('%j: %s', (groups, detail) => {
-    expect(otherGroupsRow(groups)).toEqual({ name: 'other-installations', level: 'ok', detail, cure: null });
+    expect(otherGroupsRow(groups)).toEqual({ name: 'other-installations', level: 'ok', detail, hint: null });
   });
 });
 

@@ -23,13 +23,13 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   const kind = facts.version === 2 ? 'v2' : facts.hybrid ? 'hybrid' : 'v1';
   const enforced = facts.enforced.map((key) => limitWords[key]).join(', ');
   if (facts.parent === null) {
-    return warning(name, `${kind}, none is delegated to us: enforced is ${enforced} only`, delegationCure(facts));
+    return warning(name, `${kind}, none is delegated to us: enforced is ${enforced} only`, delegationHint(facts));
   }
   const missing = needed.filter((controller) => !facts.controllers.includes(controller));
   if (missing.length > 0) {
     const options = missing.map((controller) => `cgroup_enable=${controller}`).join(' ');
-    const cure = facts.rootless ? lendingCure : `Boot with the kernel option ${options}.`;
-    return failure(name, `${kind} without ${missing.join(', ')}`, cure);
+    const hint = facts.rootless ? lendingHint : `Boot with the kernel option ${options}.`;
+    return failure(name, `${kind} without ${missing.join(', ')}`, hint);
   }
   if (!facts.enforced.includes('swapBytes')) {
     return warning(
@@ -42,12 +42,12 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
 }
 
 /** Systemd before version 252 lends users no processors. */
-const lendingCure =
+const lendingHint =
   "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
   '/etc/systemd/system/user@.service.d/carrel.conf, then boot again';
 
 /** Version 1 cannot be delegated to somebody without privileges. */
-function delegationCure({ version, account }: CgroupFacts): string {
+function delegationHint({ version, account }: CgroupFacts): string {
   const steps = [
     `let your systemd outlive your sessions, so that sandboxes may: loginctl enable-linger ${account}`,
     'stop what runs and start the daemon anew: carrel down --all; carrel up -d',

@@ -39,7 +39,7 @@ function cases(claim: Claim, good: string, bad: readonly [said: string, detail: 
       expect(judged(claim, said)).toMatch(/^failure: /);
       expect(judged(claim, said)).toContain(detail);
     });
-    it('names its cure', () => expect(claim.judge('', facts).cure).not.toBeNull());
+    it('names its hint', () => expect(claim.judge('', facts).hint).not.toBeNull());
   });
 }
 

@@ -39,7 +39,7 @@ export interface Claim {
   readonly judge: (said: string, facts: Facts) => Verdict;
 }
 
-const cure =
+const hint =
   'Do not run code here that you do not trust. Update the runtime and the kernel; report it as SECURITY.md says.';
 
 export function held(detail: string): Verdict {
@@ -47,7 +47,7 @@ export function held(detail: string): Verdict {
 }
 
 export function broken(detail: string): Verdict {
-  return withoutName(failure('', detail, cure));
+  return withoutName(failure('', detail, hint));
 }
 
 /** Nothing speaks against it, but it could not be tried, or does not hold here for a known reason. */
@@ -55,8 +55,8 @@ export function doubtful(detail: string, remedy: string): Verdict {
   return withoutName(warning('', detail, remedy));
 }
 
-function withoutName({ level, detail, cure }: ProbeRow): Verdict {
-  return { level, detail, cure };
+function withoutName({ level, detail, hint }: ProbeRow): Verdict {
+  return { level, detail, hint };
 }
 
 /** The first objection, or that all is well. */

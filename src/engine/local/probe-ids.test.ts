@@ -27,7 +27,7 @@ describe('the ids of root', () => {
 
   it('are lent to somebody else too', () => {
     const row = idRangeRow(texts(rootMap, { subgid: '# a comment\n\nada:1879000000:65536\n' }));
-    expect(row).toMatchObject({ level: 'warning', cure: 'Give ada a range below 1879048192.' });
+    expect(row).toMatchObject({ level: 'warning', hint: 'Give ada a range below 1879048192.' });
   });
 });
 
@@ -42,7 +42,7 @@ describe('the ids of an ordinary user', () => {
   it('are none', () => {
     const row = idRangeRow(texts('0 1000 1\n', { subuid: 'eve:100000:65536\neve:165536:65536\n' }));
     expect(row).toMatchObject({ level: 'failure', detail: 'no ids are lent to ada' });
-    expect(row.cure).toContain('--add-subuids 231072-296607 --add-subgids 231072-296607 ada');
+    expect(row.hint).toContain('--add-subuids 231072-296607 --add-subgids 231072-296607 ada');
   });
 
   it('are too few', () => {

@@ -52,10 +52,10 @@ function lentRow({ space, uidMap, gidMap, subuid, passwd }: IdTexts): ProbeRow {
   const users = Math.floor(count / space.perUser);
   const outer = outsideId(parseIdMap(uidMap), 0) ?? 0;
   const account = accountOf(passwd, outer) ?? String(outer);
-  const cure = `As root: usermod --add-subuids ${freeRange(subuid)} --add-subgids ${freeRange(subuid)} ${account}; then carrel down.`;
-  if (count === 0) return failure(name, `no ids are lent to ${account}`, cure);
+  const hint = `As root: usermod --add-subuids ${freeRange(subuid)} --add-subgids ${freeRange(subuid)} ${account}; then carrel down.`;
+  if (count === 0) return failure(name, `no ids are lent to ${account}`, hint);
   const detail = `${count} ids from ${uids![0]!.outside}, room for ${users} ${users === 1 ? 'user' : 'users'}`;
-  return users > 0 ? ok(name, detail) : failure(name, `${detail}: a user needs ${space.perUser}`, cure);
+  return users > 0 ? ok(name, detail) : failure(name, `${detail}: a user needs ${space.perUser}`, hint);
 }
 
 function total(map: readonly IdMapping[]): number {

@@ -9,5 +9,5 @@ it('says which sandboxes have lost their keeper, and which cannot be reached', (
   const alone = { ...kept, id: 'bb', hasKeeper: false };
   expect(keepersRow([kept, alone])).toMatchObject({ level: 'warning', detail: expect.stringMatching(/of bb was/) });
   const row = keepersRow([kept, { ...alone, pid: 8, isReachable: false }]);
-  expect(row).toMatchObject({ level: 'failure', cure: expect.stringContaining('kill -9 8.') });
+  expect(row).toMatchObject({ level: 'failure', hint: expect.stringContaining('kill -9 8.') });
 });

@@ -42,7 +42,7 @@ describe('user namespaces', () => {
       name: 'user-namespaces',
       level: 'ok',
       detail: 'up to 96349',
-      cure: null,
+      hint: null,
     });
   });
 
@@ -51,10 +51,10 @@ describe('user namespaces', () => {
     [{ max: '0\n' }, 'failure', 'user.max_user_namespaces='],
     [{ unprivileged: '0\n' }, 'failure', 'kernel.unprivileged_userns_clone=1'],
     [{ apparmor: '1\n' }, 'warning', 'kernel.apparmor_restrict_unprivileged_userns=0'],
-  ])('are not, with %j', (change, level, cure) => {
+  ])('are not, with %j', (change, level, hint) => {
     const row = userNamespaceRow({ ...healthy, ...change });
     expect(row.level).toBe(level);
-    expect(row.cure).toContain(cure);
+    expect(row.hint).toContain(hint);
   });
 
   it('of root are not restricted for ordinary users', () => {

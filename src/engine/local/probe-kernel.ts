@@ -10,9 +10,9 @@ const idmappedKernel = '5.12';
 export function kernelRow(release: string): ProbeRow {
   const version = versionIn(release);
   const detail = `Linux ${release.trim()}`;
-  const cure = `Update the kernel to ${idmappedKernel} or newer.`;
-  if (version === null || isBelow(version, oldestKernel)) return failure('kernel', `${detail} is too old`, cure);
-  if (isBelow(version, idmappedKernel)) return warning('kernel', `${detail} cannot bind a project for root`, cure);
+  const hint = `Update the kernel to ${idmappedKernel} or newer.`;
+  if (version === null || isBelow(version, oldestKernel)) return failure('kernel', `${detail} is too old`, hint);
+  if (isBelow(version, idmappedKernel)) return warning('kernel', `${detail} cannot bind a project for root`, hint);
   return ok('kernel', detail);
 }
 
@@ -52,10 +52,10 @@ const neededActions = ['errno', 'kill_process'];
 
 export function seccompRow(actions: string | null): ProbeRow {
   const name = 'seccomp-kernel';
-  const cure = 'Use a kernel built with CONFIG_SECCOMP_FILTER, 4.14 or newer.';
-  if (actions === null) return failure(name, 'this kernel has no system call filters', cure);
+  const hint = 'Use a kernel built with CONFIG_SECCOMP_FILTER, 4.14 or newer.';
+  if (actions === null) return failure(name, 'this kernel has no system call filters', hint);
   const missing = neededActions.filter((action) => !actions.split(/\s+/).includes(action));
-  if (missing.length > 0) return failure(name, `filters lack ${missing.join(' and ')}`, cure);
+  if (missing.length > 0) return failure(name, `filters lack ${missing.join(' and ')}`, hint);
   return ok(name, 'system call filters are supported');
 }
 

@@ -23,7 +23,7 @@ describe('runtimes', () => {
         name: 'runtime',
         level: 'failure',
         detail: 'neither crun nor runc is installed',
-        cure: 'Run ./setup, or install crun.',
+        hint: 'Run ./setup, or install crun.',
       },
     ]);
   });
@@ -91,7 +91,7 @@ describe('a tool', () => {
       name: 'ripgrep',
       level: 'warning',
       detail: 'not installed; searching is slow',
-      cure: 'Run ./setup, or install ripgrep.',
+      hint: 'Run ./setup, or install ripgrep.',
     });
   });
 });

@@ -18,7 +18,7 @@ export function described({ name, path, version }: Program): string {
 export function runtimeRows(installed: readonly Program[]): ProbeRow[] {
   const rows = installed.map(runtimeRow);
   const usable = installed.some(({ name }) => name === 'crun' || name === 'runc');
-  return usable ? rows : [failure('runtime', 'neither crun nor runc is installed', installCure('crun')), ...rows];
+  return usable ? rows : [failure('runtime', 'neither crun nor runc is installed', installHint('crun')), ...rows];
 }
 
 function runtimeRow(program: Program): ProbeRow {
@@ -42,7 +42,7 @@ const keeperOptions = [
 
 export function keeperRow(program: Program, help: string): ProbeRow {
   const missing = keeperOptions.filter((option) => !help.includes(option));
-  if (program.version === null) return failure('conmon', `${program.path} does not run`, installCure('conmon'));
+  if (program.version === null) return failure('conmon', `${program.path} does not run`, installHint('conmon'));
   if (missing.length === 0) return ok('conmon', described(program));
   const lacks = `${described(program)} lacks ${missing.join(', ')}`;
   return failure('conmon', lacks, 'Install conmon 2.1.0 or newer.');
@@ -59,17 +59,17 @@ export function initRow(program: Program): ProbeRow {
 
 /** An ordinary user's daemon is root over ids that only --map-auto maps. */
 export function unshareRow(program: Program | null, help: string, rootless: boolean): ProbeRow {
-  const cure = 'Install util-linux 2.38 or newer.';
-  if (program === null) return failure('unshare', 'not installed', cure);
+  const hint = 'Install util-linux 2.38 or newer.';
+  if (program === null) return failure('unshare', 'not installed', hint);
   if (help.includes('--map-auto')) return ok('unshare', described(program));
   const detail = `${described(program)} has no --map-auto, which ordinary users need`;
-  return (rootless ? failure : warning)('unshare', detail, cure);
+  return (rootless ? failure : warning)('unshare', detail, hint);
 }
 
 export function toolRow(name: string, program: Program | null, use: string): ProbeRow {
-  return program ? ok(name, described(program)) : warning(name, `not installed; ${use}`, installCure(name));
+  return program ? ok(name, described(program)) : warning(name, `not installed; ${use}`, installHint(name));
 }
 
-function installCure(name: string): string {
+function installHint(name: string): string {
   return `Run ./setup, or install ${name}.`;
 }

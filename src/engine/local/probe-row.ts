@@ -3,15 +3,15 @@ import type { Limits } from '../../model/limits.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
 
 export function ok(name: string, detail: string): ProbeRow {
-  return { name, level: 'ok', detail, cure: null };
+  return { name, level: 'ok', detail, hint: null };
 }
 
-export function warning(name: string, detail: string, cure: string): ProbeRow {
-  return { name, level: 'warning', detail, cure };
+export function warning(name: string, detail: string, hint: string): ProbeRow {
+  return { name, level: 'warning', detail, hint };
 }
 
-export function failure(name: string, detail: string, cure: string): ProbeRow {
-  return { name, level: 'failure', detail, cure };
+export function failure(name: string, detail: string, hint: string): ProbeRow {
+  return { name, level: 'failure', detail, hint };
 }
 
 export const limitWords: { readonly [key in keyof Limits]: string } = {
@@ -25,5 +25,5 @@ export const limitWords: { readonly [key in keyof Limits]: string } = {
 /** The first thing that keeps sandboxes from being started. */
 export function refusalIn(rows: readonly ProbeRow[]): EngineAbout['refusal'] {
   const row = rows.find(({ level }) => level === 'failure');
-  return row ? { reason: row.detail, cure: row.cure ?? '' } : null;
+  return row ? { reason: row.detail, hint: row.hint ?? '' } : null;
 }

@@ -11,7 +11,7 @@ const says = (said: Partial<Said>) => async () => ({ exitCode: 0, stdout: '', st
 describe('a claim', () => {
   it('is judged by what was said', async () => {
     const row = await tryClaim(claim, says({ stdout: 'fine' }), facts);
-    expect(row).toEqual({ name: 'files', level: 'ok', detail: 'fine', cure: null });
+    expect(row).toEqual({ name: 'files', level: 'ok', detail: 'fine', hint: null });
   });
 
   it('is not proved by a script that failed', async () => {
@@ -24,13 +24,13 @@ describe('a claim', () => {
     const gone = () => createFakeEngine().exec('0123456789abcdef', null, {} as never);
     const row = await tryClaim(claim, gone as never, facts);
     expect(row).toMatchObject({ name: 'files', level: 'failure', detail: expect.stringContaining('not proved: ') });
-    expect(row.cure).not.toBeNull();
+    expect(row.hint).not.toBeNull();
   });
 
   it('about a limit is not tried where the limit is not enforced', async () => {
     const never = () => Promise.reject(new Error('it was tried'));
     const row = await tryClaim({ ...claim, limit: 'memoryBytes' }, never, facts);
-    expect(row).toMatchObject({ level: 'warning', cure: 'See the cure of cgroups.' });
+    expect(row).toMatchObject({ level: 'warning', hint: 'See the hint of cgroups.' });
   });
 });
 

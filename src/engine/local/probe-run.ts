@@ -67,7 +67,7 @@ export async function tryLoud(inside: Inside, facts: Facts): Promise<ProbeRow[]>
 export async function tryClaim(claim: Claim, inside: Inside, facts: Facts): Promise<ProbeRow> {
   const name = claim.id;
   if (claim.limit && !facts.enforced.includes(claim.limit)) {
-    return { name, ...doubtful('advisory: this machine does not enforce it for us', 'See the cure of cgroups.') };
+    return { name, ...doubtful('advisory: this machine does not enforce it for us', 'See the hint of cgroups.') };
   }
   try {
     const { exitCode, stdout, stderr } = await inside(claim.script, claim.args?.(facts));

@@ -71,8 +71,8 @@ class Collector {
     const names = path.split('/').map((name) => namePattern(name));
     if (!names.every((name) => name !== null)) throw refusal(this.#wanted.file, line, `${pattern} is not understood`);
     if (await this.#select(root, '', names, line)) return;
-    const cure = 'Name it from the folder of the project; .dockerignore may leave it out.';
-    throw refusal(this.#wanted.file, line, `the project has no ${pattern} for a build`, cure);
+    const hint = 'Name it from the folder of the project; .dockerignore may leave it out.';
+    throw refusal(this.#wanted.file, line, `the project has no ${pattern} for a build`, hint);
   }
 
   /** Whether anything is of that name. */

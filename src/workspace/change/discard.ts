@@ -76,7 +76,7 @@ function scopeOf(tops: readonly BytePath[]): Scope {
   return (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
 }
 
-/** Null: too many to be listed, which discarding is a cure for. */
+/** Null: too many to be listed, which discarding mends. */
 function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
   try {
     const { changes } = listChanges(place);

@@ -67,10 +67,10 @@ export function observation(it: Case): void {
   });
 
   describe('probe', () => {
-    it('says what this machine offers, with a cure for what it lacks', async ({ t }) => {
+    it('says what this machine offers, with a hint for what it lacks', async ({ t }) => {
       const rows = await t.engine.probe();
       expect(rows.length).toBeGreaterThan(0);
-      for (const { level, cure } of rows) if (level !== 'ok') expect(cure).not.toBeNull();
+      for (const { level, hint } of rows) if (level !== 'ok') expect(hint).not.toBeNull();
     });
   });
 }
