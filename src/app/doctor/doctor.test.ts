@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeEngine } from '../../engine/fake.ts';
-import { claimIds } from '../../engine/local/probe-claims.ts';
+import { claimIds } from '../../engine/local/probe/claims.ts';
 import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { type Home, openHome } from '../home.ts';

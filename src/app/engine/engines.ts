@@ -2,7 +2,7 @@
 import type { EngineView } from '../../api/engine.ts';
 import { type Examined, examineDocker, rowsFor } from '../../engine/docker/probe.ts';
 import type { Engine, EngineAbout, ProbeRow } from '../../engine/engine.ts';
-import { failure, ok } from '../../engine/local/probe-row.ts';
+import { failure, ok } from '../../engine/probe-row.ts';
 import { trySandbox } from '../../engine/trial.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { EngineName } from '../../model/sandbox.ts';

@@ -5,7 +5,7 @@ import { isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import { runtimeNames } from '../../model/sandbox.ts';
 import type { EngineAbout, ProbeRow } from '../engine.ts';
-import { failure, limitWords, ok, refusalIn, warning } from '../local/probe-row.ts';
+import { failure, limitWords, ok, refusalIn, warning } from '../probe-row.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { askFacts, type Facts } from './facts.ts';

@@ -35,7 +35,7 @@ import { type LocalHandle, readHandle } from './handle.ts';
 import { readLog } from './log-file.ts';
 import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { Pauses } from './pause.ts';
-import { aboutLocal, probe } from './probe.ts';
+import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create, runtimeGone } from './start.ts';

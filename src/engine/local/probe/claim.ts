@@ -2,9 +2,9 @@
  * The claims of SECURITY.md that can be tried from inside a sandbox. A claim is a fixed script for the sandbox's `sh` and
  * a judge of what it said; the judge is pure. Who starts the sandbox and runs the scripts is in the daemon.
  */
-import type { Limits } from '../../model/limits.ts';
-import type { ProbeRow } from '../engine.ts';
-import { failure, ok, warning } from './probe-row.ts';
+import type { Limits } from '../../../model/limits.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, ok, warning } from '../../probe-row.ts';
 
 /** What the judges know of the outside. */
 export interface Facts {

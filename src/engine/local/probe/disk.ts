@@ -1,5 +1,5 @@
-import type { ProbeRow } from '../engine.ts';
-import { ok, warning } from './probe-row.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { ok, warning } from '../../probe-row.ts';
 
 export interface Disk {
   readonly folder: string;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../model/limits.ts';
-import type { Claim, Facts } from './probe-claim.ts';
-import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './probe-claim-files.ts';
-import { cpu, memory, pids, secondsOfChildren } from './probe-claim-limit.ts';
-import * as inside from './probe-claim-process.ts';
-import { syscalls, terminal } from './probe-claim-syscall.ts';
+import { defaultLimits } from '../../../model/limits.ts';
+import type { Claim, Facts } from './claim.ts';
+import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './claim-files.ts';
+import { cpu, memory, pids, secondsOfChildren } from './claim-limit.ts';
+import * as inside from './claim-process.ts';
+import { syscalls, terminal } from './claim-syscall.ts';
 
 const facts: Facts = {
   namespaces: {

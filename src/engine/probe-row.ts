@@ -1,6 +1,6 @@
 /** The three kinds of rows a probe can give. A row that is not ok says what to do about it. */
-import type { Limits } from '../../model/limits.ts';
-import type { EngineAbout, ProbeRow } from '../engine.ts';
+import type { Limits } from '../model/limits.ts';
+import type { EngineAbout, ProbeRow } from './engine.ts';
 
 export function ok(name: string, detail: string): ProbeRow {
   return { name, level: 'ok', detail, hint: null };

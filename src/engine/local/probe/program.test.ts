@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { initRow, keeperRow, runtimeRows, toolRow, unshareRow } from './probe-program.ts';
+import { initRow, keeperRow, runtimeRows, toolRow, unshareRow } from './program.ts';
 
 const crun = {
   name: 'crun',

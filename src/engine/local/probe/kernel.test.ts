@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './probe-kernel.ts';
-import { isBelow, versionIn } from './probe-version.ts';
+import { inotifyRow, kernelRow, seccompRow, userNamespaceRow } from './kernel.ts';
+import { isBelow, versionIn } from './version.ts';
 
 describe('a version', () => {
   it.each([

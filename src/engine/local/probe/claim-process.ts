@@ -1,9 +1,9 @@
 /** Who the processes inside are, and what they see of others. */
 
-import { outsideId, parseIdMap } from '../../lib/id-map.ts';
-import { agentId } from './ids.ts';
-import { broken, type Claim, doubtful, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './probe-claim.ts';
-import { accountOf } from './probe-ids.ts';
+import { outsideId, parseIdMap } from '../../../lib/id-map.ts';
+import { agentId } from '../ids.ts';
+import { broken, type Claim, doubtful, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
+import { accountOf } from './ids.ts';
 
 const statusScript = 'cat /proc/1/status /proc/self/status';
 

@@ -1,10 +1,10 @@
 /** What only a trial can tell, made in a folder of its own in our private mount namespace. */
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bindMount, detachMount, mount, mountFlags } from '../../lib/sys-mount.ts';
-import type { ProbeRow } from '../engine.ts';
-import { ownerNamespace } from './owner-namespace.ts';
-import { ok, warning } from './probe-row.ts';
+import { bindMount, detachMount, mount, mountFlags } from '../../../lib/sys-mount.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { ok, warning } from '../../probe-row.ts';
+import { ownerNamespace } from '../owner-namespace.ts';
 
 /** Below `parent`, which is on the disk that sandboxes will use. */
 export async function trialRows(parent: string, rootless: boolean): Promise<ProbeRow[]> {

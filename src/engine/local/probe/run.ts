@@ -1,11 +1,11 @@
 /** Runs the scripts of claims in a sandbox that is there for it. */
 import type { Readable } from 'node:stream';
-import { firstBytes } from '../../lib/collect.ts';
-import { asFault } from '../../model/fault.ts';
-import type { Engine, Handle, ProbeRow } from '../engine.ts';
-import { type Claim, doubtful, type Facts } from './probe-claim.ts';
-import { loudClaims, quietClaims } from './probe-claims.ts';
-import { failure } from './probe-row.ts';
+import { firstBytes } from '../../../lib/collect.ts';
+import { asFault } from '../../../model/fault.ts';
+import type { Engine, Handle, ProbeRow } from '../../engine.ts';
+import { failure } from '../../probe-row.ts';
+import { type Claim, doubtful, type Facts } from './claim.ts';
+import { loudClaims, quietClaims } from './claims.ts';
 
 export interface Said {
   readonly exitCode: number;

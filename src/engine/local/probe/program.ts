@@ -1,7 +1,7 @@
 /** Rows about the programs we stand on, from where they are and what they say of themselves. */
-import type { ProbeRow } from '../engine.ts';
-import { failure, ok, warning } from './probe-row.ts';
-import { versionIn } from './probe-version.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, ok, warning } from '../../probe-row.ts';
+import { versionIn } from './version.ts';
 
 export interface Program {
   readonly name: string;

@@ -1,8 +1,8 @@
 /** Rows about the ids that sandboxes run on, from the texts of /proc/self/uid_map, /etc/subuid and their like. */
-import { type IdMapping, outsideId, parseIdMap } from '../../lib/id-map.ts';
-import type { ProbeRow } from '../engine.ts';
-import type { IdSpace } from './ids.ts';
-import { failure, ok, warning } from './probe-row.ts';
+import { type IdMapping, outsideId, parseIdMap } from '../../../lib/id-map.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, ok, warning } from '../../probe-row.ts';
+import type { IdSpace } from '../ids.ts';
 
 /** Of one of the files of /etc that have fields between colons. */
 function rowsOf(text: string): string[][] {

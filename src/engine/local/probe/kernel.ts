@@ -1,7 +1,7 @@
 /** Rows about the kernel, from the text of its own files. Null is a file that is not there. */
-import type { ProbeRow } from '../engine.ts';
-import { failure, ok, warning } from './probe-row.ts';
-import { isBelow, versionIn } from './probe-version.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, ok, warning } from '../../probe-row.ts';
+import { isBelow, versionIn } from './version.ts';
 
 /** Below the first nothing is tested; below the second the owners of a bound project cannot be shifted. */
 const oldestKernel = '4.18';

@@ -1,6 +1,6 @@
 /** Limits, by exceeding them. The sandbox for this is given small ones, and each trial is bounded in itself. */
-import type { Limits } from '../../model/limits.ts';
-import { type Claim, heldUnless, linesOf } from './probe-claim.ts';
+import type { Limits } from '../../../model/limits.ts';
+import { type Claim, heldUnless, linesOf } from './claim.ts';
 
 const MiB = 2 ** 20;
 

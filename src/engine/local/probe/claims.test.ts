@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { claimIds, loudClaims, quietClaims } from './probe-claims.ts';
+import { claimIds, loudClaims, quietClaims } from './claims.ts';
 
 it('the claims are those of SECURITY.md, in its order', () => {
-  const text = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../../SECURITY.md', import.meta.url), 'utf8');
   const table = text.slice(text.indexOf('| id |'), text.indexOf('\n\n', text.indexOf('| id |')));
   expect([...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1])).toEqual(claimIds);
 });

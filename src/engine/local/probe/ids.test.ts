@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readIdSpace } from './ids.ts';
-import { accountOf, idProgramsRow, idRangeRow } from './probe-ids.ts';
+import { readIdSpace } from '../ids.ts';
+import { accountOf, idProgramsRow, idRangeRow } from './ids.ts';
 
 const rootMap = '         0          0 4294967295\n';
 const lentMap = '         0       1000          1\n         1     100000      65536\n';

@@ -1,5 +1,5 @@
 /** System calls that the filter refuses, made for real. perl makes any call by its number, and nearly every system has it. */
-import { broken, type Claim, doubtful, type Facts, heldUnless, linesOf, someOf, type Verdict } from './probe-claim.ts';
+import { broken, type Claim, doubtful, type Facts, heldUnless, linesOf, someOf, type Verdict } from './claim.ts';
 
 type Arch = 'x64' | 'arm64';
 

@@ -1,10 +1,10 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from '../../lib/file.ts';
-import type { Handle } from '../engine.ts';
-import { readHandle } from './handle.ts';
-import { groupPath, quotaIn } from './probe-cgroup.ts';
-import type { Facts } from './probe-claim.ts';
+import { readIfThere } from '../../../lib/file.ts';
+import type { Handle } from '../../engine.ts';
+import { readHandle } from '../handle.ts';
+import { groupPath, quotaIn } from './cgroup.ts';
+import type { Facts } from './claim.ts';
 
 const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { diskRows } from './probe-disk.ts';
+import { diskRows } from './disk.ts';
 
 const disk = { folder: '/h', bytes: 100e9, freeBytes: 50e9, inodes: 1000, freeInodes: 500 };
 

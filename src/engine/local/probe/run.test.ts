@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../model/limits.ts';
-import { createFakeEngine } from '../fake.ts';
-import { type Claim, type Facts, held } from './probe-claim.ts';
-import { type Said, tryClaim, tryLoud, tryQuiet } from './probe-run.ts';
+import { defaultLimits } from '../../../model/limits.ts';
+import { createFakeEngine } from '../../fake.ts';
+import { type Claim, type Facts, held } from './claim.ts';
+import { type Said, tryClaim, tryLoud, tryQuiet } from './run.ts';
 
 const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as Facts;
 const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CgroupFacts, cgroupRow, groupPath, otherGroupsRow, quotaIn } from './probe-cgroup.ts';
+import { type CgroupFacts, cgroupRow, groupPath, otherGroupsRow, quotaIn } from './cgroup.ts';
 
 const root: CgroupFacts = {
   rootless: false,

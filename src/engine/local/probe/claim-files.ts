@@ -1,15 +1,6 @@
 /** What exists inside, and what of it can be changed. */
-import {
-  broken,
-  type Claim,
-  type Facts,
-  heldUnless,
-  linesOf,
-  partsOf,
-  sharedNamespace,
-  someOf,
-} from './probe-claim.ts';
-import { isReadOnly, parseMountInfo } from './probe-mountinfo.ts';
+import { broken, type Claim, type Facts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
+import { isReadOnly, parseMountInfo } from './mountinfo.ts';
 
 const topFolders = words('bin sbin lib lib32 lib64 libx32 usr etc dev proc sys tmp opt home run var');
 const givenFolders = words('.data .workspace workspace data rooms');

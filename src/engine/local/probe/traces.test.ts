@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mountTraces } from './probe-traces.ts';
+import { mountTraces } from './traces.ts';
 
 it('a mount of a sandbox is a trace of it', () => {
   const info = '22 1 0:21 / /proc rw - proc proc rw\n90 22 0:50 / /stage/0123456789abcdef rw - tmpfs carrel rw\n';

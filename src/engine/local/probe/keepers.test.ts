@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keepersRow, type Living } from './probe-keepers.ts';
+import { keepersRow, type Living } from './keepers.ts';
 
 const kept: Living = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
 

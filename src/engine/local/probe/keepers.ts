@@ -1,11 +1,11 @@
 /** The row about sandboxes that live, and those who keep them. */
 import { readdirSync } from 'node:fs';
-import { isErrno } from '../../lib/file.ts';
-import { isAlive } from '../../lib/process.ts';
-import type { ProbeRow } from '../engine.ts';
-import type { Context } from './context.ts';
-import { currentHandle } from './observe.ts';
-import { failure, ok, warning } from './probe-row.ts';
+import { isErrno } from '../../../lib/file.ts';
+import { isAlive } from '../../../lib/process.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, ok, warning } from '../../probe-row.ts';
+import type { Context } from '../context.ts';
+import { currentHandle } from '../observe.ts';
 
 /** A sandbox whose first process lives. */
 export interface Living {

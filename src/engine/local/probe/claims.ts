@@ -1,9 +1,9 @@
 /** All claims of SECURITY.md in its order, and how each is tried. */
-import type { Claim } from './probe-claim.ts';
-import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './probe-claim-files.ts';
-import { cpu, memory, pids } from './probe-claim-limit.ts';
-import * as inside from './probe-claim-process.ts';
-import { syscalls, terminal } from './probe-claim-syscall.ts';
+import type { Claim } from './claim.ts';
+import { devices, files, procMasked, procReadonly, tmp, usrReadonly } from './claim-files.ts';
+import { cpu, memory, pids } from './claim-limit.ts';
+import * as inside from './claim-process.ts';
+import { syscalls, terminal } from './claim-syscall.ts';
 
 export const claimIds = [
   'files',

@@ -1,7 +1,7 @@
 /** Rows about control groups. */
-import type { Limits } from '../../model/limits.ts';
-import type { ProbeRow } from '../engine.ts';
-import { failure, limitWords, ok, warning } from './probe-row.ts';
+import type { Limits } from '../../../model/limits.ts';
+import type { ProbeRow } from '../../engine.ts';
+import { failure, limitWords, ok, warning } from '../../probe-row.ts';
 
 export interface CgroupFacts {
   readonly rootless: boolean;
