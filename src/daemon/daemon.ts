@@ -71,13 +71,13 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
 }
 
 /** What earlier daemons left, before anybody is answered. */
-async function cleanUp({ home, store, engine, given, own, report, now }: Whole): Promise<void> {
+async function cleanUp({ home, store, engines, given, own, report, now }: Whole): Promise<void> {
   given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepScratch(home.installation);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   if (!store.list('sandbox').some(({ value }) => mayRun(value))) sweepTools(home.tools);
   // Before anybody can start something where a visit that was cut short still is.
-  await removeOrphans(store, engine, report).catch((error: unknown) => report('sweep', asFault(error)));
+  await removeOrphans(store, engines, report).catch((error: unknown) => report('sweep', asFault(error)));
   await own.applies.recover(report);
   await forgetApplies({ store, home, now });
 }
@@ -96,8 +96,8 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     store,
     audit,
     local,
-    docker,
-    engine,
+    engines,
+    engineOf,
     users,
     scopes,
     own,
@@ -110,20 +110,22 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     const found = (await own.images.list()).find(({ state }) => state === 'ready');
     return found ? (found.id ?? found.name) : null;
   };
-  const engines = new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
+  const docker = () => engines.named('docker');
+  const engineViews = new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
   const served: Served = {
     version: packageVersion(),
     home: home.home,
     build: ownBuild(),
     startedAtMs: Date.now(),
-    ...{ rootless, settings, store, audit, engine, users, scopes, work, engines, shutdown },
+    ...{ rootless, settings, store, audit, engineOf, users, scopes, work, engines: engineViews, shutdown },
     giveUpSpace: () => reserve.giveUp(),
     commandBegins: (sandbox) => watch.keepSoon(sandbox),
     commandEnded: (sandbox) => watch.keep(sandbox),
-    output: (id, options) => outputOf(engine, id, new EarlierOutput(home.sandbox(id), config.log), options),
+    output: (sandbox, options) =>
+      outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),
     doctor: createDoctor(local, {
       ...{ store, home, sandboxes: own.sandboxes },
-      otherEngines: () => engines.dockerRows(),
+      otherEngines: () => engineViews.dockerRows(),
     }),
   };
   servers.push(await listen(served));
@@ -164,7 +166,7 @@ function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
 }
 
 async function end(whole: Whole, all: boolean): Promise<string[]> {
-  const { loop, watch, diskWatch, swarms, reconciler, engine, proxy, threads, store, audit, log } = whole;
+  const { loop, watch, diskWatch, swarms, reconciler, engines, proxy, threads, store, audit, log } = whole;
   await finish(whole.work);
   const names = all ? await stopAll(whole) : [];
   loop.stop();
@@ -176,7 +178,7 @@ async function end(whole: Whole, all: boolean): Promise<string[]> {
     server.closeIdleConnections();
   }
   await Promise.race([reconciler.idle(), pause(idleMs, undefined, { ref: false })]);
-  await engine.dispose();
+  await engines.dispose();
   proxy.dispose();
   await threads.dispose();
   store.close();

@@ -10,10 +10,9 @@ import { openAudit } from '../audit/audit-log.ts';
 import { fairAudit } from '../audit/fair.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import { findSocket } from '../engine/docker/socket.ts';
-import type { Engine } from '../engine/engine.ts';
+import { type EngineSource, Engines } from '../engine/engines.ts';
 import { shieldCrun } from '../engine/local/crun.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
-import { lazyEngine } from '../engine/several.ts';
 import { Threads } from '../job/threads.ts';
 import { accountName } from '../lib/account.ts';
 import { Exclusive } from '../lib/exclusive.ts';
@@ -47,7 +46,10 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const store = reserve.with(() => openSqliteStore(home.database, { maxEvents: config.maxEvents, giveUpSpace }));
   const local = openLocalEngine({ folder: home.engine, installation: home.installation, log: config.log });
   shieldCrun();
-  const docker = openDocker(home, config);
+  const engines = new Engines({
+    local: { open: () => local, wasUsed: () => true },
+    docker: dockerSource(home, config),
+  });
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
   const auditTrouble = (fault: Fault) => log.error(fault.toJSON(), 'audit');
@@ -59,18 +61,20 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const threads = new Threads({ scratch: home.scratch, installation: home.installation });
   setScratch(home.scratch, home.installation);
   return {
-    ...{ home, holdsHome, reserve, rootless, settings, config, log, store, local, docker, owner, audit, threads, now },
+    ...{ home, holdsHome, reserve, rootless, settings, config, log, store, local, engines, owner, audit, threads, now },
     /** One thing at a time happens to the state of a sandbox. */
     locks: new Exclusive(),
     report: (id: string, fault: Fault) => log.warn({ id, ...fault.toJSON() }, 'reconcile'),
   };
 }
 
-function openDocker({ home, installation }: Home, { dockerSocket, log }: Config): Engine {
+function dockerSource({ home, installation }: Home, { dockerSocket, log }: Config): EngineSource {
   const socket = dockerSocket === null ? {} : { socketPath: dockerSocket };
   const folder = join(home, 'engine-docker');
-  const open = () => openDockerEngine({ folder, installation, log, ...socket });
-  return lazyEngine('docker', open, () => existsSync(folder));
+  return {
+    open: () => openDockerEngine({ folder, installation, log, ...socket }),
+    wasUsed: () => existsSync(folder),
+  };
 }
 
 /** Null where none can be named; the caller that needs one gets the reason. */

@@ -63,9 +63,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     refuseText: (where, text) => secretDesk.refuseText(where, text),
   });
   const sandboxes = sandboxesOf(actor, shared, { secrets: secretDesk, credentials, volumes, images, trusts });
-  const { engine, reconciler, threads, locks, watch, steadyMs } = shared;
+  const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
-  const parts = { store, engine, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
+  const parts = { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
   const { volumePrefix } = config;
   return {
     ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images, trusts },
@@ -123,9 +123,9 @@ function sandboxesOf(
   shared: Shared,
   { secrets, credentials, volumes, images, trusts }: Desks,
 ): Sandboxes {
-  const { home, config, store, engine, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
+  const { home, config, store, engineOf, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
   return new Sandboxes({
-    ...{ store, engine, reconciler, now, steadyMs, config, images },
+    ...{ store, engineOf, reconciler, now, steadyMs, config, images },
     places: home,
     owner: actor.name,
     // Without root, agents on folders of the machine are the person who runs the daemon.

@@ -10,7 +10,6 @@ import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
 import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
-import { severalEngines } from '../engine/several.ts';
 import { packageVersion } from '../lib/package.ts';
 import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
@@ -29,9 +28,8 @@ import type { Ground } from './ground.ts';
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 export async function openParts(ground: Ground) {
-  const { home, config, store, local, docker, owner, threads, locks, report, now } = ground;
-  const engineOf = (id: string) => store.get('sandbox', id)?.value.spec.engine ?? reconciler.engineOfVisit(id);
-  const engine = severalEngines({ local, docker }, engineOf);
+  const { home, config, store, engines, owner, threads, locks, report, now } = ground;
+  const engineOf = engines.of;
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const secrets = new Secrets(home.home, userHash);
   const given = new Given(home.installation);
@@ -48,7 +46,7 @@ export async function openParts(ground: Ground) {
   });
   const networks: Networks = new Networks({
     store,
-    engine,
+    engineOf,
     network: proxy,
     get limits() {
       return config.network.limits;
@@ -64,13 +62,13 @@ export async function openParts(ground: Ground) {
     useVolumes: (sandbox) => useVolumes(ground, volumes, sandbox),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
   });
-  const reconciler = new Reconciler({ store, engine, places: home, data, now });
-  const loop = new Loop({ store, engine, reconciler, report });
+  const reconciler = new Reconciler({ store, engineOf, places: home, data, now });
+  const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const images = openImages(home, config, store, now);
   const diskWatch = openDiskWatch(ground, loop);
   return {
-    engine,
+    engineOf,
     watch,
     diskWatch,
     secrets,

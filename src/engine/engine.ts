@@ -29,7 +29,7 @@ import type { ProcessRef } from '../lib/process.ts';
 import { logBytes, logFiles } from '../lib/rotate.ts';
 import type { Limits } from '../model/limits.ts';
 import type { Mount } from '../model/mount.ts';
-import type { EngineName, TerminalSize } from '../model/sandbox.ts';
+import type { EngineName, SandboxSpec, TerminalSize } from '../model/sandbox.ts';
 
 export type Handle = unknown;
 
@@ -174,7 +174,7 @@ export interface Engine {
   probe(): Promise<readonly ProbeRow[]>;
 
   /** A start or an exec will be asked for in a moment: what takes its time beforehand may begin. Promises nothing. */
-  expect(id: string): void;
+  expect(): void;
   start(launch: Launch, made?: Made): Promise<Started>;
   inspect(id: string, handle: Handle): Promise<Observed>;
   list(): Promise<readonly string[]>;
@@ -196,3 +196,6 @@ export interface Engine {
   onChange(listener: (id: string) => void): () => void;
   dispose(): Promise<void>;
 }
+
+/** The engine that the record of a sandbox names. Throws where that engine cannot be opened. */
+export type EngineOf = (sandbox: { readonly spec: Pick<SandboxSpec, 'engine'> }) => Engine;

@@ -1,5 +1,5 @@
 /** Keeps reconciling: at the start everything, then whatever an engine hints at, and all of it again now and then. */
-import type { Engine } from '../engine/engine.ts';
+import type { Engines } from '../engine/engines.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import { hasEnded } from '../model/sandbox.ts';
 import type { Store } from '../store/store.ts';
@@ -8,7 +8,7 @@ import type { Reconciler } from './reconcile.ts';
 
 export interface LoopParts {
   readonly store: Store;
-  readonly engine: Engine;
+  readonly engines: Pick<Engines, 'of' | 'list' | 'onChange'>;
   readonly reconciler: Reconciler;
   readonly report: (id: string, fault: Fault) => void;
 }
@@ -26,7 +26,7 @@ export class Loop {
 
   /** Returns when everything that a crash left behind has been dealt with. */
   async start(): Promise<void> {
-    this.#forget = this.#parts.engine.onChange((id) => void this.wake(id));
+    this.#forget = this.#parts.engines.onChange((id) => void this.wake(id));
     await this.#swept();
     await this.#freeEnded();
     this.#timer = setInterval(() => void this.#swept(), sweepMs);
@@ -35,9 +35,10 @@ export class Loop {
 
   /** A daemon that died right after recording an end has not freed what the sandbox held. */
   async #freeEnded(): Promise<void> {
-    const { store, engine, report } = this.#parts;
+    const { store, engines, report } = this.#parts;
     for (const { id, value } of store.list('sandbox').filter(({ value }) => hasEnded(value.status))) {
-      await engine.stop(id, value.status.handle, 0).catch((error: unknown) => report(id, asFault(error)));
+      const stop = async () => engines.of(value).stop(id, value.status.handle, 0);
+      await stop().catch((error: unknown) => report(id, asFault(error)));
     }
   }
 
@@ -54,8 +55,8 @@ export class Loop {
   }
 
   async sweep(): Promise<void> {
-    const { store, engine, reconciler, report } = this.#parts;
-    await removeOrphans(store, engine, report, (id) => reconciler.isVisit(id));
+    const { store, engines, reconciler, report } = this.#parts;
+    await removeOrphans(store, engines, report, (id) => reconciler.isVisit(id));
     await Promise.all(store.list('sandbox').map((row) => this.wake(row.id)));
   }
 

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { oneEngine } from '../../test/fixtures/engines.ts';
 import { plainData, samplePlaces } from '../../test/fixtures/places.ts';
 import { sampleSpec } from '../../test/fixtures/sandbox.ts';
+import type { EngineOf } from '../engine/engine.ts';
 import type { End, Inside } from '../engine/fake/process.ts';
 import { forever } from '../engine/fake/program.ts';
 import { createFakeEngine, type FakeEngine } from '../engine/fake.ts';
@@ -46,7 +48,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 /** As a new daemon would: nothing is known but what the store and the engine hold. */
 function open(over: FakeEngine): Reconciler {
   const places = samplePlaces(home);
-  return new Reconciler({ store, engine: over, places, data: plainData(places), now: () => at });
+  return new Reconciler({ store, engineOf: () => over, places, data: plainData(places), now: () => at });
 }
 
 function insert(change: Partial<SandboxSpec> = {}): void {
@@ -123,7 +125,7 @@ describe('settle', () => {
     };
     const places = samplePlaces(home);
     const data = { ...plainData(places), keepOutput };
-    reconciler = new Reconciler({ store, engine, places, data, now: () => at });
+    reconciler = new Reconciler({ store, engineOf: () => engine, places, data, now: () => at });
     insert({ command: ['echo', 'hello'] });
     const ended = () => vi.waitFor(async () => expect((await engine.inspect(id, null)).kind).toBe('exited'));
     for (const attempt of [1, 2]) {
@@ -189,8 +191,13 @@ describe('a reader', () => {
 describe('a visit', () => {
   it('is on the engine of its sandbox', async () => {
     insert({ engine: 'docker' });
-    const found = await reconciler.visit(store.get('sandbox', id)!.value, async (one) => reconciler.engineOfVisit(one));
-    expect(found).toBe('docker');
+    const [other, places] = [createFakeEngine(), samplePlaces(home)];
+    const engineOf: EngineOf = ({ spec }) => (spec.engine === 'docker' ? other : engine);
+    reconciler = new Reconciler({ store, engineOf, places, data: plainData(places), now: () => at });
+    await reconciler.visit(store.get('sandbox', id)!.value, async (visit) => {
+      expect([await engine.list(), await other.list()]).toEqual([[], [visit]]);
+    });
+    expect(await other.list()).toEqual([]);
   });
 
   async function ended(): Promise<Sandbox> {
@@ -206,7 +213,7 @@ describe('a visit', () => {
     const visitor = await reconciler.visit(sandbox, async (visit) => {
       await removeOrphans(
         store,
-        engine,
+        oneEngine(engine),
         () => {},
         (one) => reconciler.isVisit(one),
       );
@@ -230,7 +237,7 @@ describe('a visit', () => {
     await open(next).visit(sandbox, async () => {});
     expect(engine.begun).toHaveLength(before + 1);
     engine.leave({ ...engine.begun.at(-1)! }, 'running');
-    await removeOrphans(store, next, () => {});
+    await removeOrphans(store, oneEngine(next), () => {});
     expect(await next.list()).toEqual([id]);
   });
 
@@ -275,7 +282,7 @@ describe('a stop that is to be quicker', () => {
 describe('the loop', () => {
   it('looks at once at what an engine hints at', async () => {
     insert();
-    const loop = new Loop({ store, engine, reconciler, report: () => {} });
+    const loop = new Loop({ store, engines: oneEngine(engine), reconciler, report: () => {} });
     await loop.start();
     const ended = new Promise<void>((resolve) => {
       store.subscribe((event) => event.type === 'sandbox.completed' && resolve());
@@ -292,9 +299,9 @@ describe('the loop', () => {
     store.remove(row, { at, type: 'gone', subject: id, data: {} });
     engine.faults.failNext('remove', new Fault('unavailable', 'busy'));
     const reported: string[] = [];
-    await removeOrphans(store, engine, (orphan) => reported.push(orphan));
+    await removeOrphans(store, oneEngine(engine), (orphan) => reported.push(orphan));
     expect(reported).toEqual([id]);
-    await removeOrphans(store, engine, () => {});
+    await removeOrphans(store, oneEngine(engine), () => {});
     expect(await engine.list()).toEqual([]);
   });
 });

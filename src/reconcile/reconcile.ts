@@ -4,21 +4,14 @@
  * off anywhere and go on from there.
  */
 import { createHash } from 'node:crypto';
-import type { Engine, Exit, Launch, LogLine, Observed, Started, Trouble } from '../engine/engine.ts';
+import type { EngineOf, Exit, Launch, LogLine, Observed, Started, Trouble } from '../engine/engine.ts';
 import { composeLaunch, type Places } from '../launch/launch.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { ProcessRef } from '../lib/process.ts';
 import { asFault, isFault } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
-import {
-  type EngineName,
-  initialStatus,
-  type Sandbox,
-  type SandboxStatus,
-  withSpec,
-  withStatus,
-} from '../model/sandbox.ts';
+import { initialStatus, type Sandbox, type SandboxStatus, withSpec, withStatus } from '../model/sandbox.ts';
 import type { Row, Store, WriteOptions } from '../store/store.ts';
 import { type Action, plan, type Step } from './plan.ts';
 
@@ -27,7 +20,7 @@ type StepOf<A extends Action> = Extract<Step, { action: A }>;
 
 export interface ReconcileParts {
   readonly store: Store;
-  readonly engine: Engine;
+  readonly engineOf: EngineOf;
   readonly places: Places;
   readonly data: SandboxData;
   readonly now: () => string;
@@ -60,8 +53,7 @@ export class Reconciler {
   /** Sandboxes whose next start is to hold a console. */
   readonly #consoles = new Set<string>();
   readonly #holds = new Map<string, number>();
-  /** With the engine that each is on. */
-  readonly #visits = new Map<string, EngineName>();
+  readonly #visits = new Set<string>();
   /** Sandboxes that this instance has looked at. */
   readonly #seen = new Set<string>();
 
@@ -121,7 +113,7 @@ export class Reconciler {
    */
   async hurry({ id, value }: SandboxRow, graceMs: number): Promise<void> {
     if (this.#busy.has(id) && value.status.handle !== null)
-      await this.#parts.engine.stop(id, value.status.handle, graceMs);
+      await this.#parts.engineOf(value).stop(id, value.status.handle, graceMs);
   }
 
   /** Settles when no turn is under way. */
@@ -169,7 +161,7 @@ export class Reconciler {
   /** What never came to be on an engine that cannot be reached now is not there; should it be, it is an orphan. */
   async #observe({ id, value }: SandboxRow): Promise<Observed> {
     try {
-      return await this.#parts.engine.inspect(id, value.status.handle);
+      return await this.#parts.engineOf(value).inspect(id, value.status.handle);
     } catch (error) {
       if (isFault(error, 'unavailable') && isGivenUp(value)) return { kind: 'absent' };
       throw error;
@@ -182,7 +174,7 @@ export class Reconciler {
       start: (row) => this.#start(row),
       adopt: async (row, { started }) => this.#recordStart(row, started),
       note: async (row, { trouble }) => this.#note(row, trouble),
-      stop: ({ id, value }) => this.#parts.engine.stop(id, value.status.handle, value.spec.graceMs),
+      stop: async ({ id, value }) => this.#parts.engineOf(value).stop(id, value.status.handle, value.spec.graceMs),
       conclude: (row, { state, reason, exit }) => this.#conclude(row, { state, reason }, exit),
       clear: (row) => this.#clear(row),
       forget: (row) => this.#forget(row),
@@ -193,12 +185,12 @@ export class Reconciler {
   async #clear(row: SandboxRow): Promise<void> {
     if (row.value.spec.attempt > row.value.status.attempt) await this.#keepOutput(row);
     crashPoint('clear:kept');
-    await this.#parts.engine.remove(row.id, row.value.status.handle);
+    await this.#parts.engineOf(row.value).remove(row.id, row.value.status.handle);
   }
 
   async #keepOutput({ id, value }: SandboxRow): Promise<void> {
-    const { engine, data } = this.#parts;
-    await data.keepOutput(value, engine.logs(id, { follow: false, tail: null }));
+    const { engineOf, data } = this.#parts;
+    await data.keepOutput(value, engineOf(value).logs(id, { follow: false, tail: null }));
   }
 
   async #renew(row: SandboxRow): Promise<void> {
@@ -222,7 +214,7 @@ export class Reconciler {
   async #launched(row: SandboxRow): Promise<Started> {
     const launch = await this.#compose(row.value);
     crashPoint('start:prepared');
-    return this.#parts.engine.start(launch, (init) => this.#parts.data.connect(row.value, init));
+    return this.#parts.engineOf(row.value).start(launch, (init) => this.#parts.data.connect(row.value, init));
   }
 
   async #compose(sandbox: Sandbox): Promise<Launch> {
@@ -237,9 +229,9 @@ export class Reconciler {
    * is an orphan. It needs none of the sandbox's secrets.
    */
   async visit<T>(sandbox: Sandbox, task: (id: string, handle: unknown) => Promise<T>): Promise<T> {
-    const { engine } = this.#parts;
+    const engine = this.#parts.engineOf(sandbox);
     const id = visitId(sandbox.id);
-    this.#visits.set(id, sandbox.spec.engine);
+    this.#visits.add(id);
     try {
       // One that a crash left has other surroundings.
       await engine.remove(id, null);
@@ -256,17 +248,14 @@ export class Reconciler {
     return this.#visits.has(id);
   }
 
-  engineOfVisit(id: string): EngineName | null {
-    return this.#visits.get(id) ?? null;
-  }
-
   /** Recorded first, so that nobody waits for the tidying up; what a crash leaves of it, the next loop finds. */
   async #conclude(row: SandboxRow, end: Pick<SandboxStatus, 'state' | 'reason'>, exit: Exit | null): Promise<void> {
     const kept = await this.#parts.data.conclude(row.value);
     this.#recordEnd(row, { ...end, kept }, exit);
     crashPoint('conclude:recorded');
     // What is to go is taken out of the engine next.
-    if (exit && row.value.spec.desired !== 'removed') await this.#parts.engine.stop(row.id, row.value.status.handle, 0);
+    if (exit && row.value.spec.desired !== 'removed')
+      await this.#parts.engineOf(row.value).stop(row.id, row.value.status.handle, 0);
   }
 
   #recordStart(row: SandboxRow, started: Started): void {
@@ -310,17 +299,23 @@ export class Reconciler {
   }
 
   async #forget(row: SandboxRow): Promise<void> {
-    const { store, engine, data, now } = this.#parts;
-    // What was lost may have left something in the engine although it is absent.
-    await engine.remove(row.id, row.value.status.handle).catch((error: unknown) => {
+    const { store, data, now } = this.#parts;
+    await this.#takeOut(row).catch((error: unknown) => {
       if (!isFault(error, 'unavailable') || !isGivenUp(row.value)) throw error;
     });
-    await engine.remove(visitId(row.id), null);
     await data.release(row.value);
     crashPoint('forget:folder');
     const gone = { at: now(), type: 'sandbox.removed', subject: row.id, data: { name: row.name, user: row.owner } };
     // That it is to go is on disk since it was asked for: a power cut only has it forgotten once more.
     store.remove(row, gone, { lazy: true });
+  }
+
+  /** What was lost may have left something in the engine although it is absent, and so may a visit that a crash cut short. */
+  async #takeOut({ id, value }: SandboxRow): Promise<void> {
+    const engine = this.#parts.engineOf(value);
+    await engine.remove(id, value.status.handle);
+    const visit = visitId(id);
+    if ((await engine.list()).includes(visit)) await engine.remove(visit, null);
   }
 }
 

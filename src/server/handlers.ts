@@ -13,7 +13,7 @@ import { gathered } from '../app/sandbox/output.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Users } from '../app/user/users.ts';
 import type { Audit, Begun } from '../audit/audit.ts';
-import type { Engine, LogLine, LogOptions } from '../engine/engine.ts';
+import type { EngineOf, LogLine, LogOptions } from '../engine/engine.ts';
 import type { MadeJson } from '../lib/made-json.ts';
 import type { Build } from '../lib/package.ts';
 import type { Work } from '../lib/work.ts';
@@ -34,7 +34,7 @@ export interface Served {
   readonly startedAtMs: number;
   readonly store: Store;
   readonly audit: Audit;
-  readonly engine: Engine;
+  readonly engineOf: EngineOf;
   readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'waiting' | 'notice'>;
   readonly users: Users;
   readonly scopes: Scopes;
@@ -43,7 +43,7 @@ export interface Served {
   /** What must not be broken off. */
   readonly work: Work;
   /** What a sandbox wrote, earlier starts included. */
-  output(id: string, options: LogOptions): AsyncIterable<LogLine>;
+  output(sandbox: Sandbox, options: LogOptions): AsyncIterable<LogLine>;
   /** Notes what the project has before a command can change anything; never waits long. */
   commandBegins(sandbox: Sandbox): Promise<void>;
   /** Looks after a sandbox that may have changed something just now. */
@@ -176,8 +176,8 @@ export function handlers(served: Served): Handlers {
     'GET /v1/sandboxes/{name}/wait': ({ scope, name, context }) =>
       served.work.wait(context.req.raw.signal, (signal) => scope.sandboxes.wait(name, signal)),
     'GET /v1/sandboxes/{name}/logs': async ({ scope, name, query, context }) => {
-      const { id } = (await scope.sandboxes.seen(name)).row;
-      return logFrames((options) => served.output(id, options), query.follow ?? false, query.tail ?? null, context);
+      const { value } = (await scope.sandboxes.seen(name)).row;
+      return logFrames((options) => served.output(value, options), query.follow ?? false, query.tail ?? null, context);
     },
     'GET /v1/stats': ({ scope }) => scope.sandboxes.stats(),
     'GET /v1/sizes': ({ scope }) => scope.snapshots.sizes(),

@@ -89,21 +89,22 @@ async function open({ route, name }: Target, door: Door, served: Served, scope: 
   if (hasEnded(row.value.status) && route === 'POST /v1/sandboxes/{name}/exec') {
     throw notRunning(row.value);
   }
+  const engine = served.engineOf(row.value);
   const accept = () =>
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
   if (route === 'POST /v1/sandboxes/{name}/exec') {
-    served.engine.expect(row.id);
+    engine.expect();
     accept();
     return serveExec(new Peer(socket, head), begun, served, sandboxes, row.value);
   }
   const release = sandboxes.hold(row.id);
   try {
-    const console = await served.engine.attach(row.id, row.value.status.handle).catch((error: unknown) => {
+    const console = await engine.attach(row.id, row.value.status.handle).catch((error: unknown) => {
       throw isFault(error, 'not_ready') ? notRunning(row.value) : error;
     });
     begun.end('ok');
     accept();
-    await serveConsole(new Peer(socket, head), console, { engine: served.engine, scope, sandbox: row.value });
+    await serveConsole(new Peer(socket, head), console, { engine, scope, sandbox: row.value });
   } finally {
     await release();
   }
@@ -203,11 +204,9 @@ async function serveExec(
     const request = validated(execRequest, decodeJson(await peer.first()), 'request');
     sandboxes.checkCommand(request.env ?? {}, request.command);
     await served.commandBegins(sandbox);
-    const process = await served.engine.exec(
-      sandbox.id,
-      sandbox.status.handle,
-      execSpec(request, sandbox, sandboxes.cwd(sandbox)),
-    );
+    const process = await served
+      .engineOf(sandbox)
+      .exec(sandbox.id, sandbox.status.handle, execSpec(request, sandbox, sandboxes.cwd(sandbox)));
     begun.end('ok', { detail: { program: request.command[0] ?? '' } });
     if (!request.stdin) process.stdin.end();
     peer.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);

@@ -16,6 +16,7 @@ import { Loop } from '../../src/reconcile/loop.ts';
 import { Reconciler } from '../../src/reconcile/reconcile.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { oneEngine } from '../fixtures/engines.ts';
 import { plainData } from '../fixtures/places.ts';
 import { record } from './record.ts';
 import { elapsed } from './sample.ts';
@@ -53,11 +54,11 @@ const store = openSqliteStore(join(folder, 'carrel.db'));
 try {
   await fillStore(store);
   const now = () => new Date().toISOString();
-  const reconciler = new Reconciler({ store, engine: looking, places: home, data: plainData(home), now });
+  const reconciler = new Reconciler({ store, engineOf: () => looking, places: home, data: plainData(home), now });
   const report = (id: string, fault: Error) => {
     throw new Error(`${id} was not settled: ${fault.message}`);
   };
-  const loop = new Loop({ store, engine: looking, reconciler, report });
+  const loop = new Loop({ store, engines: oneEngine(looking), reconciler, report });
   const before = store.lastSeq();
   const samples: number[] = [];
   for (let round = 0; round < Number(rounds); round += 1) samples.push(await elapsed(() => loop.sweep()));

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 
 export interface EngineParts {
   readonly local: Engine & { about(): Promise<EngineAbout> };
-  readonly docker: Engine;
+  readonly docker: () => Engine;
   /** Of the images that sandboxes may be made of, one that the engine has. */
   readonly someImage: () => Promise<string | null>;
   /** Null: looked for where Docker and Podman have theirs. */
@@ -49,9 +49,9 @@ export class EngineDesk {
   /** An engine that does not run beside us has no programs of this machine, and may still have images. */
   async #tryDocker(): Promise<Fault | null> {
     const { docker, someImage } = this.#parts;
-    const fault = await trySandbox(docker);
+    const fault = await trySandbox(docker());
     const reference = fault && (await someImage());
-    return reference ? trySandbox(docker, { kind: 'image', reference }) : fault;
+    return reference ? trySandbox(docker(), { kind: 'image', reference }) : fault;
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { Fault, type FaultCode } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
 import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
@@ -27,7 +28,7 @@ beforeEach(() => {
   };
   networks = new Networks({
     ...{ store, limits: defaultNetworkLimits, folder: () => '/nowhere', credentials: () => [], services: () => [] },
-    engine: { network: async () => ({ pid: 1, startTicks: 1, bootId: 'test' }) },
+    engineOf: () => ({ network: async () => ({ pid: 1, startTicks: 1, bootId: 'test' }) }) as unknown as Engine,
     network: { attach, detach: async () => {}, keepOnly: async () => {}, dispose: () => {} },
     report: () => {},
   });

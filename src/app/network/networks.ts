@@ -3,7 +3,7 @@
  * the daemon that finds it running, and whenever its record changes.
  */
 import { join } from 'node:path';
-import type { Engine } from '../../engine/engine.ts';
+import type { EngineOf } from '../../engine/engine.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import type { ProcessRef } from '../../lib/process.ts';
@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 
 export interface NetworkParts {
   readonly store: Store;
-  readonly engine: Pick<Engine, 'network'>;
+  readonly engineOf: EngineOf;
   readonly network: Network;
   readonly limits: NetworkLimits;
   /** The folder of a sandbox. */
@@ -102,7 +102,7 @@ export class Networks {
     // One that has not begun is connected by whoever starts it.
     if (sandbox.status.state !== 'running') return;
     if (!this.#needs(sandbox)) return this.#detach(id);
-    await this.#attach(sandbox, await this.#parts.engine.network(id, sandbox.status.handle));
+    await this.#attach(sandbox, await this.#parts.engineOf(sandbox).network(id, sandbox.status.handle));
   }
 
   async #attach(sandbox: Sandbox, init: ProcessRef): Promise<void> {

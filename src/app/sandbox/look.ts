@@ -1,6 +1,6 @@
 /** How sandboxes are looked at for somebody who only reads, and does not wait for an engine that is silent. */
 import type { StatsView } from '../../api/sandbox.ts';
-import type { Engine } from '../../engine/engine.ts';
+import type { EngineOf } from '../../engine/engine.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { consequences, isFault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
@@ -21,9 +21,10 @@ export async function look(reconciler: Reconciler, row: Row<'sandbox'>): Promise
 }
 
 /** Null where there is nothing to measure, or nobody who does. */
-export async function statsOf(engine: Engine, { id, name, spec, status }: Sandbox): Promise<StatsView | null> {
+export async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView | null> {
+  const { id, name, spec, status } = sandbox;
   try {
-    const stats = await inTime(silentMs, engine.stats(id, status.handle), () => null);
+    const stats = await inTime(silentMs, engineOf(sandbox).stats(id, status.handle), () => null);
     if (stats === null) return null;
     const { cpus, memoryBytes, pids } = spec.limits;
     return { name, ...stats, cpus, memoryLimitBytes: memoryBytes, pidsLimit: pids, advisory: [...status.advisory] };

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
-import type { Engine } from '../../engine/engine.ts';
+import type { EngineOf } from '../../engine/engine.ts';
 import { describe, type Places } from '../../launch/launch.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { asFault, Fault } from '../../model/fault.ts';
@@ -29,7 +29,7 @@ import { viewOf } from './view.ts';
 
 export interface SandboxParts {
   readonly store: Store;
-  readonly engine: Engine;
+  readonly engineOf: EngineOf;
   readonly reconciler: Reconciler;
   readonly places: Places;
   readonly config: Config;
@@ -89,7 +89,7 @@ export class Sandboxes {
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
   async create(request: SandboxRequest, id?: string): Promise<SandboxView> {
-    const { store, engine, reconciler, wake } = this.#parts;
+    const { store, engineOf, reconciler, wake } = this.#parts;
     const asked = imageAsked(request);
     const image = asked === null ? null : await this.#parts.images.resolve(asked);
     const spec = this.#specOf(request, image);
@@ -99,9 +99,9 @@ export class Sandboxes {
       });
     }
     const row = this.#insert(request.name, spec, id);
-    engine.expect(row.id);
     if (request.console) this.#expectClient(row.id);
     try {
+      engineOf(row.value).expect();
       await reconciler.launch(row.id);
     } catch (error) {
       await this.#withdraw(row.id);
@@ -317,9 +317,9 @@ export class Sandboxes {
   }
 
   async stats(): Promise<StatsView[]> {
-    const { engine } = this.#parts;
+    const { engineOf } = this.#parts;
     const running = this.rows().filter(({ value }) => value.status.state === 'running');
-    const views = await Promise.all(running.map((row) => statsOf(engine, row.value)));
+    const views = await Promise.all(running.map((row) => statsOf(engineOf, row.value)));
     return views.filter((view) => view !== null);
   }
 

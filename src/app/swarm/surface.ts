@@ -18,16 +18,18 @@ export interface SurfaceParts extends WorkspaceParts {
 }
 
 export function swarmSurface(parts: SurfaceParts): Surface {
-  const { store, engine, sandboxes, home, tasks } = parts;
+  const { store, engineOf, sandboxes, home, tasks } = parts;
   const rowOf = ({ containerId }: SwarmContainer) => store.get('sandbox', containerId);
   return {
     begin: async (container) => {
       const row = rowOf(container);
       if (row === null) await sandboxes.create(container.work!.request as SandboxRequest, container.containerId);
       else if (hasEnded(row.value.status) && container.work!.startedAt === null) await sandboxes.start(row.name);
-      const { status } = rowOf(container)?.value ?? {};
-      if (status?.state !== 'running') return null;
-      const init = await engine.network(container.containerId, status.handle).catch(() => null);
+      const sandbox = rowOf(container)?.value;
+      if (sandbox?.status.state !== 'running') return null;
+      const init = await engineOf(sandbox)
+        .network(sandbox.id, sandbox.status.handle)
+        .catch(() => null);
       return init?.pid ?? null;
     },
     observe: async (container) => {
@@ -37,7 +39,7 @@ export function swarmSurface(parts: SurfaceParts): Surface {
     },
     connect: async (container) => {
       const { id, value } = store.get('sandbox', container.containerId)!;
-      const console = await engine.attach(id, value.status.handle);
+      const console = await engineOf(value).attach(id, value.status.handle);
       console.stderr.on('error', () => {});
       console.stderr.resume();
       return { input: console.stdin, output: console.stdout, close: () => console.detach() };

@@ -101,7 +101,13 @@ describe('a task inside', () => {
 
   async function running() {
     const [store, engine, places] = [createMemoryStore(), createFakeEngine(), samplePlaces(folder)];
-    const reconciler = new Reconciler({ store, engine, places, data: plainData(places), now: () => at });
+    const reconciler = new Reconciler({
+      store,
+      engineOf: () => engine,
+      places,
+      data: plainData(places),
+      now: () => at,
+    });
     const value = { id, name: 'box', createdAt: at, spec: sampleSpec, status: initialStatus };
     store.insert({ kind: 'sandbox', id, owner: 'ann', name: 'box', value }, { at, type: 't', subject: id, data: {} });
     await reconciler.settle(id);

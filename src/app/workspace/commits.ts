@@ -33,7 +33,7 @@ export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Pro
   const spec = { command: bundleCommand(tips), env: {}, cwd: '/workspace', stdin: false, terminal: null };
   try {
     const wrote = await inside(parts, sandbox, async (id, handle) =>
-      saveBundle(await parts.engine.exec(id, handle, spec), bundle, { maxBytes: bounds.diskBytes }),
+      saveBundle(await parts.engineOf(sandbox).exec(id, handle, spec), bundle, { maxBytes: bounds.diskBytes }),
     );
     if (!wrote) return [];
     const taken = await takeBundle({ project, name: sandbox.name, bundle, bounds });

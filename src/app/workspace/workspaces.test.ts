@@ -21,8 +21,19 @@ let row: Row<'sandbox'>;
 beforeEach(() => {
   store = createMemoryStore();
   engine = createFakeEngine();
-  const reconciler = new Reconciler({ store, engine, places: samplePlaces('/h'), data: {} as never, now: () => at });
-  parts = { store, engine, reconciler, locks: new Exclusive() } as Partial<WorkspaceParts> as WorkspaceParts;
+  const reconciler = new Reconciler({
+    store,
+    engineOf: () => engine,
+    places: samplePlaces('/h'),
+    data: {} as never,
+    now: () => at,
+  });
+  parts = {
+    store,
+    engineOf: () => engine,
+    reconciler,
+    locks: new Exclusive(),
+  } as Partial<WorkspaceParts> as WorkspaceParts;
   const status = { ...initialStatus, state: 'stopped' as const };
   const value = { id, name: 'box', createdAt: at, spec: { ...sampleSpec, desired: 'stopped' as const }, status };
   row = store.insert({ kind: 'sandbox', id, owner: 'ann', name: 'box', value }, event);

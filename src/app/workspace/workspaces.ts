@@ -3,7 +3,7 @@
  * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
  */
 import { existsSync } from 'node:fs';
-import type { Engine, Handle } from '../../engine/engine.ts';
+import type { Engine, EngineOf, Handle } from '../../engine/engine.ts';
 import type { Threads } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';
 import { Anchor } from '../../lib/anchor.ts';
@@ -21,7 +21,7 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 export interface WorkspaceParts {
   readonly store: Store;
-  readonly engine: Engine;
+  readonly engineOf: EngineOf;
   readonly reconciler: Reconciler;
   readonly sandboxes: Sandboxes;
   readonly home: Home;
@@ -90,8 +90,9 @@ export function whileStill<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: 
 }
 
 async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => Promise<T>): Promise<T> {
-  const { engine } = parts;
-  const { id, status } = present(parts, row);
+  const sandbox = present(parts, row);
+  const { id, status } = sandbox;
+  const engine = parts.engineOf(sandbox);
   if (status.state !== 'running' || (await hasGone(engine, id, status.handle))) return task();
   try {
     return await task();

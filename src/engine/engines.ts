@@ -1,0 +1,73 @@
+/**
+ * The engines of an installation. The record of a sandbox names its engine, and callers ask `of` for it; only listing,
+ * listening and disposing concern all engines.
+ *
+ * An engine is opened when it is first needed, so that an installation without sandboxes on it pays nothing. `list` also
+ * opens an engine that an earlier daemon has used: it may hold sandboxes that no record names.
+ */
+import { isFault } from '../model/fault.ts';
+import type { EngineName } from '../model/sandbox.ts';
+import type { Engine, EngineOf } from './engine.ts';
+
+export interface EngineSource {
+  open(): Engine;
+  /** An earlier daemon has opened it. */
+  wasUsed(): boolean;
+}
+
+/** Something that an engine holds, with or without a record. */
+export interface Held {
+  readonly id: string;
+  readonly engine: Engine;
+}
+
+export class Engines {
+  readonly #sources: { readonly [name in EngineName]: EngineSource };
+  readonly #opened = new Map<EngineName, Engine>();
+  readonly #listeners = new Set<(id: string) => void>();
+
+  constructor(sources: { readonly [name in EngineName]: EngineSource }) {
+    this.#sources = sources;
+  }
+
+  readonly of: EngineOf = ({ spec }) => this.named(spec.engine);
+
+  named(name: EngineName): Engine {
+    return this.#opened.get(name) ?? this.#open(name);
+  }
+
+  #open(name: EngineName): Engine {
+    const engine = this.#sources[name].open();
+    this.#opened.set(name, engine);
+    engine.onChange((id) => {
+      for (const listener of this.#listeners) listener(id);
+    });
+    return engine;
+  }
+
+  /** Everything that engines hold. What is on an engine that cannot be reached is left out. */
+  async list(): Promise<readonly Held[]> {
+    const names = Object.keys(this.#sources) as EngineName[];
+    const used = names.filter((name) => this.#opened.has(name) || this.#sources[name].wasUsed());
+    return (await Promise.all(used.map((name) => heldBy(this.named(name))))).flat();
+  }
+
+  /** Hears engines that are opened later, too. */
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map((engine) => engine.dispose()));
+  }
+}
+
+async function heldBy(engine: Engine): Promise<Held[]> {
+  try {
+    return (await engine.list()).map((id) => ({ id, engine }));
+  } catch (error) {
+    if (isFault(error, 'unavailable')) return [];
+    throw error;
+  }
+}
