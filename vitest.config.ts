@@ -31,9 +31,10 @@ const needRoot = [
   'test/integration/base-shared.test.ts',
   'test/integration/disk.test.ts',
   'test/integration/engine-docker*.test.ts',
+  'test/conformance/engine-docker.test.ts',
   'test/integration/engine-local-rootless.test.ts',
-  'test/integration/engine-podman.test.ts',
-  'test/integration/image-docker.test.ts',
+  'test/conformance/engine-podman.test.ts',
+  'test/conformance/image-docker.test.ts',
 ];
 if (!isRealRoot) console.log(`not root, so these are left out: ${needRoot.join(' ')}`);
 
@@ -73,7 +74,7 @@ export default defineConfig({
           testTimeout: 30_000,
         },
       },
-      real('conformance', 1),
+      real('conformance', 2),
       // Together: the last files of one do not leave a worker without work.
       real('integration', 2),
       real('e2e', 2),

@@ -15,13 +15,13 @@ const longest = [
   'e2e/workspace-input-root.test.ts',
   'e2e/workspace-input-rootless.test.ts',
   'e2e/workspace-docker.test.ts',
-  'integration/engine-podman.test.ts',
-  'integration/engine-docker.test.ts',
+  'conformance/engine-podman.test.ts',
+  'conformance/engine-docker.test.ts',
   'e2e/swarm-crash.test.ts',
   'e2e/workspace-rootless.test.ts',
   'e2e/workspace-root.test.ts',
   'e2e/crash-local.test.ts',
-  'integration/engine-local.test.ts',
+  'conformance/engine-local.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {

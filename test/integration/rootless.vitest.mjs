@@ -4,9 +4,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   cacheDir: process.env.CARREL_TEST_CACHE,
   test: {
-    include: ['engine-local', 'engine-pause', 'secret', 'secret-given', 'secret-sandbox', 'snapshot'].map(
-      (name) => `test/integration/${name}.test.ts`,
-    ),
+    include: [
+      'test/conformance/engine-local.test.ts',
+      'test/integration/engine-pause.test.ts',
+      'test/integration/secret{,-given,-sandbox}.test.ts',
+      'test/integration/snapshot.test.ts',
+    ],
     fileParallelism: false,
     reporters: ['default', './test/tally.ts'],
     testTimeout: 60_000,

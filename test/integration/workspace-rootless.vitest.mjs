@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The workspace's suite alone, for a namespace in which leftovers of others cannot be seen. */
 export default defineConfig({
   test: {
-    include: ['test/integration/workspace.test.ts'],
+    include: ['test/conformance/workspace.test.ts'],
     reporters: ['default', './test/tally.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,11 +1,11 @@
 /** The docker engine keeps the contract on Podman, too. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DockerImages } from '../../src/engine/docker/images.ts';
-import { codeOf } from '../conformance/engine/trial.ts';
-import { coreParts, engineConformance, everyPart, mountConformance } from '../conformance/engine.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { isRepeated } from '../harness/machine.ts';
 import { Podman } from '../harness/podman.ts';
+import { codeOf } from './engine/trial.ts';
+import { coreParts, engineConformance, everyPart, mountConformance } from './engine.ts';
 
 let podman: Podman;
 

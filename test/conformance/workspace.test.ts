@@ -7,12 +7,12 @@ import { afterEach } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
 import { foldIndex } from '../../src/workspace/change/fold-index.ts';
 import type { WorkspacePlace } from '../../src/workspace/workspace.ts';
-import { treeAt } from '../conformance/workspace/cases.ts';
-import { liveBaseSuite } from '../conformance/workspace/live.ts';
-import { marksSuite } from '../conformance/workspace/marks.ts';
-import { plainCopy } from '../conformance/workspace/oracle.ts';
-import { type Workspace, type WorkspaceKindUnderTest, workspaceSuite } from '../conformance/workspace.ts';
 import { isRealRoot } from '../harness/machine.ts';
+import { treeAt } from './workspace/cases.ts';
+import { liveBaseSuite } from './workspace/live.ts';
+import { marksSuite } from './workspace/marks.ts';
+import { plainCopy } from './workspace/oracle.ts';
+import { type Workspace, type WorkspaceKindUnderTest, workspaceSuite } from './workspace.ts';
 
 const marks = isRealRoot ? 'trusted' : 'user';
 const disposals: (() => void)[] = [];

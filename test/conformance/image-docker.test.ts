@@ -1,7 +1,7 @@
 /** Images of a real Docker Engine. */
 import { DockerImages } from '../../src/engine/docker/images.ts';
-import { imageConformance } from '../conformance/image.ts';
 import { Dockerd, image } from '../harness/dockerd.ts';
+import { imageConformance } from './image.ts';
 
 imageConformance('docker', async () => {
   const dockerd = await Dockerd.open();

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDockerEngine } from '../../src/engine/docker/docker.ts';
-import { engineConformance, mountConformance } from '../conformance/engine.ts';
 import { dockerSetup } from '../harness/docker-engine.ts';
 import { Dockerd } from '../harness/dockerd.ts';
+import { engineConformance, mountConformance } from './engine.ts';
 
 let dockerd: Dockerd;
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Launch } from '../../src/engine/engine.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
-import { type Commands, type EngineSetup, floodLine } from '../conformance/engine/setup.ts';
-import { engineConformance, mountConformance } from '../conformance/engine.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { installationId } from '../harness/run.ts';
+import { type Commands, type EngineSetup, floodLine } from './engine/setup.ts';
+import { engineConformance, mountConformance } from './engine.ts';
 
 const shared = '/shared';
 

@@ -20,8 +20,8 @@ import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { applicationId, migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { event, faultOf, storeConformance, user, userRow } from '../conformance/store.ts';
 import { isRealRoot } from '../harness/machine.ts';
+import { event, faultOf, storeConformance, user, userRow } from './store.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures');
 const root = mkdtempSync(join(tmpdir(), 'carrel-store-'));
