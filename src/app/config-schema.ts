@@ -52,7 +52,7 @@ const disk = z
     keepFree: z.union([z.string(), z.int().min(0)]).meta({
       title: 'size',
       description:
-        'Space that stays free on the disk of the home. When less is free, the daemon stops the sandbox that grew most. `0` turns this off. Default: a fiftieth of the disk, at least 64m and at most 512m.',
+        'Space that stays free on the disk of the home. When less is free, the daemon stops the sandbox that grew most. `0` turns this off. Default: a fiftieth of the disk, at least 64m, at most 512m.',
       examples: ['2g'],
     }),
   })
@@ -160,7 +160,7 @@ const services = z
 
 const agents = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), z.unknown()).meta({
   description:
-    'Agents by name (`--agent NAME`), besides `claude`, `codex`, `gemini` and `opencode`. `kind: command` gets the story as JSON on stdin and succeeds with exit code 0; `kind: acp` is a program that speaks the Agent Client Protocol.',
+    'Agents by name (`--agent NAME`), besides `claude`, `codex`, `gemini` and `opencode`. `kind: command` gets the story as JSON on stdin and succeeds with exit code 0; `kind: acp` is a program that speaks the Agent Client Protocol. Default: none.',
   examples: [{ mine: { kind: 'command', command: ['my-agent'] } }],
 });
 
@@ -232,7 +232,10 @@ export const configSchema = z.strictObject({
     .describe('Volumes.'),
   share: z
     .strictObject({
-      socket: path.meta({ description: 'A socket for users with a token.', examples: ['/run/carrel/shared.sock'] }),
+      socket: path.meta({
+        description: 'A socket for users with a token. Default: none.',
+        examples: ['/run/carrel/shared.sock'],
+      }),
     })
     .optional()
     .describe('Access for other users of the machine (`carrel user add`).'),

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { fieldsAt, jsonSchema } from './schema.ts';
 
-// After a change of the schema: npx vitest run --project unit src/fleet --update
-it('is published for editors, in step', async () => {
+it('schema/carrel.schema.json is current; if not, run: npm run docs', async () => {
   const text = `${JSON.stringify(jsonSchema(), null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../schema/carrel.schema.json');
 });
 
-it('says which fields may stand where', () => {
+it('lists the fields that are allowed at a place', () => {
   expect(fieldsAt([])).toContain('sandboxes');
   expect(fieldsAt(['sandboxes', 'x'])).toContain('command');
   expect(fieldsAt(['sandboxes', 'x', 'limits'])).toEqual(['cpus', 'memory', 'swap', 'pids', 'disk']);

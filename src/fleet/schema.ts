@@ -1,6 +1,6 @@
 /**
- * What may stand in a carrel.yaml. The JSON Schema for editors is made from this, so the descriptions here are what
- * somebody sees who points at a field.
+ * The keys of a carrel.yaml. The JSON Schema for editors and `docs/carrel-yaml.md` are made from this (`npm run docs`), so each key
+ * has a description and an example.
  */
 
 import { z } from 'zod';
@@ -38,74 +38,148 @@ const text = z
   .max(131_072);
 
 const sizeRule = 'a number of bytes, or one with a unit, such as 512m or 4g';
-const size = z.union(
-  [
-    z.string().regex(/^\d{1,12}(\.\d{1,3})?[kmgtKMGT]?([iI]?[bB])?$/, sizeRule),
-    z
-      .int()
-      .positive()
-      .max(2 ** 53 - 1),
-  ],
-  sizeRule,
-);
+const size = z
+  .union(
+    [
+      z.string().regex(/^\d{1,12}(\.\d{1,3})?[kmgtKMGT]?([iI]?[bB])?$/, sizeRule),
+      z
+        .int()
+        .positive()
+        .max(2 ** 53 - 1),
+    ],
+    sizeRule,
+  )
+  .meta({ title: 'size' });
 
+const inherited = 'Default: that of the fleet, else `limits` of config.yaml.';
 const limits = z
   .strictObject({
-    cpus: z.number().positive().optional().describe('Processors it may use.'),
-    memory: size.optional().describe('Memory it may use: 512m, 4g.'),
-    swap: size.optional().describe('Memory and swap together: 8g.'),
-    pids: z.int().positive().optional().describe('Processes and threads it may have.'),
-    disk: size.optional().describe('Disk it may fill, where the filesystem can enforce it: 8g.'),
+    cpus: z
+      .number()
+      .positive()
+      .optional()
+      .meta({ description: `Processors. ${inherited}`, examples: [1.5] }),
+    memory: size.optional().meta({ description: `Memory. ${inherited}`, examples: ['2g'] }),
+    swap: size.optional().meta({ description: `Memory and swap together. ${inherited}`, examples: ['4g'] }),
+    pids: z
+      .int()
+      .positive()
+      .optional()
+      .meta({ description: `Processes and threads. ${inherited}`, examples: [256] }),
+    disk: size.optional().meta({
+      description: `Disk space, enforced where the filesystem can enforce it. ${inherited}`,
+      examples: ['20g'],
+    }),
   })
-  .describe('What is left out is up to the installation: 2 cpus, 4g memory, 8g with swap, 512 processes, 8g disk.');
+  .describe('What a sandbox may use.');
 
-const engine = z.enum(engineNames).describe('What makes sandboxes: the embedded engine, or a Docker Engine.');
-const image = line.max(512).describe('An image of the owner’s list as root filesystem, where the engine is docker.');
+const engine = z.enum(engineNames).meta({
+  description:
+    'The engine: `local` is the embedded one, `docker` a Docker Engine. Default: that of the fleet, else `local`.',
+  examples: ['local'],
+});
+const image = line.max(512).meta({
+  description:
+    'The root filesystem where the engine is `docker`: an image of the list in config.yaml, or one built here. Default: that of the fleet, else the programs of the machine.',
+  examples: ['carrel-sandbox-shop'],
+});
 const network = z
   .union([z.literal('none'), z.array(line.max(300)).max(maxRules)], '`none`, or a list of HOST or HOST:PORT')
-  .describe('What a sandbox can reach: none, or a list of HOST or HOST:PORT, with * for single labels.');
+  .meta({
+    description:
+      'What a sandbox may reach: `none`, or a list of HOST or HOST:PORT. `*` stands for one label of a name. Default: that of the fleet, else `network.allow` of config.yaml.',
+    examples: [['registry.npmjs.org', '*.githubusercontent.com']],
+  });
 
 const sandbox = z.strictObject({
-  project: plainName.optional().describe('The id of one of `projects`; left out, it has none.'),
+  project: plainName.optional().meta({
+    description: 'The id of one of `projects`. Default: no project.',
+    examples: ['shop'],
+  }),
   mode: z
     .enum(workspaceModes)
     .optional()
-    .describe('How the project appears in /workspace: as a working copy, as the real folder, as an own git clone.'),
+    .meta({
+      description:
+        'How the project appears in /workspace: `overlay` is a working copy, `bind` the real folder, `clone` a git clone of its own. Default: `overlay` with a project.',
+      examples: ['overlay'],
+    }),
   base: z
     .enum(['live', 'frozen'])
     .optional()
-    .describe('What a working copy is made on: the project as it is, or a copy that cannot move.'),
+    .meta({
+      description: 'What a working copy is made on: the project as it is now, or a copy that does not change.',
+      default: 'live',
+      examples: ['live'],
+    }),
   engine: engine.optional(),
-  runtime: z.enum(runtimeNames).optional().describe('The OCI runtime.'),
+  runtime: z
+    .enum(runtimeNames)
+    .optional()
+    .meta({
+      description: 'The OCI runtime. Default: `runtime` of config.yaml.',
+      examples: ['crun'],
+    }),
   image: image.optional(),
   command: z
     .array(text)
     .min(1)
     .max(4096)
     .optional()
-    .describe('Program and arguments as a list: [npm, test]. Left out, it idles until stopped.'),
+    .meta({
+      description: 'Program and arguments as a list. Default: the sandbox idles until it is stopped.',
+      examples: [['npm', 'test']],
+    }),
   env: z
     .record(variable, text)
     .optional()
-    .describe('Variables inside. No secrets: those are named under `secrets` and appear as files.'),
-  secrets: z.array(secretName).max(100).optional().describe('Those of `secrets` it is given, as /run/secrets/NAME.'),
+    .meta({
+      description:
+        'Environment variables. Not for secrets: those go under `secrets` and appear as files. Default: none.',
+      examples: [{ NODE_ENV: 'test' }],
+    }),
+  secrets: z
+    .array(secretName)
+    .max(100)
+    .optional()
+    .meta({
+      description: 'Entries of `secrets` that it gets, as /run/secrets/NAME. Default: none.',
+      examples: [['NPM_TOKEN']],
+    }),
   credentials: z
     .array(line.max(63))
     .max(maxCredentials)
     .optional()
-    .describe('Names of credentials it may use, of `carrel credential ls`; their values stay outside.'),
+    .meta({
+      description:
+        'Credentials it may use (`carrel credential ls`). The keys stay outside of the sandbox. Default: none.',
+      examples: [['claude']],
+    }),
   services: z
     .array(z.string().regex(serviceNamePattern, 'use 1 to 32 of a-z, 0-9 and "-", starting with a letter'))
     .max(maxServices)
     .optional()
-    .describe('Services of config.yaml that it may call, each at its port of 127.0.0.1.'),
-  volumes: z.array(line.max(4300)).max(20).optional().describe('Those of `volumes` it has, as NAME:PATH[:ro].'),
+    .meta({
+      description: 'Services of config.yaml that it may call, each at its port of 127.0.0.1. Default: none.',
+      examples: [['notes']],
+    }),
+  volumes: z
+    .array(line.max(4300))
+    .max(20)
+    .optional()
+    .meta({
+      description: 'Entries of `volumes` that it gets, as NAME:PATH or NAME:PATH:ro. Default: none.',
+      examples: [['cache:/cache', 'memory-bank:/data/memory-bank:ro']],
+    }),
   limits: limits.optional(),
   network: network.optional(),
 });
 
 export const fleetSchema = z.strictObject({
-  name: plainName.describe('Of the fleet. What it created is known by it; fleets of other names are left alone.'),
+  name: plainName.meta({
+    description: 'The name of the fleet. `carrel up` changes and removes only sandboxes of the fleet of this name.',
+    examples: ['my-projects'],
+  }),
   engine: engine.optional(),
   image: image.optional(),
   limits: limits.optional(),
@@ -114,17 +188,28 @@ export const fleetSchema = z.strictObject({
     .record(plainName, line.max(4096))
     .refine(isShort, `at most ${maxEntries}`)
     .optional()
-    .describe('Folders by id. A path that is not absolute begins at the folder of this file.'),
+    .meta({
+      description: 'Folders by id. A relative path starts at the folder of this file. Default: none.',
+      examples: [{ shop: 'shop', api: '/srv/api' }],
+    }),
   volumes: z
     .array(z.union([z.enum(declarableVolumes), volumeLabel]))
     .max(20)
     .optional()
-    .describe('Your volumes that have to exist: types, and names of your own. They are made, and never removed.'),
+    .meta({
+      description:
+        'Volumes of yours, by type or name. `carrel up` creates those that are missing and removes none. Default: none.',
+      examples: [['memory-bank', 'cache']],
+    }),
   secrets: z
     .array(secretName)
     .max(1000)
     .optional()
-    .describe('Names of secrets that have to be set, by `carrel secret set NAME`. Never their values.'),
+    .meta({
+      description:
+        'Names of secrets that have to be set (`carrel secret set NAME`). Never their values. Default: none.',
+      examples: [['NPM_TOKEN']],
+    }),
   sandboxes: z
     .record(sandboxName, sandbox.nullable())
     .refine(isShort, `at most ${maxEntries}`)
