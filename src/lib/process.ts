@@ -1,6 +1,6 @@
 /** Processes of the host, told apart from later ones that got the same number. */
 import { readFileSync } from 'node:fs';
-import { isErrno } from './file.ts';
+import { isErrno, readIfThere } from './file.ts';
 
 export interface ProcessRef {
   readonly pid: number;
@@ -71,4 +71,13 @@ export function signalProcess(ref: ProcessRef, signal: NodeJS.Signals): boolean 
     if (isErrno(error, 'ESRCH')) return false;
     throw error;
   }
+}
+
+/** Where the limit cannot be read. */
+const usualDescriptors = 1024;
+
+/** How many this process may have open. */
+export function maxDescriptors(): number {
+  const found = /^Max open files\s+(\d+)/m.exec(readIfThere('/proc/self/limits') ?? '')?.[1];
+  return found === undefined ? usualDescriptors : Number(found);
 }

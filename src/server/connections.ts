@@ -6,7 +6,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { readIfThere } from '../lib/file.ts';
+import { maxDescriptors } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
 import { refusalText } from './refusal.ts';
 
@@ -19,9 +19,6 @@ export interface ConnectionLimits {
   readonly firstReserved: number;
 }
 
-/** What a machine says of a process whose limit cannot be read. */
-const usualDescriptors = 1024;
-
 /** `descriptors`: how many the process may have. */
 export function limitsFor(descriptors = maxDescriptors()): ConnectionLimits {
   const total = Math.min(1024, Math.floor(descriptors / 4));
@@ -31,11 +28,6 @@ export function limitsFor(descriptors = maxDescriptors()): ConnectionLimits {
     unauthenticatedMs: 10_000,
     firstReserved: descriptors - Math.min(1024, Math.floor(descriptors / 4)),
   };
-}
-
-function maxDescriptors(): number {
-  const found = /^Max open files\s+(\d+)/m.exec(readIfThere('/proc/self/limits') ?? '')?.[1];
-  return found === undefined ? usualDescriptors : Number(found);
 }
 
 interface Account {

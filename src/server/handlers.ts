@@ -69,7 +69,7 @@ export interface Checked<K extends RouteKey> {
 export type HandledRoute = Exclude<RouteKey, 'GET /v1/sandboxes/{name}/attach' | 'POST /v1/sandboxes/{name}/exec'>;
 
 type Answer<K extends HandledRoute> = Routes[K]['answer'] extends z.ZodType
-  ? AnswerOf<K> | PartlyMade<AnswerOf<K>>
+  ? AnswerOf<K> | PartlyMade<AnswerOf<K>> | MadeJson
   : Response | object;
 
 /** With lists that are JSON already. */
@@ -166,7 +166,7 @@ export function handlers(served: Served): Handlers {
     'POST /v1/swarm/cleanup': ({ scope, body }) => scope.swarms.cleanup(body.project),
     'GET /v1/sandboxes': ({ actor, scope, query }) => {
       if (query.allUsers) requireOwner(actor);
-      return scope.sandboxes.list(query.allUsers ?? false);
+      return scope.sandboxes.listJson(query.allUsers ?? false);
     },
     'POST /v1/sandboxes': ({ actor, body }) => served.scopes.of(users.actAs(actor, body.user)).sandboxes.create(body),
     'GET /v1/sandboxes/{name}': ({ scope, name }) => scope.sandboxes.show(name),

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { processRef } from '../../src/lib/process.ts';
 import { gather, Installation, type SandboxView, until } from '../harness/installation.ts';
 import { isRealRoot } from '../harness/machine.ts';
 
@@ -333,6 +334,24 @@ describe('a root filesystem of its own', () => {
 });
 
 describe('what is shown', () => {
+  it('by the list right after a sandbox died is that it ended, however it died', async () => {
+    for (const name of ['alone', 'both', 'lives']) await carrel.ok('create', '--name', name);
+    const kill = async (name: string, ...files: string[]) => {
+      const { id } = await carrel.show(name);
+      const pids = files.map((file) => Number(readFileSync(join(carrel.home, 'engine/run', id, file), 'utf8')));
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await until(() => !pids.some((pid) => processRef(pid)), `the processes of ${name} to end`);
+    };
+    const states = async () =>
+      Object.fromEntries((await carrel.list()).map((one) => [one.name, [one.state, one.reason]]));
+    const lives = { lives: ['running', null] };
+    expect(await states()).toEqual({ ...lives, alone: ['running', null], both: ['running', null] });
+    await kill('alone', 'pid');
+    expect(await states()).toMatchObject({ ...lives, alone: ['failed', 'killed by SIGKILL'] });
+    await kill('both', 'keeper.pid', 'pid');
+    expect(await states()).toMatchObject({ ...lives, both: ['failed', 'lost'] });
+  });
+
   it.runIf(isRealRoot)('waits, counts and tells', async () => {
     await carrel.ok(
       'create',

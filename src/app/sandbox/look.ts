@@ -2,10 +2,10 @@
 import type { StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
 import { inTime } from '../../lib/in-time.ts';
-import { consequences, isFault } from '../../model/fault.ts';
+import { asFault, consequences, isFault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
-import type { Row } from '../../store/store.ts';
+import type { Row, Store } from '../../store/store.ts';
 
 const silentMs = 5000;
 
@@ -13,11 +13,37 @@ const silentMs = 5000;
 export async function look(reconciler: Reconciler, row: Row<'sandbox'>): Promise<string | null> {
   const seen = reconciler.refresh(row).then(() => null);
   try {
-    return await inTime<string | null>(silentMs, seen, () => `the engine ${row.value.spec.engine} gives no answer`);
+    return await inTime<string | null>(silentMs, seen, () => silent(row));
   } catch (error) {
     if (!isFault(error) || !consequences[error.code].retry) throw error;
     return error.message;
   }
+}
+
+/** With why it could not be looked at. */
+export type Looked = readonly [sandbox: Sandbox, unseen: string | null];
+
+/** The same for many, and what is recorded then. */
+export async function lookAtAll(
+  { store, reconciler }: { readonly store: Store; readonly reconciler: Reconciler },
+  list: () => readonly Row<'sandbox'>[],
+): Promise<Looked[]> {
+  const [before, rows] = [store.lastSeq(), list()];
+  const unseen = new Map<string, string | null>(rows.map((row) => [row.id, silent(row)]));
+  const looks = rows.map((row) =>
+    reconciler.refresh(row).then(
+      () => unseen.set(row.id, null),
+      (error: unknown) => unseen.set(row.id, asFault(error).message),
+    ),
+  );
+  // One timer: hundreds of them would cost more than the looks.
+  await inTime<unknown>(silentMs, Promise.all(looks), () => null);
+  const now = store.lastSeq() === before ? rows : list();
+  return now.map(({ id, value }) => [value, unseen.get(id) ?? null]);
+}
+
+function silent({ value }: Row<'sandbox'>): string {
+  return `the engine ${value.spec.engine} gives no answer`;
 }
 
 /** Null where there is nothing to measure, or nobody who does. */

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
 import { describe, type Places } from '../../launch/launch.ts';
+import { MadeJson } from '../../lib/made-json.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
-import { asFault, Fault } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import {
   hasEnded,
@@ -21,11 +22,11 @@ import type { Config } from '../config.ts';
 import type { ImageDesk } from '../image/images.ts';
 import type { Told } from '../secret/secrets.ts';
 import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
-import { look, statsOf } from './look.ts';
+import { type Looked, look, lookAtAll, statsOf } from './look.ts';
 import { freeName, insertSandbox, isLeaving } from './record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } from './spec.ts';
 import { requireStale } from './stale.ts';
-import { viewOf } from './view.ts';
+import { type Seen, viewOf, viewText } from './view.ts';
 
 export interface SandboxParts {
   readonly store: Store;
@@ -179,15 +180,18 @@ export class Sandboxes {
   }
 
   async list(allUsers = false): Promise<SandboxView[]> {
-    const { store } = this.#parts;
-    const [before, rows] = [store.lastSeq(), this.rows(allUsers)];
-    const looks = rows.map(async (row) => {
-      const why = await look(this.#parts.reconciler, row).catch((error: unknown) => asFault(error).message);
-      return [row.id, why] as const;
-    });
-    const unseen = new Map(await Promise.all(looks));
-    const now = store.lastSeq() === before ? rows : this.rows(allUsers);
-    return now.map(({ id, value }) => this.view(value, unseen.get(id)));
+    return (await this.#looked(allUsers)).map(([sandbox, unseen]) => this.view(sandbox, unseen));
+  }
+
+  /** The same as JSON. */
+  async listJson(allUsers = false): Promise<MadeJson> {
+    const looked = await this.#looked(allUsers);
+    const texts = looked.map(([sandbox, unseen]) => viewText(sandbox, this.#parts.places, this.#seen(sandbox, unseen)));
+    return new MadeJson(Buffer.from(`[${texts.join(',')}]`));
+  }
+
+  #looked(allUsers: boolean): Promise<Looked[]> {
+    return lookAtAll(this.#parts, () => this.rows(allUsers));
   }
 
   rows(allUsers = false): readonly SandboxRow[] {
@@ -323,11 +327,12 @@ export class Sandboxes {
     return views.filter((view) => view !== null);
   }
 
-  view(sandbox: Sandbox, unseen?: string | null): SandboxView {
-    return viewOf(sandbox, this.#parts.places, {
-      unseen: unseen ?? null,
-      trouble: this.#parts.networkTrouble(sandbox.id),
-    });
+  view(sandbox: Sandbox, unseen: string | null = null): SandboxView {
+    return viewOf(sandbox, this.#parts.places, this.#seen(sandbox, unseen));
+  }
+
+  #seen({ id }: Sandbox, unseen: string | null): Seen {
+    return { unseen, trouble: this.#parts.networkTrouble(id) };
   }
 }
 

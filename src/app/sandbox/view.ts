@@ -45,6 +45,17 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
   };
 }
 
+/** By record: one that changes is another object. */
+const texts = new WeakMap<Sandbox, string>();
+
+/** The JSON of a view, made once for a record: to make that of hundreds takes longer than to look at them. */
+export function viewText(sandbox: Sandbox, places: Places, seen: Seen): string {
+  if (seen.unseen !== null || seen.trouble !== null) return JSON.stringify(viewOf(sandbox, places, seen));
+  const text = texts.get(sandbox) ?? JSON.stringify(viewOf(sandbox, places, seen));
+  texts.set(sandbox, text);
+  return text;
+}
+
 function workspaceView({ workspace, base }: SandboxSpec): SandboxView['workspace'] {
   if (!workspace) return null;
   if (!base) return { kind: workspace, base: 'live' };

@@ -37,6 +37,7 @@ import { currentHandle, observe, readExit, startedOf } from './observe.ts';
 import { Pauses } from './pause.ts';
 import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
+import { RunningSandboxes } from './running.ts';
 import { dropPlace, keepPlace, openStage } from './stage.ts';
 import { begin, create, runtimeGone } from './start.ts';
 
@@ -53,6 +54,7 @@ class LocalEngine implements LocalEngineView {
   readonly #listeners = new Set<(id: string) => void>();
   readonly #held = new HeldConsoles();
   readonly #pauses: Pauses;
+  readonly #running: RunningSandboxes;
   readonly #exits: ReturnType<typeof watch>;
   /** How many runtimes may be making a control group. */
   #creating = 0;
@@ -60,6 +62,7 @@ class LocalEngine implements LocalEngineView {
   constructor(context: Context) {
     this.#context = context;
     this.#pauses = new Pauses(context);
+    this.#running = new RunningSandboxes(context);
     this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
     // What a daemon that was killed has left empty.
     removeParent(context.cgroups);
@@ -155,10 +158,20 @@ class LocalEngine implements LocalEngineView {
 
   async inspect(id: string, handle: Handle): Promise<Observed> {
     this.#pauses.endAbandoned(id, () => this.#init(id));
-    const found = await observe(this.#context, id, handle);
+    const recorded = readHandle(handle);
+    if (recorded && this.#running.has(id, recorded)) return { kind: 'running', started: startedOf(recorded) };
+    const found = (await this.#justEnded(id, recorded)) ?? (await observe(this.#context, id, handle));
     if (found.kind !== 'paused' || this.#pauses.over(id) === null) return found;
-    const known = readHandle(handle) ?? currentHandle(this.#context, id);
+    const known = recorded ?? currentHandle(this.#context, id);
     return known ? { kind: 'running', started: startedOf(known) } : found;
+  }
+
+  /** When the first process is gone, its keeper says within milliseconds how it ended, unless a client reads slowly. */
+  async #justEnded(id: string, handle: LocalHandle | null): Promise<Observed | null> {
+    if (handle === null || isAlive(handle.init) || !isAlive(handle.keeper)) return null;
+    await this.#exitedWithin(id, handle, keeperMs);
+    const exit = readExit(this.#context, id);
+    return exit && { kind: 'exited', exit };
   }
 
   #init(id: string): ProcessRef | null {
@@ -230,6 +243,7 @@ class LocalEngine implements LocalEngineView {
     await this.resume(id);
     await this.#free(id, removeEverything);
     this.#pauses.forget(id);
+    this.#running.drop(id);
     dropPlace(id);
   }
 
@@ -283,12 +297,16 @@ class LocalEngine implements LocalEngineView {
 
   async dispose(): Promise<void> {
     this.#exits.close();
+    this.#running.close();
     this.#context.logs.close();
     for (const id of this.#pauses.ids()) await this.resume(id);
     this.#held.releaseAll();
     removeParent(this.#context.cgroups);
   }
 }
+
+/** How long a look waits for the keeper. */
+const keeperMs = 200;
 
 /** Between two looks for something that goes without an event. */
 const goneMs = 20;

@@ -1,0 +1,90 @@
+/**
+ * The running sandboxes, each held by descriptors: of its first process, of its keeper and of its freezer. To look at
+ * hundreds by their files in /proc takes longer than all else that a list of them needs.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { HeldProcesses } from '../../lib/pidfd.ts';
+import { maxDescriptors, type ProcessRef } from '../../lib/process.ts';
+import type { Context } from './context.ts';
+import { type Freezer, freezerOf } from './freezer.ts';
+import type { LocalHandle } from './handle.ts';
+
+interface Held {
+  readonly init: ProcessRef;
+  readonly processes: HeldProcesses;
+  readonly freezer: Freezer;
+  readonly freezerFd: number;
+}
+
+const descriptorsEach = 3;
+/** The part of the daemon's descriptors that may be used for this. */
+const share = 4;
+
+export class RunningSandboxes {
+  readonly #context: Context;
+  readonly #held = new Map<string, Held>();
+  readonly #max = Math.floor(maxDescriptors() / share / descriptorsEach);
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** True: its first process and its keeper live, and nothing is frozen. False: that has to be found out otherwise. */
+  has(id: string, handle: LocalHandle): boolean {
+    const held = this.#holding(id, handle);
+    if (held === null) return false;
+    if (held.processes.live()) return isThawed(held);
+    this.drop(id);
+    return false;
+  }
+
+  #holding(id: string, handle: LocalHandle): Held | null {
+    const known = this.#held.get(id);
+    if (known && isSame(known.init, handle.init)) return known;
+    this.drop(id);
+    const held = this.#held.size < this.#max ? hold(this.#context, id, handle) : null;
+    if (held !== null) this.#held.set(id, held);
+    return held;
+  }
+
+  drop(id: string): void {
+    const held = this.#held.get(id);
+    if (!held) return;
+    this.#held.delete(id);
+    held.processes.close();
+    closeSync(held.freezerFd);
+  }
+
+  close(): void {
+    for (const id of [...this.#held.keys()]) this.drop(id);
+  }
+}
+
+/** Null without a freezer: then only the state of its processes says whether it is paused. */
+function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): Held | null {
+  const freezer = freezerOf(cgroups, id);
+  const processes = freezer && HeldProcesses.open([init, keeper]);
+  if (!freezer || !processes) return null;
+  try {
+    return { init, processes, freezer, freezerFd: openSync(freezer.file, 'r') };
+  } catch {
+    // Its group has just gone, ignoring: the look that follows finds out why.
+    processes.close();
+    return null;
+  }
+}
+
+function isSame(one: ProcessRef, other: ProcessRef): boolean {
+  return one.pid === other.pid && one.startTicks === other.startTicks && one.bootId === other.bootId;
+}
+
+const state = Buffer.alloc(16);
+
+function isThawed({ freezer, freezerFd }: Held): boolean {
+  try {
+    return state.toString('latin1', 0, readSync(freezerFd, state, 0, state.length, 0)).trim() === freezer.thawed;
+  } catch {
+    // A group that is gone, ignoring: as above.
+    return false;
+  }
+}
