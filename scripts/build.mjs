@@ -53,7 +53,9 @@ function sourceOf(output) {
 /** In the place of what was compiled. Answers with the files that went into it. */
 async function bundle(program, chunks) {
   const input = { [program]: join(dist, `${program}.js`) };
-  const build = await rolldown({ input, external, platform: 'node', logLevel: 'warn' });
+  // Of a package with two forms the ES modules: the other one of jsonc-parser cannot be bundled.
+  const resolve = { mainFields: ['module', 'main'] };
+  const build = await rolldown({ input, external, resolve, platform: 'node', logLevel: 'warn' });
   const { output } = await build.write({ dir: dist, format: 'esm', ...chunks });
   await build.close();
   return output.flatMap(({ moduleIds }) => moduleIds ?? []);

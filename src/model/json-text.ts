@@ -1,9 +1,10 @@
 /**
- * JSON text with the place of every value, for files that people read too: what is wrong is told with its line, and one
- * value is exchanged without touching another character.
+ * JSON text with the position of every value, for files that people read too: an error has its line, and one value is
+ * replaced without a change to any other character.
  *
- * Stricter than JSON.parse in one thing: a name that an object has twice is refused, since readers differ in which they take.
+ * Stricter than JSON.parse in one thing: a name that an object has twice is refused, since parsers differ in which they take.
  */
+import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { JsonPath } from './shape.ts';
 
 export interface JsonMember {
@@ -40,99 +41,103 @@ export interface Edit {
   readonly text: string;
 }
 
-const maxDepth = 100;
-const space = /[ \t\n\r]*/y;
-const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+export interface JsonRules {
+  readonly maxDepth?: number;
+  /** An object may have a name twice: `members` has both, `value` the last. */
+  readonly repeatedNames?: boolean;
+  /** Comments, and commas before a closing bracket, are accepted. */
+  readonly lenient?: boolean;
+}
 
 /** A byte order mark at the very beginning counts as space. */
-export function parseJsonText(text: string): JsonNode {
-  let at = text.startsWith('\ufeff') ? 1 : 0;
-  const root = value(0);
-  skip();
-  if (at < text.length) fail('nothing may follow the value');
-  return root;
+export function parseJsonText(text: string, rules: JsonRules = {}): JsonNode {
+  const { maxDepth = 100, lenient = false, repeatedNames = false } = rules;
+  const builder = new TreeBuilder(maxDepth, repeatedNames);
+  const handlers = {
+    onObjectBegin: (start: number) => builder.open(start),
+    onObjectProperty: (name: string, at: number) => builder.name(name, at),
+    onObjectEnd: (offset: number, length: number) => builder.closeObject(offset + length),
+    onArrayBegin: (start: number) => builder.open(start),
+    onArrayEnd: (offset: number, length: number) => builder.closeList(offset + length),
+    onLiteralValue: (value: unknown, start: number, length: number) =>
+      builder.add({ start, end: start + length, value, members: none, items: none }),
+    onError: (code: number, offset: number) => {
+      const reason = reasons[printParseErrorCode(code)] ?? 'expected a value';
+      throw new JsonError(offset, offset >= text.length ? `the text ends too early: ${reason}` : reason);
+    },
+  };
+  visit(text.replace(/^\ufeff/, ' '), handlers, { disallowComments: !lenient, allowTrailingComma: lenient });
+  return builder.root;
+}
 
-  function fail(reason: string, offset = at): never {
-    throw new JsonError(offset, offset >= text.length ? `the text ends too early: ${reason}` : reason);
+/** Shared: a large file has tens of thousands of values without members. */
+const none: readonly never[] = [];
+
+const reasons: Readonly<Record<string, string>> = {
+  PropertyNameExpected: 'expected a name in double quotes',
+  ColonExpected: 'expected ":"',
+  CommaExpected: 'expected ","',
+  CloseBraceExpected: 'expected "," or "}"',
+  CloseBracketExpected: 'expected "," or "]"',
+  EndOfFileExpected: 'nothing may follow the value',
+  InvalidCommentToken: 'a comment',
+  UnexpectedEndOfComment: 'a comment that is not closed',
+  UnexpectedEndOfString: 'a text that is not closed',
+  UnexpectedEndOfNumber: 'a number that is not complete',
+  InvalidUnicode: 'a text with an escape that stands for no character',
+  InvalidEscapeCharacter: 'a text with an escape that stands for no character',
+  InvalidCharacter: 'a text with a character that has to be escaped',
+};
+
+interface OpenNode {
+  readonly start: number;
+  readonly members: JsonMember[];
+  readonly items: JsonNode[];
+  readonly names: Set<string>;
+  /** Of the member whose value comes next. */
+  name: { readonly name: string; readonly at: number } | null;
+}
+
+class TreeBuilder {
+  readonly #maxDepth: number;
+  readonly #repeatedNames: boolean;
+  readonly #open: OpenNode[] = [];
+  root!: JsonNode;
+
+  constructor(maxDepth: number, repeatedNames: boolean) {
+    this.#maxDepth = maxDepth;
+    this.#repeatedNames = repeatedNames;
   }
 
-  function skip(): void {
-    space.lastIndex = at;
-    space.test(text);
-    at = space.lastIndex;
+  open(start: number): void {
+    if (this.#open.length > this.#maxDepth) throw new JsonError(start, `nested deeper than ${this.#maxDepth}`);
+    this.#open.push({ start, members: [], items: [], names: new Set(), name: null });
   }
 
-  function value(depth: number): JsonNode {
-    skip();
-    if (depth > maxDepth) fail(`nested deeper than ${maxDepth}`);
-    if (text[at] === '{') return object(depth);
-    if (text[at] === '[') return list(depth);
-    const start = at;
-    const scalar = text[at] === '"' ? string() : word();
-    return { start, end: at, value: scalar, members: [], items: [] };
+  name(name: string, at: number): void {
+    const object = this.#open.at(-1)!;
+    if (object.names.has(name) && !this.#repeatedNames)
+      throw new JsonError(at, `${JSON.stringify(name.slice(0, 80))} is there twice`);
+    object.names.add(name);
+    object.name = { name, at };
   }
 
-  function word(): unknown {
-    literal.lastIndex = at;
-    const found = literal.exec(text)?.[0];
-    if (found === undefined) fail('expected a value');
-    at += found.length;
-    return JSON.parse(found);
-  }
-
-  /** Not by a pattern: those have their own limits on what is long. */
-  function string(): string {
-    const start = at;
-    for (at++; text[at] !== '"'; at++) {
-      if (at >= text.length) fail('a text that is not closed');
-      if (text[at] === '\\') at++;
-    }
-    at++;
-    try {
-      return JSON.parse(text.slice(start, at));
-    } catch {
-      return fail('a text with a character that has to be escaped', start);
-    }
-  }
-
-  function object(depth: number): JsonNode {
-    const start = at;
-    const members: JsonMember[] = [];
-    const names = new Set<string>();
-    each('}', () => {
-      const from = at;
-      if (text[at] !== '"') fail('expected a name in double quotes');
-      const name = string();
-      if (names.has(name)) fail(`${JSON.stringify(name.slice(0, 80))} is there twice`, from);
-      names.add(name);
-      skip();
-      if (text[at] !== ':') fail('expected ":"');
-      at++;
-      members.push({ name, at: from, node: value(depth + 1) });
-    });
+  closeObject(end: number): void {
+    const { start, members } = this.#open.pop()!;
     const entries = members.map(({ name, node }) => [name, node.value] as const);
-    return { start, end: at, value: Object.fromEntries(entries), members, items: [] };
+    this.add({ start, end, value: Object.fromEntries(entries), members, items: none });
   }
 
-  function list(depth: number): JsonNode {
-    const start = at;
-    const items: JsonNode[] = [];
-    each(']', () => items.push(value(depth + 1)));
-    return { start, end: at, value: items.map((item) => item.value), members: [], items };
+  closeList(end: number): void {
+    const { start, items } = this.#open.pop()!;
+    this.add({ start, end, value: items.map((item) => item.value), members: none, items });
   }
 
-  function each(close: string, one: () => void): void {
-    at++;
-    skip();
-    if (text[at] === close) return void at++;
-    for (;;) {
-      skip();
-      one();
-      skip();
-      if (text[at] === close) return void at++;
-      if (text[at] !== ',') fail(`expected "," or "${close}"`);
-      at++;
-    }
+  add(node: JsonNode): void {
+    const parent = this.#open.at(-1);
+    if (parent === undefined) this.root = node;
+    else if (parent.name === null) parent.items.push(node);
+    else parent.members.push({ name: parent.name.name, at: parent.name.at, node });
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readTaskText, type TaskText, taskRefusal, withStories } from './task-text.ts';
+import { taskRefusal } from './task-problem.ts';
+import { readTaskText, type TaskText, withStories } from './task-text.ts';
 
 const text = `{
   "schemaVersion": "3.0",

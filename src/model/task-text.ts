@@ -1,4 +1,4 @@
-/** The text of a task file: what is wrong with it, line by line, and how stories in it are changed so that a diff shows just that. */
+/** The text of a task file: read with the line of each problem, and changed so that a diff shows the changed stories alone. */
 import { Fault } from './fault.ts';
 import {
   applyEdits,
@@ -14,13 +14,7 @@ import {
 import { type Misfit, pathText } from './shape.ts';
 import type { StoryStatus } from './swarm-message.ts';
 import { checkTaskFile, type TaskFile } from './task.ts';
-
-export interface TaskProblem {
-  readonly line: number;
-  /** Such as `userStories[2].id`; empty for the whole. */
-  readonly path: string;
-  readonly reason: string;
-}
+import type { TaskProblem } from './task-problem.ts';
 
 export interface TaskText {
   readonly text: string;
@@ -30,7 +24,7 @@ export interface TaskText {
 
 export type TaskReading = TaskText | { readonly problems: readonly TaskProblem[] };
 
-/** More than these help nobody. */
+/** A longer list does not help to correct the file. */
 const maxProblems = 50;
 
 export function readTaskText(text: string): TaskReading {
@@ -53,19 +47,6 @@ function parse(text: string): JsonNode | { readonly problems: readonly TaskProbl
 
 function problemOf({ path, reason }: Misfit, text: string, root: JsonNode): TaskProblem {
   return { line: lineOf(text, nearestNode(root, path).start), path: pathText(path), reason };
-}
-
-/** All that is wrong, a line each, with the name of the file. */
-export function taskRefusal(name: string, problems: readonly TaskProblem[]): Fault {
-  const lines = problems.map((one) => problemLine(name, one));
-  return new Fault('invalid', lines.join('\n'), {
-    hint: `Correct the file, then look again: carrel task validate ${name}`,
-    data: { file: name, problems },
-  });
-}
-
-export function problemLine(name: string, { line, path, reason }: TaskProblem): string {
-  return [`${name}:${line}`, ...(path === '' ? [] : [path]), reason].join(': ');
 }
 
 export interface StoryChange {

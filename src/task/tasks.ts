@@ -5,14 +5,8 @@ import type { BoundedFile } from '../lib/bounded-read.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { tryLock } from '../lib/sys.ts';
 import { Fault } from '../model/fault.ts';
-import {
-  readTaskText,
-  type StoryChange,
-  type TaskReading,
-  type TaskText,
-  taskRefusal,
-  withStories,
-} from '../model/task-text.ts';
+import { taskRefusal } from '../model/task-problem.ts';
+import { readTaskText, type StoryChange, type TaskReading, type TaskText, withStories } from '../model/task-text.ts';
 import { findTasks, openFolder, readContent, replaceContent, sweepStaged } from './disk.ts';
 import { type Account, type TaskPlace, taskPath } from './task.ts';
 

@@ -19,7 +19,7 @@ import {
 } from '../../model/swarm.ts';
 import { errorsOf, hintOf } from '../../model/swarm-reason.ts';
 import { orphanedStories, progressOf, type StoryProgress } from '../../model/task.ts';
-import { problemLine } from '../../model/task-text.ts';
+import { problemLine } from '../../model/task-problem.ts';
 import { canResume, type Desk, nothingToResume, type Orchestrator } from '../../swarm/orchestrator.ts';
 import { defaultMax, type NewContainer, type SwarmState } from '../../swarm/state.ts';
 import type { Surface } from '../../swarm/surface.ts';

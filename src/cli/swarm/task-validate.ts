@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { asFault, consequences, isFault } from '../../model/fault.ts';
-import { problemLine, type TaskProblem } from '../../model/task-text.ts';
+import { problemLine, type TaskProblem } from '../../model/task-problem.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';
