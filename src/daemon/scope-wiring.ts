@@ -31,9 +31,8 @@ interface Shared extends Ground, Parts {
 
 export async function openScopes(ground: Ground, parts: Parts): Promise<{ scopes: Scopes; swarms: Swarms }> {
   const { store, config, now, report } = ground;
-  const deskOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms.hands;
-  const look = (user: string, project: string) => scopes.of(parts.users.actorOf(user)).swarms.show(project);
-  const swarms = new Swarms({ store, config, deskOf, look, now, report });
+  const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
+  const swarms = new Swarms({ store, config, swarmsOf, now, report });
   const refusesOverlay = await overlayTrial(ground);
   const shared: Shared = { ...ground, ...parts, swarms, steadyMs: steadyClock(), refusesOverlay };
   const scopes: Scopes = new Scopes((actor) => scopeOf(actor, shared));

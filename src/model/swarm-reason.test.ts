@@ -32,7 +32,7 @@ test.each([
 });
 
 test('the reason is what ended it, not a line that was made again', () => {
-  const errors = ['ACP_CONNECTION_LOST: the line ended, and is made again', 'AGENT_CRASH: US-001: no'];
+  const errors = ['ACP_CONNECTION_LOST: the connection ended; connecting again', 'AGENT_CRASH: US-001: no'];
   expect(reasonOf(failed({ errors }))).toBe('AGENT_CRASH: US-001: no');
   expect(reasonOf({ ...failed({ errors }), status: 'completed' })).toBeNull();
   expect(reasonOf({ ...failed({}), work: null, reason: 'lost' })).toBe('lost');

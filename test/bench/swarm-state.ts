@@ -5,15 +5,14 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { swarmRecords } from '../../src/app/swarm/records.ts';
+import { SwarmState } from '../../src/app/swarm/state.ts';
+import { changeOf, withMessage } from '../../src/app/swarm/work-change.ts';
 import { writeWhole } from '../../src/lib/file.ts';
 import { tryLock } from '../../src/lib/sys.ts';
 import { exportOf, freshWork, type SwarmContainer } from '../../src/model/swarm.ts';
 import type { MessageFromAdapter } from '../../src/model/swarm-message.ts';
 import { noProgress } from '../../src/model/task.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { SwarmState } from '../../src/swarm/state.ts';
-import { changeOf, told } from '../../src/swarm/told.ts';
 import { type Row, row, timesPeer } from './report.ts';
 import { elapsed, interleave, summarize } from './sample.ts';
 
@@ -36,7 +35,7 @@ export async function stateRows(count: number, rounds: number, signal: AbortSign
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-state-'));
   const store = openSqliteStore(join(folder, 'carrel.db'));
   try {
-    const state = new SwarmState('ann', swarmRecords(store), () => new Date().toISOString());
+    const state = new SwarmState('ann', store, () => new Date().toISOString());
     const swarm = state.init('/p', false);
     const pending = { status: 'pending', output: '' } as const;
     const stories = Object.fromEntries(storyIds.map((id) => [id, pending]));
@@ -97,7 +96,7 @@ class Worker {
       containerId,
       payload: { storyId, status: 'in_progress', output: `step ${n}` },
     };
-    const change = changeOf(this.#container, told(this.#container.work!, message));
+    const change = changeOf(this.#container, withMessage(this.#container.work!, message));
     this.#container = this.#state.change(this.#container, change, 'swarm.progress', lazy);
   }
 }

@@ -24,12 +24,12 @@ it('nothing is completed that is not done, and nothing of the project is touched
   const ends = Object.fromEntries(
     containers.map(({ containerName, status, reason }) => [containerName, `${status} ${reason}`]),
   );
-  const lost = 'failed lost: what was done did not come to the host: US-001, US-002';
+  const lost = 'failed lost: commits did not reach the host: US-001, US-002';
   expect(ends).toEqual({
     forge: lost,
     scribe: lost,
     link: 'failed AGENT_CRASH: ended by SIGKILL',
-    flood: 'failed AGENT_CRASH: it speaks nonsense',
+    flood: 'failed AGENT_CRASH: it sends lines that are no messages',
     plant: 'completed null',
     docs: 'completed null',
   });

@@ -81,6 +81,6 @@ describe.concurrent.each(crashGrounds)('on %s', (engine, ground) => {
   it('an adapter that says nothing is ended, and the story has failed', () =>
     limited('append x 1\nfreeze', async (box) => {
       await box.limitWhenBegun({ silenceSeconds: 1 });
-      expect(await box.outcome()).toEqual(['failed', 'CONTAINER_TIMEOUT: not a word for 1 s', undefined]);
+      expect(await box.outcome()).toEqual(['failed', 'CONTAINER_TIMEOUT: no message for 1 s', undefined]);
     }));
 });

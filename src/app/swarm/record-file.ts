@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { readBoundedReal } from '../../lib/bounded-read.ts';
 import { adapterDataFolder, outcomeFile } from '../../model/agent.ts';
 import { checkOutcome, maxOutcomeBytes } from '../../model/outcome.ts';
-import type { KeptRecord } from '../../swarm/surface.ts';
+import type { RecordedOutcome } from './container-actions.ts';
 
-/** Null: there is none, or what is there cannot be a record. */
-export function readRecord(state: string): KeptRecord | null {
+/** Null: there is none, or it is not valid. */
+export function readRecord(state: string): RecordedOutcome | null {
   try {
     const file = readBoundedReal(join(state, 'data', adapterDataFolder, outcomeFile), maxOutcomeBytes);
     if (file === null) return null;

@@ -1,11 +1,11 @@
-/** Containers that scripts look after, as they are: sandboxes of the user, or containers of the Docker Engine for its owner. */
+/** The observed state of containers that scripts run: sandboxes of the user, or containers of the Docker Engine for its owner. */
 import { observeForeign } from '../../engine/docker/foreign.ts';
 import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
 import type { Completion } from '../../model/swarm-message.ts';
 import { openFolder } from '../sandbox/data.ts';
 import type { WorkspaceParts } from '../workspace/workspaces.ts';
 import { readRecord } from './record-file.ts';
-import { observedSandbox } from './surface.ts';
+import { observedSandbox } from './sandbox-actions.ts';
 
 export interface SeenEntry {
   readonly observed: ObservedContainer;
@@ -13,10 +13,10 @@ export interface SeenEntry {
   readonly completion: Completion | null;
 }
 
-/** Null: nothing is known of it, and it stays as it is recorded. */
+/** Null: it cannot be observed, and its record stays. */
 export type SeeEntry = (entry: SwarmContainer) => Promise<SeenEntry | null>;
 
-/** `dockerSocket` undefined: containers of others are not this user's to look at. */
+/** `dockerSocket` undefined: this user may not see containers of the Docker Engine. */
 export function scriptEntries(parts: WorkspaceParts, dockerSocket: string | null | undefined): SeeEntry {
   return async (entry) => {
     const row = parts.sandboxes.rows().find(({ id }) => id === entry.containerId);

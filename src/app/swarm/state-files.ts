@@ -1,26 +1,25 @@
-/** Keeps the state files of swarms current: written again soon after each change, and after a restart. */
+/** Keeps the state files of swarms current: writes them soon after each change, and after a restart. */
 import { asFault, type Fault } from '../../model/fault.ts';
 import { exportOf, isActive, type Swarm } from '../../model/swarm.ts';
 import type { Store } from '../../store/store.ts';
-import { swarmRecords } from './records.ts';
 import { writeStateFile } from './state-file.ts';
 
 export interface StateFileParts {
   readonly store: Store;
-  /** Looks at containers of scripts, of which no event tells. */
-  readonly look: (user: string, project: string) => Promise<unknown>;
+  /** Observes containers of scripts, whose end writes no event. */
+  readonly observe: (user: string, project: string) => Promise<unknown>;
   readonly report: (fault: Fault) => void;
 }
 
-/** Changes that come together are written together. */
+/** Changes within this time are written together. */
 const soonMs = 100;
-const lookMs = 2000;
+const observeMs = 2000;
 
 export class StateFiles {
   readonly #parts: StateFileParts;
   readonly #due = new Map<string, NodeJS.Timeout>();
   #forget: () => void = () => {};
-  #looking: NodeJS.Timeout | undefined;
+  #observing: NodeJS.Timeout | undefined;
 
   constructor(parts: StateFileParts) {
     this.#parts = parts;
@@ -29,21 +28,22 @@ export class StateFiles {
   start(): void {
     const { store } = this.#parts;
     this.#forget = store.subscribe(({ type, subject }) => type.startsWith('swarm.') && this.#soon(subject));
-    for (const { swarm } of swarmRecords(store).swarms()) this.#soon(swarm.swarmId);
-    this.#looking = setInterval(() => void this.#look(), lookMs);
-    this.#looking.unref();
+    for (const { id } of store.list('swarm')) this.#soon(id);
+    this.#observing = setInterval(() => void this.#observe(), observeMs);
+    this.#observing.unref();
   }
 
-  /** For the caller that asks for the file: throws what is wrong with it. */
+  /** Throws where the file cannot be written, for the caller that asked for it. */
   write(swarm: Swarm): void {
     const { stateFile, project, swarmId } = swarm;
-    if (stateFile)
-      writeStateFile(project, stateFile, exportOf(swarm, swarmRecords(this.#parts.store).containers(swarmId)));
+    if (!stateFile) return;
+    const containers = this.#parts.store.list('container', swarmId).map(({ value }) => value);
+    writeStateFile(project, stateFile, exportOf(swarm, containers));
   }
 
   dispose(): void {
     this.#forget();
-    clearInterval(this.#looking);
+    clearInterval(this.#observing);
     for (const timer of this.#due.values()) clearTimeout(timer);
     this.#due.clear();
   }
@@ -66,12 +66,11 @@ export class StateFiles {
     }
   }
 
-  async #look(): Promise<void> {
-    const records = swarmRecords(this.#parts.store);
-    const kept = records.swarms().filter(({ swarm }) => swarm.stateFile);
-    for (const { user, swarm } of kept) {
-      const ofScripts = records.containers(swarm.swarmId).some((one) => one.work === null && isActive(one));
-      if (ofScripts) await this.#parts.look(user, swarm.project).catch((error) => this.#parts.report(asFault(error)));
+  async #observe(): Promise<void> {
+    const { store, observe, report } = this.#parts;
+    for (const { id, owner, value: swarm } of store.list('swarm').filter(({ value }) => value.stateFile)) {
+      const hasScripts = store.list('container', id).some(({ value }) => value.work === null && isActive(value));
+      if (hasScripts) await observe(owner, swarm.project).catch((error) => report(asFault(error)));
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The swarms of one user, as the API has them. */
+/** The swarms of one user: what the routes do with them. */
 import type {
   BegunSwarmView,
   SwarmContainerView,
@@ -20,14 +20,12 @@ import {
 import { errorsOf, hintOf } from '../../model/swarm-reason.ts';
 import { orphanedStories, progressOf, type StoryProgress } from '../../model/task.ts';
 import { problemLine } from '../../model/task-problem.ts';
-import { canResume, type Desk, nothingToResume, type Orchestrator } from '../../swarm/orchestrator.ts';
-import { defaultMax, type NewContainer, type SwarmState } from '../../swarm/state.ts';
-import type { Surface } from '../../swarm/surface.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { TaskDesk } from '../task/tasks.ts';
 import { type Attempt, attemptsAt, checkRoute, refuseAgain } from './attempt.ts';
+import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
 import {
   containerFor,
   defaultAgent,
@@ -38,11 +36,11 @@ import {
   storiesOf,
 } from './order.ts';
 import type { SeeEntry } from './script-entries.ts';
+import { defaultMax, type NewContainer, type SwarmState } from './state.ts';
 import type { StateFiles } from './state-files.ts';
 
 export interface SwarmParts extends OrderParts {
   readonly state: SwarmState;
-  readonly surface: Surface;
   readonly tasks: Tasks;
   readonly desk: TaskDesk;
   readonly orchestrator: Orchestrator;
@@ -71,9 +69,9 @@ export interface UpdateOrder {
   readonly acpPid?: number | null | undefined;
 }
 
-/** For what has ended to be recorded as such. */
+/** Time-out for the end of a container to be recorded. */
 const settleMs = 5000;
-const lookedAtOnce = 16;
+const observedAtOnce = 16;
 
 export class SwarmDesk {
   readonly #sandboxes: Sandboxes;
@@ -84,16 +82,16 @@ export class SwarmDesk {
     this.#parts = parts;
   }
 
-  /** For whoever looks after the containers. */
-  get hands(): Desk {
-    return this.#parts;
-  }
-
   get #state(): SwarmState {
     return this.#parts.state;
   }
 
-  /** Everything is read and checked first: one bad file, and nothing is begun. */
+  /** After a restart of the daemon. */
+  recover(): void {
+    this.#parts.orchestrator.recover();
+  }
+
+  /** Reads and checks everything first: one bad file, and nothing begins. */
   async run(order: RunOrder): Promise<BegunSwarmView> {
     const project = this.#sandboxes.project(order.project);
     const works = this.#open(this.#read(this.#places(project, order.files)), order.files !== undefined);
@@ -116,7 +114,7 @@ export class SwarmDesk {
     ]);
     const added = news.map(({ work }) => this.#add(swarm, containerFor(work, request!, order, taken)));
     for (const attempt of again) this.#renew(attempt);
-    this.#parts.orchestrator.advance(this.#sandboxes.owner, project);
+    this.#parts.orchestrator.advance(project);
     return this.#begun(project, [...added, ...again.map(({ container }) => container)]);
   }
 
@@ -142,7 +140,7 @@ export class SwarmDesk {
     return readings.flatMap(({ place, reading }) => ('file' in reading ? [{ place, file: reading.file }] : []));
   }
 
-  /** Those that have something to do. */
+  /** Those with stories to do. */
   #open(works: readonly NewWork[], named: boolean): NewWork[] {
     const open = works.filter(({ file }) => {
       const { total, completed, skipped } = progressOf(file.userStories);
@@ -176,12 +174,12 @@ export class SwarmDesk {
     const unable = chosen.find((one) => !canResume(one));
     if (names && unable) throw notResumable(unable);
     if (able.length === 0) throw nothingToResume();
-    // Every file is looked at before anything is begun.
+    // Every file is read before anything begins.
     const works = await Promise.all(able.map((container) => this.#withoutOrphans(swarm, container)));
     const entries = able.map((before, index) => ({ before, work: works[index]! }));
     const again = attemptsAt(swarm.project, entries, order, { ...this.#parts, sandboxes: this.#sandboxes });
     for (const attempt of again) this.#renew(attempt);
-    this.#parts.orchestrator.advance(this.#sandboxes.owner, swarm.project);
+    this.#parts.orchestrator.advance(swarm.project);
     return this.#begun(swarm.project, able);
   }
 
@@ -189,7 +187,7 @@ export class SwarmDesk {
     return { ...this.#view(this.#state.current(project)), begun: containers.map(({ containerName }) => containerName) };
   }
 
-  /** Nobody works on this file: what is in progress there has failed. */
+  /** No agent works on this file: a story in progress there has failed. */
   async #withoutOrphans({ project }: Swarm, { taskFilePath }: SwarmContainer): Promise<NewWork> {
     const place = this.#parts.desk.place(`${project}/${taskFilePath}`);
     const { file } = await this.#parts.tasks.change(
@@ -203,10 +201,10 @@ export class SwarmDesk {
   async stop(project: string, names?: readonly string[]): Promise<SwarmView> {
     const swarm = this.#current(project);
     const active = this.#chosen(swarm, names).filter((one) => isActive(one) && one.work !== null);
-    // Those who wait first, so that none of them takes the place of one that was stopped.
+    // Those that wait first, so that none of them takes the place of one that was stopped.
     const waiting = active.filter(({ status }) => status === 'pending');
     const working = active.filter(({ status }) => status === 'running');
-    const stop = (one: SwarmContainer) => this.#parts.orchestrator.stop(this.#sandboxes.owner, one);
+    const stop = (one: SwarmContainer) => this.#parts.orchestrator.stop(one);
     await Promise.all([...waiting, ...working].map(stop));
     return this.show(project);
   }
@@ -220,7 +218,7 @@ export class SwarmDesk {
     return this.#view(await this.#settled(project));
   }
 
-  /** What has ended is recorded as such before anybody is told. */
+  /** Records what has ended before the state is answered. */
   async #settled(project: string): Promise<Swarm> {
     const swarm = this.#current(project);
     const running = this.#state.containers(swarm).filter(({ status, work }) => status === 'running' && work !== null);
@@ -228,15 +226,15 @@ export class SwarmDesk {
     return swarm;
   }
 
-  /** Scripts report nothing about theirs: they are looked at, a few at a time. */
+  /** Scripts do not report the end of their containers: observes them, a few at a time. */
   async #settleEntries(swarm: Swarm): Promise<void> {
     const entries = this.#state.containers(swarm).filter((one) => one.work === null && isActive(one));
-    for (let at = 0; at < entries.length; at += lookedAtOnce)
-      await Promise.all(entries.slice(at, at + lookedAtOnce).map((entry) => this.#settleEntry(entry)));
+    for (let at = 0; at < entries.length; at += observedAtOnce)
+      await Promise.all(entries.slice(at, at + observedAtOnce).map((entry) => this.#settleEntry(entry)));
   }
 
   async #settleEntry(entry: SwarmContainer): Promise<void> {
-    // What cannot be looked at now stays as it is recorded, ignoring.
+    // What cannot be observed now keeps its recorded state, ignoring.
     const seen = await this.#parts.seeEntry(entry).catch(() => null);
     const outcome = seen && reconciled({ status: entry.status, completion: seen.completion }, seen.observed);
     if (outcome) this.#state.settle(entry, outcome);
@@ -260,7 +258,7 @@ export class SwarmDesk {
     return this.#export(await this.#settled(project));
   }
 
-  /** Writes the state into that file of the project now and after every change; null: no longer. */
+  /** Writes the state into that file of the project now and after every change; null ends that. */
   async keepFile(project: string, file: string | null): Promise<SwarmExportView> {
     const swarm = await this.#settled(project);
     this.#parts.files.write({ ...swarm, stateFile: file });
@@ -281,7 +279,7 @@ export class SwarmDesk {
     return entryOf(this.#state.remove(this.#current(project), containerName));
   }
 
-  /** The sandbox of one that is completed goes along, its commits being on the host; others keep what they have. */
+  /** Removes the sandboxes of completed containers, whose commits are on the host; others keep theirs. */
   async cleanup(project: string): Promise<{ removed: number }> {
     const swarm = await this.#settled(project);
     const ended = this.#state.ended(swarm);
@@ -294,7 +292,7 @@ export class SwarmDesk {
     return { removed: ended.length };
   }
 
-  /** A project that is gone keeps nobody from clearing up after it. */
+  /** The swarm of a project that is gone can still be cleaned up. */
   #current(project: string): Swarm {
     return this.#state.find(project) ?? this.#state.current(this.#sandboxes.project(project));
   }

@@ -1,11 +1,11 @@
-/** Two deadlines: one for everything, one for the time without a word. Measured by timers, so a clock that jumps does not matter. */
-export class Watch {
+/** Two time-outs: for all the work, and for the time without a message. Timers are not affected when the clock is set. */
+export class Deadlines {
   readonly #allMs: number;
   readonly #silenceMs: number;
   readonly #onLate: () => void;
   #all: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
-  /** Which of them has passed. */
+  /** The first that has passed, in words. */
   late: string | null = null;
 
   constructor(allMs: number, silenceMs: number, onLate: () => void) {
@@ -22,7 +22,7 @@ export class Watch {
   heard(): void {
     clearTimeout(this.#silence);
     if (this.late !== null) return;
-    this.#silence = setTimeout(() => this.#pass(`not a word for ${this.#silenceMs / 1000} s`), this.#silenceMs);
+    this.#silence = setTimeout(() => this.#pass(`no message for ${this.#silenceMs / 1000} s`), this.#silenceMs);
   }
 
   #pass(what: string): void {

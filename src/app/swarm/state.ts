@@ -1,11 +1,19 @@
-/** What is done to the state of swarms: by scripts, step by step, and by whoever runs them. */
+/**
+ * The state of one user's swarms. It is in the store, one row for a swarm and one for each container, so that a change
+ * writes one row however many there are, together with its event. The JSON file that scripts read is exported from it.
+ *
+ * A user has at most one swarm in a project. `init` makes a new one and refuses while a container is pending or running,
+ * unless forced; `add` refuses a known name; transitions are enforced; `forget` drops what has ended. A container with
+ * `work` is run by Carrel, and a script that tries to change it is refused.
+ */
 import { randomUUID } from 'node:crypto';
-import { Fault } from '../model/fault.ts';
-import { printable } from '../model/name.ts';
-import { type ContainerOutcome, isActive, type Swarm, type SwarmContainer, withChange } from '../model/swarm.ts';
-import { reasonOf } from '../model/swarm-reason.ts';
-import { noProgress } from '../model/task.ts';
-import type { SwarmRecords } from './swarm.ts';
+import type { NewEvent } from '../../model/event.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { type ContainerOutcome, isActive, type Swarm, type SwarmContainer, withChange } from '../../model/swarm.ts';
+import { reasonOf } from '../../model/swarm-reason.ts';
+import { noProgress } from '../../model/task.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface NewContainer {
   readonly containerId: string;
@@ -14,7 +22,7 @@ export interface NewContainer {
   readonly branchName: string;
 }
 
-/** What is known of one that Carrel looks after. */
+/** What a container that Carrel runs has besides. */
 export type KnownWork = Pick<SwarmContainer, 'storyProgress' | 'work'>;
 
 export type ContainerChange = Partial<Pick<SwarmContainer, 'status' | 'prUrl' | 'storyProgress' | 'acpPid'>>;
@@ -24,17 +32,21 @@ const maxContainers = 10_000;
 
 export class SwarmState {
   readonly #user: string;
-  readonly #records: SwarmRecords;
+  readonly #store: Store;
   readonly #now: () => string;
 
-  constructor(user: string, records: SwarmRecords, now: () => string) {
+  constructor(user: string, store: Store, now: () => string) {
     this.#user = user;
-    this.#records = records;
+    this.#store = store;
     this.#now = now;
   }
 
+  swarms(): readonly Swarm[] {
+    return this.#store.list('swarm', this.#user).map(({ value }) => value);
+  }
+
   find(project: string): Swarm | null {
-    return this.#records.swarm(this.#user, project);
+    return this.#store.find('swarm', this.#user, project)?.value ?? null;
   }
 
   /** Refused with `not_found` where there is none. */
@@ -46,86 +58,102 @@ export class SwarmState {
     });
   }
 
+  /** In the order they were added. */
   containers({ swarmId }: Swarm): readonly SwarmContainer[] {
-    return this.#records.containers(swarmId);
+    return this.#store.list('container', swarmId).map(({ value }) => value);
   }
 
   container({ swarmId }: Swarm, name: string): SwarmContainer {
-    const found = this.#records.container(swarmId, name);
-    if (found) return found;
+    const found = this.#store.find('container', swarmId, name);
+    if (found) return found.value;
     throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {
       hint: 'carrel swarm list shows those there are.',
     });
   }
 
-  /** A new swarm in the place of the one before. */
+  /** Replaces the swarm that the project had. */
   init(project: string, force: boolean): Swarm {
     const before = this.find(project);
     if (before) this.#refuseActive(before, force);
     const at = this.#now();
     const stateFile = before?.stateFile ?? null;
     const swarm: Swarm = { swarmId: randomUUID(), project, max: defaultMax, createdAt: at, updatedAt: at, stateFile };
-    if (before) this.#records.removeSwarm(this.#user, before, this.#event('swarm.removed', before));
-    this.#records.putSwarm(this.#user, swarm, this.#event('swarm.created', swarm));
+    if (before) this.#removeSwarm(before);
+    const row = { kind: 'swarm', id: swarm.swarmId, owner: this.#user, name: project, value: swarm } as const;
+    this.#store.insert(row, this.#event('swarm.created', swarm));
     return swarm;
   }
 
   #refuseActive(swarm: Swarm, force: boolean): void {
     const active = this.containers(swarm).filter(isActive);
-    const ours = active.find(({ work }) => work !== null);
-    if (active.length === 0 || (force && !ours)) return;
+    const hasWork = active.some(({ work }) => work !== null);
+    if (active.length === 0 || (force && !hasWork)) return;
     throw new Fault('conflict', `the swarm has ${active.length} pending or running`, {
-      hint: ours ? 'Stop it first: carrel swarm stop' : 'Give it up with --force.',
+      hint: hasWork ? 'Stop it first: carrel swarm stop' : 'Give it up with --force.',
     });
+  }
+
+  #removeSwarm(swarm: Swarm): void {
+    const event = this.#event('swarm.removed', swarm);
+    const row = this.#store.get('swarm', swarm.swarmId);
+    if (row) this.#store.remove(row, event);
+    for (const container of this.#store.list('container', swarm.swarmId)) this.#store.remove(container, event);
   }
 
   add(swarm: Swarm, entry: NewContainer, known: KnownWork = { storyProgress: noProgress, work: null }): SwarmContainer {
     const { swarmId } = swarm;
     const at = this.#now();
-    if (this.#records.container(swarmId, entry.containerName)) {
+    if (this.#store.find('container', swarmId, entry.containerName)) {
       throw new Fault('conflict', `the swarm has a container ${entry.containerName} already`, {
         hint: `Choose another name, or: carrel swarm remove ${entry.containerName}`,
       });
     }
-    if (this.#records.count(swarmId) >= maxContainers) {
+    if (this.#store.count('container', swarmId) >= maxContainers) {
       throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm cleanup' });
     }
     const container: SwarmContainer = {
       ...{ swarmId, ...entry, status: 'pending', prUrl: null, storyProgress: known.storyProgress },
       ...{ createdAt: at, updatedAt: at, acpPid: null, work: known.work },
     };
-    this.#records.put(container, this.#containerEvent('swarm.added', container));
+    this.put(container, 'swarm.added');
     return container;
   }
 
-  /** For scripts. Of what Carrel looks after they only say where the pull request is, once it has ended. */
+  /** For scripts. Of a container that Carrel runs they only set the pull request, once it has ended. */
   update(swarm: Swarm, name: string, change: ContainerChange): SwarmContainer {
     const container = this.container(swarm, name);
-    const isAbout = Object.keys(change).join();
-    if (isAbout !== 'prUrl' || isActive(container)) refuseOurs(container);
-    if (!knowsBetter(container, change)) return this.change(container, change, 'swarm.updated');
+    const fields = Object.keys(change).join();
+    if (fields !== 'prUrl' || isActive(container)) refuseCarrels(container);
+    if (!correctsObserved(container, change)) return this.change(container, change, 'swarm.updated');
     return this.change({ ...container, status: 'running' }, { ...change, reason: null }, 'swarm.updated');
   }
 
-  /** Of one that a script looks after: what is observed of it. What the script said meanwhile stays. */
+  /** Records the observed state of a script's container. What the script has set meanwhile stays. */
   settle({ swarmId, containerName, status }: SwarmContainer, outcome: ContainerOutcome): void {
-    const now = this.#records.container(swarmId, containerName);
+    const now = this.#store.find('container', swarmId, containerName)?.value ?? null;
     if (now === null || now.work !== null || now.status !== status) return;
     const isLate = status === 'pending' && outcome.status === 'completed';
     const begun = isLate ? this.change(now, { status: 'running' }, 'swarm.running') : now;
     this.change(begun, outcome, `swarm.${outcome.status}`);
   }
 
-  /** Writes a change down, unless its container has gone meanwhile. */
+  /** `lazy`: a crash of the machine may lose the change, because it can be observed again. */
   change(container: SwarmContainer, change: Partial<SwarmContainer>, type: string, lazy = false): SwarmContainer {
     const changed = withChange(container, change, this.#now());
-    this.#records.put(changed, this.#containerEvent(type, changed), lazy);
+    this.put(changed, type, lazy);
     return changed;
   }
 
-  /** Writes a container down as it is. */
-  put(container: SwarmContainer, type: string): void {
-    this.#records.put(container, this.#containerEvent(type, container));
+  put(container: SwarmContainer, type: string, lazy = false): void {
+    const { swarmId, containerName: name } = container;
+    const event = this.#containerEvent(type, container);
+    const row = this.#store.find('container', swarmId, name);
+    if (row) this.#store.update(row, container, event, { lazy });
+    else
+      this.#store.insert(
+        { kind: 'container', id: `${swarmId}/${name}`, owner: swarmId, name, value: container },
+        event,
+      );
   }
 
   setMax(swarm: Swarm, max: number): void {
@@ -138,32 +166,34 @@ export class SwarmState {
 
   remove(swarm: Swarm, name: string): SwarmContainer {
     const container = this.container(swarm, name);
-    if (container.work !== null && isActive(container)) refuseOurs(container);
+    if (isActive(container)) refuseCarrels(container);
     this.forget(swarm, [container]);
     return container;
   }
 
-  /** What has ended. */
   ended(swarm: Swarm): readonly SwarmContainer[] {
     return this.containers(swarm).filter((container) => !isActive(container));
   }
 
   forget(swarm: Swarm, containers: readonly SwarmContainer[]): void {
-    for (const container of containers)
-      this.#records.remove(container, this.#containerEvent('swarm.dropped', container));
+    for (const container of containers) {
+      const row = this.#store.find('container', swarm.swarmId, container.containerName);
+      if (row) this.#store.remove(row, this.#containerEvent('swarm.dropped', container));
+    }
     if (containers.length > 0) this.#touch(swarm);
   }
 
   #touch(swarm: Swarm): void {
+    const row = this.#store.get('swarm', swarm.swarmId);
     const touched = { ...swarm, updatedAt: this.#now() };
-    this.#records.putSwarm(this.#user, touched, this.#event('swarm.changed', touched));
+    if (row) this.#store.update(row, touched, this.#event('swarm.changed', touched));
   }
 
-  #event(type: string, { swarmId, project }: Swarm) {
+  #event(type: string, { swarmId, project }: Swarm): NewEvent {
     return { at: this.#now(), type, subject: swarmId, data: { user: this.#user, project } };
   }
 
-  #containerEvent(type: string, container: SwarmContainer) {
+  #containerEvent(type: string, container: SwarmContainer): NewEvent {
     const { swarmId, containerName, status, storyProgress } = container;
     const { completed, total } = storyProgress;
     const data = { user: this.#user, name: containerName, status, completed, total, reason: reasonOf(container) };
@@ -171,13 +201,21 @@ export class SwarmState {
   }
 }
 
-/** That a container ended was observed; how its work ended, the script that listened to it knows. */
-function knowsBetter({ work, status, reason }: SwarmContainer, change: ContainerChange): boolean {
+/** A crash while a swarm is replaced leaves containers without a swarm. */
+export function removeOrphans(store: Store, at: string): void {
+  for (const row of store.list('container')) {
+    if (store.get('swarm', row.owner) !== null) continue;
+    store.remove(row, { at, type: 'swarm.dropped', subject: row.owner, data: { name: row.name } });
+  }
+}
+
+/** Carrel observed that the container ended; the script that read its messages knows how the work ended. */
+function correctsObserved({ work, status, reason }: SwarmContainer, change: ContainerChange): boolean {
   const isObserved = work === null && status === 'failed' && (reason ?? null) !== null;
   return isObserved && (change.status === 'completed' || change.status === 'stopped');
 }
 
-function refuseOurs({ work, containerName }: SwarmContainer): void {
+function refuseCarrels({ work, containerName }: SwarmContainer): void {
   if (work === null) return;
   throw new Fault('conflict', `${containerName} is looked after by Carrel`, {
     hint: `Stop it with: carrel swarm stop ${containerName}`,

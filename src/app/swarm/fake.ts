@@ -1,14 +1,14 @@
-/** A world for workers without sandboxes: what an adapter says is said by the test, and everything can go wrong. */
+/** Containers without sandboxes for tests of workers: the test plays the adapter, and each action can fail. */
 import { PassThrough } from 'node:stream';
-import { Fault } from '../model/fault.ts';
-import { encodeMessage, MessageReader } from '../model/message-line.ts';
-import type { FetchedTip, ObservedContainer, SwarmContainer } from '../model/swarm.ts';
-import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../model/swarm-message.ts';
-import type { Fetched, KeptRecord, Line, Surface } from './surface.ts';
+import { Fault } from '../../model/fault.ts';
+import { encodeMessage, MessageReader } from '../../model/message-line.ts';
+import type { FetchedTip, ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
+import type { Completion, StoryStatus, SwarmErrorCode, SwarmMessage } from '../../model/swarm-message.ts';
+import type { AdapterConnection, ContainerActions, Fetched, RecordedOutcome } from './container-actions.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 
-/** One container's adapter, as somebody connected to it has it. */
+/** The adapter at the other end of one connection. */
 export class FakeAdapter {
   readonly output = new PassThrough();
   readonly asked: SwarmMessage[] = [];
@@ -35,20 +35,20 @@ export class FakeAdapter {
   }
 }
 
-export class FakeSurface implements Surface {
+export class FakeActions implements ContainerActions {
   readonly calls: string[] = [];
   readonly notes: SwarmContainer[] = [];
   readonly observed = new Map<string, ObservedContainer>();
-  readonly records = new Map<string, KeptRecord>();
+  readonly records = new Map<string, RecordedOutcome>();
   tips: readonly FetchedTip[] = [];
-  /** Stories whose commits are fetched; null: those of all. */
+  /** Stories whose commits are fetched; null: all. */
   landed: readonly string[] | null = null;
   /** Thrown once by the call of that name. */
-  readonly faults = new Map<keyof Surface, Fault>();
+  readonly faults = new Map<keyof ContainerActions, Fault>();
   /** Called with each new connection. */
   onConnect: (adapter: FakeAdapter, container: SwarmContainer) => void = () => {};
 
-  #called(name: keyof Surface, { containerName }: SwarmContainer): void {
+  #called(name: keyof ContainerActions, { containerName }: SwarmContainer): void {
     this.calls.push(`${name} ${containerName}`);
     const fault = this.faults.get(name);
     this.faults.delete(name);
@@ -66,7 +66,7 @@ export class FakeSurface implements Surface {
     return this.observed.get(container.containerName) ?? { kind: 'waiting' };
   }
 
-  async connect(container: SwarmContainer): Promise<Line> {
+  async connect(container: SwarmContainer): Promise<AdapterConnection> {
     this.#called('connect', container);
     const adapter = new FakeAdapter(container);
     const input = new PassThrough();
@@ -78,7 +78,7 @@ export class FakeSurface implements Surface {
     return { input, output: adapter.output, close: () => void adapter.output.destroy() };
   }
 
-  async record(container: SwarmContainer): Promise<KeptRecord | null> {
+  async record(container: SwarmContainer): Promise<RecordedOutcome | null> {
     this.#called('record', container);
     return this.records.get(container.containerName) ?? null;
   }
@@ -107,4 +107,4 @@ export class FakeSurface implements Surface {
   }
 }
 
-export const away = new Fault('unavailable', 'the engine is away');
+export const engineAway = new Fault('unavailable', 'the engine does not answer');

@@ -1,17 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { swarmRecords } from '../app/swarm/records.ts';
-import type { Fault } from '../model/fault.ts';
-import { freshWork, type Swarm, type SwarmContainer } from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
-import { type FakeAdapter, FakeSurface } from './fake.ts';
+import type { Fault } from '../../model/fault.ts';
+import { freshWork, type Swarm, type SwarmContainer } from '../../model/swarm.ts';
+import { noProgress } from '../../model/task.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { FakeActions, type FakeAdapter } from './fake.ts';
 import { Orchestrator } from './orchestrator.ts';
 import { SwarmState } from './state.ts';
 
 let store: Store;
 let state: SwarmState;
-let surface: FakeSurface;
+let actions: FakeActions;
 let orchestrator: Orchestrator;
 let swarm: Swarm;
 let adapters: Map<string, FakeAdapter>;
@@ -20,25 +19,20 @@ const now = () => '2026-01-31T12:00:00.000Z';
 
 beforeEach(() => {
   store = createMemoryStore();
-  state = new SwarmState('ann', swarmRecords(store), now);
-  surface = new FakeSurface();
+  state = new SwarmState('ann', store, now);
+  actions = new FakeActions();
   adapters = new Map();
-  surface.onConnect = (adapter, { containerName }) => void adapters.set(containerName, adapter);
+  actions.onConnect = (adapter, { containerName }) => void adapters.set(containerName, adapter);
   orchestrator = make();
   swarm = state.init('/p', false);
 });
 
 function make(): Orchestrator {
   const limits = { taskMs: 60_000, silenceMs: 60_000 };
-  const deskOf = () => ({ state, surface });
   const report = (fault: Fault) => expect.unreachable(fault.message);
   return new Orchestrator({
-    records: swarmRecords(store),
-    deskOf,
-    limits,
-    everyMs: 0,
-    fetchMs: 0,
-    awayMs: 1,
+    ...{ state, actions, limits },
+    ...{ writeMs: 0, fetchMs: 0, retryMs: 1 },
     now,
     report,
   });
@@ -77,7 +71,7 @@ async function connected(name: string): Promise<FakeAdapter> {
 
 async function finish(name: string, status: 'completed' | 'failed' = 'completed'): Promise<void> {
   const adapter = await connected(name);
-  surface.become(name, { kind: 'exited', exitCode: 0, signal: null, outOfMemory: false });
+  actions.become(name, { kind: 'exited', exitCode: 0, signal: null, outOfMemory: false });
   if (status === 'completed') adapter.progress('US-001', 'completed');
   adapter.completion(status);
 }
@@ -87,32 +81,32 @@ describe('of a swarm', () => {
     for (const name of ['a', 'b', 'c']) add(name);
     state.setMax(swarm, 2);
     swarm = state.current('/p');
-    orchestrator.advance('ann', '/p');
+    orchestrator.advance('/p');
   });
 
-  test('as many work at once as may, and one that fails keeps nobody from it', async () => {
+  test('as many containers work at once as the limit says, and one that fails frees its place', async () => {
     await until('a running, b running, c pending');
     await finish('a', 'failed');
     await until('a failed, b running, c running');
     await finish('b');
     await finish('c');
     await until('a failed, b completed, c completed');
-    expect(surface.calls.filter((call) => call.startsWith('begin'))).toEqual(['begin a', 'begin b', 'begin c']);
+    expect(actions.calls.filter((call) => call.startsWith('begin'))).toEqual(['begin a', 'begin b', 'begin c']);
   });
 
-  test('one that is stopped makes room; one that waits is taken off the list', async () => {
+  test('a stopped container frees its place, and one that waits leaves the queue', async () => {
     await until('a running, b running, c pending');
-    await orchestrator.stop('ann', container('c'));
+    await orchestrator.stop(container('c'));
     await until('a running, b running, c stopped');
     await connected('a');
-    const stopped = orchestrator.stop('ann', container('a'));
+    const stopped = orchestrator.stop(container('a'));
     adapters.get('a')!.output.end();
     await stopped;
     await until('a stopped, b running, c stopped');
-    expect(surface.calls).not.toContain('begin c');
+    expect(actions.calls).not.toContain('begin c');
   });
 
-  test('whoever worked is looked after again by the next daemon, and not begun again', async () => {
+  test('containers that worked go on with the next daemon and are not begun again', async () => {
     await until('a running, b running, c pending');
     await connected('b');
     orchestrator.dispose();
@@ -126,7 +120,7 @@ describe('of a swarm', () => {
     expect(state.containers(swarm).map(({ work }) => work?.attempt)).toEqual([1, 1, 1]);
   });
 
-  test('an end is waited for, but not for ever', async () => {
+  test('waiting for an end has a time-out', async () => {
     await until('a running, b running, c pending');
     await orchestrator.settled(container('a'), 5);
     await finish('a');
@@ -135,16 +129,16 @@ describe('of a swarm', () => {
   });
 });
 
-test('nothing begins in a daemon that is about to end', async () => {
+test('no container begins after dispose', async () => {
   add('a');
   orchestrator.dispose();
-  orchestrator.advance('ann', '/p');
-  expect(surface.calls).toEqual([]);
+  orchestrator.advance('/p');
+  expect(actions.calls).toEqual([]);
 });
 
-test('what a script looks after is left alone', () => {
+test('containers of scripts get no worker', () => {
   state.add(swarm, { containerId: '0123456789ab', containerName: 's', taskFilePath: 'x.json', branchName: 'b' });
-  orchestrator.advance('ann', '/p');
+  orchestrator.advance('/p');
   orchestrator.recover();
-  expect(surface.calls).toEqual([]);
+  expect(actions.calls).toEqual([]);
 });

@@ -1,23 +1,23 @@
-/** Containers of swarms as the sandboxes they are. */
+/** The actions of containers on their sandboxes. */
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
 import { canReach } from '../../model/task.ts';
 import type { StoryChange, TaskText } from '../../model/task-text.ts';
-import type { Surface } from '../../swarm/surface.ts';
 import { placeOf } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import { commitsOf, takenRef } from '../../workspace/git/bundle.ts';
 import { openFolder } from '../sandbox/data.ts';
 import { fetchCommits } from '../workspace/commits.ts';
 import type { WorkspaceParts } from '../workspace/workspaces.ts';
+import type { ContainerActions } from './container-actions.ts';
 import { readRecord } from './record-file.ts';
 
-export interface SurfaceParts extends WorkspaceParts {
+export interface ActionParts extends WorkspaceParts {
   readonly tasks: Tasks;
 }
 
-export function swarmSurface(parts: SurfaceParts): Surface {
+export function sandboxActions(parts: ActionParts): ContainerActions {
   const { store, engineOf, sandboxes, home, tasks } = parts;
   const rowOf = ({ containerId }: SwarmContainer) => store.get('sandbox', containerId);
   return {
@@ -52,15 +52,15 @@ export function swarmSurface(parts: SurfaceParts): Surface {
       const row = rowOf(container);
       if (row && !hasEnded(row.value.status)) await sandboxes.stop(row.name);
     },
-    ended: async (container, withinMs) => {
+    ended: async (container, timeoutMs) => {
       const row = rowOf(container);
-      if (row) await sandboxes.ended(row.value, AbortSignal.timeout(withinMs)).catch(() => {});
+      if (row) await sandboxes.ended(row.value, AbortSignal.timeout(timeoutMs)).catch(() => {});
     },
     fetch: async (container) => {
       const row = rowOf(container);
       if (row === null) return { tips: [], stories: [] };
       const project = row.value.spec.project!;
-      // Before the commits: what it says then is among them.
+      // Read before the fetch, so that each commit it names is among the fetched ones.
       await openFolder(parts, row.id);
       const stories = Object.entries(readRecord(home.state(row.id))?.outcome.stories ?? {});
       await fetchCommits(parts, row.value);
@@ -89,7 +89,7 @@ export function observedSandbox(sandbox: Sandbox | null, { work }: SwarmContaine
   return { kind: 'exited', exitCode, signal, outOfMemory: reason === 'oom' };
 }
 
-/** Only forward: what people did to the file meanwhile stays. */
+/** Only transitions that are allowed: edits of the owner to the file stay. */
 function storyChanges({ file }: TaskText, { work }: SwarmContainer): StoryChange[] {
   return file.userStories.flatMap(({ id, status }) => {
     const known = work?.stories[id];

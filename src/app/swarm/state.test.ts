@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetStrays, swarmRecords } from '../app/swarm/records.ts';
-import { freshWork } from '../model/swarm.ts';
-import { noProgress } from '../model/task.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
-import { SwarmState } from './state.ts';
+import { freshWork } from '../../model/swarm.ts';
+import { noProgress } from '../../model/task.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { removeOrphans, SwarmState } from './state.ts';
 
 let store: Store;
 let state: SwarmState;
@@ -13,7 +12,7 @@ let tick: number;
 beforeEach(() => {
   store = createMemoryStore();
   tick = 0;
-  state = new SwarmState('ann', swarmRecords(store), () => new Date(++tick).toISOString());
+  state = new SwarmState('ann', store, () => new Date(++tick).toISOString());
 });
 
 const entry = (containerName: string) => ({
@@ -29,7 +28,7 @@ describe('init', () => {
     const swarm = state.init('/p', false);
     expect(state.current('/p')).toEqual(swarm);
     expect(() => state.current('/q')).toThrow('"/q" has no swarm');
-    const other = new SwarmState('bob', swarmRecords(store), () => '');
+    const other = new SwarmState('bob', store, () => '');
     expect(other.find('/p')).toBeNull();
   });
 
@@ -42,12 +41,12 @@ describe('init', () => {
     expect([state.containers(first), state.containers(second)]).toEqual([[], []]);
   });
 
-  test('never gives up what Carrel looks after', () => {
+  test('refuses even with force while Carrel runs a container', () => {
     state.add(state.init('/p', false), entry('a'), { work, storyProgress: noProgress });
     expect(() => state.init('/p', true)).toThrow('the swarm has 1 pending or running');
   });
 
-  test('takes the place of what has ended', () => {
+  test('replaces a swarm whose containers have ended', () => {
     const first = state.init('/p', false);
     state.add(first, entry('a'));
     state.update(first, 'a', { status: 'failed' });
@@ -69,16 +68,16 @@ describe('a container', () => {
     expect(types).toEqual(['swarm.created', 'swarm.added', 'swarm.updated', 'swarm.dropped', 'swarm.changed']);
   });
 
-  test('is added without reading those there are, up to ten thousand', () => {
+  test('is added without a read of the others, up to ten thousand', () => {
     const swarm = state.init('/p', false);
-    const unread = () => expect.unreachable();
-    const adding = (count: number) =>
-      new SwarmState('ann', { ...swarmRecords(store), containers: unread, count: () => count }, () => '');
-    adding(9_999).add(swarm, entry('a'));
-    expect(() => adding(10_000).add(swarm, entry('b'))).toThrow('the swarm has 10000 containers');
+    store.list = () => expect.unreachable();
+    store.count = () => 9_999;
+    state.add(swarm, entry('a'));
+    store.count = () => 10_000;
+    expect(() => state.add(swarm, entry('b'))).toThrow('the swarm has 10000 containers');
   });
 
-  test('that Carrel looks after is not changed by a script', () => {
+  test('that Carrel runs cannot be changed by a script', () => {
     const swarm = state.init('/p', false);
     state.add(swarm, entry('a'), { work, storyProgress: noProgress });
     expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow('a is looked after by Carrel');
@@ -95,24 +94,24 @@ describe('a container', () => {
     expect(state.containers(swarm).map(({ containerName }) => containerName)).toEqual(['b', 'd']);
   });
 
-  test('of a swarm that a crash left without its row is forgotten', () => {
+  test('is removed at start when a crash left it without its swarm', () => {
     const swarm = state.init('/p', false);
     state.add(swarm, entry('a'));
     const row = store.get('swarm', swarm.swarmId)!;
     store.remove(row, { at: '', type: 'x', subject: '', data: {} });
-    forgetStrays(store, '');
+    removeOrphans(store, '');
     expect(store.count('container')).toBe(0);
   });
 });
 
-describe('what a script looks after and is observed', () => {
+describe("the observed state of a script's container", () => {
   const seen = (status: 'pending' | 'running') => {
     const swarm = state.init('/p', false);
     const added = state.add(swarm, entry('a'));
     return { swarm, one: status === 'pending' ? added : state.update(swarm, 'a', { status }) };
   };
 
-  test('has the status and the reason, unless the script said something meanwhile', () => {
+  test('is recorded with its reason, unless the script changed the container meanwhile', () => {
     const { swarm, one } = seen('running');
     state.settle(one, { status: 'failed', reason: 'lost' });
     expect(state.container(swarm, 'a')).toMatchObject({ status: 'failed', reason: 'lost' });
@@ -121,13 +120,13 @@ describe('what a script looks after and is observed', () => {
     expect(state.container(swarm, 'a').status).toBe('failed');
   });
 
-  test('gets from pending to completed by way of running', () => {
+  test('passes running on the way from pending to completed', () => {
     const { swarm, one } = seen('pending');
     state.settle(one, { status: 'completed', reason: null });
     expect(state.container(swarm, 'a').status).toBe('completed');
   });
 
-  test('is corrected by a script that heard its completion, and by no other word', () => {
+  test('is corrected by a script that reports completed or stopped, and by no other change', () => {
     const { swarm, one } = seen('running');
     state.settle(one, { status: 'failed', reason: 'no_completion' });
     expect(() => state.update(swarm, 'a', { status: 'running' })).toThrow('cannot become running');
@@ -135,7 +134,7 @@ describe('what a script looks after and is observed', () => {
     expect(() => state.update(swarm, 'a', { status: 'failed' })).toThrow('cannot become failed');
   });
 
-  test('that the script itself called failed stays failed', () => {
+  test('stays failed where the script itself reported that', () => {
     const { swarm } = seen('running');
     state.update(swarm, 'a', { status: 'failed' });
     expect(() => state.update(swarm, 'a', { status: 'completed' })).toThrow('cannot become completed');
