@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../test/fixtures/places.ts';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
-import { describe as surroundingsOf } from '../launch/launch.ts';
+import { surroundingsOf } from '../launch/compose.ts';
 
 let { home, store, call, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {

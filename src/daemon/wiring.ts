@@ -18,7 +18,7 @@ import { grantedOf } from '../model/service.ts';
 import { userHash } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
-import { Reconciler } from '../reconcile/reconcile.ts';
+import { createReconciler } from '../reconcile/reconciler.ts';
 import { Given } from '../secret/given.ts';
 import { Secrets } from '../secret/secret.ts';
 import { Volumes } from '../volume/volumes.ts';
@@ -62,7 +62,7 @@ export async function openParts(ground: Ground) {
     useVolumes: (sandbox) => useVolumes(ground, volumes, sandbox),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
   });
-  const reconciler = new Reconciler({ store, engineOf, places: home, data, now });
+  const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const images = openImages(home, config, store, now);

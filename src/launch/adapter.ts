@@ -3,7 +3,7 @@ import { adapterPath } from '../model/agent.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
-/** For a sandbox that runs the adapter: the adapter itself, and the Node that we run on where the host's programs lack it. */
+/** For a sandbox that runs the adapter: the adapter, and the daemon's Node where it is not below the host's /usr. */
 export const adapter: Hook = {
   surroundings: ({ spec }, places) => {
     if (spec.command[0] !== adapterPath) return {};
@@ -11,7 +11,7 @@ export const adapter: Hook = {
     return {
       mounts: [
         { kind: 'bind', source: join(places.tools, toolsName()), target: '/opt/carrel/bin', readonly: true },
-        ...(usesHost ? ourNode() : []),
+        ...(usesHost ? daemonNode() : []),
       ],
     };
   },
@@ -20,7 +20,7 @@ export const adapter: Hook = {
   },
 };
 
-function ourNode() {
+function daemonNode() {
   if (process.execPath.startsWith('/usr/')) return [];
   return [{ kind: 'bind', source: process.execPath, target: '/opt/carrel/node', readonly: true } as const];
 }

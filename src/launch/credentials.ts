@@ -3,18 +3,18 @@ import { credentialEnv } from '../model/credential.ts';
 import { insidePorts } from '../network/network.ts';
 import type { Hook } from './launch.ts';
 
-/** What a sandbox trusts besides what everybody does, as `app/credential/supply.ts` makes it before each start. */
+/** The certificate authorities that a sandbox trusts additionally. `app/credential/supply.ts` writes them before each start. */
 export const trustFiles = { authority: 'authority.pem', bundle: 'bundle.pem' } as const;
 const inside = '/run/carrel/trust';
 const authority = `${inside}/${trustFiles.authority}`;
 const bundle = `${inside}/${trustFiles.bundle}`;
 
-/** Base URLs and placeholders for credentials, and the authority that vouches for their hosts' own names. */
+/** Base URLs and placeholders for credentials, and the authority that signs certificates for their hosts. */
 export const credentials: Hook = {
   surroundings: ({ id, spec }, places) => {
-    const given = spec.credentials ?? [];
-    if (given.length === 0) return {};
-    const urls = given.map((one, at) => credentialEnv(one, `http://127.0.0.1:${insidePorts.credential + at}`));
+    const grants = spec.credentials ?? [];
+    if (grants.length === 0) return {};
+    const urls = grants.map((one, at) => credentialEnv(one, `http://127.0.0.1:${insidePorts.credential + at}`));
     return {
       mounts: [{ kind: 'bind', source: join(places.sandbox(id), 'trust'), target: inside, readonly: true }],
       env: Object.assign({}, ...urls, trustEnv),
@@ -22,7 +22,7 @@ export const credentials: Hook = {
   },
 };
 
-/** Those that take one more authority get one; the rest want to know all there are. */
+/** Some programs take an additional authority; the others take a bundle with all of them. */
 const trustEnv = {
   NODE_EXTRA_CA_CERTS: authority,
   DENO_CERT: authority,

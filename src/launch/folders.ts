@@ -5,7 +5,7 @@ import type { Mount } from '../model/mount.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Hook, Places } from './launch.ts';
 
-/** What persists as long as the sandbox does: its data, and its home, laid over that of its user. */
+/** What persists as long as the sandbox: its data, and its home, an overlay over the home of its user. */
 export const folders: Hook = {
   surroundings: (sandbox, places) => ({
     mounts: [
@@ -26,7 +26,7 @@ function homeOf(sandbox: Sandbox, places: Places): Mount {
   return places.overlays ? overHome(sandbox, places) : copiedHome(sandbox, places);
 }
 
-/** The volume itself, as any other volume of the user. */
+/** The user's home volume itself, mounted like any other volume. */
 function sharedHome({ spec }: Sandbox, places: Places): Mount {
   const source = places.userHome(spec.user);
   return { kind: 'bind', source, target: '/home/agent', readonly: false, volume: basename(source), mapOwner: true };
@@ -38,12 +38,12 @@ function overHome({ id, spec }: Sandbox, places: Places): Mount {
     lower: places.userHome(spec.user),
     folder: join(places.state(id), 'home'),
     target: '/home/agent',
-    // Without root that would make agent the person, also where no project asks for it.
+    // Without root, mapping would give agent the id of the person who runs the daemon, even without a project.
     mapOwner: !places.rootless,
   };
 }
 
-/** Where the kernel cannot lay one folder over another, as on an overlay. */
+/** For filesystems that an overlay cannot be mounted on, such as an overlay. */
 function copiedHome({ id }: Sandbox, places: Places): Mount {
   const source = join(places.state(id), 'home/tree');
   return { kind: 'bind', source, target: '/home/agent', readonly: false, own: true };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { gitSettings } from './identity.ts';
 
-it('an author is written as git reads it back, quotes and backslashes included', () => {
+it('gitSettings quotes an author with quotes and backslashes for git', () => {
   expect(gitSettings({ name: 'Ada "the first" \\ Lovelace; #1', email: 'ada@example.org' })).toBe(
     [
       '[include]\n\tpath = /etc/gitconfig',

@@ -7,7 +7,7 @@ import type { Hook } from './launch.ts';
 export const metadataPath = '/run/carrel/metadata';
 const gitFile = 'gitconfig';
 
-/** Who the sandbox is, as files and under the names that agents already look for. */
+/** Id, name and author of the sandbox, as files and as the variables that agents look for. */
 export const identity: Hook = {
   surroundings: ({ id, spec }, places) => ({
     mounts: [
@@ -30,21 +30,21 @@ export const identity: Hook = {
     const folder = join(places.sandbox(sandbox.id), 'metadata');
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);
-    // Written at every start, before anybody reads it: it need not survive a power cut.
+    // Written at every start before it is read, so it need not survive a power cut.
     writeFileSync(join(folder, 'sandbox.json'), `${JSON.stringify(metadata(sandbox), null, 2)}\n`, { mode: 0o644 });
     if (sandbox.spec.author) writeFileSync(join(folder, gitFile), gitSettings(sandbox.spec.author), { mode: 0o644 });
   },
 };
 
 /**
- * In the place of the system's settings, which it includes: those of the agent's home and of the project go before. So the
- * agent can still set another name, and a project that names its author keeps it.
+ * Replaces the system's git settings and includes them. Settings in the agent's home and in the project have precedence, so
+ * the agent can set another name and a project that names its author keeps it.
  */
 export function gitSettings({ name, email }: Author): string {
   return `[include]\n\tpath = /etc/gitconfig\n[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`;
 }
 
-/** As git reads it back. */
+/** Quoted for git's config parser. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
 }

@@ -9,7 +9,7 @@ import type { Hook } from './launch.ts';
 const url = `http://127.0.0.1:${insidePorts.proxy}`;
 const direct = 'localhost,127.0.0.1,::1';
 
-/** What tools look for that are to use a proxy. Some know the small letters only, some the capitals. */
+/** The variables by which tools find a proxy. Some tools read only lower case, some only upper case. */
 const proxyEnv: Readonly<Record<string, string>> = {
   HTTP_PROXY: url,
   http_proxy: url,
@@ -28,41 +28,40 @@ const proxyEnv: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 };
 
-/** Where `identity.ts` has a folder inside, so that it is there for whoever gets a network later. */
+/** In the folder that `identity.ts` mounts in every sandbox, so that it is there when a network is allowed later. */
 const preload = 'node-proxy.cjs';
 const preloadOption = `--require=${metadataPath}/${preload}`;
 
-/** How the sandbox reaches what it may reach. */
+/** Makes Node inside use the proxy. */
 export const network: Hook = {
   surroundings: () => ({}),
   prepare: ({ id }, places) =>
     copyFileSync(join(dist, 'launch', preload), join(places.sandbox(id), 'metadata', preload)),
 };
 
-/** Of the sandbox itself, or of what runs in it with `more`, also where it had no network when it started. */
+/** The environment for a network: of the sandbox's command, or of an exec with `more`, which may begin after a network was allowed. */
 export function networkEnv(
   spec: SandboxSpec,
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
-  if (!asks(spec)) return more;
+  if (!usesProxy(spec)) return more;
   const asked = { ...spec.env, ...more };
   const options = [preloadOption, asked.NODE_OPTIONS].filter((one) => one !== undefined);
   return { ...proxyEnv, ...asked, NODE_OPTIONS: options.join(' ') };
 }
 
-/** There is something to ask the proxy for. */
-function asks({ network: given, credentials }: SandboxSpec): boolean {
-  return (given?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
+function usesProxy({ network: rules, credentials }: SandboxSpec): boolean {
+  return (rules?.allow.length ?? 0) > 0 || (credentials?.length ?? 0) > 0;
 }
 
-/** What the proxy opens last for it (`network/proxy/sandbox-ports.ts`); undefined: it opens nothing. */
+/** The port that the proxy opens last for the sandbox (`network/proxy/sandbox-ports.ts`); undefined: it opens none. */
 function lastPort(spec: SandboxSpec): number | undefined {
-  return asks(spec) ? insidePorts.proxy : spec.services?.at(-1)?.port;
+  return usesProxy(spec) ? insidePorts.proxy : spec.services?.at(-1)?.port;
 }
 
 /**
- * Ports are in hexadecimal, as the kernel lists them; `0A` is a socket that listens. Ten seconds: under a runtime with a network
- * of its own there is nothing to be seen, and a service that is not declared any more does not come.
+ * Ports are in hexadecimal, as the kernel lists them; `0A` is a socket that listens. It waits ten seconds at most: under a
+ * runtime with its own network stack the socket is not listed, and a service that is no longer declared never listens.
  */
 const waitFor = (port: number) => `
 heard() { while read -r _ at _ state _; do [ "\${at##*:} $state" = '${port.toString(16).toUpperCase()} 0A' ] && return 0; done </proc/net/tcp; return 1; }
@@ -71,8 +70,8 @@ until heard || [ $tries -ge 1000 ]; do tries=$((tries + 1)); sleep 0.01; done
 exec "$@"`;
 
 /**
- * On a Docker Engine a sandbox's network namespace comes with its command, and nothing can listen in it before. So the command
- * waits inside for the proxy, however many daemons die meanwhile.
+ * On a Docker Engine the network namespace of a sandbox is created with its command, so the proxy cannot listen there earlier.
+ * The command waits inside for the proxy instead, also when the daemon dies and is replaced meanwhile.
  */
 export function commandOf(spec: SandboxSpec): readonly string[] {
   const port = lastPort(spec);

@@ -1,26 +1,26 @@
 /**
- * Loaded by every Node inside a sandbox that has a network (NODE_OPTIONS), before its program. From 22.21 and 24.5 on Node
- * itself uses the proxy of its environment when NODE_USE_ENV_PROXY is set; for an older one this does the same: fetch, and
- * http and https with their global agents, ask the proxy for a tunnel. A program that brings an agent or a dispatcher of its
- * own keeps it. It needs no package, and nothing newer than Node 18.
+ * Every Node inside a sandbox with a network loads this before its program (NODE_OPTIONS). From 22.21 and 24.5 on, Node itself
+ * uses the proxy of its environment when NODE_USE_ENV_PROXY is set. For older versions this file does the same: fetch, and
+ * http and https with their global agents, ask the proxy for a tunnel. A program that sets its own agent or dispatcher keeps
+ * it. The file needs no package, and nothing newer than Node 18.
  */
 type Socket = import('node:net').Socket;
 type Done = (error: Error | null, socket?: Socket) => void;
 
-interface Place {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** What http and https hand to the createConnection of an agent. */
-type AgentPlace = import('node:https').RequestOptions & { readonly socket?: unknown };
+/** What http and https pass to the createConnection of an agent. */
+type AgentAddress = import('node:https').RequestOptions & { readonly socket?: unknown };
 
 interface Connecting {
-  createConnection(options: AgentPlace, done: Done): unknown;
+  createConnection(options: AgentAddress, done: Done): unknown;
 }
 
-/** What undici hands to a connect function. */
-interface FetchPlace {
+/** What undici passes to a connect function. */
+interface FetchAddress {
   readonly protocol: string;
   readonly hostname: string;
   readonly port: string;
@@ -41,8 +41,8 @@ if (!usesEnvironment) {
   const { connect, isIP } = require('node:net') as typeof import('node:net');
   const { connect: connectTls } = require('node:tls') as typeof import('node:tls');
 
-  /** A connection to there through the proxy, on which nothing was said yet. */
-  const openTunnel = (proxy: URL, { host, port }: Place, done: Done): void => {
+  /** Opens a connection to the address through the proxy. Nothing was sent on it yet. */
+  const openTunnel = (proxy: URL, { host, port }: Address, done: Done): void => {
     const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
     const request = http.request({
       method: 'CONNECT',
@@ -69,10 +69,10 @@ if (!usesEnvironment) {
     const agent = module.globalAgent as unknown as Connecting;
     const direct = agent.createConnection;
     agent.createConnection = function (options, done) {
-      const place = { host: String(options.host ?? 'localhost'), port: Number(options.port ?? usualPort) };
-      const proxy = options.socketPath || options.socket ? null : proxyFor(module === https, place);
+      const address = { host: String(options.host ?? 'localhost'), port: Number(options.port ?? usualPort) };
+      const proxy = options.socketPath || options.socket ? null : proxyFor(module === https, address);
       if (proxy === null) return direct.call(this, options, done);
-      openTunnel(proxy, place, (error, socket) => {
+      openTunnel(proxy, address, (error, socket) => {
         if (error || module === http) done(error, socket);
         else done(null, direct.call(this, { ...options, socket }, done) as Socket);
       });
@@ -82,14 +82,14 @@ if (!usesEnvironment) {
   patchAgent(http, 80);
   patchAgent(https, 443);
 
-  /** The connect function of a dispatcher. `given` is what the program wants of its TLS. */
+  /** The connect function of a dispatcher. `options` are the program's TLS options. */
   const connectorWith =
-    (given: object) =>
-    ({ protocol, hostname: host, port, servername }: FetchPlace, done: Done): void => {
+    (options: object) =>
+    ({ protocol, hostname: host, port, servername }: FetchAddress, done: Done): void => {
       const isSecure = protocol === 'https:';
-      const place = { host, port: Number(port || (isSecure ? 443 : 80)) };
+      const address = { host, port: Number(port || (isSecure ? 443 : 80)) };
       const name = servername || host;
-      const tls = { ALPNProtocols: ['http/1.1'], ...given, ...place, servername: isIP(name) ? '' : name };
+      const tls = { ALPNProtocols: ['http/1.1'], ...options, ...address, servername: isIP(name) ? '' : name };
       const finish = (socket: Socket, event: string): void => {
         const settle: Done = (error) => {
           socket.off(event, opened).off('error', settle);
@@ -98,17 +98,17 @@ if (!usesEnvironment) {
         const opened = () => settle(null);
         socket.setNoDelay(true).once(event, opened).once('error', settle);
       };
-      const proxy = proxyFor(isSecure, place);
+      const proxy = proxyFor(isSecure, address);
       if (proxy !== null)
-        openTunnel(proxy, place, (error, socket) => {
+        openTunnel(proxy, address, (error, socket) => {
           if (error || !isSecure) done(error, socket);
           else finish(connectTls({ ...tls, socket: socket! }), 'secureConnect');
         });
       else if (isSecure) finish(connectTls(tls), 'secureConnect');
-      else finish(connect(place), 'connect');
+      else finish(connect(address), 'connect');
     };
 
-  /** Of the same class and with the same options as the one there is, which is made when undici is loaded. */
+  /** The new dispatcher has the class and the options of the current one, which is made when undici is loaded. */
   const replaceDispatcher = (): void => {
     const key = Symbol.for('undici.globalDispatcher.1');
     void globalThis.Response;
@@ -124,7 +124,7 @@ if (!usesEnvironment) {
   const builtin = globalThis.fetch;
   let isReady = false;
   if (typeof builtin === 'function') {
-    // Undici takes longer to load than most programs to start, so it is left until somebody fetches.
+    // Undici takes longer to load than most programs take to start, so it is loaded at the first fetch.
     globalThis.fetch = function fetch(...args) {
       if (!isReady) replaceDispatcher();
       isReady = true;
@@ -133,11 +133,11 @@ if (!usesEnvironment) {
   }
 }
 
-/** Null: without a proxy. */
-function proxyFor(isSecure: boolean, place: Place): URL | null {
+/** Null: connect without a proxy. */
+function proxyFor(isSecure: boolean, address: Address): URL | null {
   const { env } = process;
   const text = isSecure ? (env.https_proxy ?? env.HTTPS_PROXY) : (env.http_proxy ?? env.HTTP_PROXY);
-  if (!text || isDirect(env.no_proxy ?? env.NO_PROXY ?? '', place)) return null;
+  if (!text || isDirect(env.no_proxy ?? env.NO_PROXY ?? '', address)) return null;
   try {
     const url = new URL(text);
     return url.protocol === 'http:' ? url : null;
@@ -146,8 +146,8 @@ function proxyFor(isSecure: boolean, place: Place): URL | null {
   }
 }
 
-/** A name is for those below it, too; with a port it is for that one only. */
-function isDirect(list: string, { host, port }: Place): boolean {
+/** An entry of NO_PROXY also covers subdomains; with a port it covers that port only. */
+function isDirect(list: string, { host, port }: Address): boolean {
   const name = host.toLowerCase();
   return list
     .toLowerCase()

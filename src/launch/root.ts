@@ -1,4 +1,4 @@
-/** Turns what the user named as root filesystem into a directory: a directory as it is, a tarball unpacked once. */
+/** Makes a directory of the root filesystem that the user named: a directory is used as it is, a tarball is unpacked once. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export async function prepareRoot(rootfs: string | null, places: Places): Promis
   return { kind: 'directory', path: await unpacked(rootfs, places) };
 }
 
-/** Named by its content, so each archive is unpacked once and a changed one is unpacked again. */
+/** The folder is named by the archive's content, so each archive is unpacked once and a changed one again. */
 async function unpacked(archive: string, places: Places): Promise<string> {
   const target = join(places.images, await digest(archive));
   if (existsSync(target)) return target;
@@ -35,7 +35,7 @@ async function unpacked(archive: string, places: Places): Promise<string> {
   return target;
 }
 
-/** Somebody who unpacked the same at the same time was first: theirs is as good. */
+/** Another start may have unpacked the same archive at the same time: its folder has the same content. */
 function putInPlace(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -62,7 +62,7 @@ async function unpack(archive: string, target: string): Promise<void> {
   throw unpackFault(archive, stderr);
 }
 
-/** tar says what is wrong first, and last only that something was. */
+/** The first line of tar's output names the problem; the last says only that there was one. */
 export function unpackFault(archive: string, stderr: string): Fault {
   if (/No space left/.test(stderr)) {
     return new Fault('exhausted', `there is no room to unpack ${archive}`, { hint: 'Free some space: carrel rm NAME' });

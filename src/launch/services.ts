@@ -1,7 +1,7 @@
 import { serviceEnv } from '../model/service.ts';
 import type { Hook } from './launch.ts';
 
-/** Where the services are that it was granted. */
+/** The addresses of the services that the sandbox may use. */
 export const services: Hook = {
   surroundings: ({ spec }) => ({ env: Object.assign({}, ...(spec.services ?? []).map(serviceEnv)) }),
 };

@@ -6,13 +6,13 @@ const tmpShare = 0.5;
 const ownFolders = ['/home/agent/.local/bin', '/opt/carrel/bin'];
 export const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Ours first, then those of the image, then those of every system. */
+/** Own folders first, then those of the image, then those of every system. */
 function searchPath(image: string): string {
   const named = image.split(':').filter((folder) => folder.startsWith('/'));
   return [...new Set([...ownFolders, ...named, ...systemFolders])].join(':');
 }
 
-/** What every program expects of a system. */
+/** What programs expect on every system. */
 export const system: Hook = {
   surroundings: ({ spec }) => ({
     cwd: '/home/agent',

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(join(folder, '..'), { recursive: true }));
 
-test('the adapter is there once, whole, and for everybody to read', () => {
+test('prepareTools makes one complete copy that every user can read', () => {
   prepareTools(folder);
   const made = statSync(join(folder, toolsName())).ino;
   prepareTools(folder);
@@ -23,7 +23,7 @@ test('the adapter is there once, whole, and for everybody to read', () => {
     expect(existsSync(join(folder, toolsName(), 'lib', name))).toBe(true);
 });
 
-test('other versions and what was cut short go', () => {
+test('sweepTools removes other versions and incomplete copies', () => {
   prepareTools(folder);
   for (const name of ['0123456789abcdef', 'new-abc']) mkdirSync(join(folder, name));
   sweepTools(folder);

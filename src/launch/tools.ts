@@ -1,6 +1,6 @@
 /**
- * The adapter as a folder that can be mounted: its programs, each a file of the build, and what starts them. A copy, so that
- * an installation can be renewed while sandboxes run; named after its content, and made once.
+ * The adapter as a folder that can be mounted: its programs, each a file of the build, and scripts that start them. It is a
+ * copy, so that an installation can be updated while sandboxes run. It is named after its content and made once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -19,10 +19,10 @@ import { basename, join } from 'node:path';
 import { dist } from '../lib/package.ts';
 import { adapterPath } from '../model/agent.ts';
 
-/** Programs, and the files they are. */
+/** Programs by name, and their files in the build. */
 const programs = { [basename(adapterPath)]: 'agent/main.js', 'demo-agent': 'agent/demo.js' };
 
-/** Looks for Node where no agent can put one. */
+/** Searches Node only in folders that no agent can write to. */
 function launcher(file: string): string {
   return `#!/bin/sh
 for node in ${process.execPath} /opt/carrel/node /usr/local/bin/node /usr/bin/node; do
@@ -55,7 +55,7 @@ export function prepareTools(folder: string): void {
   renameSync(temporary, target);
 }
 
-/** Those of other versions, while nothing runs that could have them mounted. */
+/** Removes other versions. Call it only while no sandbox runs, as one could have them mounted. */
 export function sweepTools(folder: string): void {
   if (!existsSync(folder)) return;
   const others = readdirSync(folder).filter((name) => name !== toolsName());

@@ -1,6 +1,6 @@
 import type { Hook } from './launch.ts';
 
-/** Named storage that outlives the sandbox. It is the user's, and inside agent is the user. */
+/** Named storage that outlives the sandbox. It belongs to the user, and agent inside is mapped to that user. */
 export const volumes: Hook = {
   surroundings: ({ spec }, places) => ({
     mounts: (spec.volumes ?? []).map(({ name, target, readonly }) => ({

@@ -1,4 +1,4 @@
-/** Keeps reconciling: at the start everything, then whatever an engine hints at, and all of it again now and then. */
+/** Keeps sandboxes settled: all of them at the start, then each that an engine reports as changed, and all of them every 30 seconds. */
 import type { Engines } from '../engine/engines.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import { hasEnded } from '../model/sandbox.ts';
@@ -24,7 +24,7 @@ export class Loop {
     this.#parts = parts;
   }
 
-  /** Returns when everything that a crash left behind has been dealt with. */
+  /** Returns when all sandboxes are settled and all that a crash left behind is cleaned up. */
   async start(): Promise<void> {
     this.#forget = this.#parts.engines.onChange((id) => void this.wake(id));
     await this.#swept();
@@ -33,7 +33,7 @@ export class Loop {
     this.#timer.unref();
   }
 
-  /** A daemon that died right after recording an end has not freed what the sandbox held. */
+  /** A daemon that died right after recording an end has not freed the resources of the sandbox. */
   async #freeEnded(): Promise<void> {
     const { store, engines, report } = this.#parts;
     for (const { id, value } of store.list('sandbox').filter(({ value }) => hasEnded(value.status))) {

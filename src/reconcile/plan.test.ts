@@ -25,11 +25,11 @@ function exited(exit: Partial<Exit>): Observed {
   return { kind: 'exited', exit: { exitCode: 0, signal: null, outOfMemory: false, ...exit } };
 }
 
-describe('the table of reconciliation', () => {
+describe('what was recorded and what is observed', () => {
   it.each([
     ['pending, launched', { state: 'pending', ...launched } as const],
     ['running', running],
-  ])('%s, not there: failed, lost', (_, status) => {
+  ])('%s, absent: failed with reason lost', (_, status) => {
     expect(plan(sandbox(status), absent)).toEqual({ action: 'conclude', state: 'failed', reason: 'lost', exit: null });
   });
 
@@ -53,7 +53,7 @@ describe('the table of reconciliation', () => {
     expect(plan(sandbox(running), paused)).toMatchObject({ action: 'conclude', state: 'stopped', reason: 'paused' });
   });
 
-  it('running, its keeper lost: noted once, and noted again when there is one', () => {
+  it('running, its keeper lost: noted once, and noted again when there is a keeper', () => {
     const lost: Observed = { ...alive, trouble: 'keeper lost' };
     expect(plan(sandbox(running), lost)).toEqual({ action: 'note', trouble: 'keeper lost' });
     expect(plan(sandbox({ ...running, reason: 'keeper lost' }), lost)).toBeNull();
@@ -68,15 +68,15 @@ describe('the table of reconciliation', () => {
     for (const observed of [absent, exited({ exitCode: 9 })]) expect(plan(sandbox({ state }), observed)).toBeNull();
   });
 
-  it('ended, yet something runs: that is ended too, the record stays', () => {
+  it('ended, but something runs: stopped, and the record is unchanged', () => {
     for (const observed of [alive, created, paused]) {
       expect(plan(sandbox({ state: 'failed' }), observed)).toEqual({ action: 'stop' });
     }
   });
 });
 
-describe('what was asked for', () => {
-  it('starts what was never launched, also when a crash left it created', () => {
+describe('the spec', () => {
+  it('starts a sandbox that was never launched, also when a crash left it created', () => {
     for (const observed of [absent, created]) expect(plan(sandbox({}), observed)).toEqual({ action: 'start' });
   });
 
@@ -84,11 +84,11 @@ describe('what was asked for', () => {
     expect(plan(sandbox({}), exited({ exitCode: 4 }))).toMatchObject({ action: 'conclude', state: 'failed' });
   });
 
-  it('has nothing to do for what runs as asked', () => {
+  it('needs no step when the sandbox runs as asked', () => {
     expect(plan(sandbox(running), alive)).toBeNull();
   });
 
-  it('stops what runs, then records it as stopped whatever its code', () => {
+  it('stops a running sandbox, then records it as stopped whatever its exit code', () => {
     expect(plan(sandbox(running, { desired: 'stopped' }), alive)).toEqual({ action: 'stop' });
     expect(plan(sandbox(running, { desired: 'stopped' }), exited({ exitCode: 143, signal: 'SIGTERM' }))).toMatchObject({
       action: 'conclude',
@@ -97,7 +97,7 @@ describe('what was asked for', () => {
     });
   });
 
-  it('stops what had not begun without starting it', () => {
+  it('records a sandbox that had not begun as stopped without starting it', () => {
     expect(plan(sandbox({}, { desired: 'stopped' }), absent)).toMatchObject({ action: 'conclude', state: 'stopped' });
   });
 
@@ -109,13 +109,13 @@ describe('what was asked for', () => {
     expect(plan(sandbox({ state: 'stopped' }, removed), absent)).toEqual({ action: 'forget' });
   });
 
-  it('removes by itself what was asked to, once nobody reads from it', () => {
+  it('removes a sandbox with autoRemove once no client reads from it', () => {
     const done = sandbox({ state: 'completed' }, { autoRemove: true });
     expect(plan(done, exited({}), true)).toBeNull();
     expect(plan(done, exited({}), false)).toEqual({ action: 'clear' });
   });
 
-  it('takes up a new attempt after the last one is out of the engine', () => {
+  it('renews the attempt after the last one was cleared from the engine', () => {
     const again = sandbox({ state: 'failed', attempt: 1 }, { attempt: 2 });
     expect(plan(again, exited({}))).toEqual({ action: 'clear' });
     expect(plan(again, absent)).toEqual({ action: 'renew' });

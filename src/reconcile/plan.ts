@@ -1,19 +1,19 @@
 /**
- * What to do next about one sandbox, decided from its record and from what is so. Pure: the same in, the same out.
+ * Decides the next step for one sandbox from its record and its observed state. Pure.
  *
- * One step at a time; after each step everything is read again. The order of steps is what makes crashes harmless: the
- * record is written before the engine acts, and forgotten only after the engine has nothing left.
+ * It names one step at a time; after each step everything is read again. The order of steps makes crashes harmless: the
+ * record is written before the engine acts, and removed only after the engine holds nothing.
  */
 import type { Exit, Observed, Started, Trouble } from '../engine/engine.ts';
 import { hasEnded, type Sandbox, type SandboxSpec, type SandboxState, type SandboxStatus } from '../model/sandbox.ts';
 
-export type Step =
-  /** Take up a new attempt, after the last one is out of the engine. */
+export type SandboxStep =
+  /** Reset the status for a new attempt, after the last one was cleared from the engine. */
   | { readonly action: 'renew' }
   | { readonly action: 'start' }
   | { readonly action: 'adopt'; readonly started: Started }
   | { readonly action: 'stop' }
-  /** It runs, but not as it should, or does so again. */
+  /** It runs, and its trouble has changed: record that. */
   | { readonly action: 'note'; readonly trouble: Trouble | null }
   | {
       readonly action: 'conclude';
@@ -21,17 +21,17 @@ export type Step =
       readonly reason: string | null;
       readonly exit: Exit | null;
     }
-  /** Take an ended sandbox out of the engine; its own data stays. */
+  /** Remove an ended sandbox from the engine; its data stays. */
   | { readonly action: 'clear' }
-  /** Data and record go. */
+  /** Remove data and record. */
   | { readonly action: 'forget' };
 
-export type Action = Step['action'];
+export type Action = SandboxStep['action'];
 
 type Running = Extract<Observed, { kind: 'running' }>;
 
-/** `held`: a client is still reading, so an ended sandbox does not remove itself yet. */
-export function plan(sandbox: Sandbox, observed: Observed, held = false): Step | null {
+/** `held`: a client is still reading, so a sandbox with autoRemove is not removed yet. */
+export function plan(sandbox: Sandbox, observed: Observed, held = false): SandboxStep | null {
   const { spec, status } = sandbox;
   if (hasEnded(status)) return planEnded(sandbox, observed, held);
   if (observed.kind === 'exited') return concludeExit(sandbox, observed.exit);
@@ -41,13 +41,13 @@ export function plan(sandbox: Sandbox, observed: Observed, held = false): Step |
   return wasLaunched(status) ? conclude('failed', 'lost', null) : { action: 'start' };
 }
 
-function planRunning(status: SandboxStatus, { started, ...observed }: Running): Step | null {
+function planRunning(status: SandboxStatus, { started, ...observed }: Running): SandboxStep | null {
   if (!wasLaunched(status)) return { action: 'adopt', started };
   const trouble = observed.trouble ?? null;
   return status.reason === trouble ? null : { action: 'note', trouble };
 }
 
-function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): Step | null {
+function planEnded({ spec, status }: Sandbox, observed: Observed, held: boolean): SandboxStep | null {
   const leaves = spec.desired === 'removed' || (spec.autoRemove && !status.kept && !held);
   const returns = spec.desired === 'running' && spec.attempt > status.attempt;
   if (!leaves && !returns) return mayRun(observed) ? { action: 'stop' } : null;
@@ -59,7 +59,7 @@ function mayRun(observed: Observed): boolean {
   return observed.kind !== 'absent' && observed.kind !== 'exited';
 }
 
-function planStop({ stopReason = null }: SandboxSpec, observed: Observed): Step {
+function planStop({ stopReason = null }: SandboxSpec, observed: Observed): SandboxStep {
   return observed.kind === 'absent' ? conclude('stopped', stopReason, null) : { action: 'stop' };
 }
 
@@ -68,13 +68,13 @@ function wasLaunched(status: SandboxStatus): boolean {
 }
 
 /** An end that was asked for is `stopped`, whatever code it ended with. */
-function concludeExit({ spec }: Sandbox, exit: Exit): Step {
+function concludeExit({ spec }: Sandbox, exit: Exit): SandboxStep {
   if (spec.desired !== 'running') return conclude('stopped', spec.stopReason ?? null, exit);
   if (exit.outOfMemory && exit.exitCode !== 0) return conclude('failed', 'oom', exit);
   if (exit.exitCode === 0) return conclude('completed', null, exit);
   return conclude('failed', exit.signal ? `killed by ${exit.signal}` : `exited with ${exit.exitCode}`, exit);
 }
 
-function conclude(state: SandboxState, reason: string | null, exit: Exit | null): Step {
+function conclude(state: SandboxState, reason: string | null, exit: Exit | null): SandboxStep {
   return { action: 'conclude', state, reason, exit };
 }

@@ -15,7 +15,7 @@ import { chooseRuntime } from '../../src/engine/local/runtime.ts';
 import { maxProcesses, processSpec, runtimeSpec } from '../../src/engine/local/spec.ts';
 import { openStage, stage } from '../../src/engine/local/stage.ts';
 import { initMount } from '../../src/engine/local/start.ts';
-import { composeLaunch } from '../../src/launch/launch.ts';
+import { composeLaunch } from '../../src/launch/compose.ts';
 import { samplePlaces } from '../fixtures/places.ts';
 import { timeProgram } from './program.ts';
 import { record } from './record.ts';

@@ -13,7 +13,7 @@ import { openContext } from '../../src/engine/local/context.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { currentHandle } from '../../src/engine/local/observe.ts';
 import { Loop } from '../../src/reconcile/loop.ts';
-import { Reconciler } from '../../src/reconcile/reconcile.ts';
+import { createReconciler } from '../../src/reconcile/reconciler.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { oneEngine } from '../fixtures/engines.ts';
@@ -54,7 +54,7 @@ const store = openSqliteStore(join(folder, 'carrel.db'));
 try {
   await fillStore(store);
   const now = () => new Date().toISOString();
-  const reconciler = new Reconciler({ store, engineOf: () => looking, places: home, data: plainData(home), now });
+  const reconciler = createReconciler({ store, engineOf: () => looking, places: home, data: plainData(home), now });
   const report = (id: string, fault: Error) => {
     throw new Error(`${id} was not settled: ${fault.message}`);
   };

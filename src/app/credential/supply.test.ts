@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { samplePlaces } from '../../../test/fixtures/places.ts';
 import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
-import { describe as surroundingsOf } from '../../launch/launch.ts';
+import { surroundingsOf } from '../../launch/compose.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
 import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
 import { createMemoryStore } from '../../store/memory.ts';

@@ -14,7 +14,7 @@ import { readFacts } from '../../engine/local/probe/facts.ts';
 import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../../engine/local/probe/run.ts';
 import { tracesOf } from '../../engine/local/probe/traces.ts';
 import { failure, ok, warning } from '../../engine/probe-row.ts';
-import { describe } from '../../launch/launch.ts';
+import { surroundingsOf } from '../../launch/compose.ts';
 import { packageFolder } from '../../lib/package.ts';
 import { run } from '../../lib/run.ts';
 import { asFault, isFault } from '../../model/fault.ts';
@@ -112,7 +112,7 @@ async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]
   const sandbox = store.get('sandbox', view.id)?.value;
   if (!sandbox) return [];
   const { limits, demanded } = sandbox.spec;
-  const environment = Object.keys(describe(sandbox, home).env);
+  const environment = Object.keys(surroundingsOf(sandbox, home).env);
   const { handle } = sandbox.status;
   const facts = readFacts({ environment, limits, enforced: demanded, home: home.home }, handle);
   const inside = insideOf(engine, view.id, handle);

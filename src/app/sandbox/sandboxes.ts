@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { SandboxRequest, SandboxView, StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
-import { describe, type Places } from '../../launch/launch.ts';
+import { surroundingsOf } from '../../launch/compose.ts';
+import type { Places } from '../../launch/launch.ts';
 import { MadeJson } from '../../lib/made-json.ts';
 import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
@@ -317,7 +318,7 @@ export class Sandboxes {
 
   /** Where commands run that do not say where. */
   cwd(sandbox: Sandbox): string {
-    return describe(sandbox, this.#parts.places).cwd;
+    return surroundingsOf(sandbox, this.#parts.places).cwd;
   }
 
   async stats(): Promise<StatsView[]> {

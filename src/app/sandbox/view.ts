@@ -1,6 +1,7 @@
 /** A sandbox as the API shows it. */
 import type { SandboxView } from '../../api/sandbox.ts';
-import { describe, type Places } from '../../launch/launch.ts';
+import { surroundingsOf } from '../../launch/compose.ts';
+import type { Places } from '../../launch/launch.ts';
 import type { Mount } from '../../model/mount.ts';
 import { noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
@@ -34,7 +35,7 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     startedAt: status.startedAt,
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },
-    mounts: describe(sandbox, places).mounts.map(mountView),
+    mounts: surroundingsOf(sandbox, places).mounts.map(mountView),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     services: (spec.services ?? []).map((one) => ({ ...one })),
     network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },

@@ -11,7 +11,7 @@ import { createFakeEngine } from '../../engine/fake.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultLimits } from '../../model/limits.ts';
 import { initialStatus } from '../../model/sandbox.ts';
-import { Reconciler } from '../../reconcile/reconcile.ts';
+import { createReconciler } from '../../reconcile/reconciler.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { inside, saveBundle } from './commits.ts';
 
@@ -101,7 +101,7 @@ describe('a task inside', () => {
 
   async function running() {
     const [store, engine, places] = [createMemoryStore(), createFakeEngine(), samplePlaces(folder)];
-    const reconciler = new Reconciler({
+    const reconciler = createReconciler({
       store,
       engineOf: () => engine,
       places,

@@ -5,7 +5,7 @@ import { sampleSpec } from '../../../test/fixtures/sandbox.ts';
 import { createFakeEngine, type FakeEngine } from '../../engine/fake.ts';
 import { Exclusive } from '../../lib/exclusive.ts';
 import { initialStatus, withSpec } from '../../model/sandbox.ts';
-import { Reconciler } from '../../reconcile/reconcile.ts';
+import { createReconciler } from '../../reconcile/reconciler.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Row, Store } from '../../store/store.ts';
 import { type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
@@ -21,7 +21,7 @@ let row: Row<'sandbox'>;
 beforeEach(() => {
   store = createMemoryStore();
   engine = createFakeEngine();
-  const reconciler = new Reconciler({
+  const reconciler = createReconciler({
     store,
     engineOf: () => engine,
     places: samplePlaces('/h'),

@@ -17,7 +17,8 @@ import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { Loop } from './loop.ts';
 import { removeOrphans } from './orphans.ts';
-import { Reconciler } from './reconcile.ts';
+import type { Reconciler } from './reconcile.ts';
+import { createReconciler } from './reconciler.ts';
 
 const id = '0123456789abcdef';
 const at = '2026-01-01T00:00:00.000Z';
@@ -45,10 +46,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** As a new daemon would: nothing is known but what the store and the engine hold. */
+/** Like a new daemon: it knows only what the store and the engine hold. */
 function open(over: FakeEngine): Reconciler {
   const places = samplePlaces(home);
-  return new Reconciler({ store, engineOf: () => over, places, data: plainData(places), now: () => at });
+  return createReconciler({ store, engineOf: () => over, places, data: plainData(places), now: () => at });
 }
 
 function insert(change: Partial<SandboxSpec> = {}): void {
@@ -70,14 +71,14 @@ function status(): SandboxStatus {
 }
 
 describe('settle', () => {
-  it('starts, and then has nothing to do', async () => {
+  it('starts a sandbox, and then finds no step left', async () => {
     insert();
     await reconciler.settle(id);
     expect(status()).toMatchObject({ state: 'running', startedAt: at });
     expect(await reconciler.turn(id)).toBeNull();
   });
 
-  it('records what ended', async () => {
+  it('records the end of a sandbox', async () => {
     insert();
     await reconciler.settle(id);
     engine.end(id, { exitCode: 3 });
@@ -85,7 +86,7 @@ describe('settle', () => {
     expect(status()).toMatchObject({ state: 'failed', exitCode: 3, finishedAt: at });
   });
 
-  it('takes what vanished for lost', async () => {
+  it('records a sandbox that vanished as lost', async () => {
     insert();
     await reconciler.settle(id);
     engine.vanish(id);
@@ -93,7 +94,7 @@ describe('settle', () => {
     expect(status()).toMatchObject({ state: 'failed', reason: 'lost' });
   });
 
-  it('takes what was paused for stopped, and ends it', async () => {
+  it('records a sandbox that was paused from outside as stopped, and stops it', async () => {
     insert();
     await reconciler.settle(id);
     engine.freeze(id);
@@ -111,21 +112,21 @@ describe('settle', () => {
     expect(engine.begun).toHaveLength(1);
   });
 
-  it('records why a start failed, and says it', async () => {
+  it('records why a start failed, and throws it', async () => {
     insert();
     engine.faults.failNext('start', new Fault('unsupported', 'no runtime'));
     await expect(reconciler.settle(id)).rejects.toMatchObject({ code: 'unsupported' });
     expect(status()).toMatchObject({ state: 'failed', reason: 'no runtime' });
   });
 
-  it('keeps what a start wrote before the next one, and nothing of what goes for good', async () => {
+  it('keeps the output of a start before the next one, but not before a removal', async () => {
     const kept: string[] = [];
     const keepOutput = async ({ status: { attempt } }: Sandbox, lines: AsyncIterable<{ bytes: Buffer }>) => {
       for await (const { bytes } of lines) kept.push(`${attempt}: ${bytes}`);
     };
     const places = samplePlaces(home);
     const data = { ...plainData(places), keepOutput };
-    reconciler = new Reconciler({ store, engineOf: () => engine, places, data, now: () => at });
+    reconciler = createReconciler({ store, engineOf: () => engine, places, data, now: () => at });
     insert({ command: ['echo', 'hello'] });
     const ended = () => vi.waitFor(async () => expect((await engine.inspect(id, null)).kind).toBe('exited'));
     for (const attempt of [1, 2]) {
@@ -141,7 +142,7 @@ describe('settle', () => {
     expect(store.list('sandbox')).toEqual([]);
   });
 
-  it('starts again when asked, and only then', async () => {
+  it('starts an ended sandbox again only for a new attempt', async () => {
     insert();
     await reconciler.settle(id);
     engine.end(id, { exitCode: 1 });
@@ -154,7 +155,7 @@ describe('settle', () => {
     expect(engine.begun).toHaveLength(2);
   });
 
-  it('removes everything when asked', async () => {
+  it('removes engine state, folder and record', async () => {
     insert();
     await reconciler.settle(id);
     ask({ desired: 'removed' });
@@ -163,7 +164,7 @@ describe('settle', () => {
     expect(await engine.list()).toEqual([]);
   });
 
-  it('keeps a sandbox that removes itself while somebody reads', async () => {
+  it('keeps a sandbox with autoRemove while a client reads from it', async () => {
     insert({ autoRemove: true });
     const release = reconciler.hold(id);
     await reconciler.settle(id);
@@ -175,8 +176,8 @@ describe('settle', () => {
   });
 });
 
-describe('a reader', () => {
-  it('who comes while a new daemon looks for the first time learns what it finds', async () => {
+describe('refresh', () => {
+  it('during the first turn of a new daemon waits for what that turn observes', async () => {
     insert();
     await reconciler.settle(id);
     engine.vanish(id);
@@ -193,7 +194,7 @@ describe('a visit', () => {
     insert({ engine: 'docker' });
     const [other, places] = [createFakeEngine(), samplePlaces(home)];
     const engineOf: EngineOf = ({ spec }) => (spec.engine === 'docker' ? other : engine);
-    reconciler = new Reconciler({ store, engineOf, places, data: plainData(places), now: () => at });
+    reconciler = createReconciler({ store, engineOf, places, data: plainData(places), now: () => at });
     await reconciler.visit(store.get('sandbox', id)!.value, async (visit) => {
       expect([await engine.list(), await other.list()]).toEqual([[], [visit]]);
     });
@@ -208,7 +209,7 @@ describe('a visit', () => {
     return store.get('sandbox', id)!.value;
   }
 
-  it('runs beside the sandbox under an id like any other, and is gone after it', async () => {
+  it('runs under an ordinary id, is no orphan meanwhile, and is removed after its task', async () => {
     const sandbox = await ended();
     const visitor = await reconciler.visit(sandbox, async (visit) => {
       await removeOrphans(
@@ -225,7 +226,7 @@ describe('a visit', () => {
     expect(await engine.list()).toEqual([id]);
   });
 
-  it('that a crash cut short is an orphan, and never taken for a new one', async () => {
+  it('that a crash cut off is an orphan, and is not reused by the next visit', async () => {
     const sandbox = await ended();
     let cut = '';
     void reconciler.visit(sandbox, (visit) => {
@@ -241,7 +242,7 @@ describe('a visit', () => {
     expect(await next.list()).toEqual([id]);
   });
 
-  it('that was left goes with its sandbox', async () => {
+  it('that a crash left is removed with its sandbox', async () => {
     const sandbox = await ended();
     await reconciler.visit(sandbox, async () => {});
     engine.leave({ ...engine.begun.at(-1)! }, 'running');
@@ -251,8 +252,8 @@ describe('a visit', () => {
   });
 });
 
-describe('a stop that is to be quicker', () => {
-  it('hurries one that is under way', async () => {
+describe('hurry', () => {
+  it('shortens the grace time of a stop that is under way', async () => {
     insert({ command: ['stubborn'], graceMs: 3_600_000 });
     await reconciler.settle(id);
     ask({ desired: 'stopped' });
@@ -263,7 +264,7 @@ describe('a stop that is to be quicker', () => {
     expect(status().state).toBe('stopped');
   });
 
-  it('leaves alone what is held still for something else', async () => {
+  it('does nothing while other work holds the sandbox', async () => {
     insert();
     await reconciler.settle(id);
     const { handle } = status();
@@ -280,7 +281,7 @@ describe('a stop that is to be quicker', () => {
 });
 
 describe('the loop', () => {
-  it('looks at once at what an engine hints at', async () => {
+  it('settles a sandbox when its engine reports a change', async () => {
     insert();
     const loop = new Loop({ store, engines: oneEngine(engine), reconciler, report: () => {} });
     await loop.start();
@@ -292,7 +293,7 @@ describe('the loop', () => {
     loop.stop();
   });
 
-  it('removes what no record owns, and goes on when one cannot be removed', async () => {
+  it('removes orphans, and reports one that cannot be removed', async () => {
     insert();
     await reconciler.settle(id);
     const row = store.get('sandbox', id)!;

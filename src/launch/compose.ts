@@ -1,0 +1,59 @@
+/** Composes a launch from what all hooks contribute. */
+import type { Launch } from '../engine/engine.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import { adapter } from './adapter.ts';
+import { credentials } from './credentials.ts';
+import { folders } from './folders.ts';
+import { identity } from './identity.ts';
+import type { Hook, LaunchOptions, Places, Surroundings } from './launch.ts';
+import { commandOf, network, networkEnv } from './network.ts';
+import { prepareRoot } from './root.ts';
+import { secrets } from './secrets.ts';
+import { services } from './services.ts';
+import { system } from './system.ts';
+import { volumes } from './volumes.ts';
+import { workspace } from './workspace.ts';
+
+/** Later hooks override earlier ones; the spec overrides all. */
+const hooks: readonly Hook[] = [
+  system,
+  folders,
+  identity,
+  network,
+  secrets,
+  credentials,
+  services,
+  volumes,
+  workspace,
+  adapter,
+];
+
+/** Everything that a sandbox will see, without preparing it. */
+export function surroundingsOf(sandbox: Sandbox, places: Places): Required<Surroundings> {
+  const parts = hooks.map((hook) => hook.surroundings(sandbox, places));
+  return {
+    mounts: parts.flatMap((part) => part.mounts ?? []),
+    env: Object.assign({}, ...parts.map((part) => part.env ?? {}), sandbox.spec.env, networkEnv(sandbox.spec)),
+    cwd: parts.map((part) => part.cwd).findLast((cwd) => cwd !== undefined) ?? '/',
+  };
+}
+
+export async function composeLaunch(sandbox: Sandbox, options: LaunchOptions, places: Places): Promise<Launch> {
+  for (const hook of hooks) hook.prepare?.(sandbox, places);
+  const { spec } = sandbox;
+  return {
+    ...surroundingsOf(sandbox, places),
+    id: sandbox.id,
+    hostname: sandbox.name,
+    ...options,
+    runtime: spec.runtime,
+    root: spec.image
+      ? { kind: 'image', reference: spec.imageId ?? spec.image }
+      : await prepareRoot(spec.rootfs, places),
+    command: commandOf(spec),
+    limits: spec.limits,
+    demanded: spec.strict ? spec.demanded : [],
+    stdin: spec.stdin,
+    terminal: spec.terminal ?? null,
+  };
+}

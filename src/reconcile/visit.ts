@@ -1,0 +1,34 @@
+/** Visits: short-lived sandboxes in the surroundings of sandboxes that do not run. */
+import type { Handle } from '../engine/engine.ts';
+import { type Sandbox, withSpec } from '../model/sandbox.ts';
+import { launchOf, type StepParts } from './step.ts';
+import { visitId } from './visit-id.ts';
+
+export class Visits {
+  readonly #parts: StepParts;
+  readonly #ids = new Set<string>();
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  async run<T>(sandbox: Sandbox, task: (id: string, handle: Handle) => Promise<T>): Promise<T> {
+    const engine = this.#parts.engineOf(sandbox);
+    const id = visitId(sandbox.id);
+    this.#ids.add(id);
+    try {
+      // A visit that a crash left has the surroundings of that time.
+      await engine.remove(id, null);
+      const launch = await launchOf(this.#parts, withSpec(sandbox, { secrets: [], credentials: [], services: [] }));
+      const idle = { command: [], demanded: [], stdin: false, terminal: null, console: false };
+      const { handle } = await engine.start({ ...launch, id, ...idle });
+      return await task(id, handle);
+    } finally {
+      await engine.remove(id, null).finally(() => this.#ids.delete(id));
+    }
+  }
+}
