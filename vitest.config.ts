@@ -18,6 +18,7 @@ const needRoot = [
   'test/e2e/image*.test.ts',
   'test/e2e/isolation-*.test.ts',
   'test/e2e/network*.test.ts',
+  'test/e2e/package.test.ts',
   'test/e2e/people.test.ts',
   'test/e2e/power-cut.test.ts',
   'test/e2e/podman.test.ts',

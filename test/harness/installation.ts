@@ -42,7 +42,6 @@ export interface CliOptions {
   readonly cwd?: string;
 }
 
-const program = resolve('bin/carrel');
 const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 90_000);
 
 /** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
@@ -53,6 +52,8 @@ export interface Account {
 
 export class Installation {
   readonly home: string;
+  /** The command of this checkout, or of another installed copy. */
+  program = resolve('bin/carrel');
   readonly #account: Account | null;
   readonly #beside: string;
   /** Names the place where the daemon is to die. */
@@ -107,7 +108,7 @@ export class Installation {
 
   /** Starts the CLI; its streams are yours. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
-    const argv = [process.execPath, program, ...(this.#dockerd ? onDocker(args) : args)];
+    const argv = [process.execPath, this.program, ...(this.#dockerd ? onDocker(args) : args)];
     const [file, ...rest] = this.#account ? this.#account.wrap(argv) : argv;
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
