@@ -33,8 +33,11 @@ async function conclude(
   const warned: string[] = [];
   const sink = (into: string[]) => ({ write: (text: string) => void into.push(text) });
   const out = new Output(false, sink(printed), sink(warned), {});
-  const showSandbox = { name: 'new', workspace: null, limits: { advisory: ['cpus', 'pids'] } };
-  const answers: Record<string, unknown> = { status: { lastSeq: 0 }, showSwarm: ended, showSandbox };
+  const answers: Record<string, unknown> = {
+    'GET /v1/status': { lastSeq: 0 },
+    'GET /v1/swarm/show': ended,
+    'GET /v1/sandboxes/{name}': { name: 'new', workspace: null, limits: { advisory: ['cpus', 'pids'] } },
+  };
   const call = async (route: string) => answers[route] ?? expect.unreachable(route);
   const context = { json: false, out } as unknown as Context;
   const code = await concludeSwarm(context, { call } as unknown as Client, { ...all, begun: ['new'] }, options, asked);
