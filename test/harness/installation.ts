@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Client } from '../../src/api/client.ts';
 import type { SandboxView } from '../../src/api/sandbox.ts';
 import type { ChangesView } from '../../src/api/workspace.ts';
@@ -108,7 +108,10 @@ export class Installation {
 
   /** Starts the CLI; its streams are yours. */
   spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
-    const argv = [process.execPath, this.program, ...(this.#dockerd ? onDocker(args) : args)];
+    return this.#spawn([process.execPath, this.program, ...(this.#dockerd ? onDocker(args) : args)], env, cwd);
+  }
+
+  #spawn(argv: readonly string[], env: Readonly<Record<string, string>>, cwd: string | undefined): ChildProcess {
     const [file, ...rest] = this.#account ? this.#account.wrap(argv) : argv;
     return spawn(file!, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -126,13 +129,13 @@ export class Installation {
 
   /** Runs the CLI to its end. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
-    const child = this.spawn(args, options.env, options.cwd);
-    child.stdin!.on('error', () => {});
-    child.stdin!.end(options.input ?? '');
-    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? commandMs);
-    const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout!), text(child.stderr!), ended(child)]);
-    clearTimeout(timer);
-    return { exitCode, stdout, stderr };
+    return outcomeOf(this.spawn(args, options.env, options.cwd), options);
+  }
+
+  /** Runs a script of bash that finds `carrel` on its PATH. */
+  async shell(script: string, cwd: string): Promise<Outcome> {
+    const env = { PATH: `${dirname(this.program)}:${process.env.PATH}` };
+    return outcomeOf(this.#spawn(['bash', '-c', script], env, cwd), {});
   }
 
   /** Runs the CLI, which must succeed, and returns what it printed. */
@@ -215,6 +218,15 @@ export class Installation {
       if (!isFault(error, 'not_found')) throw error;
     });
   }
+}
+
+async function outcomeOf(child: ChildProcess, { input = '', timeoutMs = commandMs }: CliOptions): Promise<Outcome> {
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(input);
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout!), text(child.stderr!), ended(child)]);
+  clearTimeout(timer);
+  return { exitCode, stdout, stderr };
 }
 
 /** Where sandboxes are made and no engine is named. */
