@@ -1,12 +1,13 @@
 /** The audit log in a folder: `audit.log`, the ones before it, and `unfinished`. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppendFile } from '../lib/append-file.ts';
 import { Changes } from '../lib/changes.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import { lastText, readIfThere, syncFolder, writeWhole } from '../lib/file.ts';
 import { Generations } from '../lib/generations.ts';
+import { NoteFile } from '../lib/note-file.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
 import type { Act, Audit, Begun, Detail, Entry, ReadOptions } from './audit.ts';
@@ -25,6 +26,8 @@ const syncMs = 1000;
 /** Lines that wait for room. */
 const maxOwed = 1000;
 const maxUnfinishedBytes = 1024 * 1024;
+/** What is kept for acts on a full disk: about two hundred lines, and notes of fifty at a time. */
+const kept = { logBytes: 64 * 1024, noteBytes: 16 * 1024 };
 const logName = 'audit.log';
 const unfinishedName = 'unfinished';
 
@@ -39,7 +42,7 @@ class AuditLog implements Audit {
   readonly #options: AuditOptions;
   readonly #names: readonly string[];
   readonly #open = new Map<string, Unfinished>();
-  #unfinished: AppendFile;
+  #unfinished: NoteFile;
   #log: AppendFile;
   #seq: number;
   #owed: Omit<Entry, 'seq'>[] = [];
@@ -50,9 +53,10 @@ class AuditLog implements Audit {
     this.#options = options;
     this.#names = generationNames(logName, files);
     this.#log = new AppendFile(join(folder, logName));
+    this.#log.keepSpace(kept.logBytes);
     this.#seq = this.#lastSeq();
     const unfinished = this.#leftUnfinished();
-    this.#unfinished = new AppendFile(join(folder, unfinishedName));
+    this.#unfinished = new NoteFile(join(folder, unfinishedName), kept.noteBytes);
     for (const act of unfinished) this.#write({ ...act, outcome: 'cut_short' });
     if (this.#owed.length === 0) this.#unfinished.clear();
   }
@@ -92,7 +96,7 @@ class AuditLog implements Audit {
     const path = join(this.#options.folder, unfinishedName);
     writeWhole(path, [...this.#open.values()].map(encodeLine).join(''));
     this.#unfinished.close();
-    this.#unfinished = new AppendFile(path);
+    this.#unfinished = new NoteFile(path, kept.noteBytes);
   }
 
   /** While a line is owed, the note of its act is all there is of it on disk. */
@@ -125,18 +129,31 @@ class AuditLog implements Audit {
 
   #syncNow(): void {
     this.#timer = null;
+    this.#log.keepSpace(kept.logBytes);
     this.#log.sync();
   }
 
+  /** The next file is there before this one goes; where there is no room for it this one goes on. */
   #rotate(): void {
-    const { folder, files } = this.#options;
+    const path = join(this.#options.folder, logName);
+    const next = this.#nextLog(`${path}.next`);
+    if (next === null) return;
     this.#log.close();
+    this.#log = next;
+    rotate(path, this.#options.files);
+    renameSync(`${path}.next`, path);
+    syncFolder(this.#options.folder);
+  }
+
+  #nextLog(path: string): AppendFile | null {
     try {
-      rotate(join(folder, logName), files);
-    } finally {
-      this.#log = new AppendFile(join(folder, logName));
+      const next = new AppendFile(path);
+      next.keepSpace(kept.logBytes);
+      return next;
+    } catch (error) {
+      if (this.#log.isGone) throw error;
+      return null;
     }
-    syncFolder(folder);
   }
 
   flush(): void {

@@ -9,6 +9,7 @@
  * - A line that was written is there after `kill -9`; after a power cut the last second may be missing.
  * - Lines are plain ASCII without control characters: nothing in a name can end a line, forge another or speak to a terminal.
  * - There is no value of a secret, no variable, no argument of a command: an act says whom it concerns and little else.
+ * - Space for some two hundred acts is kept, so that they are written on a full disk.
  * - An act that cannot be noted is refused (`exhausted`), unless it frees something: its line then waits in memory.
  * - When the file is full the next one begins; the oldest goes when there are too many. `seq` has no gaps but at the front.
  */

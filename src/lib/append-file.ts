@@ -12,24 +12,32 @@ import {
   writeSync,
 } from 'node:fs';
 import { Fault } from '../model/fault.ts';
+import { allocate } from './sys.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 const newline = 0x0a;
+
+/** A file that is ours alone, made where there is none; never through a link. */
+export function openOwn(path: string, flags = 0): { readonly fd: number; readonly size: number } {
+  const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | flags, 0o600);
+  const stat = fstatSync(fd);
+  if (!stat.isFile() || stat.nlink !== 1) {
+    closeSync(fd);
+    throw new Fault('denied', `${path} is not a file of its own`, { hint: 'Move it away.' });
+  }
+  if ((stat.mode & 0o077) !== 0) chmodSync(`/proc/self/fd/${fd}`, 0o600);
+  return { fd, size: stat.size };
+}
 
 export class AppendFile {
   readonly #fd: number;
   #size: number;
 
-  /** Never through a link. What a crash left of a last line is ended, so that the next one begins on its own. */
+  /** What a crash left of a last line is ended, so that the next one begins on its own. */
   constructor(path: string) {
-    this.#fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
-    const stat = fstatSync(this.#fd);
-    if (!stat.isFile() || stat.nlink !== 1) {
-      closeSync(this.#fd);
-      throw new Fault('denied', `${path} is not a file of its own`, { hint: 'Move it away.' });
-    }
-    if ((stat.mode & 0o077) !== 0) chmodSync(`/proc/self/fd/${this.#fd}`, 0o600);
-    this.#size = stat.size;
+    const { fd, size } = openOwn(path, O_APPEND);
+    this.#fd = fd;
+    this.#size = size;
     if (this.#isTorn()) this.append('\n');
   }
 
@@ -52,6 +60,15 @@ export class AppendFile {
       throw error;
     }
     this.#size += bytes.length;
+  }
+
+  /** From then on so much more can be appended on a full disk, where the filesystem can keep space. */
+  keepSpace(bytes: number): void {
+    try {
+      allocate(this.#fd, this.#size + bytes);
+    } catch {
+      // There is none, or the filesystem cannot, ignoring: then each line needs space of its own.
+    }
   }
 
   clear(): void {

@@ -1,0 +1,59 @@
+/**
+ * A file for lines that count for a moment, such as notes of what is under way. It keeps its space: what was written is
+ * overwritten with empty lines and not cut off, so that a note can be written on a full disk.
+ */
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { openOwn } from './append-file.ts';
+
+const newline = '\n';
+
+export class NoteFile {
+  readonly #fd: number;
+  #size: number;
+
+  /** `keptBytes`: the space that it has from now on, where there is so much. */
+  constructor(path: string, keptBytes: number) {
+    this.#fd = openOwn(path).fd;
+    const text = readFileSync(this.#fd, 'latin1');
+    this.#size = text.replace(/\n+$/, newline).length;
+    this.#blank(text.length, keptBytes);
+  }
+
+  /** Of the notes that count. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** All of it is in the file when this returns, or nothing that reads as a line. */
+  append(line: string): void {
+    const end = this.#size + line.length;
+    try {
+      this.#write(line, this.#size);
+    } catch (error) {
+      this.#blank(this.#size, end);
+      throw error;
+    }
+    this.#size = end;
+  }
+
+  clear(): void {
+    this.#write(newline.repeat(this.#size), 0);
+    this.#size = 0;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** As far as there is room, ignoring the rest: then notes need space of their own. */
+  #blank(from: number, to: number): void {
+    try {
+      if (from < to) this.#write(newline.repeat(to - from), from);
+    } catch {}
+  }
+
+  #write(text: string, at: number): void {
+    const bytes = Buffer.from(text, 'latin1');
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done, bytes.length - done, at + done);
+  }
+}
