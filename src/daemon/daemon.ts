@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/sandbox.ts';
+import { SpaceHints } from '../app/disk/space-hint.ts';
 import { createDoctor } from '../app/doctor/doctor.ts';
 import { EngineDesk } from '../app/engine/engines.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
@@ -112,6 +113,7 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
   };
   const docker = () => engines.named('docker');
   const engineViews = new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
+  const spaceHints = new SpaceHints({ store, home });
   const served: Served = {
     version: packageVersion(),
     home: home.home,
@@ -119,12 +121,14 @@ async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void>
     startedAtMs: Date.now(),
     ...{ rootless, settings, store, audit, engineOf, users, scopes, work, engines: engineViews, shutdown },
     giveUpSpace: () => reserve.giveUp(),
+    spaceHints,
     commandBegins: (sandbox) => watch.keepSoon(sandbox),
     commandEnded: (sandbox) => watch.keep(sandbox),
     output: (sandbox, options) =>
       outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),
     doctor: createDoctor(local, {
       ...{ store, home, sandboxes: own.sandboxes },
+      explained: (fault) => spaceHints.named(fault, own.sandboxes.owner),
       otherEngines: () => engineViews.dockerRows(),
     }),
   };

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { openapi } from '../api/openapi.ts';
 import type { AnswerOf, RouteKey, Routes } from '../api/routes.ts';
 import { encodeFrame, encodeJson } from '../api/stream.ts';
+import type { SpaceHints } from '../app/disk/space-hint.ts';
 import type { Doctor } from '../app/doctor/doctor.ts';
 import type { EngineDesk } from '../app/engine/engines.ts';
 import { eventsAfter, followEvents } from '../app/event/feed.ts';
@@ -40,6 +41,8 @@ export interface Served {
   readonly scopes: Scopes;
   /** Makes some room on a full disk; false when no more can be made. */
   readonly giveUpSpace: () => boolean;
+  /** Names what to remove where a request was refused because the disk is full. */
+  readonly spaceHints: Pick<SpaceHints, 'named'>;
   /** What must not be broken off. */
   readonly work: Work;
   /** What a sandbox wrote, earlier starts included. */

@@ -45,7 +45,9 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
       if (routesWithSettings.has(name as HandledRoute)) refreshFor(served, request.actor);
       const answer = await audited(served, name as HandledRoute, request, peer, (begun) =>
         (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
-      );
+      ).catch(async (error: unknown) => {
+        throw await served.spaceHints.named(asFault(error), request.actor.name);
+      });
       if (answer instanceof Response) return answer;
       const notice = request.actor.isOwner ? served.settings.notice() : olderNotice(served, context);
       if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));

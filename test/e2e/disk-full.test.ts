@@ -71,9 +71,13 @@ describe('a disk that a sandbox goes on filling', () => {
     await carrel.ok('create', '--name', 'eater', project, '--', 'sh', '-c', fillers[what]);
     await disk.isFull(what);
     await meanwhile(carrel);
+    const refused = await carrel.run(['create', '--name', 'refused', project]);
+    expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringContaining('carrel rm --force eater')]);
     expect(await carrel.ok('stop', '--grace', '0', 'eater')).toBe('eater\n');
     expect((await carrel.show('eater')).state).toBe('stopped');
     await carrel.ok('rm', '--force', 'eater');
+    const audit = carrel.read('home/audit/audit.log');
+    expect(audit.match(/"verb":"sandbox\.(stop|remove)"/g)).toHaveLength(2);
     expect(disk.free.bytes).toBeGreaterThan(20 * 1024 ** 2);
     expect(disk.free.inodes).toBeGreaterThan(400);
     expect((await carrel.show('other')).state).toBe('running');
@@ -102,6 +106,25 @@ describe('a disk that a sandbox goes on filling', () => {
     expect(disk.free.bytes).toBeGreaterThan(4 * 1024 ** 2);
     expect(await carrel.ok('ls')).toContain('disk almost full: it took ');
     expect(await carrel.ok('events')).toContain('sandbox.disk_full');
+    expect((await carrel.show('other')).state).toBe('running');
+  });
+
+  it('while no daemon runs, has the sandbox that filled it stopped by the next one', async () => {
+    disk = new SmallDisk(64);
+    carrel = new Installation(null, null, disk.place);
+    await carrel.ok('create', '--name', 'other');
+    const waiting = 'until [ -e /.data/go ]; do sleep 0.05; done; cd';
+    await carrel.ok('create', '--name', 'eater', '--', 'sh', '-c', `${waiting}; ${fillers.bytes}`);
+    const { id } = await carrel.show('eater');
+    await carrel.killDaemon();
+    carrel.write(`home/sandboxes/${id}/state/data/go`, '');
+    await disk.isFull('bytes');
+    await carrel.ok('up', '-d');
+    await carrel.run(['wait', 'eater']);
+    expect(await carrel.show('eater')).toMatchObject({
+      state: 'stopped',
+      reason: expect.stringMatching(/^disk almost full: it took \d+M$/),
+    });
     expect((await carrel.show('other')).state).toBe('running');
   });
 });

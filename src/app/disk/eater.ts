@@ -22,3 +22,9 @@ export function eaterOf(before: Measured, now: Measured): Eater | null {
   const byAll = growth.reduce((sum, { grown }) => sum + grown, 0);
   return gone > 0 && byAll * 2 >= gone ? (growth[0] ?? null) : null;
 }
+
+/** Without an earlier measurement: the one that takes at least half of all that is used. */
+export function holderOf(taken: ReadonlyMap<string, number>, used: number): Eater | null {
+  const [largest] = [...taken].sort((one, other) => other[1] - one[1]);
+  return largest && largest[1] * 2 >= used ? { id: largest[0], grown: largest[1] } : null;
+}

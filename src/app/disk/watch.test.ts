@@ -63,14 +63,29 @@ it('stops the next where the first was not the only one', async () => {
   expect(stopped.map((line) => line[0])).toEqual(['a', 'b']);
 });
 
-it('stops none where something else fills the disk, or a daemon finds it full', async () => {
-  const other = watched();
-  await other.look(900, { a: 10 });
-  await other.look(20, { a: 60 });
-  const full = watched();
-  await full.look(0, { a: 900 });
-  await full.look(0, { a: 900 });
-  expect([other.stopped, full.stopped]).toEqual([[], []]);
+it('stops none where something else fills the disk', async () => {
+  const { look, stopped } = watched();
+  await look(900, { a: 10 });
+  await look(20, { a: 60 });
+  expect(stopped).toEqual([]);
+});
+
+it('stops one that takes half of what is used where a daemon finds the disk full, and otherwise none', async () => {
+  const one = watched();
+  await one.look(0, { a: 600, b: 100 });
+  await one.look(0, { a: 600, b: 100 });
+  expect(one.stopped).toEqual(['a: disk almost full: it took 600M']);
+  const several = watched();
+  await several.look(0, { a: 450, b: 450 });
+  expect(several.stopped).toEqual([]);
+});
+
+it('stops one that takes again what was freed on a full disk', async () => {
+  const { look, stopped } = watched();
+  await look(0, { a: 300, b: 300 });
+  await look(30, { a: 300, b: 270 });
+  await look(0, { a: 330, b: 270 });
+  expect(stopped).toEqual(['a: disk almost full: it took 30M']);
 });
 
 it('watches inodes alike', async () => {

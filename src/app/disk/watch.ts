@@ -1,12 +1,13 @@
 /**
  * Watches the disk of the home, where limits on disk are only advisory for most sandboxes. When less is free than is to be
  * kept free, the sandbox that grew most since there was twice as much is stopped; where something else fills the disk none
- * is. Also makes the reserve again when there is room.
+ * is. A daemon that finds the disk full stops a sandbox that takes at least half of what is used. Also makes the reserve again
+ * when there is room.
  */
 import type { Free, Reserve } from '../../lib/reserve.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
-import { type Eater, eaterOf, type Measured, type Resource } from './eater.ts';
+import { type Eater, eaterOf, holderOf, type Measured, type Resource } from './eater.ts';
 
 export interface DiskWatchParts {
   readonly reserve: Pick<Reserve, 'fill'>;
@@ -23,6 +24,8 @@ const pauseMs = 500;
 /** While less than eight times what is to be kept is free. */
 const closeMs = 100;
 const close = 8;
+/** The part of what is to be kept that counts as freed by somebody. */
+const freedPart = 8;
 /** Measuring takes at most this share of the time. */
 const share = 0.25;
 const MiB = 1024 ** 2;
@@ -75,22 +78,28 @@ export class DiskWatch {
     await this.#parts.reserve.fill();
     const kept = keptFree(free, this.#parts.keepFreeBytes());
     if (kept === null) return false;
-    for (const what of ['bytes', 'inodes'] as const) await this.#lookAt(what, free[what], kept[what]);
+    await this.#lookAt('bytes', free.bytes, kept.bytes, free.totalBytes);
+    await this.#lookAt('inodes', free.inodes, kept.inodes, free.totalInodes);
     return free.bytes < close * kept.bytes || free.inodes < close * kept.inodes;
   }
 
-  async #lookAt(what: Resource, free: number, kept: number): Promise<void> {
+  async #lookAt(what: Resource, free: number, kept: number, total: number): Promise<void> {
     const before = this.#before[what];
     if (free >= 2 * kept) {
       this.#before[what] = { free, taken: new Map(), isMeasured: false };
-    } else if (before === null || (free >= kept && !before.isMeasured)) {
-      this.#before[what] = await this.#measured(what, free);
+    } else if (before === null || free > before.free + kept / freedPart || (free >= kept && !before.isMeasured)) {
+      const now = await this.#measured(what, free);
+      this.#before[what] = now;
+      if (before === null && free < kept) await this.#stop(what, holderOf(now.taken, total - free));
     } else if (free < kept && free < before.free) {
       const now = await this.#measured(what, free);
-      const eater = eaterOf(before, now);
       this.#before[what] = now;
-      if (eater !== null) await this.#parts.stop(eater.id, reasonOf(what, eater));
+      await this.#stop(what, eaterOf(before, now));
     }
+  }
+
+  async #stop(what: Resource, eater: Eater | null): Promise<void> {
+    if (eater !== null) await this.#parts.stop(eater.id, reasonOf(what, eater));
   }
 
   async #measured(what: Resource, free: number): Promise<Measured & { readonly isMeasured: boolean }> {

@@ -31,6 +31,7 @@ describe('without a sandbox', () => {
       store: createMemoryStore(),
       sandboxes,
       home,
+      explained: async ({ code, message, hint = '' }) => new Fault(code, message, { hint: `${hint} (explained)` }),
       otherEngines: async () => [],
     });
   }
@@ -39,7 +40,12 @@ describe('without a sandbox', () => {
     const fault = new Fault('unsupported', 'no runtime: crun or runc is not installed', { hint: 'Install crun.' });
     const rows = await doctorWhere(fault).examine();
     const first = rows.findIndex(({ name }) => name === 'sandbox');
-    expect(rows[first]).toEqual({ name: 'sandbox', level: 'failure', detail: fault.message, hint: 'Install crun.' });
+    expect(rows[first]).toEqual({
+      name: 'sandbox',
+      level: 'failure',
+      detail: fault.message,
+      hint: 'Install crun. (explained)',
+    });
     const claims = rows.slice(first + 1);
     expect(claims.map(({ name }) => name)).toEqual(claimIds);
     for (const row of claims.filter(({ name }) => name !== 'home')) {
@@ -67,7 +73,13 @@ it('has removed what ends a moment after its sandbox', async () => {
   const engine = { ...createFakeEngine(), probe: async () => [], list: async () => lists.shift() ?? [] };
   const sandboxes = { create: async () => ({ id, name: 'trial' }), remove: async () => {} } as unknown as Sandboxes;
   const home = openHome(join(folder, 'home'), false);
-  const parts = { store: createMemoryStore(), sandboxes, home, otherEngines: async () => [] };
+  const parts = {
+    store: createMemoryStore(),
+    sandboxes,
+    home,
+    explained: async (fault: Fault) => fault,
+    otherEngines: async () => [],
+  };
   const rows = await createDoctor(engine, parts).examine();
   expect(rows.find(({ name }) => name === 'removal')).toMatchObject({ level: 'ok' });
   rmSync(folder, { recursive: true });

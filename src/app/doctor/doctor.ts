@@ -17,7 +17,7 @@ import { failure, ok, warning } from '../../engine/probe-row.ts';
 import { surroundingsOf } from '../../launch/compose.ts';
 import { packageFolder } from '../../lib/package.ts';
 import { run } from '../../lib/run.ts';
-import { asFault, isFault } from '../../model/fault.ts';
+import { asFault, type Fault, isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Store } from '../../store/store.ts';
 import { type Home, socketName } from '../home.ts';
@@ -37,6 +37,8 @@ export interface DoctorParts {
   readonly store: Store;
   readonly sandboxes: Sandboxes;
   readonly home: Home;
+  /** With a hint that names what to remove, where the disk is full. */
+  readonly explained: (fault: Fault) => Promise<Fault>;
   /** What is to be said of other engines. */
   readonly otherEngines: () => Promise<readonly ProbeRow[]>;
 }
@@ -67,7 +69,7 @@ async function trialRows(parts: Patient): Promise<ProbeRow[]> {
   try {
     view = await startTrial(parts.sandboxes, name);
   } catch (error) {
-    return [noSandboxRow(asFault(error))];
+    return [noSandboxRow(await parts.explained(asFault(error)))];
   }
   const started = ok('sandbox', `started with ${view.runtime} in ${Date.now() - startedAt} ms`);
   let removal: ProbeRow;
