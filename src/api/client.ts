@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import type { Event } from '../model/event.ts';
 import { Fault, type FaultBody, isFault } from '../model/fault.ts';
 import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from './api.ts';
-import { broken, dial, type Place } from './dial.ts';
+import { broken, type DaemonAddress, dial } from './dial.ts';
 import type { Answering, AnswerOf, BodyOf, QueryOf, RouteKey } from './routes.ts';
 import { decodeJson, type Frame, FrameReader, streamProtocol } from './stream.ts';
 
@@ -50,15 +50,19 @@ const maxAgain = 2;
 const maxStarts = 3;
 
 export class Client {
-  readonly #place: Place;
+  readonly #address: DaemonAddress;
   readonly #start: (() => Promise<void>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #heed: Visitor['heed'];
   readonly #before: Visitor['before'];
   #ready: Promise<void> | undefined;
 
-  constructor(place: Place, start?: () => Promise<void>, { token, actAs, build, heed, before }: Visitor = {}) {
-    this.#place = place;
+  constructor(
+    address: DaemonAddress,
+    start?: () => Promise<void>,
+    { token, actAs, build, heed, before }: Visitor = {},
+  ) {
+    this.#address = address;
     this.#start = start;
     this.#heed = heed;
     this.#before = before;
@@ -127,7 +131,7 @@ export class Client {
     await this.#ready;
     for (let starts = 0; ; starts += 1) {
       try {
-        return await dial(this.#place);
+        return await dial(this.#address);
       } catch (error) {
         if (!this.#start || !isFault(error, 'unavailable') || starts === maxStarts) throw error;
         await this.#start();

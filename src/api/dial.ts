@@ -6,20 +6,20 @@ import { O_PATH } from '../lib/anchor.ts';
 import { Fault } from '../model/fault.ts';
 
 /** A home, or the socket of a daemon that others run. */
-export type Place = string | { readonly socket: string };
+export type DaemonAddress = string | { readonly socket: string };
 
 /**
  * The path of a socket is limited to 107 bytes and its folder may be deeper, so it is named through an
  * open descriptor of the folder.
  */
-export function dial(place: Place): Promise<Socket> {
-  const path = typeof place === 'string' ? `${place}/carrel.sock` : place.socket;
+export function dial(address: DaemonAddress): Promise<Socket> {
+  const path = typeof address === 'string' ? `${address}/carrel.sock` : address.socket;
   return new Promise((resolve, reject) => {
-    const folder = openFolder(dirname(path), place);
+    const folder = openFolder(dirname(path), address);
     const socket = connect(`/proc/self/fd/${folder}/${basename(path)}`);
     const fail = (error: Error) => {
       closeSync(folder);
-      reject(unreachable(error, place));
+      reject(unreachable(error, address));
     };
     socket.once('error', fail);
     socket.once('connect', () => {
@@ -31,39 +31,39 @@ export function dial(place: Place): Promise<Socket> {
 }
 
 /** Passing through is enough: the folder of a shared socket need not be open to readers. */
-function openFolder(folder: string, place: Place): number {
+function openFolder(folder: string, address: DaemonAddress): number {
   try {
     return openSync(folder, O_PATH | constants.O_DIRECTORY);
   } catch (error) {
-    throw unreachable(error, place);
+    throw unreachable(error, address);
   }
 }
 
-function unreachable(error: unknown, place: Place): Fault {
+function unreachable(error: unknown, address: DaemonAddress): Fault {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ECONNREFUSED') return absent(error, place);
-  if (code === 'EACCES' || code === 'EPERM') return closed(error, place);
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return absent(error, address);
+  if (code === 'EACCES' || code === 'EPERM') return closed(error, address);
   if (code !== 'ENOTDIR') return broken(error);
-  if (typeof place !== 'string') return absent(error, place);
-  return new Fault('invalid', `${place} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
+  if (typeof address !== 'string') return absent(error, address);
+  return new Fault('invalid', `${address} is not a folder`, { cause: error, hint: 'Give --home a folder.' });
 }
 
-function absent(error: unknown, place: Place): Fault {
-  if (typeof place === 'string')
+function absent(error: unknown, address: DaemonAddress): Fault {
+  if (typeof address === 'string')
     return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
-  return new Fault('unavailable', `no daemon listens at ${place.socket}`, {
+  return new Fault('unavailable', `no daemon listens at ${address.socket}`, {
     cause: error,
     hint: 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
   });
 }
 
-function closed(error: unknown, place: Place): Fault {
-  if (typeof place === 'string')
-    return new Fault('denied', `${place} belongs to somebody else`, {
+function closed(error: unknown, address: DaemonAddress): Fault {
+  if (typeof address === 'string')
+    return new Fault('denied', `${address} belongs to somebody else`, {
       cause: error,
       hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
     });
-  return new Fault('denied', `${place.socket} is not open to you`, {
+  return new Fault('denied', `${address.socket} is not open to you`, {
     cause: error,
     hint: 'Whoever shares it decides who may come near; for a daemon of your own, unset CARREL_SOCKET.',
   });

@@ -1,6 +1,6 @@
 /** Everything that runs in a thread, by name. Arguments and results are plain data. */
 
-import { recover } from '../workspace/apply/commit.ts';
+import { recover } from '../workspace/apply/recover.ts';
 import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { keepBases } from '../workspace/change/bases.ts';
 import { listChanges } from '../workspace/change/changes.ts';

@@ -2,7 +2,7 @@
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangeView } from '../api/workspace.ts';
-import { undoApply } from '../workspace/apply/commit.ts';
+import { undoApply } from '../workspace/apply/undo.ts';
 import { listChanges } from '../workspace/change/changes.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
 import { type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';

@@ -1,6 +1,6 @@
 /** What Node's lstat says, for one name in an open folder: a third of the time, where there are many. */
 import { type BigIntStats, constants } from 'node:fs';
-import { type Place, statAt, statBytes } from './sys.ts';
+import { type FolderEntry, statAt, statBytes } from './sys.ts';
 
 export type Stat = Pick<
   BigIntStats,
@@ -43,7 +43,7 @@ const offset = {
 const usedBytes = 144;
 const result = Buffer.alloc(statBytes);
 
-export function statIn(place: Place): Stat | null {
+export function statIn(place: FolderEntry): Stat | null {
   return statAt(place, result) ? new StatxStat(Buffer.from(result.subarray(0, usedBytes))) : null;
 }
 

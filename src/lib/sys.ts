@@ -190,24 +190,24 @@ export function allocate(fd: number, bytes: number): void {
 }
 
 /** One name in an open folder. */
-export interface Place {
+export interface FolderEntry {
   readonly folderFd: number;
   readonly name: Uint8Array;
 }
 
 /** Both exist and change places at once. EINVAL where the filesystem cannot. */
-export function renameExchange(one: Place, other: Place): void {
+export function renameExchange(one: FolderEntry, other: FolderEntry): void {
   const RENAME_EXCHANGE = 2;
   renameAt(one, other, RENAME_EXCHANGE);
 }
 
 /** EEXIST where the new name is taken, EINVAL where the filesystem cannot. */
-export function renameNoReplace(from: Place, to: Place): void {
+export function renameNoReplace(from: FolderEntry, to: FolderEntry): void {
   const RENAME_NOREPLACE = 1;
   renameAt(from, to, RENAME_NOREPLACE);
 }
 
-function renameAt(from: Place, to: Place, flags: number): void {
+function renameAt(from: FolderEntry, to: FolderEntry, flags: number): void {
   // Older than the numbers below, so each architecture has its own.
   const number = process.arch === 'x64' ? 316 : 276;
   const [fromName, toName] = [terminated(from.name), terminated(to.name)];
@@ -312,7 +312,7 @@ export function nextData(fd: number, from: number): { readonly start: number; re
 export const statBytes = 256;
 
 /** struct statx of one name in an open folder, without following a link. False: there is none. */
-export function statAt({ folderFd, name }: Place, into: Buffer): boolean {
+export function statAt({ folderFd, name }: FolderEntry, into: Buffer): boolean {
   const AT_SYMLINK_NOFOLLOW = 0x100;
   const STATX_BASIC_STATS_AND_BIRTH = 0xfff;
   if (c.statx(folderFd, terminated(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS_AND_BIRTH, into) === 0) return true;
@@ -322,13 +322,13 @@ export function statAt({ folderFd, name }: Place, into: Buffer): boolean {
 }
 
 /** Node opens by paths only, and the way to an open folder through /proc costs more than the opening. */
-export function openAt({ folderFd, name }: Place, flags: number): number {
+export function openAt({ folderFd, name }: FolderEntry, flags: number): number {
   const O_CLOEXEC = 0o2000000;
   return checked('openat', c.openat(folderFd, terminated(name), flags | O_CLOEXEC));
 }
 
 /** A folder of that name in an open one; that there is something already, a link say, is no error. */
-export function makeFolderAt({ folderFd, name }: Place, mode: number): void {
+export function makeFolderAt({ folderFd, name }: FolderEntry, mode: number): void {
   if (c.mkdirat(folderFd, terminated(name), mode) === 0) return;
   const found = errno();
   if (found !== os.errno.EEXIST) throw new SysError('mkdirat', found);

@@ -17,16 +17,14 @@ import {
   visit,
 } from 'yaml';
 import { Fault } from '../model/fault.ts';
+import type { JsonPath } from '../model/shape.ts';
 
 export interface YamlDocument {
   /** Null: it is empty. */
   readonly content: unknown;
   /** Of a place, or of the nearest that is there. */
-  locate(place: Place): Position;
+  locate(place: JsonPath): Position;
 }
-
-/** Keys and indexes from the top of the content. */
-export type Place = readonly (string | number)[];
 
 export interface Position {
   readonly offset: number;
@@ -96,7 +94,7 @@ function deeperThan(tokens: readonly CST.Token[], levels: number): CST.Token | n
 }
 
 /** Of the key for what has one, else of the item. */
-function offsetOf(document: Document, place: Place): number {
+function offsetOf(document: Document, place: JsonPath): number {
   let node: unknown = document.contents;
   let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
   for (const step of place) {

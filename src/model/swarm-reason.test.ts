@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { adapterCommand, agentPresets } from './agent.ts';
-import { type ContainerWork, freshWork, type SwarmContainer } from './swarm.ts';
+import { type ContainerWork, freshWork, reasonOf, type SwarmContainer } from './swarm.ts';
 import { errorText } from './swarm-message.ts';
-import { hintOf, reasonOf } from './swarm-reason.ts';
+import { hintOf } from './swarm-reason.ts';
 import { noProgress } from './task.ts';
 
 const at = '2026-01-31T12:00:00.000Z';

@@ -1,23 +1,6 @@
-/** Why a container of a swarm ended as it did, and what can be done about it. */
+/** What can be done about a container of a swarm that failed. */
 import { type AgentSpec, agentPackages, checkAdapterSettings } from './agent.ts';
-import type { ContainerWork, SwarmContainer } from './swarm.ts';
-
-/** Null: there is nothing to say, or it did not fail. */
-export function reasonOf({ status, work, reason }: Pick<SwarmContainer, 'status' | 'work' | 'reason'>): string | null {
-  if (work === null) return reason ?? null;
-  return work.reason ?? (status === 'failed' ? firstCause(work) : null);
-}
-
-/** What went wrong on the way, each told once. */
-export function errorsOf({ errors, completion }: Pick<ContainerWork, 'errors' | 'completion'>): string[] {
-  return [...new Set([...errors, ...(completion?.errors ?? [])])];
-}
-
-/** A line that broke and was made again ended nothing. */
-function firstCause(work: Pick<ContainerWork, 'errors' | 'completion'>): string | null {
-  const errors = errorsOf(work);
-  return errors.find((error) => !error.startsWith('ACP_CONNECTION_LOST')) ?? errors[0] ?? null;
-}
+import { type ContainerWork, reasonOf, type SwarmContainer } from './swarm.ts';
 
 type Hint = (name: string, agent: AgentSpec | null) => string;
 

@@ -9,7 +9,6 @@
  */
 import { Fault } from './fault.ts';
 import type { Completion, StoryStatus } from './swarm-message.ts';
-import { reasonOf } from './swarm-reason.ts';
 import type { StoryProgress } from './task.ts';
 
 export const containerNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/;
@@ -207,4 +206,21 @@ export function exportOf(swarm: Swarm, containers: readonly SwarmContainer[]): S
     updatedAt: times.sort().at(-1)!,
     containers: containers.map(entryOf),
   };
+}
+
+/** Null: there is nothing to say, or it did not fail. */
+export function reasonOf({ status, work, reason }: Pick<SwarmContainer, 'status' | 'work' | 'reason'>): string | null {
+  if (work === null) return reason ?? null;
+  return work.reason ?? (status === 'failed' ? firstCause(work) : null);
+}
+
+/** What went wrong on the way, without repetitions. */
+export function errorsOf({ errors, completion }: Pick<ContainerWork, 'errors' | 'completion'>): string[] {
+  return [...new Set([...errors, ...(completion?.errors ?? [])])];
+}
+
+/** A connection that broke and was made again ended nothing. */
+function firstCause(work: Pick<ContainerWork, 'errors' | 'completion'>): string | null {
+  const errors = errorsOf(work);
+  return errors.find((error) => !error.startsWith('ACP_CONNECTION_LOST')) ?? errors[0] ?? null;
 }

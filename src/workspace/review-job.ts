@@ -1,17 +1,19 @@
 /** A whole review, from a working copy to what is shown of it. Slow for many changes, so it is done in a thread. */
+
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
 import type { Change } from '../model/change.ts';
 import { Fault } from '../model/fault.ts';
 import { type Verdict, verdictOf } from './apply/gate.ts';
-import { type GateGround, withGround } from './apply/gate-ground.ts';
+import { type GateContext, withGateContext } from './apply/gate-context.ts';
+import type { Changes } from './change/change.ts';
 import { listChanges } from './change/changes.ts';
 import { quoteName } from './git/git.ts';
 import { openStore } from './git/git-store.ts';
 import { makePatch, type PatchHead } from './git/patch.ts';
 import { type ChangeSummary, summary, unifiedDiff } from './git/review.ts';
 import { readContent } from './tree/content.ts';
-import type { Changes, WorkspacePlace } from './workspace.ts';
+import type { WorkspacePlace } from './workspace.ts';
 
 export interface ReviewInput {
   readonly place: WorkspacePlace;
@@ -28,10 +30,10 @@ export interface Reviewed {
 
 export async function review(input: ReviewInput): Promise<Reviewed> {
   const { changes, hiddenInGit } = wanted(input);
-  const verdicts = withGround(
+  const verdicts = withGateContext(
     input.place.project,
     changes,
-    (ground) => new Map(changes.map((change) => [change.path, verdictOn(change, ground)])),
+    (gateContext) => new Map(changes.map((change) => [change.path, verdictOn(change, gateContext)])),
   );
   const store = await openStore({ changes, folder: input.scratch });
   const summaries = await summary(store);
@@ -44,13 +46,13 @@ function exactPath({ path, pathBase64 }: ChangeSummary): BytePath {
 
 const unjudged: Verdict = { gates: [], note: null };
 
-function verdictOn(change: Change, ground: GateGround): Verdict {
+function verdictOn(change: Change, gateContext: GateContext): Verdict {
   const { path, beforeContent, afterContent } = change;
   const content = {
     before: (maxBytes: number) => beforeContent && readContent(beforeContent, path, maxBytes),
     after: (maxBytes: number) => afterContent && readContent(afterContent, path, maxBytes),
   };
-  return verdictOf(change, content, ground);
+  return verdictOf(change, content, gateContext);
 }
 
 /** Writes the unified diff to a file. */
@@ -75,8 +77,8 @@ export async function writePatch(input: ReviewInput, head: PatchHead, file: stri
     await writeAll(file, []);
     return { leftOut: [], gated: [] };
   }
-  const verdicts = withGround(input.place.project, changes, (ground) =>
-    changes.map((change) => ({ path: change.path, ...verdictOn(change, ground) })),
+  const verdicts = withGateContext(input.place.project, changes, (gateContext) =>
+    changes.map((change) => ({ path: change.path, ...verdictOn(change, gateContext) })),
   );
   const { mail, leftOut } = await makePatch(changes, input.scratch, head, marksOf(verdicts.filter(isGated)));
   await writeAll(file, mail);

@@ -6,11 +6,12 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { BytePath } from '../model/byte-path.ts';
 import type { Change, Outcome, PlannedPath } from '../model/change.ts';
+import type { ApplyOptions, ApplySource, FileStep } from './apply/apply.ts';
 import { hasMoved } from './apply/changed.ts';
-import { commitApply, readJournal } from './apply/commit.ts';
-import { withGround } from './apply/gate-ground.ts';
-import { type ApplyOptions, type ApplySource, planApply } from './apply/plan-apply.ts';
-import type { FileStep } from './apply/retry.ts';
+import { commitApply } from './apply/commit-steps.ts';
+import { withGateContext } from './apply/gate-context.ts';
+import { readJournal } from './apply/journal.ts';
+import { planApply } from './apply/plan-apply.ts';
 import { keepBases, settleBases, voidApply } from './change/bases.ts';
 import { listChanges } from './change/changes.ts';
 import type { WorkspacePlace } from './workspace.ts';
@@ -58,7 +59,9 @@ function tryTakeOver({ sources, project, options, journal }: TakeOver): TakenOve
   const listed = sources.map((source) => ({ ...source, ...listChanges(source.place) }));
   const hiddenInGit = listed.reduce((sum, one) => sum + one.hiddenInGit, 0);
   const all = listed.flatMap(({ changes }) => changes);
-  const taken = withGround(project, all, (ground) => take(listed, project, { ...options, ground }, journal));
+  const taken = withGateContext(project, all, (gateContext) =>
+    take(listed, project, { ...options, gateContext }, journal),
+  );
   return { ...taken, hiddenInGit };
 }
 

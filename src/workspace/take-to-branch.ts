@@ -7,15 +7,17 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BytePath, fromBytes, toBytes } from '../model/byte-path.ts';
 import type { Change, PlannedPath } from '../model/change.ts';
-import { withGround } from './apply/gate-ground.ts';
-import type { Step } from './apply/plan.ts';
+import type { ApplyStep } from './apply/apply.ts';
+import { withGateContext } from './apply/gate-context.ts';
 import { planApply } from './apply/plan-apply.ts';
 import { entryOf } from './apply/stamp.ts';
 import { listChanges } from './change/changes.ts';
-import { type Branch, type BranchChange, commitToBranch, openBranch } from './git/branch.ts';
+import { commitToBranch, openBranch } from './git/branch.ts';
+import type { Branch } from './git/branch-tree.ts';
 import { type BranchEntry, branchEntries, copyBlob } from './git/branch-tree.ts';
 import { gitFault, runGit } from './git/git.ts';
 import { isInsideGit } from './git/git-store.ts';
+import type { BranchChange } from './git/write-blobs.ts';
 import type { TakeOver } from './take-over.ts';
 
 export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
@@ -48,8 +50,8 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   mkdirSync(tree);
   const changes = carried.flatMap((source) => source.changes);
   await checkOut(branch, changes, tree);
-  const plan = withGround(project, changes, (ground) =>
-    planApply(carried, tree, { ...options, ground, cannotHold: isInsideGit }),
+  const plan = withGateContext(project, changes, (gateContext) =>
+    planApply(carried, tree, { ...options, gateContext, cannotHold: isInsideGit }),
   );
   const paths = plan.paths.map((planned) => ({ ...planned, hardLink: null }));
   const said = { paths, blocked: plan.blocked, hiddenInGit };
@@ -103,7 +105,7 @@ async function putEntry(
 }
 
 /** What the steps would make of the branch; git has no folders. */
-function committed(steps: readonly Step[], tree: string): BranchChange[] {
+function committed(steps: readonly ApplyStep[], tree: string): BranchChange[] {
   return steps.flatMap((step): BranchChange[] => {
     const { path } = step;
     if (step.do === 'remove') return [{ path, entry: null, content: null }];

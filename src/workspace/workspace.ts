@@ -20,7 +20,6 @@
  * Workspaces and engines meet only in the `Mount` values below.
  */
 import { join } from 'node:path';
-import type { Change } from '../model/change.ts';
 import type { Mount } from '../model/mount.ts';
 import type { WorkspaceKind } from '../model/sandbox.ts';
 
@@ -37,14 +36,8 @@ export interface WorkspacePlace {
   readonly cloned?: boolean;
   /** Under which names the kernel keeps its marks on files: `user` where we are root in a user namespace only. */
   readonly marks: 'trusted' | 'user';
-  /** Ours alone: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */
+  /** PlannedProject alone: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */
   readonly folder: string;
-}
-
-export interface Changes {
-  readonly changes: readonly Change[];
-  /** Paths that differ inside `.git` folders and are not listed. */
-  readonly hiddenInGit: number;
 }
 
 export function workspaceMounts(place: WorkspacePlace): readonly Mount[] {

@@ -1,8 +1,9 @@
 /** A base and a working copy beside it, as plain folders, and what differs between them. */
+
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Changes } from '../../src/workspace/change/change.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
-import type { Changes } from '../../src/workspace/workspace.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 

@@ -13,9 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Place } from '../../src/lib/sys.ts';
+import type { FolderEntry } from '../../src/lib/sys.ts';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { readJournal, recover, undoApply } from '../../src/workspace/apply/commit.ts';
+import { readJournal } from '../../src/workspace/apply/journal.ts';
+import { recover } from '../../src/workspace/apply/recover.ts';
+import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { keepBases } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import { type TakenOver, takeOver } from '../../src/workspace/take-over.ts';
@@ -27,7 +29,7 @@ import { isRealRoot } from '../harness/machine.ts';
 const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
 vi.mock('../../src/lib/sys.ts', async (original) => {
   const real = await original<typeof import('../../src/lib/sys.ts')>();
-  const renameExchange = (one: Place, other: Place) => {
+  const renameExchange = (one: FolderEntry, other: FolderEntry) => {
     const isMeant = [one.name, other.name].some((name) => Buffer.from(name).toString() === moment.name);
     if (isMeant && !isAgents(moment.name)) moment.act();
     real.renameExchange(one, other);

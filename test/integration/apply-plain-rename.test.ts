@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { SysError } from '../../src/lib/sys.ts';
-import { commitApply, undoApply } from '../../src/workspace/apply/commit.ts';
+import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
+import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { apply, bench, everyBase, everyTheirs, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, harvest } from '../fixtures/tree.ts';
 

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { Place } from '../../src/lib/sys.ts';
+import type { FolderEntry } from '../../src/lib/sys.ts';
 import type { Fault } from '../../src/model/fault.ts';
-import { commitApply } from '../../src/workspace/apply/commit.ts';
+import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
 import { type Bench, bench, isClean, planOf } from '../fixtures/apply-bench.ts';
 import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 
@@ -23,7 +23,7 @@ import { file, folder, harvest, type Tree } from '../fixtures/tree.ts';
 const moment = vi.hoisted(() => ({ name: '', act: (): unknown => null }));
 vi.mock('../../src/lib/sys.ts', async (original) => {
   const real = await original<typeof import('../../src/lib/sys.ts')>();
-  const after = (rename: typeof real.renameExchange) => (one: Place, other: Place) => {
+  const after = (rename: typeof real.renameExchange) => (one: FolderEntry, other: FolderEntry) => {
     const names = [one.name, other.name].map((name) => Buffer.from(name).toString());
     if (names.includes(moment.name)) {
       moment.name = '';

@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/model/change.ts';
-import { commitApply, undoApply } from '../../src/workspace/apply/commit.ts';
+import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
+import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { bench, isClean, open, outcomesOf, planOf } from '../fixtures/apply-bench.ts';
 import { type Random, randomFrom } from '../fixtures/random-edits.ts';
 import { alone, file, folder, hardLink, harvest, link, type Thing, type Tree } from '../fixtures/tree.ts';

@@ -15,8 +15,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { isFault } from '../../src/model/fault.ts';
-import { commitApply, readJournal, undoApply } from '../../src/workspace/apply/commit.ts';
+import { commitApply } from '../../src/workspace/apply/commit-steps.ts';
+import { readJournal } from '../../src/workspace/apply/journal.ts';
 import { planApply } from '../../src/workspace/apply/plan-apply.ts';
+import { undoApply } from '../../src/workspace/apply/undo.ts';
 import {
   alsoChanged,
   apply,

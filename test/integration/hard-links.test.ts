@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { detachMount, mount } from '../../src/lib/sys-mount.ts';
-import { undoApply } from '../../src/workspace/apply/commit.ts';
+import { undoApply } from '../../src/workspace/apply/undo.ts';
 import { keepBases } from '../../src/workspace/change/bases.ts';
 import { listChanges } from '../../src/workspace/change/changes.ts';
 import { discardChanges } from '../../src/workspace/change/discard.ts';

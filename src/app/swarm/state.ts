@@ -10,8 +10,14 @@ import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../../model/event.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import { type ContainerOutcome, isActive, type Swarm, type SwarmContainer, withChange } from '../../model/swarm.ts';
-import { reasonOf } from '../../model/swarm-reason.ts';
+import {
+  type ContainerOutcome,
+  isActive,
+  reasonOf,
+  type Swarm,
+  type SwarmContainer,
+  withChange,
+} from '../../model/swarm.ts';
 import { noProgress } from '../../model/task.ts';
 import type { Store } from '../../store/store.ts';
 

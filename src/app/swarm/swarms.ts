@@ -10,6 +10,7 @@ import { Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import {
   entryOf,
+  errorsOf,
   exportOf,
   isActive,
   reconciled,
@@ -17,7 +18,7 @@ import {
   type Swarm,
   type SwarmContainer,
 } from '../../model/swarm.ts';
-import { errorsOf, hintOf } from '../../model/swarm-reason.ts';
+import { hintOf } from '../../model/swarm-reason.ts';
 import { orphanedStories, progressOf, type StoryProgress } from '../../model/task.ts';
 import { problemLine } from '../../model/task-problem.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';

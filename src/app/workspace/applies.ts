@@ -14,7 +14,7 @@ import { toText } from '../../model/byte-path.ts';
 import type { GateKind } from '../../model/change.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { Row } from '../../store/store.ts';
-import type { ApplyOptions } from '../../workspace/apply/plan-apply.ts';
+import type { ApplyOptions } from '../../workspace/apply/apply.ts';
 import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-list.ts';
 import type { Source } from '../../workspace/take-over.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';

@@ -1,8 +1,9 @@
 /** A fleet as the commands have it: its file, read, and the daemon that knows what it means. */
 import type { Client } from '../../api/client.ts';
 import type { ComposedFleet, FleetPlan, FleetStep } from '../../api/fleet.ts';
-import { type Place, readYaml, type YamlDocument } from '../../lib/yaml.ts';
+import { readYaml, type YamlDocument } from '../../lib/yaml.ts';
 import { consequences, Fault, isFault } from '../../model/fault.ts';
+import type { JsonPath } from '../../model/shape.ts';
 import type { FleetFile } from './file.ts';
 
 export class Fleet {
@@ -55,7 +56,7 @@ export class Fleet {
 }
 
 interface Told {
-  readonly place: Place;
+  readonly place: JsonPath;
   readonly message: string;
 }
 
@@ -73,6 +74,6 @@ function located(fault: Fault, document: YamlDocument): Fault {
   });
 }
 
-function whereText(place: Place): string[] {
+function whereText(place: JsonPath): string[] {
   return place.length === 0 ? [] : [place.join('.')];
 }

@@ -8,7 +8,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { relative } from 'node:path';
 import { O_PATH } from '../../lib/anchor.ts';
-import { makeFolderAt, openAt, type Place, SysError } from '../../lib/sys.ts';
+import { type FolderEntry, makeFolderAt, openAt, SysError } from '../../lib/sys.ts';
 import { asFileUser } from '../../lib/sys-ids.ts';
 import { attachTree, copyTree } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
@@ -100,7 +100,7 @@ function withPlace(root: string, path: string, wanted: Wanted, use: (fd: number)
 }
 
 /** What is missing is made as agent would make it. */
-function enter(place: Place, { agent }: Wanted): number {
+function enter(place: FolderEntry, { agent }: Wanted): number {
   const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   try {
     return openAt(place, flags);

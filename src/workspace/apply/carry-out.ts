@@ -6,12 +6,13 @@ import { crashPoint } from '../../lib/crash-point.ts';
 import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
 import { type BytePath, fromText } from '../../model/byte-path.ts';
-import { Folders, lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, Folders, lookAt, pathOf } from '../tree/folders.ts';
 import { give, holding, holdingNew, setMode, statsOf } from '../tree/held.ts';
+import type { Remake } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
 import type { Journal, JournalStep, Swap } from './journal.ts';
-import { type Remake, Retry } from './retry.ts';
+import { Retry } from './retry.ts';
 import { linked } from './stage.ts';
 import { isIt } from './stamp.ts';
 import { Swapping } from './swap.ts';
@@ -101,7 +102,7 @@ export class CarryOut {
 
   /** Moves what the project gave up out of it. */
   keepOld(): void {
-    const copies = new Map<string, Spot>();
+    const copies = new Map<string, EntryLocation>();
     for (const swap of this.#swaps()) {
       const displaced = this.#swapping(swap).displaced();
       if (displaced) keep(displaced, this.#kept(swap), swap, copies);
@@ -128,18 +129,20 @@ export class CarryOut {
     return this.#steps.filter((step) => step.do === 'swap' && step.old !== null) as Swap[];
   }
 
-  #kept({ slot }: Swap): Spot {
+  #kept({ slot }: Swap): EntryLocation {
     return { folder: this.#old, name: fromText(`${slot}`) };
   }
 
   #swapping(swap: Swap): Swapping {
-    return new Swapping(swap, this.#folders.spot(swap.path), this.#staging);
+    return new Swapping(swap, this.#folders.locate(swap.path), this.#staging);
   }
 
   #doOne(step: JournalStep, fresh: boolean): boolean {
     if (step.do === 'swap') return this.#swapping(step).do(fresh);
-    const spot = this.#folders.spot(step.path);
-    return step.do === 'rmdir' ? removeFolder(step, spot) : spot !== null && changeMode(step, spot, step.from, step.to);
+    const location = this.#folders.locate(step.path);
+    return step.do === 'rmdir'
+      ? removeFolder(step, location)
+      : location !== null && changeMode(step, location, step.from, step.to);
   }
 
   #isBack(swap: Swap): boolean {
@@ -148,19 +151,19 @@ export class CarryOut {
 
   #undoOne(step: JournalStep): boolean {
     if (step.do === 'swap') return this.#swapping(step).undo();
-    const spot = this.#folders.spot(step.path);
-    if (step.do === 'rmdir') return spot !== null && restoreFolder(step, spot);
+    const location = this.#folders.locate(step.path);
+    if (step.do === 'rmdir') return location !== null && restoreFolder(step, location);
     // Whoever took it away or changed it again has had the last word.
-    if (spot !== null) changeMode(step, spot, step.to, step.from);
+    if (location !== null) changeMode(step, location, step.to, step.from);
     return true;
   }
 }
 
-function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
+function removeFolder({ old, kept }: Rmdir, location: EntryLocation | null): boolean {
   // What took its place since is for the next steps to judge.
-  if (spot === null || !isIt(lookAt(spot), old)) return true;
+  if (location === null || !isIt(lookAt(location), old)) return true;
   try {
-    rmdirSync(pathOf(spot));
+    rmdirSync(pathOf(location));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOTEMPTY') || isErrno(error, 'EEXIST')) return kept;
@@ -168,11 +171,11 @@ function removeFolder({ old, kept }: Rmdir, spot: Spot | null): boolean {
   }
 }
 
-function restoreFolder({ old }: Rmdir, spot: Spot): boolean {
-  const now = lookAt(spot);
+function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
+  const now = lookAt(location);
   if (now !== null) return now.isDirectory();
-  mkdirSync(pathOf(spot), 0o700);
-  holdingNew(spot, 'folder', (fd) => {
+  mkdirSync(pathOf(location), 0o700);
+  holdingNew(location, 'folder', (fd) => {
     give(fd, old);
     setMode(fd, old.mode);
   });
@@ -180,8 +183,8 @@ function restoreFolder({ old }: Rmdir, spot: Spot): boolean {
 }
 
 /** Of that very thing. Where the mode is neither, somebody else has changed it. */
-function changeMode({ ino }: Chmod, spot: Spot, from: number, to: number): boolean {
-  const changed = holding(spot, (fd) => {
+function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: number): boolean {
+  const changed = holding(location, (fd) => {
     const stats = statsOf(fd);
     const mode = Number(stats.mode & 0o7777n);
     if (`${stats.ino}` !== ino || (mode !== from && mode !== to)) return false;
@@ -192,7 +195,7 @@ function changeMode({ ino }: Chmod, spot: Spot, from: number, to: number): boole
 }
 
 /** What was one file is so on another filesystem, too. */
-function keep(from: Spot, to: Spot, { old }: Swap, copies: Map<string, Spot>): void {
+function keep(from: EntryLocation, to: EntryLocation, { old }: Swap, copies: Map<string, EntryLocation>): void {
   try {
     renameSync(pathOf(from), pathOf(to));
   } catch (error) {

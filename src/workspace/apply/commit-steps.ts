@@ -15,16 +15,30 @@ import { toText } from '../../model/byte-path.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import { Folders } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
+import type { ApplyStep, Plan, Remake } from './apply.ts';
 import { cleanUp, finishFirst, rollBack } from './finish.ts';
 import { findJournal, type Journal, makeJournalFolder, writeJournal } from './journal.ts';
-import type { Step } from './plan.ts';
-import type { Remake } from './retry.ts';
 import { Stage } from './stage.ts';
 import { makeStaging, openStaging } from './staging.ts';
 
-/** `remake` decides anew about one path that the owner has changed since; null: such a change stops everything. */
+/**
+ * `journalFolder` is one for each apply, outside of the project. Any failure leaves the project as it was and no journal; a
+ * plan without steps needs none either. `meta` is any JSON, for the caller.
+ */
+export function commitApply(
+  plan: Pick<Plan, 'blocked' | 'steps'>,
+  project: string,
+  journalFolder: string,
+  meta: unknown,
+  remake: Remake | null = null,
+): void {
+  if (plan.blocked) throw new Fault('conflict', 'conflicts or gates stand in the way; nothing was changed');
+  if (plan.steps.length > 0) commitSteps(plan.steps, project, journalFolder, meta, remake);
+}
+
+/** `remake` decides again about one path that the owner has changed since; null: such a change stops everything. */
 export function commitSteps(
-  steps: readonly Step[],
+  steps: readonly ApplyStep[],
   project: string,
   folder: string,
   meta: unknown,
@@ -37,7 +51,7 @@ export function commitSteps(
   cleanUp(ready);
 }
 
-function stage(folder: string, journal: Journal, steps: readonly Step[]): Journal {
+function stage(folder: string, journal: Journal, steps: readonly ApplyStep[]): Journal {
   makeJournalFolder(folder);
   writeJournal(folder, journal);
   const owner = within(Anchor.reach(journal.project), ({ fd }) => fstatSync(fd));

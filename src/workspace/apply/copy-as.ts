@@ -4,17 +4,17 @@ import { setTimes } from '../../lib/sys.ts';
 import { toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { copyPart, openRegular, using } from '../tree/content.ts';
-import { pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, pathOf } from '../tree/folders.ts';
 import { give, holdingNew, setMode } from '../tree/held.ts';
 import type { Stamp } from './stamp.ts';
 
-export function copyAs(from: Spot, to: Spot, was: Stamp): void {
+export function copyAs(from: EntryLocation, to: EntryLocation, was: Stamp): void {
   if (was.type === 'link') copyLink(to, was);
   else if (was.type === 'file') copyFile(from, to, was);
   else throw new Fault('unsupported', `a ${was.type} of the project cannot be kept on another filesystem`);
 }
 
-function copyLink(to: Spot, was: Stamp): void {
+function copyLink(to: EntryLocation, was: Stamp): void {
   symlinkSync(toBytes(was.target!), pathOf(to));
   holdingNew(to, 'link', (fd) => {
     give(fd, was);
@@ -22,7 +22,7 @@ function copyLink(to: Spot, was: Stamp): void {
   });
 }
 
-function copyFile(from: Spot, to: Spot, was: Stamp): void {
+function copyFile(from: EntryLocation, to: EntryLocation, was: Stamp): void {
   const fd = openSync(pathOf(to), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     const copied = using(openRegular(from.folder, from.name), (part) => copyPart(part, fd));

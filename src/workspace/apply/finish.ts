@@ -7,9 +7,9 @@ import { isErrno } from '../../lib/file.ts';
 import { syncFilesystem } from '../../lib/sys.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
+import type { Remake } from './apply.ts';
 import { CarryOut } from './carry-out.ts';
 import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
-import type { Remake } from './retry.ts';
 import { isStaged, openStaging, removeStaging } from './staging.ts';
 
 /** Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. */

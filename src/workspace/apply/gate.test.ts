@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromText } from '../../model/byte-path.ts';
 import type { Entry, GateKind } from '../../model/change.ts';
 import { gatesOf, verdictOf } from './gate.ts';
-import type { GateGround } from './gate-ground.ts';
+import type { GateContext } from './gate-context.ts';
 import { LinkNames } from './link-names.ts';
 
 const plain: Entry = { type: 'file', mode: 0o644, sizeBytes: 1, target: null };
@@ -140,7 +140,7 @@ describe('what the entry decides', () => {
 });
 
 describe('what the project itself has', () => {
-  const ground = (links: Record<string, string>, hooks: string[] = []): GateGround => {
+  const gateContext = (links: Record<string, string>, hooks: string[] = []): GateContext => {
     const names = new LinkNames({
       root: '/home/me/project',
       links: new Map(Object.entries(links)),
@@ -153,7 +153,7 @@ describe('what the project itself has', () => {
     return { namesOf: (plain) => names.namesOf(plain), linkAt: (path) => links[path] ?? null };
   };
   const led = (path: string, target: string, links: Record<string, string>) =>
-    gatesOf({ path, before: null, after: link(target) }, { before: () => null, after: () => null }, ground(links));
+    gatesOf({ path, before: null, after: link(target) }, { before: () => null, after: () => null }, gateContext(links));
 
   it('leads a link out by way of another', () => {
     const links = {
@@ -182,7 +182,7 @@ describe('what the project itself has', () => {
     ['tools/pre-commit', 'git-hooks', { '.git/hooks/pre-commit': '../../tools/pre-commit' }],
   ])('reaches %s by a name that is %s', (path, kind, links) => {
     const judged = (now: Entry | null) =>
-      gatesOf({ path, before: plain, after: now }, { before: () => null, after: () => null }, ground(links));
+      gatesOf({ path, before: plain, after: now }, { before: () => null, after: () => null }, gateContext(links));
     expect([judged(plain), judged(null)]).toEqual([[kind], [kind]]);
     expect(gates(path, plain, plain)).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe('what the project itself has', () => {
       gatesOf(
         { path, before: null, after: plain },
         { before: () => null, after: () => null },
-        ground({}, ['Tools/hooks']),
+        gateContext({}, ['Tools/hooks']),
       );
     expect([judged('tools/hooks/pre-commit'), judged('tools/hooks/lib/x')]).toEqual([['git-hooks'], ['git-hooks']]);
     expect(judged('tools/hooked')).toEqual([]);

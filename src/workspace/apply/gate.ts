@@ -9,7 +9,7 @@ import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry, GateKind } from '../../model/change.ts';
 import { dependencyNote, maxLockBytes } from './dependency-note.ts';
 import { attributesDiffer, isRepositoryPart, modulesDiffer, scriptsDiffer } from './gate-content.ts';
-import { type GateGround, noGround } from './gate-ground.ts';
+import { type GateContext, noGateContext } from './gate-context.ts';
 import { type GateName, gateNames, type JudgedBy } from './gate-names.ts';
 import { plainName } from './plain-name.ts';
 
@@ -54,21 +54,21 @@ const rules = gateNames.map(({ names, ...rest }: GateName) => ({
   pattern: new RegExp(`(?:^|/)(?:${names})(?:/|$)`),
 }));
 
-export function gatesOf(change: Changed, content: GateContent, ground: GateGround = noGround): GateKind[] {
-  return verdictOf(change, content, ground).gates;
+export function gatesOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): GateKind[] {
+  return verdictOf(change, content, gateContext).gates;
 }
 
 /** Judged under each name by which the project reaches the path. */
-export function verdictOf(change: Changed, content: GateContent, ground: GateGround = noGround): Verdict {
+export function verdictOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): Verdict {
   if (isFolderOrNothing(change.before) && isFolderOrNothing(change.after)) return { gates: [], note: null };
   const own = plainName(change.path);
-  const { names, whole } = ground.namesOf(own);
+  const { names, whole } = gateContext.namesOf(own);
   const kinds = new Set<GateKind>();
   for (const { kind, pattern, judged } of rules)
     if (!kinds.has(kind) && names.some((name) => pattern.test(name)) && judges[judged](change, content))
       kinds.add(kind);
   if (gainsExecution(change)) kinds.add('executable');
-  if (!whole || (change.after?.type === 'link' && leadsOut(change.path, change.after.target ?? '', ground)))
+  if (!whole || (change.after?.type === 'link' && leadsOut(change.path, change.after.target ?? '', gateContext)))
     kinds.add('symlink');
   const note = whole ? null : 'the project has too many links to know every name of it';
   return { gates: [...kinds], note: note ?? (kinds.has('dependencies') ? noteOn(change, content, names) : null) };
@@ -100,7 +100,7 @@ const maxLinks = 40;
  * target counts as leading out, like an absolute one, one that climbs above the project, one into a repository, and one by
  * way of a link that leads out.
  */
-function leadsOut(path: BytePath, target: BytePath, ground: GateGround, links = 0): boolean {
+function leadsOut(path: BytePath, target: BytePath, gateContext: GateContext, links = 0): boolean {
   if (target.startsWith('/')) return true;
   const parts = target.split('/').filter((part) => part !== '' && part !== '.');
   const climbs = parts.findIndex((part) => part !== '..');
@@ -110,10 +110,12 @@ function leadsOut(path: BytePath, target: BytePath, ground: GateGround, links = 
   if (ups > folder.length) return true;
   const way = [...folder.slice(0, folder.length - ups), ...parts.slice(ups)];
   if (way.some((part) => plainName(part) === '.git')) return true;
-  return links < maxLinks && way.some((_, n) => byLink(way.slice(0, n + 1).join('/'), way.slice(n + 1), ground, links));
+  return (
+    links < maxLinks && way.some((_, n) => byLink(way.slice(0, n + 1).join('/'), way.slice(n + 1), gateContext, links))
+  );
 }
 
-function byLink(link: BytePath, rest: readonly BytePath[], ground: GateGround, links: number): boolean {
-  const target = ground.linkAt(link);
-  return target !== null && leadsOut(link, [target, ...rest].join('/'), ground, links + 1);
+function byLink(link: BytePath, rest: readonly BytePath[], gateContext: GateContext, links: number): boolean {
+  const target = gateContext.linkAt(link);
+  return target !== null && leadsOut(link, [target, ...rest].join('/'), gateContext, links + 1);
 }

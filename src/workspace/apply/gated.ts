@@ -3,23 +3,23 @@ import { createHash } from 'node:crypto';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Reader } from '../tree/reader.ts';
 import { type Verdict, verdictOf } from './gate.ts';
-import type { GateGround } from './gate-ground.ts';
-import type { Standing } from './ours.ts';
+import type { GateContext } from './gate-context.ts';
+import type { PathState } from './planned-project.ts';
 
 export interface Judged extends Verdict {
   /** To be put instead of what was asked about. */
-  readonly after: Standing | null;
+  readonly after: PathState | null;
 }
 
 export function judge(
   reader: Reader,
   path: BytePath,
-  before: Standing | null,
-  after: Standing | null,
-  ground: GateGround,
+  before: PathState | null,
+  after: PathState | null,
+  gateContext: GateContext,
 ): Judged {
   let read: Uint8Array | null = null;
-  const bytesOf = (standing: Standing | null, maxBytes: number) =>
+  const bytesOf = (standing: PathState | null, maxBytes: number) =>
     (standing?.source && reader.read(standing.source, maxBytes)) ?? null;
   const verdict = verdictOf(
     { path, before: before?.entry ?? null, after: after?.entry ?? null },
@@ -31,13 +31,13 @@ export function judge(
         return read;
       },
     },
-    ground,
+    gateContext,
   );
   return { ...verdict, after: after && pinned(after, read) };
 }
 
 /** By a hash, which is small however many files there are: content that is another when it is taken is refused then. */
-function pinned(standing: Standing, bytes: Uint8Array | null): Standing {
+function pinned(standing: PathState, bytes: Uint8Array | null): PathState {
   if (bytes === null) return standing;
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { ...standing, entry: { ...standing.entry, sizeBytes: bytes.length }, sha256 };

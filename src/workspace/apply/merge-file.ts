@@ -1,5 +1,5 @@
 /**
- * `git merge-file` on copies in a folder of ours. It runs where no repository is and without anybody's configuration, so
+ * `git merge-file` on copies in a private folder. It runs where no repository is and without anybody's configuration, so
  * nothing of an agent or of the project decides how it merges.
  */
 import { spawnSync } from 'node:child_process';
@@ -15,10 +15,10 @@ const mergeMs = 60_000;
 
 export interface MergeInput {
   readonly base: Uint8Array;
-  readonly ours: Uint8Array;
-  readonly theirs: Uint8Array;
-  readonly oursLabel: string;
-  readonly theirsLabel: string;
+  readonly project: Uint8Array;
+  readonly agent: Uint8Array;
+  readonly projectLabel: string;
+  readonly agentLabel: string;
 }
 
 export interface Merged {
@@ -30,18 +30,18 @@ export interface Merged {
 export function mergeFile(input: MergeInput): Merged {
   const folder = mkdtempSync(join(scratchFolder(), 'carrel-merge-'));
   try {
-    writeFileSync(join(folder, 'ours'), input.ours, { mode: 0o600 });
+    writeFileSync(join(folder, 'project'), input.project, { mode: 0o600 });
     writeFileSync(join(folder, 'base'), input.base, { mode: 0o600 });
-    writeFileSync(join(folder, 'theirs'), input.theirs, { mode: 0o600 });
+    writeFileSync(join(folder, 'agent'), input.agent, { mode: 0o600 });
     return runMerge(folder, input);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runMerge(folder: string, { oursLabel, theirsLabel }: MergeInput): Merged {
-  const labels = ['-L', oursLabel, '-L', 'base', '-L', theirsLabel];
-  const ran = spawnSync('git', ['merge-file', '-p', '--diff3', ...labels, 'ours', 'base', 'theirs'], {
+function runMerge(folder: string, { projectLabel, agentLabel }: MergeInput): Merged {
+  const labels = ['-L', projectLabel, '-L', 'base', '-L', agentLabel];
+  const ran = spawnSync('git', ['merge-file', '-p', '--diff3', ...labels, 'project', 'base', 'agent'], {
     cwd: folder,
     env: { ...plainEnv, GIT_CEILING_DIRECTORIES: dirname(folder) },
     maxBuffer: 8 * maxMergeBytes,

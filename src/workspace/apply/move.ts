@@ -1,28 +1,28 @@
 /** Renames that replace nothing. Where the filesystem has none, a look before an ordinary rename has to do. */
 import { renameSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
-import { type Place, renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';
+import { type FolderEntry, renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
-import { lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, lookAt, pathOf } from '../tree/folders.ts';
 
 /** The last one: what was to be renamed is gone, as an ordinary rename will say. */
 const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
 
 /** EEXIST where something is there. */
-export function move(from: Spot, to: Spot): void {
+export function move(from: EntryLocation, to: EntryLocation): void {
   if (tryRename(renameNoReplace, from, to)) return;
   if (lookAt(to)) throw Object.assign(new Error('rename: the name is taken'), { code: 'EEXIST' });
   renameSync(pathOf(from), pathOf(to));
 }
 
 /** False where that cannot be. */
-export function exchange(one: Spot, other: Spot): boolean {
+export function exchange(one: EntryLocation, other: EntryLocation): boolean {
   return tryRename(renameExchange, one, other);
 }
 
-function tryRename(rename: typeof renameExchange, one: Spot, other: Spot): boolean {
+function tryRename(rename: typeof renameExchange, one: EntryLocation, other: EntryLocation): boolean {
   try {
-    rename(placeOf(one), placeOf(other));
+    rename(entryOf(one), entryOf(other));
     return true;
   } catch (error) {
     if (error instanceof SysError && cannot.some((code) => isErrno(error, code))) return false;
@@ -30,6 +30,6 @@ function tryRename(rename: typeof renameExchange, one: Spot, other: Spot): boole
   }
 }
 
-function placeOf({ folder, name }: Spot): Place {
+function entryOf({ folder, name }: EntryLocation): FolderEntry {
   return { folderFd: folder.fd, name: toBytes(name) };
 }

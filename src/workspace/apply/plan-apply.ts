@@ -3,50 +3,32 @@
  * sources before it would leave it. Only reads; the result is done by `commitApply`.
  */
 import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
-import type { Change, GateKind, PlannedPath, Resolution } from '../../model/change.ts';
+import type { Change, PlannedPath } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { Reader } from '../tree/reader.ts';
-import type { GateGround } from './gate-ground.ts';
-import { Ours } from './ours.ts';
-import type { Plan, Step } from './plan.ts';
+import type { ApplyOptions, ApplySource, ApplyStep, Plan } from './apply.ts';
 import { PlanSource } from './plan-source.ts';
+import { PlannedProject } from './planned-project.ts';
 import { stepsOf } from './steps-of.ts';
-
-export interface ApplySource {
-  readonly sandbox: string;
-  /** Listed just now: a base that is the project itself is taken to be what the project still has. */
-  readonly changes: readonly Change[];
-}
-
-export interface ApplyOptions {
-  readonly resolution: Resolution | null;
-  readonly allow: readonly GateKind[];
-  /** Of the project that gates are for. */
-  readonly ground?: GateGround;
-  /** Only what is at or below these. */
-  readonly paths?: readonly BytePath[];
-  /** What the target cannot hold: left, whatever else is decided. */
-  readonly cannotHold?: (path: BytePath) => boolean;
-}
 
 export function planApply(sources: readonly ApplySource[], project: string, options: ApplyOptions): Plan {
   checkPaths(sources, options.paths ?? []);
-  const ours = new Ours(project);
+  const planned = new PlannedProject(project);
   const reader = new Reader();
   try {
     const paths = sources.flatMap(({ sandbox, changes }) =>
-      new PlanSource({ ours, reader, sandbox, project, options }, changes).decide(wanted(changes, options.paths)),
+      new PlanSource({ planned, reader, sandbox, project, options }, changes).decide(wanted(changes, options.paths)),
     );
     const blocked = paths.some(({ outcome }) => outcome === 'conflict' || outcome === 'gated');
-    const steps = blocked ? [] : stepsOf(ours, (one, other) => reader.same(one, other));
+    const steps = blocked ? [] : stepsOf(planned, (one, other) => reader.same(one, other));
     return { paths: withHardLinks(paths, steps), blocked, steps };
   } finally {
     reader.close();
-    ours.close();
+    planned.close();
   }
 }
 
-function withHardLinks(paths: readonly PlannedPath[], steps: readonly Step[]): PlannedPath[] {
+function withHardLinks(paths: readonly PlannedPath[], steps: readonly ApplyStep[]): PlannedPath[] {
   const links = new Map(steps.flatMap((step) => (step.do === 'hardlink' ? [[step.path, step.to] as const] : [])));
   return paths.map((planned) => ({ ...planned, hardLink: links.get(planned.path) ?? null }));
 }

@@ -2,16 +2,16 @@
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import type { Change, Conflict, Entry, Outcome, PlannedPath } from '../../model/change.ts';
 import type { Reader, Source } from '../tree/reader.ts';
-import { noGround } from './gate-ground.ts';
+import type { ApplyOptions } from './apply.ts';
+import { noGateContext } from './gate-context.ts';
 import { type Judged, judge } from './gated.ts';
-import type { Ours, Standing } from './ours.ts';
-import type { ApplyOptions } from './plan-apply.ts';
+import type { PathState, PlannedProject } from './planned-project.ts';
 import { Renames } from './renames.ts';
 import { type Decision, decide, mergeModes } from './three-way.ts';
 import { Versions } from './versions.ts';
 
 export interface Surroundings {
-  readonly ours: Ours;
+  readonly planned: PlannedProject;
   readonly reader: Reader;
   readonly sandbox: string;
   readonly project: string;
@@ -22,9 +22,9 @@ export interface Surroundings {
 interface Clash {
   readonly reason: string;
   readonly with: string | null;
-  readonly theirs: boolean;
+  readonly canTakeAgents: boolean;
   /** The file with markers in it. */
-  readonly markers: (() => Standing | null) | null;
+  readonly markers: (() => PathState | null) | null;
 }
 
 const usualFolderMode = 0o755;
@@ -62,31 +62,31 @@ export class PlanSource {
   #decideDeletion(change: Change, renames: Renames): PlannedPath {
     const kept = renames.keeps(change);
     if (kept === null) return this.#decideOne(change);
-    const versions = new Versions(change, this.#at.ours, this.#at.reader, this.#at.project);
+    const versions = new Versions(change, this.#at.planned, this.#at.reader, this.#at.project);
     const reason = `the agent renamed it to ${toText(kept.path)}, which is not taken`;
-    const clash = { reason, with: null, theirs: false, markers: null };
+    const clash = { reason, with: null, canTakeAgents: false, markers: null };
     return this.#result(versions, kept.outcome, conflictOf(versions, clash));
   }
 
   #givesUpFolder({ path, after }: Change): boolean {
-    return after?.type !== 'folder' && this.#at.ours.look(path)?.entry.type === 'folder';
+    return after?.type !== 'folder' && this.#at.planned.look(path)?.entry.type === 'folder';
   }
 
   #decideOne(change: Change): PlannedPath {
-    const versions = new Versions(change, this.#at.ours, this.#at.reader, this.#at.project);
+    const versions = new Versions(change, this.#at.planned, this.#at.reader, this.#at.project);
     if (this.#at.options.cannotHold?.(change.path)) return this.#result(versions, 'left');
-    const obstacle = this.#at.ours.obstacle(change.path);
+    const obstacle = this.#at.planned.obstacle(change.path);
     if (obstacle) return this.#behind(obstacle, versions);
-    const ours = versions.ours?.entry ?? null;
-    const { before: base, after: theirs, baseKnown } = change;
-    return this.#follow(decide({ base, theirs, ours, baseKnown }, versions), versions);
+    const project = versions.project?.entry ?? null;
+    const { before: base, after: agent, baseKnown } = change;
+    return this.#follow(decide({ base, agent, project, baseKnown }, versions), versions);
   }
 
   /** What is behind a link or a file in the project is not there for us. */
-  #behind(obstacle: Standing, versions: Versions): PlannedPath {
+  #behind(obstacle: PathState, versions: Versions): PlannedPath {
     if (versions.change.after === null) return this.#result(versions, 'same');
     const reason = `the project has a ${obstacle.entry.type} where its folder was`;
-    return this.#settle(versions, { reason, with: obstacle.from, theirs: false, markers: null });
+    return this.#settle(versions, { reason, with: obstacle.from, canTakeAgents: false, markers: null });
   }
 
   #follow(decision: Decision, versions: Versions): PlannedPath {
@@ -95,64 +95,74 @@ export class PlanSource {
     if (decision.verdict === 'same' && this.#isToBeLinked(versions)) return this.#take(versions, 'take', null);
     if (decision.verdict !== 'conflict') return this.#result(versions, decision.verdict);
     const markers = decision.markers ? () => this.#withMarkers(versions) : null;
-    const theirs = versions.change.perhapsUnseen !== true;
-    return this.#settle(versions, { reason: decision.reason, with: versions.ours?.from ?? null, theirs, markers });
+    const canTakeAgents = versions.change.perhapsUnseen !== true;
+    return this.#settle(versions, {
+      reason: decision.reason,
+      with: versions.project?.from ?? null,
+      canTakeAgents,
+      markers,
+    });
   }
 
   /** The project has the content at both paths, or will, but as two files. */
   #isToBeLinked(versions: Versions): boolean {
     const { path, after, hardLink } = versions.change;
-    const [here, there] = [this.#at.ours.onDisk(path), hardLink === null ? null : this.#at.ours.look(hardLink)];
-    if (here === null || there === null || here !== versions.ours || !isLike(here.entry, after)) return false;
-    if (!versions.oursIsTheirs()) return false;
+    const [here, there] = [this.#at.planned.onDisk(path), hardLink === null ? null : this.#at.planned.look(hardLink)];
+    if (here === null || there === null || here !== versions.project || !isLike(here.entry, after)) return false;
+    if (!versions.projectIsAgent()) return false;
     if (there.from !== null) return there.from === this.#at.sandbox && there.file === hardLink;
-    const other = this.#at.ours.onDisk(hardLink!)!;
-    return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.theirsIs(other.source!);
+    const other = this.#at.planned.onDisk(hardLink!)!;
+    return other.stamp.ino !== here.stamp.ino && isLike(other.entry, after) && versions.agentIs(other.source!);
   }
 
   #take(versions: Versions, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path, after } = versions.change;
-    const needsEmpty = versions.ours?.entry.type === 'folder' && after?.type !== 'folder';
-    if (needsEmpty && !this.#at.ours.isEmpty(path)) return this.#keepFolder(versions);
-    return this.#carry(versions, this.#theirs(versions), outcome, conflict);
+    const needsEmpty = versions.project?.entry.type === 'folder' && after?.type !== 'folder';
+    if (needsEmpty && !this.#at.planned.isEmpty(path)) return this.#keepFolder(versions);
+    return this.#carry(versions, this.#agentState(versions), outcome, conflict);
   }
 
   #keepFolder(versions: Versions): PlannedPath {
     const { after } = versions.change;
     if (after === null) return this.#result(versions, 'same');
     const reason = `the agent has a ${after.type} where the project has a folder with something in it`;
-    return this.#settle(versions, { reason, with: versions.ours?.from ?? null, theirs: false, markers: null });
+    return this.#settle(versions, {
+      reason,
+      with: versions.project?.from ?? null,
+      canTakeAgents: false,
+      markers: null,
+    });
   }
 
-  #merge(versions: Versions, content: 'ours' | 'theirs' | 'both', mode: number): PlannedPath {
+  #merge(versions: Versions, content: 'project' | 'agent' | 'both', mode: number): PlannedPath {
     const { after } = versions.change;
-    if (content === 'theirs')
+    if (content === 'agent')
       return this.#carry(
         versions,
-        this.#named(versions, this.#standing({ ...after!, mode }, versions.theirs)),
+        this.#named(versions, this.#stateOf({ ...after!, mode }, versions.agent)),
         'merge',
         null,
       );
-    if (content === 'ours') {
-      const { entry, source } = versions.ours!;
-      return this.#carry(versions, this.#standing({ ...entry, mode }, source), 'merge', null);
+    if (content === 'project') {
+      const { entry, source } = versions.project!;
+      return this.#carry(versions, this.#stateOf({ ...entry, mode }, source), 'merge', null);
     }
     return this.#mergeBoth(versions, mode);
   }
 
   #mergeBoth(versions: Versions, mode: number): PlannedPath {
     const merged = versions.merge(this.#at.sandbox);
-    const clash = { with: versions.ours!.from, theirs: true, markers: null };
+    const clash = { with: versions.project!.from, canTakeAgents: true, markers: null };
     if (typeof merged === 'string') return this.#settle(versions, { ...clash, reason: merged });
-    const standing = this.#named(versions, this.#written(merged.bytes, mode));
-    if (merged.clean) return this.#carry(versions, standing, 'merge', null);
-    return this.#settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => standing });
+    const state = this.#named(versions, this.#written(merged.bytes, mode));
+    if (merged.clean) return this.#carry(versions, state, 'merge', null);
+    return this.#settle(versions, { ...clash, reason: 'both changed the same lines', markers: () => state });
   }
 
-  #withMarkers(versions: Versions): Standing | null {
+  #withMarkers(versions: Versions): PathState | null {
     const merged = versions.merge(this.#at.sandbox);
     const { before, after } = versions.change;
-    const mode = versions.ours!.entry.mode;
+    const mode = versions.project!.entry.mode;
     return typeof merged === 'string'
       ? null
       : this.#written(merged.bytes, mergeModes(before?.mode ?? null, after!.mode, mode) ?? mode);
@@ -163,58 +173,58 @@ export class PlanSource {
     const { resolution } = this.#at.options;
     if (resolution === 'ours') return this.#result(versions, 'ours', conflict);
     if (resolution === 'leave') return this.#result(versions, 'left', conflict);
-    if (resolution === 'theirs' && clash.theirs) return this.#take(versions, 'theirs', conflict);
+    if (resolution === 'theirs' && clash.canTakeAgents) return this.#take(versions, 'theirs', conflict);
     if (resolution === 'theirs' && versions.change.perhapsUnseen) return this.#result(versions, 'left', conflict);
     const marked = resolution === 'markers' && clash.markers?.();
     if (marked) return this.#carry(versions, marked, 'markers', conflict);
-    const { gates, note } = this.#judge(versions, this.#theirs(versions));
+    const { gates, note } = this.#judge(versions, this.#agentState(versions));
     return { ...this.#result(versions, 'conflict', conflict), gates, note };
   }
 
   /** Plans it, if every gate on the way is open. */
-  #carry(versions: Versions, result: Standing | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
+  #carry(versions: Versions, result: PathState | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.#at.options;
     const { gates, note, after } = this.#judge(versions, result);
     if (gates.some((gate) => !allow.includes(gate)))
       return { ...this.#result(versions, resolution === 'leave' ? 'left' : 'gated', conflict), gates, note };
     if (after) this.#makeFolders(path);
-    this.#at.ours.plan(path, after);
+    this.#at.planned.plan(path, after);
     return { ...this.#result(versions, outcome, conflict), gates, note };
   }
 
-  #judge({ change, ours }: Versions, result: Standing | null): Judged {
-    const { ground = noGround } = this.#at.options;
+  #judge({ change, project }: Versions, result: PathState | null): Judged {
+    const { gateContext = noGateContext } = this.#at.options;
     const linkAt = (path: BytePath) => {
-      const standing = this.#at.ours.look(path);
-      return standing ? standing.entry.target : ground.linkAt(path);
+      const state = this.#at.planned.look(path);
+      return state ? state.entry.target : gateContext.linkAt(path);
     };
-    return judge(this.#at.reader, change.path, ours, result, { ...ground, linkAt });
+    return judge(this.#at.reader, change.path, project, result, { ...gateContext, linkAt });
   }
 
   /** As the agent has them, for the owner may have deleted them or not asked for them. */
   #makeFolders(path: BytePath): void {
-    for (const folder of this.#at.ours.missingAbove(path)) {
-      const there = this.#at.ours.onDisk(folder)?.entry;
+    for (const folder of this.#at.planned.missingAbove(path)) {
+      const there = this.#at.planned.onDisk(folder)?.entry;
       const mode = this.#folderModes.get(folder) ?? (there?.type === 'folder' ? there.mode : usualFolderMode);
-      this.#at.ours.plan(folder, this.#standing({ type: 'folder', mode, sizeBytes: 0, target: null }, null));
+      this.#at.planned.plan(folder, this.#stateOf({ type: 'folder', mode, sizeBytes: 0, target: null }, null));
     }
   }
 
-  #theirs(versions: Versions): Standing | null {
+  #agentState(versions: Versions): PathState | null {
     const { after } = versions.change;
-    return after && this.#named(versions, this.#standing(after, versions.theirs));
+    return after && this.#named(versions, this.#stateOf(after, versions.agent));
   }
 
-  #named({ change: { path, hardLink } }: Versions, standing: Standing): Standing {
-    return standing.entry.type === 'file' ? { ...standing, file: hardLink ?? path } : standing;
+  #named({ change: { path, hardLink } }: Versions, state: PathState): PathState {
+    return state.entry.type === 'file' ? { ...state, file: hardLink ?? path } : state;
   }
 
-  #written(bytes: Uint8Array, mode: number): Standing {
-    return this.#standing({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
+  #written(bytes: Uint8Array, mode: number): PathState {
+    return this.#stateOf({ type: 'file', mode, sizeBytes: bytes.length, target: null }, { from: 'bytes', bytes });
   }
 
-  #standing(entry: Entry, source: Source | null): Standing {
+  #stateOf(entry: Entry, source: Source | null): PathState {
     return { entry, source, from: this.#at.sandbox };
   }
 
@@ -229,7 +239,7 @@ function isLike(entry: Entry, other: Entry | null): boolean {
   return other?.type === 'file' && JSON.stringify(entry) === JSON.stringify(other);
 }
 
-function conflictOf({ change, ours }: Versions, clash: Clash): Conflict {
+function conflictOf({ change, project }: Versions, clash: Clash): Conflict {
   const { before: base, after: theirs } = change;
-  return { reason: clash.reason, base, ours: ours?.entry ?? null, theirs, with: clash.with };
+  return { reason: clash.reason, base, ours: project?.entry ?? null, theirs, with: clash.with };
 }

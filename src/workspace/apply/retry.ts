@@ -5,20 +5,15 @@
 import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
 import type { Anchor } from '../../lib/anchor.ts';
 import { openAt, setTimes } from '../../lib/sys.ts';
-import { type BytePath, fromText, toBytes } from '../../model/byte-path.ts';
-import { type Folders, lookAt, type Spot } from '../tree/folders.ts';
+import { fromText, toBytes } from '../../model/byte-path.ts';
+import { type EntryLocation, type Folders, lookAt } from '../tree/folders.ts';
 import { statsOf } from '../tree/held.ts';
 import { Reader } from '../tree/reader.ts';
+import type { FileStep, Remake } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import type { JournalStep, Swap } from './journal.ts';
-import type { Step } from './plan.ts';
 import { isIt, stampOf } from './stamp.ts';
 import { Swapping } from './swap.ts';
-
-export type FileStep = Step & { readonly do: 'file' };
-
-/** What to put at a path of the project as it is now; null: that is no longer one new file for another. */
-export type Remake = (path: BytePath) => FileStep | null;
 
 /** An owner who saves every few milliseconds leaves one of these alone, sooner or later. */
 const maxTries = 500;
@@ -49,7 +44,7 @@ export class Retry {
       const step = this.#remake(swap.path);
       if (step === null || step.old === null || (step.make.mode & 0o777) !== swap.put!.mode) break;
       const next: Swap = { ...swap, old: step.old, ...this.#write(swap, step) };
-      const swapping = new Swapping(next, this.#project.spot(swap.path), this.#staging);
+      const swapping = new Swapping(next, this.#project.locate(swap.path), this.#staging);
       if (!swapping.do(true)) continue;
       if (swapping.isRight()) return next;
       if (!swapping.undo()) break;
@@ -75,7 +70,7 @@ export class Retry {
     }
   }
 
-  #slot({ slot }: Swap): Spot {
+  #slot({ slot }: Swap): EntryLocation {
     return { folder: this.#staging, name: fromText(`${slot}`) };
   }
 }

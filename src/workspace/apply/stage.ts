@@ -6,17 +6,17 @@ import { isErrno } from '../../lib/file.ts';
 import { type BytePath, fromText, toBytes, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { hashOf, openRegular, using } from '../tree/content.ts';
-import { type Folders, pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, type Folders, pathOf } from '../tree/folders.ts';
 import { give, holding, holdingNew, interfered, type Owner, setMode, statsOf } from '../tree/held.ts';
 import type { Reader } from '../tree/reader.ts';
+import type { ApplyStep } from './apply.ts';
 import { changedMeanwhile } from './changed.ts';
 import { copyAs } from './copy-as.ts';
 import type { JournalStep, Swap } from './journal.ts';
-import type { Step } from './plan.ts';
 import { isUntouched, type Stamp, stampOf } from './stamp.ts';
 
-type HardLink = Step & { readonly do: 'hardlink' };
-type Making = (Step & { readonly do: 'file' }) | HardLink;
+type HardLink = ApplyStep & { readonly do: 'hardlink' };
+type Making = (ApplyStep & { readonly do: 'file' }) | HardLink;
 
 export class Stage {
   readonly #folder: Anchor;
@@ -26,7 +26,7 @@ export class Stage {
   /** By path. */
   readonly #made = new Map<BytePath, Swap>();
   /** By the number of the file it was. */
-  readonly #restored = new Map<string, Spot>();
+  readonly #restored = new Map<string, EntryLocation>();
 
   /** What has no owner yet gets this one. */
   constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
@@ -37,7 +37,7 @@ export class Stage {
   }
 
   /** Folders that may not be written to get their modes once they are filled. */
-  prepare(steps: readonly Step[]): JournalStep[] {
+  prepare(steps: readonly ApplyStep[]): JournalStep[] {
     const late: JournalStep[] = [];
     const prepared = steps.map((step, slot) => {
       const result = this.#prepareOne(step, slot);
@@ -47,7 +47,7 @@ export class Stage {
     return [...prepared, ...late.reverse()];
   }
 
-  #prepareOne(step: Step, slot: number): JournalStep {
+  #prepareOne(step: ApplyStep, slot: number): JournalStep {
     const { path, old } = step;
     if (step.do === 'rmdir') return { do: 'rmdir', path, old: step.old, kept: step.kept };
     if (step.do === 'chmod') return { do: 'chmod', path, ino: step.old.ino, from: step.old.mode, to: modeAfter(step) };
@@ -57,44 +57,46 @@ export class Stage {
     return swap;
   }
 
-  #make(step: Step, spot: Spot): Pick<Swap, 'put' | 'hash'> {
-    if (step.do === 'file') return this.#makeFile(step, spot);
+  #make(step: ApplyStep, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
+    if (step.do === 'file') return this.#makeFile(step, location);
     if (step.do === 'mkdir')
-      return { put: makeFolder(spot, step.make.mode, step.make.owner ?? this.#owner), hash: null };
-    if (step.do === 'hardlink') return this.#makeHardLink(step, spot);
-    if (step.do === 'link') return { put: makeLink(spot, step.target, step.old ?? this.#owner), hash: null };
-    if (step.do === 'restore') return { put: this.#restore(spot, step.kept, step.was), hash: null };
+      return { put: makeFolder(location, step.make.mode, step.make.owner ?? this.#owner), hash: null };
+    if (step.do === 'hardlink') return this.#makeHardLink(step, location);
+    if (step.do === 'link') return { put: makeLink(location, step.target, step.old ?? this.#owner), hash: null };
+    if (step.do === 'restore') return { put: this.#restore(location, step.kept, step.was), hash: null };
     throw new Fault('internal', `nothing is made to ${step.do} something`);
   }
 
   /** Whatever took the name of the other file meanwhile, a link above all, is not it. */
-  #makeHardLink(step: HardLink, spot: Spot): Pick<Swap, 'put' | 'hash'> {
+  #makeHardLink(step: HardLink, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
     const { to, was, make } = step;
     const made = this.#made.get(to) ?? null;
-    const other = was === null ? { folder: this.#folder, name: `${made!.slot}` } : this.#project.spot(to);
+    const other = was === null ? { folder: this.#folder, name: `${made!.slot}` } : this.#project.locate(to);
     if (other === null) throw changedMeanwhile([to]);
-    if (!linked(pathOf(other), pathOf(spot))) return this.#makeFile(step, spot);
+    if (!linked(pathOf(other), pathOf(location))) return this.#makeFile(step, location);
     const expected = was ?? made!.put!;
-    const isIt = holding(spot, (fd) => isUntouched(statsOf(fd), expected)) ?? false;
-    const hash = made?.hash ?? using(openRegular(spot.folder, spot.name), hashOf)?.sha256 ?? null;
+    const isIt = holding(location, (fd) => isUntouched(statsOf(fd), expected)) ?? false;
+    const hash = made?.hash ?? using(openRegular(location.folder, location.name), hashOf)?.sha256 ?? null;
     if (!isIt || hash !== (make.sha256 ?? hash)) throw changedMeanwhile([to]);
     return { put: expected, hash };
   }
 
   /** The very same file where that can be, else one equal in everything. What was one file is one again. */
-  #restore(spot: Spot, kept: string, was: Stamp): Stamp {
+  #restore(location: EntryLocation, kept: string, was: Stamp): Stamp {
     const other = this.#restored.get(was.ino);
-    this.#restored.set(was.ino, spot);
+    this.#restored.set(was.ino, location);
     const sources = other === undefined ? [kept] : [kept, pathOf(other)];
-    if (!sources.some((source) => linked(source, pathOf(spot))))
-      within(Anchor.reach(dirname(kept)), (folder) => copyAs({ folder, name: fromText(basename(kept)) }, spot, was));
-    const put = holding(spot, (fd) => stampOf(statsOf(fd), null));
-    if (put?.type !== was.type) throw interfered(spot);
+    if (!sources.some((source) => linked(source, pathOf(location))))
+      within(Anchor.reach(dirname(kept)), (folder) =>
+        copyAs({ folder, name: fromText(basename(kept)) }, location, was),
+      );
+    const put = holding(location, (fd) => stampOf(statsOf(fd), null));
+    if (put?.type !== was.type) throw interfered(location);
     return { ...put, target: was.target };
   }
 
-  #makeFile({ path, old, make }: Making, spot: Spot): Pick<Swap, 'put' | 'hash'> {
-    const fd = openSync(pathOf(spot), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  #makeFile({ path, old, make }: Making, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
+    const fd = openSync(pathOf(location), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       const { bytes, sha256 } = this.#reader.copy(make.source, fd);
       if (bytes !== make.sizeBytes || sha256 !== (make.sha256 ?? sha256))
@@ -110,18 +112,18 @@ export class Stage {
   }
 }
 
-function makeFolder(spot: Spot, mode: number, owner: Owner): Stamp {
-  mkdirSync(pathOf(spot), 0o700);
-  return holdingNew(spot, 'folder', (fd) => {
+function makeFolder(location: EntryLocation, mode: number, owner: Owner): Stamp {
+  mkdirSync(pathOf(location), 0o700);
+  return holdingNew(location, 'folder', (fd) => {
     give(fd, owner);
     setMode(fd, mode | 0o300);
     return stampOf(statsOf(fd), null);
   });
 }
 
-function makeLink(spot: Spot, target: BytePath, owner: Owner): Stamp {
-  symlinkSync(toBytes(target), pathOf(spot));
-  return holdingNew(spot, 'link', (fd) => {
+function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stamp {
+  symlinkSync(toBytes(target), pathOf(location));
+  return holdingNew(location, 'link', (fd) => {
     give(fd, owner);
     return { ...stampOf(statsOf(fd), null), target };
   });
@@ -139,7 +141,7 @@ export function linked(file: string | Buffer, name: string | Buffer): boolean {
 }
 
 /** What only the owner of a folder can have set on it, such as a group that is inherited, stays. */
-function modeAfter({ old, mode }: Step & { do: 'chmod' }): number {
+function modeAfter({ old, mode }: ApplyStep & { do: 'chmod' }): number {
   return old.type === 'folder' ? (old.mode & 0o7000) | mode : mode;
 }
 

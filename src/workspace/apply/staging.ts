@@ -16,9 +16,9 @@ type Where = Pick<Journal, 'project' | 'staging'>;
 /** Whatever the umask and the project's folder would have made of its mode. */
 export function makeStaging({ project, staging }: Where): void {
   within(Anchor.reach(project), (folder) => {
-    const spot = { folder, name: fromText(staging) };
-    mkdirSync(pathOf(spot), 0o700);
-    holdingNew(spot, 'folder', (fd) => {
+    const location = { folder, name: fromText(staging) };
+    mkdirSync(pathOf(location), 0o700);
+    holdingNew(location, 'folder', (fd) => {
       if ((statsOf(fd).mode & 0o7777n) !== 0o700n) setMode(fd, 0o700);
     });
   });

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import type { Stat } from '../../lib/stat.ts';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry, EntryType } from '../../model/change.ts';
-import { pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, pathOf } from '../tree/folders.ts';
 import { typeOf } from '../tree/tree.ts';
 
 /**
@@ -21,7 +21,7 @@ export interface Stamp {
   readonly target: BytePath | null;
 }
 
-export function stampOf(stats: Stat, spot: Spot | null): Stamp {
+export function stampOf(stats: Stat, location: EntryLocation | null): Stamp {
   const type = typeOf(stats);
   return {
     ino: `${stats.ino}`,
@@ -31,7 +31,7 @@ export function stampOf(stats: Stat, spot: Spot | null): Stamp {
     mtimeNs: `${stats.mtimeNs}`,
     uid: Number(stats.uid),
     gid: Number(stats.gid),
-    target: type === 'link' && spot ? fromBytes(readlinkSync(pathOf(spot), { encoding: 'buffer' })) : null,
+    target: type === 'link' && location ? fromBytes(readlinkSync(pathOf(location), { encoding: 'buffer' })) : null,
   };
 }
 

@@ -1,13 +1,13 @@
 /** The steps from what is on disk to what is planned. */
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Ours, Real, Standing } from './ours.ts';
-import type { Step } from './plan.ts';
+import type { ApplyStep } from './apply.ts';
+import type { DiskState, PathState, PlannedProject } from './planned-project.ts';
 import { type IsSame, withLinks } from './with-links.ts';
 
 /** A folder that its owner may not write to takes and gives nothing, so such modes come last and go first. */
 const canWrite = (mode: number) => (mode & 0o300) === 0o300;
 
-const order: readonly ((step: Step) => boolean)[] = [
+const order: readonly ((step: ApplyStep) => boolean)[] = [
   (step) => step.do === 'chmod' && canWrite(step.mode),
   (step) => step.do === 'remove',
   (step) => step.do === 'rmdir',
@@ -16,14 +16,16 @@ const order: readonly ((step: Step) => boolean)[] = [
   (step) => step.do === 'chmod' && !canWrite(step.mode),
 ];
 
-export function stepsOf(ours: Ours, isSame: IsSame): Step[] {
-  const paths = [...ours.planned.keys()].sort();
-  const steps = inOrder(paths.flatMap((path) => stepsAt(path, ours.onDisk(path), ours.planned.get(path) ?? null)));
-  return withLinks(steps, ours, isSame);
+export function stepsOf(project: PlannedProject, isSame: IsSame): ApplyStep[] {
+  const paths = [...project.planned.keys()].sort();
+  const steps = inOrder(
+    paths.flatMap((path) => stepsAt(path, project.onDisk(path), project.planned.get(path) ?? null)),
+  );
+  return withLinks(steps, project, isSame);
 }
 
 /** From steps sorted by path. */
-export function inOrder(steps: readonly Step[]): Step[] {
+export function inOrder(steps: readonly ApplyStep[]): ApplyStep[] {
   return order.flatMap((belongs, phase) => {
     const found = steps.filter(belongs);
     // What is in a folder goes, and is closed, before it.
@@ -31,7 +33,7 @@ export function inOrder(steps: readonly Step[]): Step[] {
   });
 }
 
-function stepsAt(path: BytePath, real: Real | null, planned: Standing | null): Step[] {
+function stepsAt(path: BytePath, real: DiskState | null, planned: PathState | null): ApplyStep[] {
   if (real === null) return planned ? [make(path, null, planned)] : [];
   const old = real.stamp;
   if (planned === null)
@@ -47,13 +49,13 @@ function stepsAt(path: BytePath, real: Real | null, planned: Standing | null): S
 }
 
 /** Nothing but the mode can differ. */
-function isSameThing(real: Real, { entry, source }: Standing): boolean {
+function isSameThing(real: DiskState, { entry, source }: PathState): boolean {
   if (entry.type !== real.entry.type) return false;
   if (entry.type === 'link') return entry.target === real.entry.target;
   return entry.type === 'folder' || source === real.source;
 }
 
-function make(path: BytePath, old: Real['stamp'] | null, { entry, source, sha256 }: Standing): Step {
+function make(path: BytePath, old: DiskState['stamp'] | null, { entry, source, sha256 }: PathState): ApplyStep {
   if (entry.type === 'folder') return { do: 'mkdir', path, old, make: { mode: entry.mode, owner: null } };
   if (entry.type === 'link') return { do: 'link', path, old, target: entry.target! };
   return {

@@ -7,7 +7,7 @@ import { type Anchor, within } from '../../lib/anchor.ts';
 import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
 import { toBytes } from '../../model/byte-path.ts';
-import { lookAt, pathOf, type Spot } from '../tree/folders.ts';
+import { type EntryLocation, lookAt, pathOf } from '../tree/folders.ts';
 import { unlessGone } from '../tree/tree.ts';
 import type { Swap } from './journal.ts';
 import { exchange, move } from './move.ts';
@@ -16,13 +16,13 @@ import { isIt, isUntouched } from './stamp.ts';
 export class Swapping {
   readonly #swap: Swap;
   /** Null: its folder is gone. */
-  readonly #target: Spot | null;
+  readonly #target: EntryLocation | null;
   /** Holds `put` first, and where the filesystem can exchange, `old` then. */
-  readonly #slot: Spot;
+  readonly #slot: EntryLocation;
   /** Holds `old` where it cannot. */
-  readonly #aside: Spot;
+  readonly #aside: EntryLocation;
 
-  constructor(swap: Swap, target: Spot | null, staging: Anchor) {
+  constructor(swap: Swap, target: EntryLocation | null, staging: Anchor) {
     this.#swap = swap;
     this.#target = target;
     this.#slot = { folder: staging, name: `${swap.slot}` };
@@ -30,7 +30,7 @@ export class Swapping {
   }
 
   /** Where what came out of the project is. That need not be `old`: the owner may have been quicker. */
-  displaced(): Spot | null {
+  displaced(): EntryLocation | null {
     const { put } = this.#swap;
     const inSlot = lookAt(this.#slot);
     if (inSlot !== null && (put === null || !isIt(inSlot, put))) return this.#slot;
@@ -46,7 +46,7 @@ export class Swapping {
   isRight(): boolean {
     const { old, again } = this.#swap;
     if (again) return false;
-    return old === null || [this.#slot, this.#aside].some((spot) => isUntouched(lookAt(spot), old));
+    return old === null || [this.#slot, this.#aside].some((location) => isUntouched(lookAt(location), old));
   }
 
   /** False: what is there is not what was expected. `fresh`: it cannot have been done before. */
@@ -102,7 +102,7 @@ export class Swapping {
     return false;
   }
 
-  #takeOut(target: Spot): boolean {
+  #takeOut(target: EntryLocation): boolean {
     if (this.#swap.put === null) return moved(target, this.#slot);
     if (exchange(this.#slot, target)) return true;
     return moved(target, this.#aside) && moved(this.#slot, target);
@@ -113,7 +113,7 @@ export class Swapping {
     return this.#target !== null && moved(this.#aside, this.#target);
   }
 
-  #putBack(target: Spot): boolean {
+  #putBack(target: EntryLocation): boolean {
     const displaced = this.displaced();
     if (this.#swap.old !== null && displaced === null) return false;
     if (displaced === this.#slot && exchange(this.#slot, target)) return true;
@@ -122,7 +122,7 @@ export class Swapping {
   }
 
   /** A folder that somebody has put something into stays, even if that was just now. */
-  #undoFolder(target: Spot): boolean {
+  #undoFolder(target: EntryLocation): boolean {
     if (!isEmpty(target) || !this.#putBack(target)) return false;
     if (isEmpty(this.#slot)) return true;
     this.do();
@@ -130,11 +130,11 @@ export class Swapping {
   }
 }
 
-function isEmpty({ folder, name }: Spot): boolean {
+function isEmpty({ folder, name }: EntryLocation): boolean {
   return unlessGone(() => within(folder.enter(toBytes(name)), (opened) => opened.names().length === 0)) ?? false;
 }
 
-function moved(from: Spot, to: Spot): boolean {
+function moved(from: EntryLocation, to: EntryLocation): boolean {
   try {
     move(from, to);
     return true;

@@ -17,13 +17,13 @@ const folder = (mode = 0o755): Side => ({ type: 'folder', mode, sizeBytes: 0, ta
 const link = (target: string): Side => ({ type: 'link', mode: 0, sizeBytes: 0, target });
 const fifo: Side = { type: 'fifo', mode: 0o644, sizeBytes: 0, target: null };
 
-function verdict(base: Side | null, theirs: Side | null, ours: Side | null, baseKnown = true) {
+function verdict(base: Side | null, agent: Side | null, project: Side | null, baseKnown = true) {
   const decision = decide(
-    { base, theirs, ours, baseKnown },
+    { base, agent, project, baseKnown },
     {
-      oursIsBase: () => ours?.bytes === base?.bytes,
-      oursIsTheirs: () => ours?.bytes === theirs?.bytes,
-      theirsIsBase: () => theirs?.bytes === base?.bytes,
+      projectIsBase: () => project?.bytes === base?.bytes,
+      projectIsAgent: () => project?.bytes === agent?.bytes,
+      agentIsBase: () => agent?.bytes === base?.bytes,
     },
   );
   if (decision.verdict === 'merge') return `merge ${decision.content} ${decision.mode.toString(8)}`;
@@ -42,11 +42,11 @@ describe('one change from three sides', () => {
     ['both added the same, executable for one', null, file('t', 0o755), file('t'), 'conflict'],
     ['both deleted it', file('b'), null, null, 'same'],
     ['both changed it', file('b'), file('t'), file('o'), 'merge both 644'],
-    ['one content, other mode', file('b'), file('t'), file('b', 0o755), 'merge theirs 755'],
-    ['one mode, other content', file('b'), file('b', 0o755), file('o'), 'merge ours 755'],
+    ['one content, other mode', file('b'), file('t'), file('b', 0o755), 'merge agent 755'],
+    ['one mode, other content', file('b'), file('b', 0o755), file('o'), 'merge project 755'],
     ['both content, one mode', file('b'), file('t', 0o755), file('o'), 'merge both 755'],
     ['both modes', file('b'), file('b', 0o755), file('b', 0o600), 'conflict'],
-    ['both modes, alike to execute', file('b'), file('t', 0o640), file('b', 0o600), 'merge theirs 600'],
+    ['both modes, alike to execute', file('b'), file('t', 0o640), file('b', 0o600), 'merge agent 600'],
     ['both added it differently', null, file('t'), file('o'), 'conflict with markers'],
     ['deleted and changed', file('b'), null, file('o'), 'conflict'],
     ['changed and deleted', file('b'), file('t'), null, 'conflict'],
@@ -67,7 +67,7 @@ describe('one change from three sides', () => {
     ['a FIFO from the agent', null, fifo, null, 'left'],
     ['a FIFO instead of a file', file('b'), fifo, file('b'), 'left'],
     ['a FIFO of the owner', fifo, null, fifo, 'left'],
-  ])('%s', (_, base, theirs, ours, expected) => expect(verdict(base, theirs, ours)).toBe(expected));
+  ])('%s', (_, base, agent, project, expected) => expect(verdict(base, agent, project)).toBe(expected));
 
   it.each<[string, Side | null, Side | null, Side | null, string]>([
     ['the same anyway', file('o'), file('t'), file('t'), 'same'],
@@ -76,8 +76,8 @@ describe('one change from three sides', () => {
     ['an addition', null, file('t'), null, 'conflict'],
     ['a folder', folder(), folder(0o700), folder(), 'same'],
     ['a folder to delete', folder(), null, folder(), 'conflict'],
-  ])('without a known base: %s', (_, base, theirs, ours, expected) =>
-    expect(verdict(base, theirs, ours, false)).toBe(expected),
+  ])('without a known base: %s', (_, base, agent, project, expected) =>
+    expect(verdict(base, agent, project, false)).toBe(expected),
   );
 });
 

@@ -7,6 +7,7 @@ import { type BytePath, toText } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { Folders, lookAt } from '../tree/folders.ts';
 import { Reader } from '../tree/reader.ts';
+import type { ApplyStep } from './apply.ts';
 import { commitSteps } from './commit-steps.ts';
 import {
   type Journal,
@@ -17,7 +18,6 @@ import {
   undoFolder,
   writeJournal,
 } from './journal.ts';
-import type { Step } from './plan.ts';
 import { type Stamp, stampOf } from './stamp.ts';
 import { inOrder } from './steps-of.ts';
 
@@ -56,7 +56,7 @@ class Undoing {
     this.#put = new Set(journal.steps.filter((step) => step.do === 'swap' && step.put).map(({ path }) => path));
   }
 
-  steps(): Step[] {
+  steps(): ApplyStep[] {
     try {
       const sorted = this.#journal.steps.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
       const steps = sorted.flatMap((step) => this.#inverse(step));
@@ -68,7 +68,7 @@ class Undoing {
     }
   }
 
-  #inverse(step: JournalStep): Step[] {
+  #inverse(step: JournalStep): ApplyStep[] {
     const now = this.#look(step.path);
     if (step.do === 'rmdir') return this.#inverseOfRmdir(step, now);
     if (step.do === 'chmod') return this.#inverseOfChmod(step, now);
@@ -76,26 +76,26 @@ class Undoing {
     return [...this.#out(step, now), ...this.#back(step, now)];
   }
 
-  #inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): Step[] {
+  #inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): ApplyStep[] {
     if (now?.type === 'folder') return [];
     // Where a file took its place, that one is out by then.
     if (now !== null && !this.#put.has(path)) return this.#refuse(path);
     return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
 
-  #inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): Step[] {
+  #inverseOfChmod({ path, from, to }: Chmod, now: Stamp | null): ApplyStep[] {
     if (this.#put.has(path) || now?.mode === from) return [];
     return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.#refuse(path);
   }
 
   /** Nothing where the new thing changes places with the old one. */
-  #out({ path, old, put }: Swap, now: Stamp | null): Step[] {
+  #out({ path, old, put }: Swap, now: Stamp | null): ApplyStep[] {
     if (now === null) return [];
     if (put?.type === 'folder') return [{ do: 'rmdir', path, old: now, kept: old === null }];
     return old === null ? [{ do: 'remove', path, old: now }] : [];
   }
 
-  #back({ path, slot, old }: Swap, now: Stamp | null): Step[] {
+  #back({ path, slot, old }: Swap, now: Stamp | null): ApplyStep[] {
     if (old === null) return [];
     const replaces = now?.type === 'folder' ? null : now;
     return [{ do: 'restore', path, old: replaces, kept: join(this.#kept, `${slot}`), was: old }];
@@ -116,12 +116,12 @@ class Undoing {
   }
 
   #look(path: BytePath): Stamp | null {
-    const spot = this.#folders.spot(path);
-    const stats = spot && lookAt(spot);
-    return stats && stampOf(stats, spot);
+    const location = this.#folders.locate(path);
+    const stats = location && lookAt(location);
+    return stats && stampOf(stats, location);
   }
 
-  #refuse(path: BytePath): Step[] {
+  #refuse(path: BytePath): ApplyStep[] {
     this.#changed.push(path);
     return [];
   }

@@ -4,48 +4,48 @@ import type { Change, Content, PlannedPath } from '../../model/change.ts';
 import { isBinary } from '../tree/content.ts';
 import type { Reader, Source } from '../tree/reader.ts';
 import { type Merged, maxMergeBytes, mergeFile } from './merge-file.ts';
-import type { Ours, Standing } from './ours.ts';
+import type { PathState, PlannedProject } from './planned-project.ts';
 import type { Sameness } from './three-way.ts';
 
 export class Versions implements Sameness {
   readonly change: Change;
-  readonly ours: Standing | null;
+  readonly project: PathState | null;
   readonly #reader: Reader;
-  readonly #project: string;
-  readonly #layer: Ours;
+  readonly #root: string;
+  readonly #layer: PlannedProject;
 
-  constructor(change: Change, layer: Ours, reader: Reader, project: string) {
+  constructor(change: Change, layer: PlannedProject, reader: Reader, project: string) {
     this.change = change;
-    this.ours = layer.look(change.path);
+    this.project = layer.look(change.path);
     this.#layer = layer;
     this.#reader = reader;
-    this.#project = project;
+    this.#root = project;
   }
 
-  get theirs(): Source | null {
+  get agent(): Source | null {
     return sourceOf(this.change.afterContent, this.change.path);
   }
 
-  oursIsBase(): boolean {
+  projectIsBase(): boolean {
     // One file, and its size is still that of the base.
-    if (this.#isBaseInProject() && this.ours?.from === null) return true;
-    const [ours, lost] = [this.ours?.source ?? null, this.change.beforeContent];
-    if (lost?.at === 'lost' && lost.sha256 && ours) return this.#reader.hash(ours) === lost.sha256;
-    return this.#same(ours, this.#base());
+    if (this.#isBaseInProject() && this.project?.from === null) return true;
+    const [project, lost] = [this.project?.source ?? null, this.change.beforeContent];
+    if (lost?.at === 'lost' && lost.sha256 && project) return this.#reader.hash(project) === lost.sha256;
+    return this.#same(project, this.#base());
   }
 
-  oursIsTheirs(): boolean {
-    return this.#same(this.ours?.source ?? null, this.theirs);
+  projectIsAgent(): boolean {
+    return this.#same(this.project?.source ?? null, this.agent);
   }
 
-  theirsIsBase(): boolean {
+  agentIsBase(): boolean {
     const { before, after, hardLink } = this.change;
     // A change that is no link is never equal in everything.
-    return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.theirs);
+    return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.agent);
   }
 
-  theirsIs(source: Source): boolean {
-    return this.#same(source, this.theirs);
+  agentIs(source: Source): boolean {
+    return this.#same(source, this.agent);
   }
 
   kind(): PlannedPath['change'] {
@@ -54,18 +54,18 @@ export class Versions implements Sameness {
     if (after === null) return 'deleted';
     if (before.type !== after.type) return 'retyped';
     if (before.type !== 'file') return before.type === 'folder' ? 'mode' : 'modified';
-    if (before.sizeBytes !== after.sizeBytes || !this.theirsIsBase()) return 'modified';
+    if (before.sizeBytes !== after.sizeBytes || !this.agentIsBase()) return 'modified';
     return before.mode === after.mode ? 'linked' : 'mode';
   }
 
   /** Words instead of a merge say why there can be none. */
   merge(sandbox: string): Merged | string {
-    const sources = [this.change.before ? this.#base() : empty, this.ours?.source ?? null, this.theirs];
+    const sources = [this.change.before ? this.#base() : empty, this.project?.source ?? null, this.agent];
     if (sources[0] === null) return 'both changed it, and what it was changed from is no longer kept';
-    const [base, ours, theirs] = sources.map((source) => source && this.#reader.read(source, maxMergeBytes));
-    if (!base || !ours || !theirs) return 'both changed it, and it is too large to merge';
-    if ([base, ours, theirs].some(isBinary)) return 'both changed it, and it is not text';
-    return mergeFile({ base, ours, theirs, oursLabel: this.ours?.from ?? 'project', theirsLabel: sandbox });
+    const [base, project, agent] = sources.map((source) => source && this.#reader.read(source, maxMergeBytes));
+    if (!base || !project || !agent) return 'both changed it, and it is too large to merge';
+    if ([base, project, agent].some(isBinary)) return 'both changed it, and it is not text';
+    return mergeFile({ base, project, agent, projectLabel: this.project?.from ?? 'project', agentLabel: sandbox });
   }
 
   #same(one: Source | null, other: Source | null): boolean {
@@ -83,7 +83,7 @@ export class Versions implements Sameness {
 
   #isBaseInProject(): boolean {
     const content = this.change.beforeContent;
-    return content?.at === 'tree' && content.root === this.#project;
+    return content?.at === 'tree' && content.root === this.#root;
   }
 }
 

@@ -1,25 +1,25 @@
 /** Of files that are one in the sandbox, the first is made, or in the project already, and the others are its names. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Source } from '../tree/reader.ts';
-import type { Ours, Standing } from './ours.ts';
-import type { NewFile, Step } from './plan.ts';
+import type { ApplyStep, NewFile } from './apply.ts';
+import type { PathState, PlannedProject } from './planned-project.ts';
 
 export type IsSame = (one: Source, other: Source) => boolean;
 
-type File = Step & { readonly do: 'file' };
+type File = ApplyStep & { readonly do: 'file' };
 
-export function withLinks(steps: readonly Step[], ours: Ours, isSame: IsSame): Step[] {
+export function withLinks(steps: readonly ApplyStep[], project: PlannedProject, isSame: IsSame): ApplyStep[] {
   const made = new Map<string, File[]>();
   return steps.map((step) => {
-    const planned = step.do === 'file' ? ours.planned.get(step.path) : undefined;
-    const key = step.do === 'file' && planned ? fileOf(step.path, planned, ours) : null;
+    const planned = step.do === 'file' ? project.planned.get(step.path) : undefined;
+    const key = step.do === 'file' && planned ? fileOf(step.path, planned, project) : null;
     if (step.do !== 'file' || key === null) return step;
     const names = made.get(key) ?? [];
     const { path, old, make } = step;
     const first = names.find((one) => isOne(one.make, make));
     if (first) return { do: 'hardlink', path, old, to: first.path, was: null, make };
     const to = planned!.file ?? path;
-    const was = to === path ? null : there(to, make, ours, isSame);
+    const was = to === path ? null : there(to, make, project, isSame);
     if (was) return { do: 'hardlink', path, old, to, was, make };
     made.set(key, [...names, step]);
     return step;
@@ -27,9 +27,9 @@ export function withLinks(steps: readonly Step[], ours: Ours, isSame: IsSame): S
 }
 
 /** Null: nothing else can be the same file. */
-function fileOf(path: BytePath, { from, file, source }: Standing, ours: Ours): string | null {
+function fileOf(path: BytePath, { from, file, source }: PathState, project: PlannedProject): string | null {
   if (file !== undefined) return `${from}\0${file}`;
-  const real = ours.onDisk(path);
+  const real = project.onDisk(path);
   return real !== null && source === real.source ? `${real.stamp.ino}` : null;
 }
 
@@ -42,8 +42,8 @@ function isOne(one: NewFile, other: NewFile): boolean {
 }
 
 /** The project has the file under that name already, as the sandbox has it, and keeps it. */
-function there(path: BytePath, make: NewFile, ours: Ours, isSame: IsSame) {
-  const real = ours.planned.has(path) ? null : ours.onDisk(path);
+function there(path: BytePath, make: NewFile, project: PlannedProject, isSame: IsSame) {
+  const real = project.planned.has(path) ? null : project.onDisk(path);
   if (real?.stamp.type !== 'file' || real.stamp.mode !== make.mode || real.stamp.sizeBytes !== make.sizeBytes)
     return null;
   return isSame(real.source!, make.source) ? real.stamp : null;

@@ -4,50 +4,16 @@
  * was not written whole is ignored, and cut off before more is written. The file grows, and is rewritten (`compact.ts`) once
  * it is much longer than what it says. Whoever writes has the workspace to himself.
  */
+
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno } from '../../lib/file.ts';
 import type { Stat } from '../../lib/stat.ts';
 import type { BytePath } from '../../model/byte-path.ts';
-import type { Content, Entry } from '../../model/change.ts';
+import type { Content } from '../../model/change.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-
-export type BaseOrigin =
-  /** The project had this. */
-  | 'project'
-  /** The agent's own version, which the project has taken over. */
-  | 'applied'
-  /** The project had nothing there. */
-  | 'absent'
-  /** The project moved before anyone looked. */
-  | 'unknown';
-
-/** Tells whether a file is the one that was seen, untouched. */
-export interface Identity {
-  readonly dev: string;
-  readonly ino: string;
-  readonly sizeBytes: string;
-  readonly mtimeNs: string;
-  readonly ctimeNs: string;
-}
-
-export interface BaseRecord {
-  readonly origin: BaseOrigin;
-  readonly entry: Entry | null;
-  /** Of the project's file or folder, where it is known to be equal to this record. */
-  readonly identity: Identity | null;
-  /** Of a file's content, where it was read. */
-  readonly sha256: string | null;
-  /** Where in the log the content is; null where it was not kept. */
-  readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
-  /** Of what was applied: by which apply. */
-  readonly apply: string | null;
-  /** Of what was applied: which other path is the same file. */
-  readonly hardLink: BytePath | null;
-  /** What counts again should that apply be taken back. */
-  readonly previous: BaseRecord | null;
-}
+import type { BaseLog, BaseOrigin, BaseRecord, Identity } from './change.ts';
 
 interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly path: BytePath;
@@ -72,18 +38,6 @@ interface Hiding {
 }
 
 type Line = Header | Looked | Voided | Hiding;
-
-export interface BaseLog {
-  readonly file: string;
-  readonly records: ReadonlyMap<BytePath, BaseRecord>;
-  readonly lookedNs: bigint | null;
-  /** Paths below which the base was hidden at some look: what has no record there came later, and the agent never saw it. */
-  readonly hiding: ReadonlySet<BytePath>;
-  /** Up to here it was written whole. */
-  readonly wholeBytes: number;
-  /** Where the note of the last look begins, if nothing follows it. */
-  readonly lookAt: number | null;
-}
 
 function logFile(place: WorkspacePlace): string {
   return join(place.folder, 'base.log');

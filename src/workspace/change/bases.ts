@@ -5,6 +5,7 @@
  * applied. What it saw unchanged needs no record; the time it began is noted instead. `settleBases` makes the agent's own
  * version the base of what the project has taken over. Both are called by one thread at a time for each workspace.
  */
+
 import { fstatSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, Entry } from '../../model/change.ts';
@@ -21,25 +22,15 @@ import {
 } from '../tree/content.ts';
 import { Reader } from '../tree/reader.ts';
 import { entryAt, look } from '../tree/tree.ts';
-import type { Spot } from '../tree/walk.ts';
+import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import {
-  type BaseLog,
-  BaseLogWriter,
-  type BaseRecord,
-  contentInLog,
-  type Identity,
-  identityOf,
-  isSame,
-  type Kept,
-  readBaseLog,
-  withoutApply,
-} from './base-log.ts';
+import { BaseLogWriter, contentInLog, identityOf, isSame, type Kept, readBaseLog, withoutApply } from './base-log.ts';
+import type { BaseLog, BaseRecord, Identity } from './change.ts';
 import { isHiddenInGit } from './changes.ts';
 import { compactBaseLog } from './compact.ts';
 import { baseInTree, isEqual, projectIdentity } from './compare.ts';
 import { indexFolder } from './index-layer.ts';
-import { type Clock, clockOf, type Ground, hidesBase, isProven, tickNs, walkOverlay } from './overlay.ts';
+import { type BaseFolder, type Clock, clockOf, hidesBase, isProven, tickNs, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
 /** Larger files are known by their identity in the project only. */
@@ -56,14 +47,14 @@ export function keepBases(place: WorkspacePlace): void {
     for (const path of log.records.keys()) limit(path);
     const hiding = new Hiding(place, log);
     let budget = hashedBytes;
-    const complete = walkOverlay(place, log, (spot, ground) => {
-      const kept = keptOf(place, log, clock, spot, ground);
-      hiding.see(spot, ground, kept);
+    const complete = walkOverlay(place, log, (walked, baseFolder) => {
+      const kept = keptOf(place, log, clock, walked, baseFolder);
+      hiding.see(walked, baseFolder, kept);
       if (kept === null) return;
-      limit(spot.path);
+      limit(walked.path);
       const isHashed = wantsHash(kept) && kept.entry!.sizeBytes <= budget;
       if (isHashed) budget -= kept.entry!.sizeBytes;
-      writer.record(spot.path, isHashed ? { ...kept, sha256: hashIn(spot) } : kept);
+      writer.record(walked.path, isHashed ? { ...kept, sha256: hashIn(walked) } : kept);
     });
     if (!complete) return;
     for (const path of hiding.paths) writer.hides(path);
@@ -87,11 +78,11 @@ class Hiding {
     return this.#moving ? [] : this.#found;
   }
 
-  see(spot: Spot, { hidden }: Ground, kept: Kept | null): void {
-    if (spot.beforeIn === null || hidden || isHiddenInGit(this.#place, spot)) return;
+  see(walked: WalkedPath, { hidden }: BaseFolder, kept: Kept | null): void {
+    if (walked.beforeIn === null || hidden || isHiddenInGit(this.#place, walked)) return;
     const { records, hiding } = this.#log;
-    if (kept === null && !records.has(spot.path)) this.#moving = true;
-    else if (!hiding.has(spot.path) && hidesBase(this.#place, spot)) this.#found.push(spot.path);
+    if (kept === null && !records.has(walked.path)) this.#moving = true;
+    else if (!hiding.has(walked.path) && hidesBase(this.#place, walked)) this.#found.push(walked.path);
   }
 }
 
@@ -110,51 +101,58 @@ const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content:
 const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
 
 /** Null: there is nothing to be written, or it moved while we looked, which the next look will see. */
-function keptOf(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, ground: Ground): Kept | null {
+function keptOf(
+  place: WorkspacePlace,
+  log: BaseLog,
+  clock: Clock,
+  walked: WalkedPath,
+  baseFolder: BaseFolder,
+): Kept | null {
   // A folder of the agent's own: the base of what is in it needs no proof.
-  if (spot.beforeIn === null || isHiddenInGit(place, spot)) return null;
-  const record = log.records.get(spot.path);
-  if (record !== undefined && record.origin !== 'unknown') return completed(record, spot);
-  if (record === undefined && ground.hidden && !isPutBack(place, spot)) return spot.after === null ? null : absent;
-  const proven = record === undefined && !ground.hidden && isProven(place, clock, spot, ground);
-  if (!proven && !isTheSameNow(place, spot)) return record === undefined ? unknown : null;
-  return spot.before === null ? absent : fromProject(spot);
+  if (walked.beforeIn === null || isHiddenInGit(place, walked)) return null;
+  const record = log.records.get(walked.path);
+  if (record !== undefined && record.origin !== 'unknown') return completed(record, walked);
+  if (record === undefined && baseFolder.hidden && !isPutBack(place, walked))
+    return walked.after === null ? null : absent;
+  const proven = record === undefined && !baseFolder.hidden && isProven(place, clock, walked, baseFolder);
+  if (!proven && !isTheSameNow(place, walked)) return record === undefined ? unknown : null;
+  return walked.before === null ? absent : fromProject(walked);
 }
 
 /** It is as the base has it, though its folder is hidden: a discard has brought it back. */
-function isPutBack(place: WorkspacePlace, spot: Spot): boolean {
-  return spot.after !== null && spot.before !== null && isTheSameNow(place, spot);
+function isPutBack(place: WorkspacePlace, walked: WalkedPath): boolean {
+  return walked.after !== null && walked.before !== null && isTheSameNow(place, walked);
 }
 
 /** The project has the agent's version already, whatever was there before. */
-function isTheSameNow(place: WorkspacePlace, spot: Spot): boolean {
-  const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
-  const base = baseInTree(place, spot, true);
-  return base !== undefined && (spot.after === null) === (after === null) && isEqual(place, spot, after, base);
+function isTheSameNow(place: WorkspacePlace, walked: WalkedPath): boolean {
+  const after = walked.after && walked.afterIn && entryAt(walked.afterIn, walked.name, walked.after);
+  const base = baseInTree(place, walked, true);
+  return base !== undefined && (walked.after === null) === (after === null) && isEqual(place, walked, after, base);
 }
 
 /** A file that was only deleted when it was recorded is there again: now its content is worth keeping. */
-function completed(record: BaseRecord, spot: Spot): Kept | null {
+function completed(record: BaseRecord, walked: WalkedPath): Kept | null {
   const { origin, entry, identity, content } = record;
-  if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(spot, entry)) return null;
-  if (identity === null || spot.before === null || !isSame(identity, identityOf(spot.before))) return null;
-  return fromProject(spot);
+  if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(walked, entry)) return null;
+  if (identity === null || walked.before === null || !isSame(identity, identityOf(walked.before))) return null;
+  return fromProject(walked);
 }
 
-function fromProject(spot: Spot): Kept | null {
-  const [before, beforeIn] = [spot.before!, spot.beforeIn!];
-  const entry = entryAt(beforeIn, spot.name, before);
+function fromProject(walked: WalkedPath): Kept | null {
+  const [before, beforeIn] = [walked.before!, walked.beforeIn!];
+  const entry = entryAt(beforeIn, walked.name, before);
   if (entry === null) return null;
-  const content = wantsContent(spot, entry) ? readWhole(spot) : null;
+  const content = wantsContent(walked, entry) ? readWhole(walked) : null;
   const identity = identityOf(before);
-  const now = look(beforeIn, spot.name);
-  if (now === null || !isSame(identity, identityOf(now)) || (content === null && wantsContent(spot, entry)))
+  const now = look(beforeIn, walked.name);
+  if (now === null || !isSame(identity, identityOf(now)) || (content === null && wantsContent(walked, entry)))
     return null;
   return { origin: 'project', entry, identity, content };
 }
 
 /** Not of what went with a whole folder: that may be very much, and nothing is merged with a deletion. */
-function wantsContent({ after, whiteout }: Spot, entry: Entry): boolean {
+function wantsContent({ after, whiteout }: WalkedPath, entry: Entry): boolean {
   return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
 }
 
@@ -162,19 +160,19 @@ function wantsHash({ origin, entry, content }: Kept): boolean {
   return origin === 'project' && entry?.type === 'file' && content === null && entry.sizeBytes <= keptBytes;
 }
 
-function hashIn(spot: Spot): string | null {
-  return reading(spot, (part) => hashOf(part).sha256);
+function hashIn(walked: WalkedPath): string | null {
+  return reading(walked, (part) => hashOf(part).sha256);
 }
 
-function readWhole(spot: Spot): Buffer | null {
-  return reading(spot, (part) => {
+function readWhole(walked: WalkedPath): Buffer | null {
+  return reading(walked, (part) => {
     const bytes = Buffer.alloc(part.lengthBytes);
     return readChunk(part, 0, bytes) === bytes.length ? bytes : null;
   });
 }
 
 /** Null: it is not, or no longer, what was seen. */
-function reading<T>({ before, beforeIn, name }: Spot, read: (part: Part) => T | null): T | null {
+function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) => T | null): T | null {
   const isIt = ({ fd }: Part) => isSame(identityOf(before!), identityOf(fstatSync(fd, { bigint: true })));
   return using(openRegular(beforeIn!, name), (part) => {
     const found = isIt(part) ? read(part) : null;

@@ -1,12 +1,14 @@
 /** What an agent changed: every path of its working copy that differs from its base. */
+
 import { join } from 'node:path';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, Entry } from '../../model/change.ts';
 import { entryAt } from '../tree/tree.ts';
-import type { Spot } from '../tree/walk.ts';
-import type { Changes, WorkspacePlace } from '../workspace.ts';
-import { type BaseLog, type BaseRecord, readBaseLog } from './base-log.ts';
-import { type Base, baseInLog, baseInTree, isEqual } from './compare.ts';
+import type { WalkedPath } from '../tree/walk.ts';
+import type { WorkspacePlace } from '../workspace.ts';
+import { readBaseLog } from './base-log.ts';
+import type { Base, BaseLog, BaseRecord, Changes } from './change.ts';
+import { baseInLog, baseInTree, isEqual } from './compare.ts';
 import { walkCopy } from './copy.ts';
 import { gitPart } from './git-inside.ts';
 import { HardLinks } from './hard-links.ts';
@@ -17,13 +19,13 @@ import { pathLimit } from './path-limit.ts';
 export function listChanges(place: WorkspacePlace): Changes {
   const log = readBaseLog(place);
   const list = new ChangeList(place, log);
-  if (place.kind === 'copy') walkCopy(place, (spot) => list.visit(spot, () => !place.live, false));
+  if (place.kind === 'copy') walkCopy(place, (walked) => list.visit(walked, () => !place.live, false));
   else {
     const clock = clockOf(place, log);
-    walkOverlay(place, log, (spot, ground) =>
-      list.visit(spot, () => !place.live || isProven(place, clock, spot, ground), ground.hidden),
+    walkOverlay(place, log, (walked, baseFolder) =>
+      list.visit(walked, () => !place.live || isProven(place, clock, walked, baseFolder), baseFolder.hidden),
     );
-    walkIndex(place, (spot) => list.visit(spot, () => !place.live || isProvenInIndex(clock, spot), false));
+    walkIndex(place, (walked) => list.visit(walked, () => !place.live || isProvenInIndex(clock, walked), false));
   }
   return list.finish();
 }
@@ -47,20 +49,20 @@ class ChangeList {
   }
 
   /** `hidden`: what has no record was never there for the agent. */
-  visit(spot: Spot, isKnown: () => boolean, hidden: boolean): void {
-    this.#applied.delete(spot.path);
-    if (isHiddenInGit(this.#place, spot)) {
-      if (this.#seemsChanged(spot)) this.#hiddenInGit += 1;
+  visit(walked: WalkedPath, isKnown: () => boolean, hidden: boolean): void {
+    this.#applied.delete(walked.path);
+    if (isHiddenInGit(this.#place, walked)) {
+      if (this.#seemsChanged(walked)) this.#hiddenInGit += 1;
       return;
     }
-    const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
-    if (spot.after !== null && after === null) return;
-    const base = this.#baseOf(spot, isKnown, hidden);
+    const after = walked.after && walked.afterIn && entryAt(walked.afterIn, walked.name, walked.after);
+    if (walked.after !== null && after === null) return;
+    const base = this.#baseOf(walked, isKnown, hidden);
     if (base === undefined) return;
-    const listed = !isEqual(this.#place, spot, after, base);
-    const record = this.#log.records.get(spot.path);
-    this.#links.add({ spot, after, base, record, content: this.#contentOf(spot), listed });
-    if (listed) this.#push(spot.path, base, after, this.#contentOf(spot), isWithFolder(spot) && !base.known);
+    const listed = !isEqual(this.#place, walked, after, base);
+    const record = this.#log.records.get(walked.path);
+    this.#links.add({ walked, after, base, record, content: this.#contentOf(walked), listed });
+    if (listed) this.#push(walked.path, base, after, this.#contentOf(walked), isWithFolder(walked) && !base.known);
   }
 
   finish(): Changes {
@@ -72,23 +74,23 @@ class ChangeList {
     return { changes, hiddenInGit: this.#hiddenInGit };
   }
 
-  #baseOf(spot: Spot, isKnown: () => boolean, hidden: boolean): Base | undefined {
+  #baseOf(walked: WalkedPath, isKnown: () => boolean, hidden: boolean): Base | undefined {
     const record =
-      this.#log.records.get(spot.path) ?? (spot.afterName === undefined ? undefined : this.#ofOriginal(spot));
+      this.#log.records.get(walked.path) ?? (walked.afterName === undefined ? undefined : this.#ofOriginal(walked));
     const counts =
       record !== undefined && record.origin !== 'unknown' && (this.#place.live || record.origin === 'applied');
-    if (counts) return baseInLog(this.#place, this.#log, spot.path, record);
+    if (counts) return baseInLog(this.#place, this.#log, walked.path, record);
     if (record === undefined && hidden) return { entry: null, content: null, known: true, sha256: null };
-    return baseInTree(this.#place, spot, record === undefined && isKnown());
+    return baseInTree(this.#place, walked, record === undefined && isKnown());
   }
 
   /** What was kept of the same file by another name. */
-  #ofOriginal({ before }: Spot): BaseRecord | undefined {
+  #ofOriginal({ before }: WalkedPath): BaseRecord | undefined {
     this.#originals ??= originalsIn(this.#log);
     return this.#originals.get(`${before!.dev}:${before!.ino}`);
   }
 
-  #contentOf({ afterName }: Spot): Content {
+  #contentOf({ afterName }: WalkedPath): Content {
     if (afterName === undefined) return { at: 'tree', root: this.#afterRoot };
     return { at: 'tree', root: indexFolder(this.#place), path: afterName };
   }
@@ -120,7 +122,7 @@ class ChangeList {
   }
 
   /** A count that misses nothing is not worth reading a repository's objects for. */
-  #seemsChanged({ after, before }: Spot): boolean {
+  #seemsChanged({ after, before }: WalkedPath): boolean {
     if (after === null || before === null) return after !== before;
     if (after.mode !== before.mode) return true;
     if (!after.isFile()) return !after.isDirectory();
@@ -129,7 +131,7 @@ class ChangeList {
 }
 
 /** It is gone because a folder above it is. */
-function isWithFolder({ after, whiteout }: Spot): boolean {
+function isWithFolder({ after, whiteout }: WalkedPath): boolean {
   return after === null && whiteout === null;
 }
 
@@ -138,7 +140,7 @@ export function afterRoot({ kind, folder }: WorkspacePlace): string {
   return join(folder, kind === 'copy' ? 'tree' : 'upper');
 }
 
-export function isHiddenInGit({ cloned }: WorkspacePlace, { path, after, before }: Spot): boolean {
+export function isHiddenInGit({ cloned }: WorkspacePlace, { path, after, before }: WalkedPath): boolean {
   const part = gitPart(path);
   if (cloned && /^\.git(?:\/|$)/i.test(path)) return true;
   if (part !== 'git') return part === 'inside';

@@ -3,6 +3,7 @@
  * that a crash leaves either. Whoever read the old one may still be reading contents there: it stays a while under another
  * name, where `openContent` finds them.
  */
+
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../../lib/crash-point.ts';
@@ -10,7 +11,8 @@ import { syncFolder } from '../../lib/file.ts';
 import type { BytePath } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
 import { earlierLog, readKept } from '../tree/content.ts';
-import { type BaseLog, BaseLogWriter, type BaseRecord, contentInLog } from './base-log.ts';
+import { BaseLogWriter, contentInLog } from './base-log.ts';
+import type { BaseLog, BaseRecord } from './change.ts';
 
 const worthBytes = 1024 * 1024;
 const slack = 4;

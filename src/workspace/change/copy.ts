@@ -1,9 +1,9 @@
 /** Reads a working copy that is a whole tree of its own: everything in it and in its base is compared. */
 import { join } from 'node:path';
-import { type Steps, walk } from '../tree/walk.ts';
+import { type WalkRules, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 
-export function walkCopy(place: WorkspacePlace, visit: Steps<null>['visit']): void {
+export function walkCopy(place: WorkspacePlace, visit: WalkRules<null>['visit']): void {
   const steps = { isWhiteout: () => false, isOpaque: () => true, inside: () => null, visit };
   walk(join(place.folder, 'tree'), place.base, () => null, steps);
 }

@@ -12,7 +12,7 @@ import { type BytePath, isWithin, toBytes } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
 import { folderBelow } from '../tree/content.ts';
 import { entryAt, look } from '../tree/tree.ts';
-import type { Spot } from '../tree/walk.ts';
+import type { WalkedPath } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { readBaseLog } from './base-log.ts';
 import { forgetBases, keepBases } from './bases.ts';
@@ -106,9 +106,9 @@ function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside:
 
 function discardCopy(place: WorkspacePlace, tops: readonly BytePath[], scope: Scope, aside: Aside): BytePath[] {
   const [differing, onTheWay, replaced]: BytePath[][] = [[], [], []];
-  walkCopy(place, (spot) => {
-    if (scope(spot.path) && !isAsInBase(place, spot)) differing!.push(spot.path);
-    const { path, after, before } = spot;
+  walkCopy(place, (walked) => {
+    if (scope(walked.path) && !isAsInBase(place, walked)) differing!.push(walked.path);
+    const { path, after, before } = walked;
     if (!before?.isDirectory() || after?.isDirectory() || !tops.some((top) => isOnTheWay(place, path, top))) return;
     onTheWay!.push(path);
     if (after !== null) replaced!.push(path);
@@ -128,10 +128,10 @@ function isInBase({ base }: WorkspacePlace, path: BytePath): boolean {
   return folder !== null && within(folder, () => look(folder, name) !== null);
 }
 
-function isAsInBase(place: WorkspacePlace, spot: Spot): boolean {
-  const after = spot.after && spot.afterIn && entryAt(spot.afterIn, spot.name, spot.after);
-  const base = baseInTree(place, spot, true);
-  return base !== undefined && isEqual(place, spot, after, base);
+function isAsInBase(place: WorkspacePlace, walked: WalkedPath): boolean {
+  const after = walked.after && walked.afterIn && entryAt(walked.afterIn, walked.name, walked.after);
+  const base = baseInTree(place, walked, true);
+  return base !== undefined && isEqual(place, walked, after, base);
 }
 
 /** Folders come before what is in them. What went with its folder needs nothing more. */

@@ -2,11 +2,11 @@
  * Which paths of a working copy are one file. That counts as a change where it is new: paths that were one file before and
  * are not any more are told by what is in them.
  */
+
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Content, Entry } from '../../model/change.ts';
-import type { Spot } from '../tree/walk.ts';
-import type { BaseRecord } from './base-log.ts';
-import type { Base } from './compare.ts';
+import type { WalkedPath } from '../tree/walk.ts';
+import type { Base, BaseRecord } from './change.ts';
 
 /** A path with a file that has other names. */
 interface Name {
@@ -22,21 +22,21 @@ interface Name {
 
 /** What was found at a path. */
 export interface Found extends Omit<Name, 'path' | 'before' | 'after'> {
-  readonly spot: Spot;
+  readonly walked: WalkedPath;
   readonly after: Entry | null;
 }
 
 export class HardLinks {
   readonly #files = new Map<string, Name[]>();
 
-  add({ spot, after, ...found }: Found): void {
-    const stat = spot.after;
+  add({ walked, after, ...found }: Found): void {
+    const stat = walked.after;
     if (stat === null || after?.type !== 'file') return;
     // Names that show through are not counted by the kernel.
-    if (stat.nlink < 2n && spot.afterName === undefined) return;
+    if (stat.nlink < 2n && walked.afterName === undefined) return;
     const file = `${stat.dev}:${stat.ino}`;
     const names = this.#files.get(file) ?? [];
-    names.push({ ...found, path: spot.path, after, before: fileBefore(spot, found.record) });
+    names.push({ ...found, path: walked.path, after, before: fileBefore(walked, found.record) });
     this.#files.set(file, names);
   }
 
@@ -78,7 +78,7 @@ function wasLinked(name: Name, first: Name): boolean {
   return name.before !== null && name.before === first.before;
 }
 
-function fileBefore({ before }: Spot, record: BaseRecord | undefined): string | null {
+function fileBefore({ before }: WalkedPath, record: BaseRecord | undefined): string | null {
   const identity = record?.origin === 'project' ? record.identity : before;
   return identity && `${identity.dev}:${identity.ino}`;
 }

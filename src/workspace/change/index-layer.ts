@@ -10,7 +10,7 @@ import { Anchor, within } from '../../lib/anchor.ts';
 import { fileHandle, openByHandle } from '../../lib/sys.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import { look } from '../tree/tree.ts';
-import { type Spot, walk } from '../tree/walk.ts';
+import { type WalkedPath, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
@@ -30,17 +30,17 @@ function entriesOf(place: WorkspacePlace): BytePath[] {
 }
 
 /** Visits what shows through and is changed, with the changed file as `after`, under its name in the index. */
-export function walkIndex(place: WorkspacePlace, visit: (spot: Spot) => void): void {
+export function walkIndex(place: WorkspacePlace, visit: (walked: WalkedPath) => void): void {
   const entries = entriesOf(place);
   if (entries.length === 0) return;
   const originals = originalsOf(place, entries);
   if (originals.size === 0) return;
   within(Anchor.reach(indexFolder(place)), (index) =>
-    walkShown(place, (spot) => {
-      const afterName = originals.get(`${spot.before!.ino}`);
-      if (afterName === undefined || !isCalled(spot.beforeIn!.at(toBytes(spot.name)), afterName)) return;
+    walkShown(place, (walked) => {
+      const afterName = originals.get(`${walked.before!.ino}`);
+      if (afterName === undefined || !isCalled(walked.beforeIn!.at(toBytes(walked.name)), afterName)) return;
       const after = look(index, afterName);
-      if (after?.isFile()) visit({ ...spot, after, afterIn: index, afterName });
+      if (after?.isFile()) visit({ ...walked, after, afterIn: index, afterName });
     }),
   );
 }
@@ -74,20 +74,20 @@ function isCalled(path: Buffer, name: BytePath): boolean {
 }
 
 /** Every file of the base that nothing in the upper layer hides. */
-function walkShown(place: WorkspacePlace, visit: (spot: Spot) => void): void {
+function walkShown(place: WorkspacePlace, visit: (walked: WalkedPath) => void): void {
   walk<boolean>(join(place.folder, 'upper'), place.base, (upper) => !isOpaqueMark(place, upper.fd), {
     isWhiteout,
     // Whatever is below is to be seen.
     isOpaque: () => true,
-    inside: (spot, shown) => shown && showsThrough(place, spot),
-    visit: (spot, shown) => {
-      const isOwn = spot.after !== null || spot.whiteout !== null;
-      if (shown && !isOwn && spot.before?.isFile()) visit(spot);
+    inside: (walked, shown) => shown && showsThrough(place, walked),
+    visit: (walked, shown) => {
+      const isOwn = walked.after !== null || walked.whiteout !== null;
+      if (shown && !isOwn && walked.before?.isFile()) visit(walked);
     },
   });
 }
 
-function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }: Spot): boolean {
+function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }: WalkedPath): boolean {
   if (whiteout !== null) return false;
   if (after === null) return true;
   return after.isDirectory() && !isOpaqueMark(place, afterIn!.at(toBytes(name)));

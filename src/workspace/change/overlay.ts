@@ -3,6 +3,7 @@
  * something, and marks on folders that hide everything the base has there. Only the marks that the kernel itself wrote
  * count; an agent can write those of the other name.
  */
+
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Anchor } from '../../lib/anchor.ts';
@@ -10,13 +11,13 @@ import { fileHandle, readMark } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { look } from '../tree/tree.ts';
-import { type Spot, type Steps, walk } from '../tree/walk.ts';
+import { type WalkedPath, type WalkRules, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';
-import type { BaseLog } from './base-log.ts';
+import type { BaseLog } from './change.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
 /** What is known of a folder of a live base. */
-export interface Ground {
+export interface BaseFolder {
   /** The path leads to the same folder as when the agent changed something in it. */
   readonly steady: boolean;
   /** Of the innermost folder that the base has: nothing came or went in it since. */
@@ -31,22 +32,22 @@ export interface Ground {
 export const tickNs = 10_000_000n;
 
 /** False: something moved while it was walked, and may have been left out. */
-export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): boolean {
+export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: WalkRules<BaseFolder>['visit']): boolean {
   const { ctimeNs } = lstatSync(place.base, { bigint: true });
-  const ground = () => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false });
-  return walk(join(place.folder, 'upper'), place.base, ground, stepsOf(place, log, visit));
+  const baseFolder = () => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false });
+  return walk(join(place.folder, 'upper'), place.base, baseFolder, stepsOf(place, log, visit));
 }
 
-function stepsOf(place: WorkspacePlace, log: BaseLog, visit: Steps<Ground>['visit']): Steps<Ground> {
+function stepsOf(place: WorkspacePlace, log: BaseLog, visit: WalkRules<BaseFolder>['visit']): WalkRules<BaseFolder> {
   const clock = clockOf(place, log);
   return {
     isWhiteout,
     isOpaque: (folder) => isOpaque(place, folder),
-    visit: (spot, ground) => {
-      refuseForeign(place, spot);
-      visit(spot, ground);
+    visit: (walked, baseFolder) => {
+      refuseForeign(place, walked);
+      visit(walked, baseFolder);
     },
-    inside: (spot, around) => (place.live ? groundInside(place, log, clock, spot, around) : around),
+    inside: (walked, around) => (place.live ? baseFolderInside(place, log, clock, walked, around) : around),
   };
 }
 
@@ -56,7 +57,7 @@ export function isOpaque(place: WorkspacePlace, folder: Anchor): boolean {
 }
 
 /** Only a file as large as the base's may be one whose content is still the base's. */
-function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, before, name }: Spot): void {
+function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, before, name }: WalkedPath): void {
   if (!after?.isFile() || !before?.isFile() || afterIn === null || after.size !== before.size) return;
   if (readMark(afterIn.at(toBytes(name)), `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
 }
@@ -80,17 +81,23 @@ export function clockOf(place: WorkspacePlace, log: BaseLog): Clock {
   return { lookedNs: original ? birthtimeNs - tickNs : 0n, original };
 }
 
-function groundInside(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: Spot, around: Ground): Ground {
-  const { before, after } = spot;
+function baseFolderInside(
+  place: WorkspacePlace,
+  log: BaseLog,
+  clock: Clock,
+  walked: WalkedPath,
+  around: BaseFolder,
+): BaseFolder {
+  const { before, after } = walked;
   if (!before?.isDirectory()) return around;
-  const kept = log.records.get(spot.path)?.identity ?? null;
+  const kept = log.records.get(walked.path)?.identity ?? null;
   const isKept = kept !== null && kept.ino === `${before.ino}` && kept.dev === `${before.dev}`;
-  const isCopied = isCopyOf(place, spot);
+  const isCopied = isCopyOf(place, walked);
   return {
     steady: around.steady && (before.ctimeNs < clock.lookedNs || isKept || isCopied),
     ctimeNs: before.ctimeNs,
     enteredNs: isCopied && clock.original ? after!.birthtimeNs : around.enteredNs,
-    hidden: around.hidden || log.hiding.has(spot.path),
+    hidden: around.hidden || log.hiding.has(walked.path),
   };
 }
 
@@ -99,33 +106,38 @@ function groundInside(place: WorkspacePlace, log: BaseLog, clock: Clock, spot: S
  * agent's file was made proves that only for one that the kernel copied from this very inode: any other may have
  * replaced an earlier one of the agent's own. A folder is copied when the first thing in it is changed.
  */
-export function isProven(place: WorkspacePlace, { lookedNs, original }: Clock, spot: Spot, ground: Ground): boolean {
-  const { after, before } = spot;
+export function isProven(
+  place: WorkspacePlace,
+  { lookedNs, original }: Clock,
+  walked: WalkedPath,
+  baseFolder: BaseFolder,
+): boolean {
+  const { after, before } = walked;
   if (before === null) {
-    return after === null || !isCopy(place, spot) || (ground.steady && ground.ctimeNs < lookedNs);
+    return after === null || !isCopy(place, walked) || (baseFolder.steady && baseFolder.ctimeNs < lookedNs);
   }
-  if (ground.steady && (before.ctimeNs < lookedNs || before.ctimeNs < ground.enteredNs)) return true;
-  return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, spot);
+  if (baseFolder.steady && (before.ctimeNs < lookedNs || before.ctimeNs < baseFolder.enteredNs)) return true;
+  return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, walked);
 }
 
 /** The same of a file that the kernel copied from this very inode, whatever its name. */
-export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: Spot): boolean {
+export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: WalkedPath): boolean {
   return before!.ctimeNs < lookedNs || (original && before!.ctimeNs < after!.birthtimeNs);
 }
 
 /** The kernel copied it from the base, be it from this path or from one it was renamed from. */
-function isCopy({ marks }: WorkspacePlace, { afterIn, name }: Spot): boolean {
+function isCopy({ marks }: WorkspacePlace, { afterIn, name }: WalkedPath): boolean {
   return afterIn !== null && readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`) !== null;
 }
 
 /** The agent's own entry hides what the base has, or may get, below this path. */
-export function hidesBase(place: WorkspacePlace, { after, whiteout, afterIn, name }: Spot): boolean {
+export function hidesBase(place: WorkspacePlace, { after, whiteout, afterIn, name }: WalkedPath): boolean {
   if (whiteout !== null || after === null) return whiteout !== null;
   return !after.isDirectory() || isOpaqueMark(place, afterIn!.at(toBytes(name)));
 }
 
 /** The kernel copied it from exactly what the base has at this path now. */
-function isCopyOf({ marks }: WorkspacePlace, { after, afterIn, beforeIn, name }: Spot): boolean {
+function isCopyOf({ marks }: WorkspacePlace, { after, afterIn, beforeIn, name }: WalkedPath): boolean {
   if (after === null || afterIn === null || beforeIn === null) return false;
   const origin = readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`);
   if (origin === null || origin.length <= originHead.bytes) return false;

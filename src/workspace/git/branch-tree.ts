@@ -5,9 +5,19 @@ import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { foldersAbove } from '../tree/folders.ts';
-import type { Branch, BranchChange } from './branch.ts';
 import { gitFault, gitOutput, startGit } from './git.ts';
 import type { ProjectGit } from './project-git.ts';
+import type { BranchChange } from './write-blobs.ts';
+
+/** Plain data. */
+export interface Branch {
+  readonly git: ProjectGit;
+  readonly name: string;
+  /** Where it is; null: it does not exist yet. */
+  readonly tip: string | null;
+  /** What the next commit is made on: the tip, or HEAD for a new branch; null: nothing, there is no commit yet. */
+  readonly start: string | null;
+}
 
 interface TreeEntry {
   /** As git writes it: 100644, 100755, 120000, or 160000 for a submodule. */

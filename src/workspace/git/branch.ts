@@ -3,37 +3,15 @@
  * in an index of our own, and the branch moves only if it still is where it was when it was opened.
  */
 import { join } from 'node:path';
-import type { BytePath } from '../../model/byte-path.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { Source } from '../tree/reader.ts';
-import { type BranchTree, displacedBy, listTree } from './branch-tree.ts';
+import { type Branch, type BranchTree, displacedBy, listTree } from './branch-tree.ts';
 import { gitFault, gitMode, gitOutput, runGit } from './git.ts';
 import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './project-git.ts';
 import { withQuarantine } from './quarantine.ts';
-import { writeBlobs } from './write-blobs.ts';
-
-/** Plain data. */
-export interface Branch {
-  readonly git: ProjectGit;
-  readonly name: string;
-  /** Where it is; null: it does not exist yet. */
-  readonly tip: string | null;
-  /** What the next commit is made on: the tip, or HEAD for a new branch; null: nothing, there is no commit yet. */
-  readonly start: string | null;
-}
-
-export interface BranchChange {
-  readonly path: BytePath;
-  /** A file or a link; null: it goes. */
-  readonly entry: Entry | null;
-  /** Of a file. */
-  readonly content: Source | null;
-  /** What was judged; null: its content was not looked at. */
-  readonly sha256?: string | null;
-}
+import { type BranchChange, writeBlobs } from './write-blobs.ts';
 
 export interface BranchCommit {
   readonly branch: Branch;

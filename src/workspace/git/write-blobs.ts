@@ -1,11 +1,22 @@
 /** Puts the content of files and links into a repository, in one go. */
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { toBytes, toText } from '../../model/byte-path.ts';
+import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
+import type { Entry } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
 import { isHollow, openContent, type Part, readChunk } from '../tree/content.ts';
-import type { BranchChange } from './branch.ts';
+import type { Source } from '../tree/reader.ts';
 import { feed, type Git, gitFault, startGit } from './git.ts';
+
+export interface BranchChange {
+  readonly path: BytePath;
+  /** A file or a link; null: it goes. */
+  readonly entry: Entry | null;
+  /** Of a file. */
+  readonly content: Source | null;
+  /** What was judged; null: its content was not looked at. */
+  readonly sha256?: string | null;
+}
 
 /** As `git add` does: compressed a little, compared with nothing, and large ones never whole in memory. */
 const settings = ['pack.compression=1', 'fastimport.unpackLimit=1', 'core.bigFileThreshold=4m'];

@@ -128,7 +128,7 @@ class TreeCopy {
     const folder = this.#from.here!;
     const stat = fstatSync(folder.fd, { bigint: true });
     const names = stat.dev === this.#device ? folder.list() : [];
-    mkdirSync(pathOf(this.#spot(name)), 0o700);
+    mkdirSync(pathOf(this.#locate(name)), 0o700);
     if (!this.#to.down(name)) throw new Fault('internal', 'a folder that was just made is gone');
     this.#stack.push({ name, stat, names, next: 0 });
     return true;
@@ -137,8 +137,8 @@ class TreeCopy {
   #copyLink(name: BytePath, folder: Anchor, stat: Stat): boolean {
     const entry = entryAt(folder, name, stat);
     if (entry === null) return false;
-    symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.#spot(name)));
-    holdingNew(this.#spot(name), 'link', (fd) => settle(fd, stat));
+    symlinkSync(Buffer.from(entry.target!, 'latin1'), pathOf(this.#locate(name)));
+    holdingNew(this.#locate(name), 'link', (fd) => settle(fd, stat));
     return true;
   }
 
@@ -146,10 +146,10 @@ class TreeCopy {
     const stat = fstatSync(part.fd, { bigint: true });
     if (stat.nlink > 1n && this.#isLinked(name, stat)) return true;
     if (this.#share(name, part)) {
-      holdingNew(this.#spot(name), 'file', (fd) => settle(fd, stat));
+      holdingNew(this.#locate(name), 'file', (fd) => settle(fd, stat));
       return true;
     }
-    const fd = openSync(pathOf(this.#spot(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fd = openSync(pathOf(this.#locate(name)), constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       copyData(part, fd);
       settle(fd, stat);
@@ -165,7 +165,7 @@ class TreeCopy {
     this.#copied.set(ino, first ?? this.path);
     if (first === undefined) return false;
     try {
-      linkSync(Buffer.concat([Buffer.from(`${this.#target}/`), toBytes(first)]), pathOf(this.#spot(name)));
+      linkSync(Buffer.concat([Buffer.from(`${this.#target}/`), toBytes(first)]), pathOf(this.#locate(name)));
       return true;
     } catch (error) {
       if (!['EMLINK', 'ENAMETOOLONG', 'EPERM'].some((code) => isErrno(error, code))) throw error;
@@ -178,7 +178,7 @@ class TreeCopy {
     if (!this.#sharesBlocks) return false;
     try {
       const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE;
-      copyFileSync(`/proc/self/fd/${fd}`, pathOf(this.#spot(name)), flags);
+      copyFileSync(`/proc/self/fd/${fd}`, pathOf(this.#locate(name)), flags);
       return true;
     } catch (error) {
       if (!cannotShare.some((code) => isErrno(error, code))) throw error;
@@ -193,7 +193,7 @@ class TreeCopy {
     });
   }
 
-  #spot(name: BytePath) {
+  #locate(name: BytePath) {
     return { folder: this.#to.here!, name };
   }
 }

@@ -10,7 +10,7 @@ import { enter } from './tree.ts';
 /** Well below the usual limit of 1024 descriptors. */
 const maxOpen = 256;
 
-export interface Spot {
+export interface EntryLocation {
   readonly folder: Anchor;
   readonly name: BytePath;
 }
@@ -35,14 +35,14 @@ export class Folders {
   }
 
   /** Where a path would stand; null when its folder is not there. */
-  spot(path: BytePath): Spot | null {
+  locate(path: BytePath): EntryLocation | null {
     const folder = this.open(parentOf(path));
     return folder && { folder, name: nameOf(path) };
   }
 
   look(path: BytePath): Stat | null {
-    const spot = this.spot(path);
-    return spot && lookAt(spot);
+    const location = this.locate(path);
+    return location && lookAt(location);
   }
 
   forget(): void {
@@ -61,12 +61,12 @@ export class Folders {
   }
 }
 
-export function lookAt({ folder, name }: Spot): Stat | null {
+export function lookAt({ folder, name }: EntryLocation): Stat | null {
   return statIn({ folderFd: folder.fd, name: toBytes(name) });
 }
 
 /** Good in this process only. Text where that is enough, which Node takes faster. */
-export function pathOf({ folder, name }: Spot): string | Buffer {
+export function pathOf({ folder, name }: EntryLocation): string | Buffer {
   return /^[\x00-\x7f]*$/.test(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
 }
 

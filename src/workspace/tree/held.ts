@@ -17,12 +17,12 @@ import { isErrno } from '../../lib/file.ts';
 import { toText } from '../../model/byte-path.ts';
 import type { EntryType } from '../../model/change.ts';
 import { Fault } from '../../model/fault.ts';
-import { pathOf, type Spot } from './folders.ts';
+import { type EntryLocation, pathOf } from './folders.ts';
 import { typeOf } from './tree.ts';
 
 /** Null: there is nothing. */
-export function holding<T>(spot: Spot, work: (fd: number) => T): T | null {
-  const fd = tryOpen(spot);
+export function holding<T>(location: EntryLocation, work: (fd: number) => T): T | null {
+  const fd = tryOpen(location);
   if (fd === null) return null;
   try {
     return work(fd);
@@ -35,12 +35,12 @@ export function holding<T>(spot: Spot, work: (fd: number) => T): T | null {
  * What we have made there just now. `conflict` when it is of another type by now, or a folder with something in it, which
  * is not ours to give away. Its owner says nothing: some filesystems make everything somebody's.
  */
-export function holdingNew<T>(spot: Spot, type: EntryType, work: (fd: number) => T): T {
-  const done = holding(spot, (fd) => {
+export function holdingNew<T>(location: EntryLocation, type: EntryType, work: (fd: number) => T): T {
+  const done = holding(location, (fd) => {
     const isNew = typeOf(statsOf(fd)) === type && (type !== 'folder' || isEmpty(fd));
     return isNew ? { value: work(fd) } : null;
   });
-  if (done === null) throw interfered(spot);
+  if (done === null) throw interfered(location);
   return done.value;
 }
 
@@ -48,7 +48,7 @@ function isEmpty(fd: number): boolean {
   return readdirSync(byDescriptor(fd)).length === 0;
 }
 
-export function interfered({ name }: Spot): Fault {
+export function interfered({ name }: EntryLocation): Fault {
   return new Fault('conflict', `somebody else changed ${toText(name)} while it was being made`, { hint: 'Try again.' });
 }
 
@@ -82,9 +82,9 @@ function byDescriptor(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
 
-function tryOpen(spot: Spot): number | null {
+function tryOpen(location: EntryLocation): number | null {
   try {
-    return openSync(pathOf(spot), O_PATH | constants.O_NOFOLLOW);
+    return openSync(pathOf(location), O_PATH | constants.O_NOFOLLOW);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     throw error;

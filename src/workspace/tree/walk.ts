@@ -9,7 +9,7 @@ import { checkCancelled } from '../cancel.ts';
 import { Cursor, look } from './tree.ts';
 
 /** One path, as found on both sides. */
-export interface Spot {
+export interface WalkedPath {
   readonly path: BytePath;
   readonly name: BytePath;
   /** The folders the path is in. Null: there is none on that side. */
@@ -24,13 +24,13 @@ export interface Spot {
   readonly afterName?: BytePath;
 }
 
-export interface Steps<T> {
+export interface WalkRules<T> {
   isWhiteout(stat: Stat): boolean;
   /** The base's folder does not show through this one. */
   isOpaque(folder: Anchor): boolean;
-  visit(spot: Spot, inside: T): void;
-  /** What is to be known while inside the folder of this spot. */
-  inside(spot: Spot, around: T): T;
+  visit(walked: WalkedPath, inside: T): void;
+  /** What is to be known while inside the folder of this walked. */
+  inside(walked: WalkedPath, around: T): T;
 }
 
 interface Frame<T> {
@@ -44,7 +44,12 @@ interface Frame<T> {
 }
 
 /** From what is to be known in the working copy's own root. False: something moved meanwhile, and may have been left out. */
-export function walk<T>(afterRoot: string, beforeRoot: string, inside: (root: Anchor) => T, steps: Steps<T>): boolean {
+export function walk<T>(
+  afterRoot: string,
+  beforeRoot: string,
+  inside: (root: Anchor) => T,
+  steps: WalkRules<T>,
+): boolean {
   const after = new Cursor(afterRoot);
   try {
     const before = new Cursor(beforeRoot);
@@ -59,7 +64,7 @@ export function walk<T>(afterRoot: string, beforeRoot: string, inside: (root: An
   }
 }
 
-function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): void {
+function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: WalkRules<T>): void {
   const stack = [frame<T>('', after, before, { after: true, before: true, opaque: false }, root, steps)];
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     checkCancelled();
@@ -70,15 +75,15 @@ function walkBoth<T>(after: Cursor, before: Cursor, root: T, steps: Steps<T>): v
       if (top.before && top.path !== '') before.up();
       continue;
     }
-    const spot = spotAt(top, name, after, before, steps);
-    if (spot.after === null && spot.before === null && spot.whiteout === null) continue;
-    steps.visit(spot, top.inside);
-    const next = descend(spot, top, after, before, steps);
+    const walked = walkedAt(top, name, after, before, steps);
+    if (walked.after === null && walked.before === null && walked.whiteout === null) continue;
+    steps.visit(walked, top.inside);
+    const next = descend(walked, top, after, before, steps);
     if (next !== null) stack.push(next);
   }
 }
 
-function spotAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Cursor, steps: Steps<T>): Spot {
+function walkedAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Cursor, steps: WalkRules<T>): WalkedPath {
   const afterIn = top.after ? after.here : null;
   const beforeIn = top.before ? before.here : null;
   const found = afterIn && look(afterIn, name);
@@ -94,17 +99,23 @@ function spotAt<T>(top: Frame<T>, name: BytePath, after: Cursor, before: Cursor,
   };
 }
 
-function descend<T>(spot: Spot, top: Frame<T>, after: Cursor, before: Cursor, steps: Steps<T>): Frame<T> | null {
-  const [wantAfter, wantBefore] = [spot.after?.isDirectory() ?? false, spot.before?.isDirectory() ?? false];
+function descend<T>(
+  walked: WalkedPath,
+  top: Frame<T>,
+  after: Cursor,
+  before: Cursor,
+  steps: WalkRules<T>,
+): Frame<T> | null {
+  const [wantAfter, wantBefore] = [walked.after?.isDirectory() ?? false, walked.before?.isDirectory() ?? false];
   if (!wantAfter && !wantBefore) return null;
-  const inside = steps.inside(spot, top.inside);
-  const inAfter = wantAfter && after.down(spot.name);
+  const inside = steps.inside(walked, top.inside);
+  const inAfter = wantAfter && after.down(walked.name);
   // A folder that vanished before we could enter it hides nothing that we know of.
   if (wantAfter && !inAfter) return null;
-  const inBefore = wantBefore && before.down(spot.name);
+  const inBefore = wantBefore && before.down(walked.name);
   if (!inAfter && !inBefore) return null;
   const opaque = top.opaque || !wantAfter;
-  return frame(spot.path, after, before, { after: inAfter, before: inBefore, opaque }, inside, steps);
+  return frame(walked.path, after, before, { after: inAfter, before: inBefore, opaque }, inside, steps);
 }
 
 function frame<T>(
@@ -113,7 +124,7 @@ function frame<T>(
   before: Cursor,
   at: { after: boolean; before: boolean; opaque: boolean },
   inside: T,
-  steps: Steps<T>,
+  steps: WalkRules<T>,
 ): Frame<T> {
   const opaque = at.opaque || (at.after && steps.isOpaque(after.here!));
   const own = at.after ? after.here!.list() : [];

@@ -10,7 +10,7 @@ import type { Source } from '../tree/reader.ts';
 import { entryOf, type Stamp, stampOf } from './stamp.ts';
 
 /** What stands at a path, or would. */
-export interface Standing {
+export interface PathState {
   readonly entry: Entry;
   /** Of files. */
   readonly source: Source | null;
@@ -23,17 +23,17 @@ export interface Standing {
 }
 
 /** What is on disk. */
-export interface Real extends Standing {
+export interface DiskState extends PathState {
   readonly stamp: Stamp;
   /** How many names it has, in the project or elsewhere. */
   readonly names: number;
 }
 
-export class Ours {
-  readonly planned = new Map<BytePath, Standing | null>();
+export class PlannedProject {
+  readonly planned = new Map<BytePath, PathState | null>();
   readonly #project: string;
   readonly #folders: Folders;
-  readonly #seen = new Map<BytePath, Real | null>();
+  readonly #seen = new Map<BytePath, DiskState | null>();
   /** How many entries are planned in a folder. */
   readonly #children = new Map<BytePath, number>();
 
@@ -42,12 +42,12 @@ export class Ours {
     this.#folders = new Folders(project);
   }
 
-  look(path: BytePath): Standing | null {
+  look(path: BytePath): PathState | null {
     const planned = this.planned.get(path);
     return planned === undefined ? this.onDisk(path) : planned;
   }
 
-  onDisk(path: BytePath): Real | null {
+  onDisk(path: BytePath): DiskState | null {
     const seen = this.#seen.get(path);
     if (seen !== undefined) return seen;
     const real = this.#see(path);
@@ -56,19 +56,19 @@ export class Ours {
   }
 
   /** The nearest thing above a path that is no folder; null: there is none, though folders may be missing. */
-  obstacle(path: BytePath): Standing | null {
+  obstacle(path: BytePath): PathState | null {
     for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
-      const standing = this.look(folder);
-      if (standing) return standing.entry.type === 'folder' ? null : standing;
+      const state = this.look(folder);
+      if (state) return state.entry.type === 'folder' ? null : state;
     }
     return null;
   }
 
-  plan(path: BytePath, standing: Standing | null): void {
+  plan(path: BytePath, state: PathState | null): void {
     const before = this.planned.get(path) ? 1 : 0;
     const folder = parentOf(path);
-    this.planned.set(path, standing);
-    this.#children.set(folder, (this.#children.get(folder) ?? 0) + (standing ? 1 : 0) - before);
+    this.planned.set(path, state);
+    this.#children.set(folder, (this.#children.get(folder) ?? 0) + (state ? 1 : 0) - before);
   }
 
   /** The folders above a path that are missing, the outermost first. */
@@ -91,11 +91,11 @@ export class Ours {
     this.#folders.close();
   }
 
-  #see(path: BytePath): Real | null {
-    const spot = this.#folders.spot(path);
-    const stats = spot && lookAt(spot);
+  #see(path: BytePath): DiskState | null {
+    const location = this.#folders.locate(path);
+    const stats = location && lookAt(location);
     if (!stats) return null;
-    const stamp = stampOf(stats, spot);
+    const stamp = stampOf(stats, location);
     const source: Source | null =
       stamp.type === 'file' ? { from: 'content', content: { at: 'tree', root: this.#project }, path } : null;
     return { entry: entryOf(stamp), source, from: null, stamp, names: Number(stats.nlink) };

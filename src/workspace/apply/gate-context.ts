@@ -11,25 +11,29 @@ import { entryAt, look, unlessGone } from '../tree/tree.ts';
 import { LinkNames, type Names } from './link-names.ts';
 import { projectLinks } from './project-links.ts';
 
-export interface GateGround {
+export interface GateContext {
   /** All plain names by which the project reaches a plain one, itself first. */
   namesOf(plain: string): Names;
   /** Where the link at a path leads; null: there is none. */
   linkAt(path: BytePath): BytePath | null;
 }
 
-export const noGround: GateGround = { namesOf: (plain) => ({ names: [plain], whole: true }), linkAt: () => null };
+export const noGateContext: GateContext = { namesOf: (plain) => ({ names: [plain], whole: true }), linkAt: () => null };
 
 type Changed = Pick<Change, 'path' | 'after'>;
 
 /** Of a project, before these changes. One that is gone has none. */
-export function withGround<T>(project: string, changes: readonly Changed[], work: (ground: GateGround) => T): T {
+export function withGateContext<T>(
+  project: string,
+  changes: readonly Changed[],
+  work: (gateContext: GateContext) => T,
+): T {
   const folders = changes.length === 0 ? null : unlessGone(() => new Folders(project));
-  if (folders === null) return work(noGround);
+  if (folders === null) return work(noGateContext);
   const linkAt = (path: BytePath) => {
-    const spot = folders.spot(path);
-    const stat = spot && look(spot.folder, spot.name);
-    return spot && stat?.isSymbolicLink() ? (entryAt(spot.folder, spot.name, stat)?.target ?? null) : null;
+    const location = folders.locate(path);
+    const stat = location && look(location.folder, location.name);
+    return location && stat?.isSymbolicLink() ? (entryAt(location.folder, location.name, stat)?.target ?? null) : null;
   };
   try {
     const names = namesIn(project, folders, changes);

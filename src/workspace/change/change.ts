@@ -1,0 +1,84 @@
+/**
+ * What an agent changed, and what each change was made on.
+ *
+ * Life of a change: the agent writes to its working copy; a look records the base of the path; `diff` lists it; an apply
+ * takes it over or a discard removes it. A look costs no more than a walk over the changed paths, so it is taken before a
+ * command starts, when it ends, every few seconds while it runs, and before an apply.
+ * - `listChanges` (changes.ts) compares a working copy with its base: an overlay by its upper layer, a copy by both trees.
+ * - `keepBases` (bases.ts) is the look: it writes a record of each changed path to `base.log` (base-log.ts, compact.ts).
+ * - `settleBases` makes the agent's version the base of paths that were applied; `voidApply` takes that back after an undo.
+ * - `discardChanges` (discard.ts) makes paths equal to the base again; `finishDiscard` completes one that a crash cut short.
+ * - `foldIndex` (fold-index.ts) turns the kernel's index of hard links into names in the upper layer before each mount.
+ *
+ * Promises, proved by the conformance suite `test/conformance/workspace`:
+ * - Every path that differs is listed once, with its base. If the base cannot be known for certain, `baseKnown` is false and
+ *   nothing is merged against it.
+ * - Nothing is read through what an agent made: links, FIFOs, devices, or marks of an overlay that the kernel did not write.
+ * - `base.log` only grows until it is replaced as a whole, so a crash costs at most its last record.
+ * - A working copy has one writer at a time: the caller holds its lock for everything but `listChanges`.
+ */
+import type { BytePath } from '../../model/byte-path.ts';
+import type { Change, Content, Entry } from '../../model/change.ts';
+
+export interface Changes {
+  readonly changes: readonly Change[];
+  /** Paths that differ inside `.git` folders and are not listed. */
+  readonly hiddenInGit: number;
+}
+
+/** What the agent's change of one path was made on. */
+export interface Base {
+  readonly entry: Entry | null;
+  readonly content: Content | null;
+  readonly known: boolean;
+  /** Of a file's content, where it is known. */
+  readonly sha256: string | null;
+}
+
+export type BaseOrigin =
+  /** The project had this. */
+  | 'project'
+  /** The agent's own version, which the project has taken over. */
+  | 'applied'
+  /** The project had nothing there. */
+  | 'absent'
+  /** The owner changed it before a look could record it. */
+  | 'unknown';
+
+/** Identifies one state of a file: two that are equal have the same inode and the same times. */
+export interface Identity {
+  readonly dev: string;
+  readonly ino: string;
+  readonly sizeBytes: string;
+  readonly mtimeNs: string;
+  readonly ctimeNs: string;
+}
+
+export interface BaseRecord {
+  readonly origin: BaseOrigin;
+  readonly entry: Entry | null;
+  /** Of the project's file or folder, where it is known to be equal to this record. */
+  readonly identity: Identity | null;
+  /** Of a file's content, where it was read. */
+  readonly sha256: string | null;
+  /** Where in the log the content is; null where it was not kept. */
+  readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
+  /** Of what was applied: by which apply. */
+  readonly apply: string | null;
+  /** Of what was applied: which other path is the same file. */
+  readonly hardLink: BytePath | null;
+  /** The record that counts again if that apply is undone. */
+  readonly previous: BaseRecord | null;
+}
+
+export interface BaseLog {
+  readonly file: string;
+  readonly records: ReadonlyMap<BytePath, BaseRecord>;
+  readonly lookedNs: bigint | null;
+  /** Paths below which the base was hidden at some look. What has no record there came later, and the agent never saw it. */
+  readonly hiding: ReadonlySet<BytePath>;
+  /** The length of all complete records. */
+  readonly wholeBytes: number;
+  /** The offset of the note of the last look, if nothing follows it. */
+  readonly lookAt: number | null;
+}
