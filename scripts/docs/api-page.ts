@@ -1,5 +1,6 @@
 /** The page about the HTTP API, from the OpenAPI document. */
-import { openapi } from '../../src/api/openapi.ts';
+import { routes } from '../../src/app/app.ts';
+import { openapi } from '../../src/app/openapi.ts';
 import { consequences } from '../../src/model/fault.ts';
 import { type JsonSchema, rowsOf, table, typeText } from './schema.ts';
 
@@ -18,7 +19,7 @@ interface Operation {
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
 export function apiPage(): string {
-  const { paths } = openapi('0') as { readonly paths: Paths };
+  const { paths } = openapi('0', routes) as { readonly paths: Paths };
   return `# HTTP API
 
 <!-- Made by \`npm run docs\`. Change the declarations of the routes instead. -->

@@ -4,7 +4,6 @@
  * are used when the daemon starts and not again: a change of these waits for the next start, and the owner gets a notice.
  */
 import { statSync } from 'node:fs';
-import type { RouteKey } from '../api/routes.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { type Config, readConfig } from './config.ts';
 
@@ -17,24 +16,6 @@ const fixed = {
   maxEvents: 'events.keep',
   volumePrefix: 'volumes.prefix',
 } as const satisfies { readonly [key in keyof Config]?: string };
-
-/** What these do is decided by settings. Nothing that ends, frees or only shows something is here. */
-export const routesWithSettings: ReadonlySet<RouteKey> = new Set<RouteKey>([
-  'POST /v1/sandboxes',
-  'POST /v1/sandboxes/{name}/start',
-  'POST /v1/sandboxes/{name}/fork',
-  'POST /v1/sandboxes/{name}/network',
-  'POST /v1/sandboxes/{name}/network/explain',
-  'POST /v1/swarm/run',
-  'POST /v1/swarm/resume',
-  'POST /v1/images/build',
-  'GET /v1/images',
-  'POST /v1/fleet/plan',
-  'POST /v1/fleet/compose',
-  'POST /v1/users',
-  'GET /v1/engines',
-  'GET /v1/doctor',
-]);
 
 /** A file that changed so recently may change again without a new time stamp. */
 const settledMs = 100;

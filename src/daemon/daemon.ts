@@ -4,11 +4,10 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/sandbox.ts';
-import { SpaceHints } from '../app/disk/space-hint.ts';
-import { createDoctor } from '../app/doctor/doctor.ts';
-import { EngineDesk } from '../app/engine/engines.ts';
-import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
-import { outputOf } from '../app/sandbox/output.ts';
+import { routes, type Scope } from '../app/app.ts';
+import type { Installation } from '../app/installation/installation.ts';
+import { openapi } from '../app/openapi.ts';
+import type { Scopes } from '../app/scopes.ts';
 import { forgetApplies } from '../app/workspace/apply-journal.ts';
 import { sweepFolders } from '../app/workspace/sweep.ts';
 import { sweepTools } from '../launch/tools.ts';
@@ -17,9 +16,7 @@ import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { hasEnded, type Sandbox } from '../model/sandbox.ts';
 import { removeOrphans } from '../reconcile/orphans.ts';
-import type { Served } from '../server/handlers.ts';
-import type { Scope, Scopes } from '../server/scope.ts';
-import { listen } from '../server/server.ts';
+import { type Listening, listen } from '../server/listen.ts';
 import { sweepScratch } from '../workspace/scratch.ts';
 import { type Ground, openGround } from './ground.ts';
 import { openScopes } from './scope-wiring.ts';
@@ -41,7 +38,7 @@ export interface Daemon {
 
 /** Everything that was put together. */
 interface Whole extends Ground, Parts {
-  readonly scopes: Scopes;
+  readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
   /** What the owner of the installation can reach. */
   readonly own: Scope;
@@ -52,10 +49,6 @@ interface Whole extends Ground, Parts {
 export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
   const ground = openGround(homeFolder, rootless);
   const parts = await openParts(ground);
-  const { scopes, swarms } = await openScopes(ground, parts);
-  const own = scopes.of({ name: ground.owner, isOwner: true });
-  const whole: Whole = { ...ground, ...parts, scopes, swarms, own, work: new Work(), servers: [] };
-  await cleanUp(whole);
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
     close = resolve;
@@ -65,7 +58,12 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     setImmediate(close);
     return names;
   };
-  await answer(whole, shutdown);
+  const work = new Work();
+  const { scopes, swarms } = await openScopes(ground, parts, { installation: installationOf(ground, shutdown), work });
+  const own = scopes.of({ name: ground.owner, isOwner: true });
+  const whole: Whole = { ...ground, ...parts, scopes, swarms, own, work, servers: [] };
+  await cleanUp(whole);
+  await answer(whole);
   begin(whole);
   leaveWithHome(whole, close);
   return { shutdown, closed };
@@ -88,52 +86,25 @@ function mayRun(sandbox: Sandbox | undefined): boolean {
   return sandbox !== undefined && !hasEnded(sandbox.status);
 }
 
-async function answer(whole: Whole, shutdown: Daemon['shutdown']): Promise<void> {
-  const {
-    home,
-    config,
-    settings,
-    rootless,
-    store,
-    audit,
-    local,
-    engines,
-    engineOf,
-    users,
-    scopes,
-    own,
-    work,
-    watch,
-    reserve,
-    servers,
-  } = whole;
-  const someImage = async () => {
-    const found = (await own.images.list()).find(({ state }) => state === 'ready');
-    return found ? (found.id ?? found.name) : null;
+function installationOf({ home, rootless, settings, store }: Ground, shutdown: Daemon['shutdown']): Installation {
+  const version = packageVersion();
+  return {
+    ...{ version, rootless, settings, shutdown, home: home.home, startedAtMs: Date.now() },
+    lastSeq: () => store.lastSeq(),
+    document: () => openapi(version, routes),
   };
-  const docker = () => engines.named('docker');
-  const engineViews = new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
-  const spaceHints = new SpaceHints({ store, home });
-  const served: Served = {
-    version: packageVersion(),
+}
+
+async function answer(whole: Whole): Promise<void> {
+  const { home, config, settings, rootless, store, audit, users, scopes, spaceHints, reserve, servers } = whole;
+  const listening: Listening = {
+    ...{ routes, settings, store, audit, users, scopes, spaceHints },
     home: home.home,
     build: ownBuild(),
-    startedAtMs: Date.now(),
-    ...{ rootless, settings, store, audit, engineOf, users, scopes, work, engines: engineViews, shutdown },
     giveUpSpace: () => reserve.giveUp(),
-    spaceHints,
-    commandBegins: (sandbox) => watch.keepSoon(sandbox),
-    commandEnded: (sandbox) => watch.keep(sandbox),
-    output: (sandbox, options) =>
-      outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),
-    doctor: createDoctor(local, {
-      ...{ store, home, sandboxes: own.sandboxes },
-      explained: (fault) => spaceHints.named(fault, own.sandboxes.owner),
-      otherEngines: () => engineViews.dockerRows(),
-    }),
   };
-  servers.push(await listen(served));
-  if (config.sharedSocket !== null) servers.push(await listen(served, config.sharedSocket));
+  servers.push(await listen(listening));
+  if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);
   whole.log.info({ home: home.home, rootless }, 'up');
 }

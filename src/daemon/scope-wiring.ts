@@ -1,11 +1,18 @@
 /** What each user can reach, put together. */
 
+import type { Scope } from '../app/app.ts';
 import { CredentialDesk } from '../app/credential/credentials.ts';
+import { createDoctor, type Doctor } from '../app/doctor/examination.ts';
+import { EngineDesk } from '../app/engine/engines.ts';
 import { FleetDesk } from '../app/fleet/fleets.ts';
 import { TrustDesk } from '../app/fleet/trusts.ts';
 import { ImageDesk } from '../app/image/images.ts';
+import type { Installation } from '../app/installation/installation.ts';
 import { NetworkDesk } from '../app/network/desk.ts';
+import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
+import { outputOf } from '../app/sandbox/output.ts';
 import { Sandboxes } from '../app/sandbox/sandboxes.ts';
+import { Scopes } from '../app/scopes.ts';
 import { SecretDesk } from '../app/secret/secrets.ts';
 import type { AgentNeeds } from '../app/swarm/agent-needs.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
@@ -13,30 +20,75 @@ import { VolumeDesk } from '../app/volume/volumes.ts';
 import { Applies } from '../app/workspace/applies.ts';
 import { Reviews } from '../app/workspace/reviews.ts';
 import { Snapshots } from '../app/workspace/snapshots.ts';
+import type { LogOptions } from '../engine/engine.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
+import type { Work } from '../lib/work.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
-import { type Scope, Scopes } from '../server/scope.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import type { Ground } from './ground.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
 
-interface Shared extends Ground, Parts {
+/** What belongs to the process. */
+export interface Process {
+  readonly installation: Installation;
+  readonly work: Work;
+}
+
+interface Shared extends Ground, Parts, Process {
   readonly swarms: Swarms;
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
+  readonly scopes: { of(actor: Actor): Scope };
+  readonly engineViews: EngineDesk;
+  readonly doctor: Doctor;
 }
 
-export async function openScopes(ground: Ground, parts: Parts): Promise<{ scopes: Scopes; swarms: Swarms }> {
+export async function openScopes(
+  ground: Ground,
+  parts: Parts,
+  running: Process,
+): Promise<{ scopes: Scopes<Scope>; swarms: Swarms }> {
   const { store, config, now, report } = ground;
   const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
   const swarms = new Swarms({ store, config, swarmsOf, now, report });
   const refusesOverlay = await overlayTrial(ground);
-  const shared: Shared = { ...ground, ...parts, swarms, steadyMs: steadyClock(), refusesOverlay };
-  const scopes: Scopes = new Scopes((actor) => scopeOf(actor, shared));
+  const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
+  const own = () => scopes.of({ name: ground.owner, isOwner: true });
+  const engineViews = openEngineViews(ground, own);
+  const doctor = openDoctor(ground, parts, engineViews, own);
+  const shared: Shared = {
+    ...{ ...ground, ...parts, ...running, swarms, refusesOverlay, scopes, engineViews, doctor },
+    steadyMs: steadyClock(),
+  };
   return { scopes, swarms };
+}
+
+function openEngineViews({ local, engines, config, store }: Ground, own: () => Scope): EngineDesk {
+  const someImage = async () => {
+    const found = (await own().images.list()).find(({ state }) => state === 'ready');
+    return found ? (found.id ?? found.name) : null;
+  };
+  const docker = () => engines.named('docker');
+  return new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
+}
+
+function openDoctor(
+  { local, store, home, owner }: Ground,
+  { spaceHints }: Parts,
+  engineViews: EngineDesk,
+  own: () => Scope,
+): Doctor {
+  return createDoctor(local, {
+    ...{ store, home },
+    get sandboxes() {
+      return own().sandboxes;
+    },
+    explained: (fault) => spaceHints.named(fault, owner),
+    otherEngines: () => engineViews.dockerRows(),
+  });
 }
 
 /** Why no working copy can be laid over a folder. */
@@ -67,7 +119,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const parts = { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
   const { volumePrefix } = config;
   return {
-    ...{ actor, sandboxes, secrets: secretDesk, credentials, volumes, images, trusts },
+    ...commonOf(shared),
+    ...{ sandboxes, secrets: secretDesk, credentials, volumes, images, trusts },
+    sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews: new Reviews(parts),
     applies: new Applies(parts),
     snapshots: new Snapshots(parts),
@@ -87,6 +141,31 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       secrets: secretDesk,
       unapplied: data.unapplied,
     }),
+  };
+}
+
+/** The same for all users. */
+function commonOf({
+  store,
+  audit,
+  users,
+  engineOf,
+  engineViews,
+  doctor,
+  installation,
+  work,
+  watch,
+  home,
+  config,
+}: Shared) {
+  return {
+    ...{ store, audit, users, engineOf, engineViews, doctor, installation, work },
+    commands: {
+      starts: (sandbox: Sandbox) => watch.keepSoon(sandbox),
+      ended: (sandbox: Sandbox) => watch.keep(sandbox),
+    },
+    output: (sandbox: Sandbox, options: LogOptions) =>
+      outputOf(engineOf(sandbox), sandbox.id, new EarlierOutput(home.sandbox(sandbox.id), config.log), options),
   };
 }
 

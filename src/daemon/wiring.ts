@@ -2,6 +2,7 @@
 
 import { CredentialSupply } from '../app/credential/supply.ts';
 import { measureRunning, stopForDisk } from '../app/disk/hands.ts';
+import { SpaceHints } from '../app/disk/space-hint.ts';
 import { DiskWatch } from '../app/disk/watch.ts';
 import { openImages } from '../app/image/images.ts';
 import { Networks } from '../app/network/networks.ts';
@@ -67,10 +68,12 @@ export async function openParts(ground: Ground) {
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const images = openImages(home, config, store, now);
   const diskWatch = openDiskWatch(ground, loop);
+  const spaceHints = new SpaceHints({ store, home });
   return {
     engineOf,
     watch,
     diskWatch,
+    spaceHints,
     secrets,
     given,
     volumes,

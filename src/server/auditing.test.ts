@@ -3,22 +3,13 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
-import { type RouteKey, routes } from '../api/routes.ts';
 import { Fault } from '../model/fault.ts';
-import { acts } from './acts.ts';
 
 let { home, engine, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
   ({ home, engine, app, shared, call, addUser, dispose } = serve());
 });
 afterEach(() => dispose());
-
-it('is told how every stream that is an act has ended', () => {
-  const streams = Object.entries(routes).filter(([, { answer }]) => typeof answer === 'string' && answer !== 'upgrade');
-  const told = streams.filter(([name]) => acts[name as RouteKey] !== null).map(([name]) => name);
-  // Whoever adds one ends `begun` where it answers.
-  expect(told).toEqual(['POST /v1/images/build']);
-});
 
 describe('the audit log', () => {
   const line = async (door: Hono, headers = {}) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
 import { type ConnectionLimits, Connections, limitsFor } from './connections.ts';
-import { listen } from './server.ts';
+import { listen } from './listen.ts';
 
 const limits: ConnectionLimits = { perAccount: 3, total: 5, unauthenticatedMs: 60_000, firstReserved: 1000 };
 

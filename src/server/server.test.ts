@@ -2,16 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { comeAs, type ServedApp, serve, withToken } from '../../test/fixtures/served.ts';
-import { methodAndPath, type RouteText } from '../api/api.ts';
-import { routes } from '../api/routes.ts';
+import { methodAndPath } from '../api/api.ts';
+import { routes } from '../app/app.ts';
 import type { Event } from '../model/event.ts';
 import { Fault } from '../model/fault.ts';
-import type { Served } from './handlers.ts';
-import { listen } from './server.ts';
+import { type Listening, listen } from './listen.ts';
 
-let { home, store, engine, served, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
+let { home, store, engine, work, app, shared, call, addUser, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ home, store, engine, served, app, shared, call, addUser, dispose } = serve());
+  ({ home, store, engine, work, app, shared, call, addUser, dispose } = serve());
 });
 afterEach(() => dispose());
 
@@ -21,19 +20,18 @@ describe('the document', () => {
     const documented = Object.entries((body as { paths: Record<string, object> }).paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const declared = Object.keys(routes);
+    const declared = routes.map(({ key }) => key);
     expect(documented.sort()).toEqual(declared.sort());
     const served = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`);
-    const upgraded = ['GET /v1/sandboxes/{name}/attach', 'POST /v1/sandboxes/{name}/exec'] as const;
-    const plain = Object.entries(routes).filter(([name]) => !upgraded.includes(name as never));
-    expect(served.sort()).toEqual(plain.map(([key]) => key.replace('{name}', ':name')).sort());
+    const plain = routes.filter(({ answer }) => answer !== 'upgrade');
+    expect(served.sort()).toEqual(plain.map(({ key }) => key.replace('{name}', ':name')).sort());
   });
 });
 
 test('a file where the socket is to be made stays, and is told of', async () => {
   const path = join(home, 'notes');
   writeFileSync(path, 'mine');
-  await expect(listen({ home } as Served, path)).rejects.toThrow(`${path} is no socket`);
+  await expect(listen({ home } as Listening, path)).rejects.toThrow(`${path} is no socket`);
   expect(readFileSync(path, 'utf8')).toBe('mine');
 });
 
@@ -43,7 +41,7 @@ test.each([
   ['carrel.sock', "is the owner's alone"],
 ])('a socket cannot be shared at %s', async (name, why) => {
   const refusal = { code: 'invalid', message: expect.stringContaining(why) };
-  await expect(listen({ home } as Served, join(home, name))).rejects.toMatchObject(refusal);
+  await expect(listen({ home } as Listening, join(home, name))).rejects.toMatchObject(refusal);
 });
 
 test('the document says which requests may come without a body', async () => {
@@ -175,7 +173,7 @@ describe('a sandbox', () => {
   it('is waited for no longer by a daemon that is about to end, which says so', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const waiting = call('GET', '/v1/sandboxes/box/wait');
-    void served.work.close();
+    void work.close();
     expect(await waiting).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   });
 
@@ -291,13 +289,12 @@ describe('users', () => {
     const token = await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const bob = (method: string, path: string, body?: unknown) => comeAs(shared, withToken(token), method, path, body);
-    const named = Object.entries(routes).filter(([key]) => key.includes(' /v1/sandboxes/{name}'));
+    const named = routes.filter(({ key }) => key.includes(' /v1/sandboxes/{name}'));
     const tried = named.filter(
-      ([key, { answer }]) =>
-        answer !== 'upgrade' && !/changes|diff|patch|undo|discard|snapshots|restore|fork/.test(key),
+      ({ key, answer }) => answer !== 'upgrade' && !/changes|diff|patch|undo|discard|snapshots|restore|fork/.test(key),
     );
     expect(tried.length).toBeGreaterThan(5);
-    for (const { method, path } of tried.map(([key]) => methodAndPath(key as RouteText))) {
+    for (const { method, path } of tried.map(({ key }) => methodAndPath(key))) {
       const body = /explain/.test(path) ? { asked: 'a.example:1' } : /ports/.test(path) ? { port: 1 } : {};
       const answer = await bob(method, path.replace('{name}', 'box'), method === 'POST' ? body : undefined);
       expect([path, answer.status]).toEqual([path, 404]);

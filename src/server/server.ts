@@ -1,58 +1,59 @@
-/** HTTP on the daemon's unix socket: checks each request against its route, and turns Faults into answers. */
-import { chmodSync, constants, lstatSync, openSync, rmSync, statSync } from 'node:fs';
-import http from 'node:http';
+/**
+ * HTTP for the routes that nouns declare. A request passes in this order: authenticate, validate query and body against
+ * the schemas, read config.yaml again if the route depends on it, begin the act in the audit log, call the handler, end the act, answer.
+ *
+ * Promises: a handler sees only valid input and the scope of the authenticated user. No act is answered before its line is in
+ * the audit log. Every refusal is `{code, message, hint?, data?}` with the HTTP status of its code. A client that goes away
+ * aborts the signal of its request. The server knows no noun: it gets routes and scopes from the daemon.
+ */
+import type http from 'node:http';
 import type { Socket } from 'node:net';
-import { basename, dirname, join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import { Hono, type Context as HonoContext } from 'hono';
-import { stream } from 'hono/streaming';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
-import { actAsHeader, clientHeader, methodAndPath, noticeHeader } from '../api/api.ts';
-import { type Route, routes } from '../api/routes.ts';
+import { methodAndPath, noticeHeader } from '../api/api.ts';
 import { validated } from '../api/validated.ts';
-import { socketName } from '../app/home.ts';
-import { routesWithSettings } from '../app/settings.ts';
-import type { Peer } from '../audit/audit.ts';
-import { olderThan } from '../lib/build-age.ts';
+import type { Route } from '../app/route.ts';
+import type { Settings } from '../app/settings.ts';
+import type { Users } from '../app/user/users.ts';
 import { firstBytes } from '../lib/collect.ts';
-import { isErrno } from '../lib/file.ts';
-import { jsonPieces } from '../lib/made-json.ts';
-import { asFault, consequences, Fault, spaceHint } from '../model/fault.ts';
+import type { Build } from '../lib/package.ts';
+import { asFault, consequences, Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
-import { admit, audited, peerOfSocket, type Visit } from './auditing.ts';
-import { Connections, limitsFor } from './connections.ts';
-import { type Checked, type HandledRoute, handlers, type Served } from './handlers.ts';
-import { serveUpgrades } from './streams.ts';
+import { admit, visitOf } from './admission.ts';
+import { json, streamed } from './answer.ts';
+import { type Asking, type Auditing, audited, type SecretCheck } from './auditing.ts';
+import { olderNotice } from './older.ts';
+import { peerOfSocket } from './peer.ts';
 
-export type Admitted = (socket: Socket) => void;
+export interface Serving extends Auditing {
+  readonly routes: readonly Route[];
+  /** Null: this program was not built. */
+  readonly build: Build | null;
+  readonly settings: Pick<Settings, 'refresh' | 'refusal' | 'notice'>;
+  readonly users: Users;
+  readonly scopes: { of(actor: Actor): SecretCheck };
+  /** Names what to remove where a request was refused because the disk is full. */
+  readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };
+}
+
+/** One of the sockets. */
+export interface Entrance {
+  /** Only the owner can connect: a request without a token is the owner's. */
+  readonly isOwners: boolean;
+  /** Called with the connection of each request that was authenticated. */
+  readonly authenticated: (socket: Socket) => void;
+}
 
 const maxBodyBytes = 8 * 1024 * 1024;
+/** Of routes that anyone may ask. */
+const anonymous: Actor = { name: '', isOwner: false };
 
-/** `authenticated` hears of the connections whose requests were admitted. */
-export function createApp(served: Served, ownersDoor = true, authenticated: Admitted = () => {}): Hono {
+export function createApp(serving: Serving, entrance: Entrance): Hono {
   const app = new Hono();
-  for (const [name, handle] of Object.entries(handlers(served))) {
-    const route: Route = routes[name as HandledRoute];
-    const { method, path } = methodAndPath(name as HandledRoute);
-    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
-      const socket = incoming(context);
-      const peer = peerOfSocket(socket);
-      const request = await check(route, context, served, {
-        ...{ peer, ownersDoor },
-        admitted: () => socket && authenticated(socket),
-      });
-      if (routesWithSettings.has(name as HandledRoute)) refreshFor(served, request.actor);
-      const answer = await audited(served, name as HandledRoute, request, peer, (begun) =>
-        (handle as (request: unknown) => Promise<object>)({ ...request, begun }),
-      ).catch(async (error: unknown) => {
-        throw await served.spaceHints.named(asFault(error), request.actor.name);
-      });
-      if (answer instanceof Response) return answer;
-      const notice = request.actor.isOwner ? served.settings.notice() : olderNotice(served, context);
-      if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
-      return answerWith(context, answer);
-    });
+  for (const route of serving.routes) {
+    if (route.answer === 'upgrade') continue;
+    const { method, path } = methodAndPath(route.key);
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), (context) => serve(serving, entrance, route, context));
   }
   app.notFound((context) =>
     refuse(context, new Fault('not_found', `no route ${context.req.method} ${context.req.path}`)),
@@ -61,75 +62,46 @@ export function createApp(served: Served, ownersDoor = true, authenticated: Admi
   return app;
 }
 
-/** The owner's commands find the daemon's build in its home; others say theirs. */
-function olderNotice({ build }: Served, context: HonoContext): string | null {
-  const said = context.req.header(clientHeader);
-  if (said === undefined || build === null) return null;
-  try {
-    const older = olderThan(build, validated(buildShape, JSON.parse(decodeURIComponent(said)), clientHeader));
-    return older && `${older}; its owner restarts it with: carrel down`;
-  } catch {
-    // Not understood, ignoring: it is for a message alone.
-    return null;
-  }
-}
-
-const buildText = z.string().max(100);
-const buildShape = z.strictObject({ version: buildText, build: buildText, builtAt: buildText });
-
-const pieceBytes = 256 * 1024;
-
-/** What is large comes as JSON that was made already, and goes out piece by piece. */
-function answerWith(context: HonoContext, answer: object): Response {
-  const pieces = jsonPieces(answer);
-  if (pieces === null) return context.json(answer);
-  context.header('content-type', 'application/json');
-  return stream(context, async (out) => {
-    for (const piece of pieces)
-      for (let at = 0; at < piece.length; at += pieceBytes) await out.write(piece.subarray(at, at + pieceBytes));
+async function serve(serving: Serving, entrance: Entrance, route: Route, context: HonoContext): Promise<Response> {
+  const socket = incoming(context);
+  const peer = peerOfSocket(socket);
+  const actor = route.open ? anonymous : admit(serving, visitOf(context.req.raw.headers, entrance.isOwners), peer);
+  if (socket && !route.open) entrance.authenticated(socket);
+  const gone = new AbortController();
+  const request = await checked(route, context, { actor, scope: serving.scopes.of(actor), gone: gone.signal });
+  if (route.usesSettings) refreshFor(serving, actor);
+  const { answer, begun } = await audited(serving, route, request, peer).catch(async (error: unknown) => {
+    throw await serving.spaceHints.named(asFault(error), actor.name);
   });
+  if (typeof route.answer === 'string' && route.answer !== 'document')
+    return streamed(context, route.answer, answer, { begun, gone });
+  const notice = actor.isOwner ? serving.settings.notice() : olderNotice(serving.build, context);
+  if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
+  return json(context, answer);
 }
 
-/** A mistake in the settings is the owner's to correct: others go on with those from before. */
-function refreshFor({ settings }: Served, { isOwner }: Actor): void {
-  if (isOwner) settings.refresh();
-  else settings.refusal();
-}
-
-async function check(
-  route: Route,
-  context: HonoContext,
-  served: Served,
-  visit: { readonly peer: Peer | null; readonly ownersDoor: boolean; readonly admitted: () => void },
-): Promise<Omit<Checked<HandledRoute>, 'begun'>> {
-  const { peer, ownersDoor } = visit;
-  const actor = isOpen(route) ? stranger : admit(served, visitOf(context.req.raw.headers, ownersDoor), peer);
-  if (!isOpen(route)) visit.admitted();
-  return {
-    actor,
-    scope: served.scopes.of(actor),
-    name: context.req.param('name') ?? '',
-    query: (route.query ? validated(route.query, context.req.query(), 'query') : {}) as never,
-    body: (route.body ? validated(route.body, await readBody(context), 'body') : undefined) as never,
-    context,
-  };
-}
-
-/** None where a request did not come over a socket. */
+/** None if the request did not come over a socket. */
 function incoming({ env }: HonoContext): Socket | undefined {
   return (env as { readonly incoming?: http.IncomingMessage } | undefined)?.incoming?.socket;
 }
 
-/** Nobody in particular. */
-const stranger: Actor = { name: '', isOwner: false };
-
-function isOpen({ id }: Route): boolean {
-  return id === 'health' || id === 'openapi';
-}
-
-export function visitOf(headers: Headers, ownersDoor: boolean): Visit {
-  const as = headers.get(actAsHeader) ?? undefined;
-  return { authorization: headers.get('authorization') ?? undefined, as, ownersDoor };
+async function checked(
+  route: Route,
+  context: HonoContext,
+  { actor, scope, gone }: { readonly actor: Actor; readonly scope: SecretCheck; readonly gone: AbortSignal },
+): Promise<Asking> {
+  return {
+    actor,
+    scope,
+    name: context.req.param('name') ?? '',
+    query: route.query ? validated(route.query, context.req.query(), 'query') : undefined,
+    body: route.body ? validated(route.body, await readBody(context), 'body') : undefined,
+    lastEventId: context.req.header('last-event-id'),
+    // Made when it is asked for: few handlers need it, and it costs more than the rest of a short request.
+    get signal() {
+      return AbortSignal.any([context.req.raw.signal, gone]);
+    },
+  };
 }
 
 async function readBody(context: HonoContext): Promise<unknown> {
@@ -143,61 +115,12 @@ async function readBody(context: HonoContext): Promise<unknown> {
   }
 }
 
+/** Only the owner can correct config.yaml: requests of other users go on with the last good settings. */
+function refreshFor({ settings }: Serving, { isOwner }: Actor): void {
+  if (isOwner) settings.refresh();
+  else settings.refusal();
+}
+
 function refuse(context: HonoContext, fault: Fault): Response {
   return context.json(fault.toJSON(), consequences[fault.code].http as ContentfulStatusCode);
-}
-
-/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
-const maxNameBytes = 107 - '/proc/self/fd/9999/'.length;
-
-/** Where there is something, it is what an earlier daemon left. */
-function checkSocket(path: string): void {
-  const refused = (why: string) => new Fault('invalid', why, { hint: 'share.socket in config.yaml says where it is.' });
-  if (Buffer.byteLength(basename(path)) > maxNameBytes)
-    throw refused(`the name of the socket ${path} is longer than ${maxNameBytes} bytes`);
-  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory())
-    throw refused(`there is no folder ${dirname(path)} to make a socket in`);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && !found.isSocket()) throw refused(`${path} is no socket, and stands where one is to be made`);
-}
-
-/** False where the disk has no room for a socket. Asked for in the same moment in which some may have been made. */
-function bound(server: http.Server, path: string): Promise<boolean> {
-  return new Promise<boolean>((resolve, reject) => {
-    const failed = (error: Error) => (isErrno(error, 'ENOSPC') ? resolve(false) : reject(error));
-    server.once('error', failed);
-    server.listen({ path }, () => {
-      server.off('error', failed);
-      resolve(true);
-    });
-  });
-}
-
-function noRoom(path: string): Fault {
-  return new Fault('exhausted', `the disk has no room for the socket ${path}`, { hint: spaceHint });
-}
-
-/** Without a path at the door that only the owner can open. */
-export async function listen(served: Served, shared?: string, limits = limitsFor()): Promise<http.Server> {
-  const own = join(served.home, socketName);
-  if (shared === own) throw new Fault('invalid', `share.socket: ${own} is the owner's alone`);
-  const [path, ownersDoor] = [shared ?? own, shared === undefined];
-  checkSocket(path);
-  const connections = ownersDoor ? null : new Connections(limits, (socket) => peerOfSocket(socket)?.uid ?? null);
-  const authenticated = (socket: Socket) => connections?.authenticated(socket);
-  const app = createApp(served, ownersDoor, authenticated);
-  const server = http.createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
-  server.requestTimeout = 0;
-  server.timeout = 0;
-  serveUpgrades(server, served, ownersDoor, authenticated);
-  connections?.guard(server);
-  const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
-  const bind = () => {
-    rmSync(path, { force: true });
-    return bound(server, `/proc/self/fd/${folder}/${basename(path)}`);
-  };
-  while (!(await bind())) if (!served.giveUpSpace()) throw noRoom(path);
-  // Whoever comes through the other door shows a token.
-  chmodSync(path, ownersDoor ? 0o600 : 0o666);
-  return server;
 }

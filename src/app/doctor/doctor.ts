@@ -1,248 +1,28 @@
-/**
- * Proves what SECURITY.md claims: looks at the machine, then tries each claim in a sandbox made for it. That sandbox has a
- * record like any other, so a crash in between leaves nothing that the next daemon does not know; and it ends by itself.
- */
-import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { SandboxView } from '../../api/sandbox.ts';
-import type { Engine, ProbeRow } from '../../engine/engine.ts';
-import { trialLimits } from '../../engine/local/probe/claim-limit.ts';
-import { claimIds } from '../../engine/local/probe/claims.ts';
-import { readFacts } from '../../engine/local/probe/facts.ts';
-import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../../engine/local/probe/run.ts';
-import { tracesOf } from '../../engine/local/probe/traces.ts';
-import { failure, ok, warning } from '../../engine/probe-row.ts';
-import { surroundingsOf } from '../../launch/compose.ts';
-import { packageFolder } from '../../lib/package.ts';
-import { run } from '../../lib/run.ts';
-import { asFault, type Fault, isFault } from '../../model/fault.ts';
-import type { Limits } from '../../model/limits.ts';
-import type { Store } from '../../store/store.ts';
-import { type Home, socketName } from '../home.ts';
-import type { Sandboxes } from '../sandbox/sandboxes.ts';
+/** `carrel doctor`. */
+import { z } from 'zod';
+import * as shape from '../../api/doctor.ts';
+import { requireOwner } from '../../model/user.ts';
+import { declare } from '../route.ts';
+import type { Doctor } from './examination.ts';
 
-const cliMs = 60_000;
-/** How long what kept the trials may take to end after them. */
-const goneMs = 10_000;
-const pollMs = 20;
-
-export interface Doctor {
-  examine(): Promise<ProbeRow[]>;
+export interface DoctorScope {
+  readonly doctor: Doctor;
 }
 
-/** Needed to make a sandbox and to know which there should be. */
-export interface DoctorParts {
-  readonly store: Store;
-  readonly sandboxes: Sandboxes;
-  readonly home: Home;
-  /** With a hint that names what to remove, where the disk is full. */
-  readonly explained: (fault: Fault) => Promise<Fault>;
-  /** What is to be said of other engines. */
-  readonly otherEngines: () => Promise<readonly ProbeRow[]>;
-}
+const { noun, route } = declare<DoctorScope>();
 
-export function createDoctor(engine: Engine, parts: DoctorParts): Doctor {
-  return {
-    examine: async () => {
-      const patient = { ...parts, engine };
-      const [machine, others, claims] = await Promise.all([engine.probe(), parts.otherEngines(), claimRows(patient)]);
-      return [...machine, ...others, await leftoversRow(patient), ...claims];
-    },
-  };
-}
-
-type Patient = DoctorParts & { readonly engine: Engine };
-
-/** The row of the sandbox itself, then one for each claim in the order of SECURITY.md. */
-async function claimRows(parts: Patient): Promise<ProbeRow[]> {
-  const found = [...(await trialRows(parts)), homeRow(parts.home)];
-  const rowOf = (name: string) => found.find((row) => row.name === name);
-  return ['sandbox', ...claimIds].map((name) => rowOf(name) ?? notProved(name, 'no sandbox could be started'));
-}
-
-async function trialRows(parts: Patient): Promise<ProbeRow[]> {
-  const name = `doctor-${randomBytes(4).toString('hex')}`;
-  const startedAt = Date.now();
-  let view: SandboxView;
-  try {
-    view = await startTrial(parts.sandboxes, name);
-  } catch (error) {
-    return [noSandboxRow(await parts.explained(asFault(error)))];
-  }
-  const started = ok('sandbox', `started with ${view.runtime} in ${Date.now() - startedAt} ms`);
-  let removal: ProbeRow;
-  let proved: ProbeRow[];
-  try {
-    proved = await insideRows(parts, view);
-  } finally {
-    removal = await removalRow(parts, view);
-  }
-  return [started, ...proved, removal];
-}
-
-function noSandboxRow({ message, hint }: { readonly message: string; readonly hint: string | undefined }): ProbeRow {
-  return failure('sandbox', message, hint ?? 'Mend what the rows above say.');
-}
-
-/** With limits to exceed, as far as this machine enforces them: asking for more is refused. */
-async function startTrial(sandboxes: Sandboxes, name: string): Promise<SandboxView> {
-  const { memoryBytes, pids } = trialLimits;
-  // Without swap of its own where that can be had: filling it takes a while.
-  const wishes: Partial<Limits>[] = [{ ...trialLimits, swapBytes: memoryBytes }, trialLimits, { pids }];
-  for (const limits of wishes) {
-    try {
-      return await sandboxes.create({ ...trialRequest, name, limits, strict: true });
-    } catch (error) {
-      if (!isFault(error, 'unsupported')) throw error;
-    }
-  }
-  return sandboxes.create({ ...trialRequest, name });
-}
-
-/** As long as all trials together may take, each its longest. */
-const trialSeconds = 1800;
-const trialRequest = {
-  command: ['sleep', String(trialSeconds)],
-  autoRemove: true,
-  labels: { 'carrel.doctor': 'true' },
-};
-
-async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]> {
-  const { engine, store, home } = parts;
-  const sandbox = store.get('sandbox', view.id)?.value;
-  if (!sandbox) return [];
-  const { limits, demanded } = sandbox.spec;
-  const environment = Object.keys(surroundingsOf(sandbox, home).env);
-  const { handle } = sandbox.status;
-  const facts = readFacts({ environment, limits, enforced: demanded, home: home.home }, handle);
-  const inside = insideOf(engine, view.id, handle);
-  const [copy, quiet] = await Promise.all([copyRow(inside, view, home), tryQuiet(inside, facts)]);
-  return [copy, ...quiet, ...(await tryLoud(inside, facts))];
-}
-
-/** Links to a folder of the host, one with a file in it, which `cp` is then asked to go through in both directions. */
-const plantLinks = `mkdir /home/agent/tree && echo known > /home/agent/tree/known
-ln -s "$1" /home/agent/tree/folder && ln -s "$1/secret" /home/agent/tree/file && ln -s "$1" /home/agent/folder`;
-
-/** In the folder that goes with the sandbox, at a place of it that is not mounted inside. */
-async function copyRow(inside: Inside, { id, name }: SandboxView, { home, sandbox }: Home): Promise<ProbeRow> {
-  const folder = join(sandbox(id), 'doctor');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'secret'), 'of the host');
-  try {
-    const planted = await inside(plantLinks, [folder]);
-    if (planted.exitCode !== 0) return notProved('copy', planted.stderr.trim());
-    await Promise.all([
-      cli(home, 'cp', `${name}:/home/agent/tree`, join(folder, 'pulled')),
-      cli(home, 'cp', join(folder, 'secret'), `${name}:/home/agent/folder/pushed`),
-    ]);
-  } catch (error) {
-    return notProved('copy', asFault(error).message);
-  }
-  const kind = (path: string) => kindAt(join(folder, path));
-  return copyVerdict({
-    known: kind('pulled/known'),
-    file: kind('pulled/file'),
-    folder: kind('pulled/folder'),
-    pushed: kind('pushed'),
-  });
-}
-
-type Kind = 'file' | 'folder' | 'link' | 'absent';
-
-function kindAt(path: string): Kind {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return 'absent';
-  return stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : 'file';
-}
-
-const leakHint = 'Do not use carrel cp with sandboxes that you do not trust, and report it as SECURITY.md says.';
-
-/** What arrived of the tree, and whether something was written through the link. */
-export function copyVerdict(kinds: { readonly [name in 'known' | 'file' | 'folder' | 'pushed']: Kind }): ProbeRow {
-  if (kinds.known !== 'file') return notProved('copy', 'carrel cp copied nothing');
-  const read = kinds.file === 'file' || kinds.folder === 'folder';
-  if (!read && kinds.pushed === 'absent') return ok('copy', 'links to the host were followed neither way');
-  return failure('copy', `a link was followed ${read ? 'out of' : 'into'} the sandbox`, leakHint);
-}
-
-/** As a person would, and from the same place as this code. */
-function cli(home: string, ...args: string[]): Promise<unknown> {
-  const program = join(packageFolder, 'bin/carrel');
-  return run([process.execPath, program, '--home', home, ...args], cliMs);
-}
-
-/** Removes the sandbox whatever has happened to it, and looks whether it is gone. */
-async function removalRow(parts: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
-  const hint = `Try: carrel rm --force ${name}`;
-  try {
-    await parts.sandboxes.remove(name, { force: true });
-  } catch (error) {
-    if (!isFault(error, 'not_found')) return failure('removal', asFault(error).message, hint);
-  }
-  const deadline = Date.now() + goneMs;
-  let left = await leftOf(parts, id);
-  for (; left.length > 0 && Date.now() < deadline; left = await leftOf(parts, id)) await pause(pollMs);
-  if (left.length === 0) return ok('removal', 'no process, mount, control group, folder or record is left');
-  return failure('removal', `left behind: ${left.join(', ')}`, hint);
-}
-
-async function leftOf({ engine, store, home }: Patient, id: string): Promise<string[]> {
-  return [
-    ...tracesOf(id),
-    ...((await engine.list()).includes(id) ? ['things of the engine'] : []),
-    ...(existsSync(home.sandbox(id)) ? [`folder ${home.sandbox(id)}`] : []),
-    ...(store.get('sandbox', id) ? ['its record'] : []),
-  ];
-}
-
-function homeRow({ home, database, audit }: Home): ProbeRow {
-  const own = [home, join(home, socketName), database, `${database}-wal`, join(home, 'daemon.lock')];
-  const paths = [...own, join(home, 'daemon.log'), audit, join(audit, 'audit.log')];
-  const there = paths.flatMap((path) => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    return stat ? [{ path, mode: stat.mode & 0o777, ours: stat.uid === process.getuid?.() }] : [];
-  });
-  return privacyRow(there);
-}
-
-export interface Guarded {
-  readonly path: string;
-  readonly mode: number;
-  readonly ours: boolean;
-}
-
-export function privacyRow(guarded: readonly Guarded[]): ProbeRow {
-  const open = guarded.filter(({ mode, ours }) => !ours || (mode & 0o077) !== 0);
-  if (open.length === 0) return ok('home', `${guarded[0]?.path} and what is in it are closed to others`);
-  const shown = open.map(({ path, mode }) => `${path} (${mode.toString(8)})`);
-  return failure('home', `open to others: ${shown.join(', ')}`, `chmod go= ${open.map(({ path }) => path).join(' ')}`);
-}
-
-/** What has no record. Looked at twice: what is being removed just now is gone the second time. */
-async function leftoversRow({ engine, store, home }: Patient): Promise<ProbeRow> {
-  const folders = dirname(home.sandbox('id'));
-  const unknown = (id: string) => store.get('sandbox', id) === null;
-  const things = new Set((await engine.list()).filter(unknown));
-  const left = readdirSync(folders).filter(unknown);
-  const still = (await engine.list()).filter((id) => things.has(id));
-  return strayRow(
-    still,
-    left.map((name) => join(folders, name)).filter((path) => existsSync(path)),
-  );
-}
-
-export function strayRow(things: readonly string[], folders: readonly string[]): ProbeRow {
-  if (things.length + folders.length === 0) return ok('leftovers', 'none');
-  const engine = things.length > 0 ? [`of the engine: ${things.join(' ')}`] : [];
-  const data = folders.length > 0 ? [`folders: ${folders.join(' ')}`] : [];
-  return warning(
-    'leftovers',
-    `without a record: ${[...engine, ...data].join('; ')}`,
-    things.length > 0
-      ? 'The daemon removes them within a minute; if not, see daemon.log.'
-      : `rm -r ${folders.join(' ')}`,
-  );
-}
+export const doctor = noun({
+  routes: [
+    route('GET /v1/doctor', {
+      id: 'doctor',
+      summary: 'Test what this machine offers, and each claim of SECURITY.md in a sandbox',
+      answer: z.array(shape.probeRow),
+      usesSettings: true,
+      act: () => ({ verb: 'daemon.examine', names: [] }),
+      handle: async ({ actor, scope }) => {
+        requireOwner(actor);
+        return scope.doctor.examine();
+      },
+    }),
+  ],
+});

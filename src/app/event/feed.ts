@@ -1,15 +1,23 @@
-/** Events on their way to those who may see them. What is no longer kept is told of, as an event of its own. */
+/** Events for the users that may see them. An event `events.dropped` stands for those that are no longer kept. */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Context as HonoContext } from 'hono';
-import { streamSSE } from 'hono/streaming';
 import type { Event } from '../../model/event.ts';
 import type { Actor } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
+import type { Sent } from '../route.ts';
 
 const pageSize = 1000;
 
+export type EventSource = Pick<Store, 'events' | 'firstSeq' | 'lastSeq' | 'subscribe'>;
+
+export interface Follow {
+  readonly after?: number | undefined;
+  /** The header of a client that follows again. */
+  readonly lastEventId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** At most so many after a sequence number; without one, from the oldest that is kept. */
-export async function eventsAfter(store: Store, actor: Actor, after = 0, limit = pageSize): Promise<Event[]> {
+export async function eventsAfter(store: EventSource, actor: Actor, after = 0, limit = pageSize): Promise<Event[]> {
   const wanted = Math.min(limit, pageSize);
   const found: Event[] = gapAfter(store, after);
   for (let seq = after; found.length < wanted; ) {
@@ -17,50 +25,53 @@ export async function eventsAfter(store: Store, actor: Actor, after = 0, limit =
     if (page.length === 0) break;
     seq = page.at(-1)!.seq;
     found.push(...page.filter((event) => maySee(actor, event)));
-    // Others may have had much to do, and somebody waits.
+    // Long pages of other users' events must not keep the daemon from answering.
     await breathe();
   }
   return found.slice(0, wanted);
 }
 
-/** Replays from the store and goes on with it as events come, so that none is missed in between. */
-export function followEvents(store: Store, actor: Actor, after: number | undefined, context: HonoContext): Response {
-  const lastId = Number(context.req.header('last-event-id') ?? Number.NaN);
-  return streamSSE(context, async (sse) => {
-    let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
-    let wake = () => {};
-    const forget = store.subscribe(() => wake());
-    sse.onAbort(() => wake());
-    try {
-      while (!sse.aborted && !sse.closed) {
-        const events = [...gapAfter(store, seq), ...store.events(seq, pageSize)];
-        for (const event of events) {
-          seq = event.seq;
-          if (!maySee(actor, event)) continue;
-          await sse.writeSSE({ id: String(event.seq), event: event.type, data: JSON.stringify(event) });
-        }
-        if (events.length === 0)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
+/** Replays from the store, then yields events as they are written, so that none is missed in between. */
+export async function* followEvents(
+  store: EventSource,
+  actor: Actor,
+  { after, lastEventId, signal }: Follow,
+): AsyncGenerator<Sent> {
+  const lastId = Number(lastEventId ?? Number.NaN);
+  let seq = Number.isSafeInteger(lastId) ? lastId : (after ?? store.lastSeq());
+  let wake = () => {};
+  const unsubscribe = store.subscribe(() => wake());
+  const stop = () => wake();
+  signal.addEventListener('abort', stop);
+  try {
+    while (!signal.aborted) {
+      const events = [...gapAfter(store, seq), ...store.events(seq, pageSize)];
+      for (const event of events) {
+        seq = event.seq;
+        if (maySee(actor, event)) yield { id: String(event.seq), event: event.type, data: JSON.stringify(event) };
       }
-    } finally {
-      forget();
+      if (events.length > 0 || signal.aborted) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
-  });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    unsubscribe();
+  }
 }
 
 const dropped = 'events.dropped';
 
-/** Between the last event that somebody had and the oldest that is kept. Who had none begins there. */
-function gapAfter(store: Store, seq: number): Event[] {
+/** The events between the last one that a client had and the oldest one that is kept. A client that had none starts there. */
+function gapAfter(store: EventSource, seq: number): Event[] {
   const first = store.firstSeq();
   if (seq === 0 || seq + 1 >= first) return [];
   const data = { from: seq + 1, to: first - 1 };
   return [{ seq: first - 1, at: new Date().toISOString(), type: dropped, subject: '', data }];
 }
 
-/** What happened to others is theirs to know. */
+/** Only the owner sees the events of other users. */
 function maySee({ name, isOwner }: Actor, { type, data }: Event): boolean {
   return isOwner || data.user === name || type === dropped;
 }

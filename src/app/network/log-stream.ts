@@ -1,6 +1,5 @@
-/** The record of a sandbox's connections, on its way out. */
-import type { Context as HonoContext } from 'hono';
-import { streamSSE } from 'hono/streaming';
+/** The log of a sandbox's connections as server-sent events. */
+import type { Sent } from '../route.ts';
 import type { NetworkDesk } from './desk.ts';
 
 interface Query {
@@ -8,19 +7,15 @@ interface Query {
   readonly tail?: number | undefined;
 }
 
-export async function networkStream(
+/** Rejects before the first event if there is no such sandbox. */
+export async function sentLog(
   desk: NetworkDesk,
   name: string,
   { follow = false, tail }: Query,
-  context: HonoContext,
-): Promise<Response> {
-  const abort = new AbortController();
-  const lines = await desk.log(name, { follow, tail: tail ?? null, signal: abort.signal });
-  return streamSSE(context, async (sse) => {
-    sse.onAbort(() => abort.abort());
-    for await (const line of lines) {
-      if (sse.aborted) return;
-      await sse.writeSSE({ data: JSON.stringify(line) });
-    }
-  });
+  signal: AbortSignal,
+): Promise<AsyncIterable<Sent>> {
+  const lines = await desk.log(name, { follow, tail: tail ?? null, signal });
+  return (async function* () {
+    for await (const line of lines) yield { data: JSON.stringify(line) };
+  })();
 }

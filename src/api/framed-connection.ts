@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { encodeFrame, encodeJson, type Frame, FrameReader, type FrameType } from '../api/stream.ts';
 import { Fault } from '../model/fault.ts';
+import { encodeFrame, encodeJson, type Frame, FrameReader, type FrameType } from './stream.ts';
 
-/** The client's side: frames in one at a time, frames out at the client's pace. */
-export class Peer {
+/** The daemon's end of a framed stream: frames are delivered one at a time and sent at the pace of the client. */
+export class FramedConnection {
   readonly #socket: Duplex;
   readonly #reader = new FrameReader();
   readonly #frames: Frame[] = [];
@@ -35,7 +35,7 @@ export class Peer {
     }
   }
 
-  /** Hands frames on until the taker has enough. */
+  /** Delivers frames until the receiver cannot take more. */
   deliver(): void {
     while (this.onFrame !== null && this.#frames.length > 0) {
       if (!this.onFrame(this.#frames.shift()!)) {
@@ -84,7 +84,7 @@ export class Peer {
     free.abort();
   }
 
-  /** Something about the line itself. */
+  /** A notice about the connection itself. */
   note(message: string): void {
     if (!this.gone) this.#socket.write(encodeJson('notice', { message }));
   }

@@ -5,18 +5,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServedApp, serve } from '../../test/fixtures/served.ts';
 import { soon } from '../../test/fixtures/soon.ts';
 import { streamProtocol } from '../api/stream.ts';
-import { serveUpgrades } from './streams.ts';
+import { serveUpgrades } from './upgrades.ts';
 
-let { app, served, call, dispose }: ServedApp = {} as ServedApp;
+let { app, served, entrance, call, dispose }: ServedApp = {} as ServedApp;
 beforeEach(() => {
-  ({ app, served, call, dispose } = serve());
+  ({ app, served, entrance, call, dispose } = serve());
 });
 afterEach(() => dispose());
 
 test('a client that is gone before its stream is open is told of as one that gave up', async () => {
   await call('POST', '/v1/sandboxes', { name: 'a' });
   const server = new EventEmitter();
-  serveUpgrades(server as http.Server, served);
+  serveUpgrades(server as http.Server, served, entrance);
   const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
   await once(socket.destroy(), 'close');
   const headers = { upgrade: streamProtocol };
@@ -34,7 +34,7 @@ test.each([
     expect((await call('GET', '/v1/sandboxes/a')).body).toHaveProperty('exitCode', expect.any(Number)),
   );
   const server = new EventEmitter();
-  serveUpgrades(server as http.Server, served);
+  serveUpgrades(server as http.Server, served, entrance);
   let said = '';
   const write = (chunk: Buffer, _encoding: string, done: () => void) => {
     said += chunk;

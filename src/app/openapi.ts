@@ -1,13 +1,13 @@
-/** The OpenAPI document of the routes. */
+/** The OpenAPI document, made from the declarations of routes. */
 import { z } from 'zod';
-import { methodAndPath, type RouteText } from './api.ts';
-import { faultBody } from './installation.ts';
-import { type Route, routes } from './routes.ts';
+import { methodAndPath } from '../api/api.ts';
+import { faultBody } from '../api/installation.ts';
+import type { Route } from './route.ts';
 
-export function openapi(version: string): object {
+export function openapi(version: string, routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [key, route] of Object.entries(routes)) {
-    const { method, path } = methodAndPath(key as RouteText);
+  for (const route of routes) {
+    const { method, path } = methodAndPath(route.key);
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(path, route) };
   }
   return {
@@ -31,7 +31,7 @@ function operation(path: string, route: Route): object {
   };
 }
 
-/** Nothing counts as an empty object. */
+/** No body counts as an empty object. */
 function bodyOf(body: z.ZodType): object {
   return { required: !body.safeParse({}).success, content: json(schema(body)) };
 }

@@ -8,7 +8,7 @@ import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { type Home, openHome } from '../home.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { copyVerdict, createDoctor, privacyRow, strayRow } from './doctor.ts';
+import { copyVerdict, createDoctor, privacyRow, strayRow } from './examination.ts';
 
 describe('without a sandbox', () => {
   let folder: string;

@@ -1,0 +1,25 @@
+/** The audit log, read. */
+import { z } from 'zod';
+import { count, flag } from '../../api/query.ts';
+import type { Audit } from '../../audit/audit.ts';
+import { declare } from '../route.ts';
+import { entriesFor } from './entries.ts';
+
+export interface AuditScope {
+  readonly audit: Pick<Audit, 'read'>;
+}
+
+const { noun, route } = declare<AuditScope>();
+
+export const audit = noun({
+  routes: [
+    route('GET /v1/audit', {
+      id: 'readAudit',
+      summary: 'The audit log as server-sent events: all entries for the owner, for other users their own',
+      query: z.strictObject({ after: count.optional(), follow: flag.optional() }),
+      answer: 'sse',
+      act: null,
+      handle: async ({ actor, scope, query, signal }) => entriesFor(scope.audit, actor, query, signal),
+    }),
+  ],
+});

@@ -1,0 +1,43 @@
+/** The credentials of a user. */
+import { z } from 'zod';
+import * as shape from '../../api/credential.ts';
+import { declare, named, stated } from '../route.ts';
+import type { CredentialDesk } from './credentials.ts';
+
+export interface CredentialScope {
+  readonly credentials: CredentialDesk;
+}
+
+const { noun, route } = declare<CredentialScope>();
+
+export const credential = noun({
+  routes: [
+    route('GET /v1/credentials', {
+      id: 'listCredentials',
+      summary: 'Credentials: their services and the names of their secrets, never the values',
+      answer: z.array(shape.credentialView),
+      act: null,
+      handle: async ({ scope }) => scope.credentials.list(),
+    }),
+    route('POST /v1/credentials', {
+      id: 'addCredential',
+      summary: 'Add a credential: a secret that is put into requests to a service outside of the sandbox',
+      body: shape.credentialRequest,
+      answer: shape.credentialView,
+      act: ({ body: { name, host, header, format } }) => ({
+        verb: 'credential.add',
+        names: [name],
+        words: { 'the name': [name], '--host': [host], '--header': [header], '--format': [format] },
+        detail: stated({ host }),
+      }),
+      handle: async ({ scope, body }) => scope.credentials.add(body),
+    }),
+    route('DELETE /v1/credentials/{name}', {
+      id: 'removeCredential',
+      summary: 'Remove a credential that no sandbox has',
+      answer: shape.credentialView,
+      act: named('credential.remove', true),
+      handle: async ({ scope, name }) => scope.credentials.remove(name),
+    }),
+  ],
+});

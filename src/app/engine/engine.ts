@@ -1,0 +1,24 @@
+/** The engines of an installation. */
+import { z } from 'zod';
+import * as shape from '../../api/engine.ts';
+import { declare } from '../route.ts';
+import type { EngineDesk } from './engines.ts';
+
+export interface EngineScope {
+  readonly engineViews: Pick<EngineDesk, 'list'>;
+}
+
+const { noun, route } = declare<EngineScope>();
+
+export const engine = noun({
+  routes: [
+    route('GET /v1/engines', {
+      id: 'listEngines',
+      summary: 'The engines, whether sandboxes can be started on them, and why not',
+      answer: z.array(shape.engineView),
+      usesSettings: true,
+      act: null,
+      handle: ({ scope }) => scope.engineViews.list(),
+    }),
+  ],
+});

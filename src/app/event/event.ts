@@ -1,0 +1,34 @@
+/** The events of the store. */
+import { z } from 'zod';
+import * as shape from '../../api/event.ts';
+import { count } from '../../api/query.ts';
+import { declare } from '../route.ts';
+import { type EventSource, eventsAfter, followEvents } from './feed.ts';
+
+export interface EventScope {
+  readonly store: EventSource;
+}
+
+const { noun, route } = declare<EventScope>();
+
+export const event = noun({
+  routes: [
+    route('GET /v1/events', {
+      id: 'events',
+      summary: 'Events after a sequence number; `events.dropped` says which of them are no longer kept',
+      query: z.strictObject({ after: count.optional(), limit: count.optional() }),
+      answer: z.array(shape.eventView),
+      act: null,
+      handle: ({ actor, scope, query }) => eventsAfter(scope.store, actor, query.after, query.limit),
+    }),
+    route('GET /v1/events/stream', {
+      id: 'followEvents',
+      summary: 'Events after a sequence number, then as they happen (server-sent events; honours Last-Event-ID)',
+      query: z.strictObject({ after: count.optional() }),
+      answer: 'sse',
+      act: null,
+      handle: async ({ actor, scope, query, lastEventId, signal }) =>
+        followEvents(scope.store, actor, { after: query.after, lastEventId, signal }),
+    }),
+  ],
+});

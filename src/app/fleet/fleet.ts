@@ -1,0 +1,44 @@
+/** What one carrel.yaml declares, and which of its grants a user trusts. */
+import * as shape from '../../api/fleet.ts';
+import { declare } from '../route.ts';
+import type { FleetDesk } from './fleets.ts';
+import type { TrustDesk } from './trusts.ts';
+
+export interface FleetScope {
+  readonly fleets: FleetDesk;
+  readonly trusts: TrustDesk;
+}
+
+const { noun, route } = declare<FleetScope>();
+
+export const fleet = noun({
+  routes: [
+    route('POST /v1/fleet/compose', {
+      id: 'composeFleet',
+      summary: 'A carrel.yaml as docker-compose.yml',
+      body: shape.fleetRequest,
+      answer: shape.composedFleet,
+      usesSettings: true,
+      act: null,
+      handle: async ({ scope, body }) => scope.fleets.compose(body),
+    }),
+    route('POST /v1/trust', {
+      id: 'trustFile',
+      summary: 'Trust what a carrel.yaml grants to sandboxes as it is now; with `dryRun` only list the grants',
+      body: shape.trustRequest,
+      answer: shape.trustView,
+      act: ({ body: { file, dryRun } }) => (dryRun ? null : { verb: 'file.trust', names: [], detail: { file } }),
+      handle: async ({ scope, body: { dryRun, ...file } }) =>
+        dryRun ? scope.trusts.show(file) : scope.trusts.trust(file),
+    }),
+    route('POST /v1/fleet/plan', {
+      id: 'planFleet',
+      summary: 'The steps that would bring the machine to what a carrel.yaml declares; none is taken',
+      body: shape.fleetRequest,
+      answer: shape.fleetPlan,
+      usesSettings: true,
+      act: null,
+      handle: ({ scope, body }) => scope.fleets.plan(body),
+    }),
+  ],
+});

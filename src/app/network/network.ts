@@ -1,0 +1,91 @@
+/** What sandboxes can reach, and the ports that lead to them. */
+import { z } from 'zod';
+import * as shape from '../../api/network.ts';
+import { count, flag } from '../../api/query.ts';
+import { maxRules } from '../../model/network.ts';
+import { declare, stated } from '../route.ts';
+import type { NetworkDesk } from './desk.ts';
+import { sentLog } from './log-stream.ts';
+
+export interface NetworkScope {
+  readonly network: NetworkDesk;
+}
+
+const { noun, route } = declare<NetworkScope>();
+
+const port = z.int().min(1).max(65_535);
+
+export const network = noun({
+  routes: [
+    route('POST /v1/sandboxes/{name}/network', {
+      id: 'changeNetwork',
+      summary: 'Add and remove rules; a running sandbox has them at once',
+      body: z.strictObject({
+        allow: z.array(shape.rule).max(maxRules).optional(),
+        deny: z.array(shape.rule).max(maxRules).optional(),
+      }),
+      answer: shape.networkView,
+      usesSettings: true,
+      act: ({ name, body }) => ({
+        verb: 'sandbox.network',
+        names: [name],
+        words: { 'a rule': [...(body.allow ?? []), ...(body.deny ?? [])] },
+        detail: stated({ allow: body.allow, deny: body.deny }),
+      }),
+      handle: ({ scope, name, body }) => scope.network.change(name, body.allow ?? [], body.deny ?? []),
+    }),
+    route('POST /v1/sandboxes/{name}/network/explain', {
+      id: 'explainNetwork',
+      summary: 'Whether the sandbox may reach HOST:PORT, and why',
+      body: z.strictObject({ asked: z.string().min(1).max(2000) }),
+      answer: shape.explainView,
+      usesSettings: true,
+      act: null,
+      handle: ({ scope, name, body }) => scope.network.explain(name, body.asked),
+    }),
+    route('GET /v1/sandboxes/{name}/network/log', {
+      id: 'networkLog',
+      summary: 'The connections that the sandbox tried to make, as server-sent events',
+      query: z.strictObject({ follow: flag.optional(), tail: count.optional() }),
+      answer: 'sse',
+      act: null,
+      handle: ({ scope, name, query, signal }) => sentLog(scope.network, name, query, signal),
+    }),
+    route('GET /v1/ports', {
+      id: 'listPorts',
+      summary: 'Ports of this machine that are forwarded to sandboxes',
+      answer: z.array(shape.portRow),
+      act: null,
+      handle: async ({ scope }) => scope.network.listPorts(),
+    }),
+    route('POST /v1/sandboxes/{name}/ports', {
+      id: 'addPort',
+      summary: 'Forward a port of this machine to a server in the sandbox',
+      body: z.strictObject({
+        port,
+        /** Default: the same number, or a free one if that is in use. */
+        hostPort: port.optional(),
+        hostAddress: z.string().min(1).max(100).optional(),
+      }),
+      answer: shape.portView,
+      act: ({ name, body: { port, hostPort, hostAddress } }) => ({
+        verb: 'sandbox.port.add',
+        names: [name],
+        detail: stated({ port, hostPort, hostAddress }),
+      }),
+      handle: ({ scope, name, body }) => scope.network.addPort(name, body.port, body),
+    }),
+    route('POST /v1/sandboxes/{name}/ports/remove', {
+      id: 'removePort',
+      summary: 'Stop forwarding a port',
+      body: z.strictObject({ port, hostPort: port.optional() }),
+      answer: z.array(shape.portView),
+      act: ({ name, body }) => ({
+        verb: 'sandbox.port.remove',
+        names: [name],
+        detail: { port: body.port },
+      }),
+      handle: ({ scope, name, body }) => scope.network.removePort(name, body.port, body.hostPort),
+    }),
+  ],
+});

@@ -1,0 +1,166 @@
+/**
+ * How a noun is declared: its routes, what the daemon does for it at the start, what the doctor says of it.
+ *
+ * A route is one value: method and path, the schemas of query, body and answer, what the audit log says of it, and its
+ * handler. The server validates, authenticates, writes the audit log and answers; a handler gets checked values and
+ * returns its answer. `act` is null where nothing is changed, and has to be written, so that no change is left out of the log.
+ *
+ * A handler names what it needs by the type of its scope: a noun declares an interface, `app.ts` joins these, and the compiler
+ * checks that the wiring provides all of them. A scope belongs to one user.
+ */
+import type { z } from 'zod';
+import type { RouteText } from '../api/api.ts';
+import type { FramedConnection } from '../api/framed-connection.ts';
+import type { Begun, Detail, Target } from '../audit/audit.ts';
+import type { ProbeRow } from '../engine/engine.ts';
+import type { MadeJson } from '../lib/made-json.ts';
+import { asFault } from '../model/fault.ts';
+import type { Actor } from '../model/user.ts';
+
+/** What a route answers with: JSON of this shape, or a stream. */
+export type Answer = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
+
+/** What the audit log says of a request. Only this gets into the log: never a value, a variable or an argument. */
+export interface Act {
+  readonly verb: string;
+  /** Names of the things it is done to. */
+  readonly names: readonly string[];
+  /** Texts that are stored as they are, by what to call them in a refusal: none may contain the value of a secret. */
+  readonly words?: Readonly<Record<string, readonly (string | undefined)[]>>;
+  /** Logged only if it was done. */
+  readonly detail?: Detail;
+  /** The user it is done for, where the request names one. */
+  readonly as?: string | undefined;
+  /** It frees space, so it is done even if the log cannot be written. */
+  readonly frees?: boolean;
+}
+
+/** What only the answer knows of an act. */
+export interface Done {
+  /** Instead of `names`. */
+  readonly targets?: readonly Target[];
+  readonly detail?: Detail;
+}
+
+/** What a request says, after it was checked. */
+export interface Asked<Q, B> {
+  /** The `{name}` of the path; empty where the path has none. */
+  readonly name: string;
+  readonly query: Q;
+  readonly body: B;
+}
+
+export interface Request<S, Q, B> extends Asked<Q, B> {
+  readonly actor: Actor;
+  readonly scope: S;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Of a client that follows server-sent events again. */
+  readonly lastEventId: string | undefined;
+}
+
+/** A request to switch the connection to frames. */
+export interface Upgrade<S> extends Request<S, unknown, unknown> {
+  accept(): FramedConnection;
+  /** The handler ends it: the act is done before the stream ends. */
+  readonly begun: Begun;
+}
+
+/** Writes frames while the client reads them; `write` rejects when it has gone. A last frame is sent after the act is in the log. */
+export type Frames = (write: (frame: Buffer) => Promise<void>) => Promise<Buffer | undefined>;
+
+/** One server-sent event. */
+export interface Sent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+/** With lists that are JSON already. */
+type PartlyMade<T> = { readonly [P in keyof T]: T[P] extends readonly object[] ? T[P] | MadeJson : T[P] };
+
+interface Streams {
+  readonly frames: Frames;
+  readonly sse: AsyncIterable<Sent>;
+  readonly upgrade: unknown;
+  readonly document: object;
+}
+type Answered<A> = A extends z.ZodType
+  ? z.output<A> | PartlyMade<z.output<A>> | MadeJson
+  : A extends keyof Streams
+    ? Streams[A]
+    : never;
+
+type Output<T> = [T] extends [never] ? undefined : T extends z.ZodType ? z.output<T> : never;
+
+/** A route as the server sees it. */
+export interface Route {
+  readonly key: RouteText;
+  /** The operationId of the OpenAPI document. */
+  readonly id: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly answer: Answer;
+  /** Anyone who can connect may ask. */
+  readonly open?: boolean;
+  /** Settings decide what it does: config.yaml is read again first, and a mistake in it refuses the request. */
+  readonly usesSettings?: boolean;
+  readonly act: null | ((asked: never) => Act | null);
+  readonly done?: (answer: never) => Done;
+  readonly handle: (request: never) => Promise<unknown>;
+}
+
+interface Declaration<S, Q, B, A> extends Omit<Route, 'key' | 'query' | 'body' | 'answer'> {
+  readonly query?: Q & z.ZodObject;
+  readonly body?: B & z.ZodType;
+  readonly answer: A;
+  readonly act: null | ((asked: Asked<Output<Q>, Output<B>>) => Act | null);
+  readonly done?: (answer: Output<A>) => Done;
+  readonly handle: (
+    request: A extends 'upgrade' ? Upgrade<S> : Request<S, Output<Q>, Output<B>>,
+  ) => Promise<Answered<A>>;
+}
+
+/** A route as the types of clients see it. */
+export interface DeclaredRoute<K extends RouteText, Q, B, A extends Answer> extends Route {
+  readonly key: K;
+  readonly answer: A;
+  readonly shapes?: { readonly query: Q; readonly body: B };
+}
+
+export interface Noun<S, R extends readonly Route[] = readonly Route[]> {
+  readonly routes: R;
+  /** Before the daemon answers: finishes or removes what an earlier daemon left. With the scope of the owner. */
+  recover?(scope: S): Promise<void>;
+  /** Rows of `carrel doctor`. */
+  examine?(scope: S): Promise<readonly ProbeRow[]>;
+}
+
+/** `noun` and `route` for handlers with this scope. */
+export function declare<S>() {
+  return {
+    noun: <const R extends readonly Route[]>(noun: Noun<S, R>): Noun<S, R> => noun,
+    route: <const K extends RouteText, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>(
+      key: K,
+      declaration: Declaration<S, Q, B, A>,
+    ): DeclaredRoute<K, Q, B, A> => ({ key, ...declaration }) as DeclaredRoute<K, Q, B, A>,
+  };
+}
+
+/** The act of a route whose path names a thing. */
+export function named(verb: string, frees = false): (asked: { readonly name: string }) => Act {
+  return ({ name }) => ({ verb, names: [name], frees });
+}
+
+/** Without what the request does not say. */
+export function stated(all: Readonly<Record<string, Detail[string] | null | undefined>>): Detail {
+  const said = Object.entries(all).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(said) as Detail;
+}
+
+/** A name that is not valid may be any text that was typed in its place, the value of a secret too: it is not logged. */
+export function endWith(begun: Begun, error: unknown): void {
+  const { code } = asFault(error);
+  begun.end(code, code === 'invalid' ? { targets: [] } : {});
+}

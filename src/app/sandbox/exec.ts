@@ -1,0 +1,74 @@
+/** `exec`: a command in a running sandbox over a framed connection. The first frame of the client is the request. */
+import type { FramedConnection } from '../../api/framed-connection.ts';
+import { type ExecRequest, execRequest } from '../../api/sandbox.ts';
+import { decodeJson } from '../../api/stream.ts';
+import { validated } from '../../api/validated.ts';
+import type { Begun } from '../../audit/audit.ts';
+import type { EngineOf, ExecSpec } from '../../engine/engine.ts';
+import { networkEnv } from '../../launch/network.ts';
+import { asFault } from '../../model/fault.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { Store } from '../../store/store.ts';
+import { endWith, type Upgrade } from '../route.ts';
+import { takeInput } from './connection-input.ts';
+import { notRunning } from './not-running.ts';
+import { noteMemoryKill } from './record.ts';
+import type { Sandboxes } from './sandboxes.ts';
+
+export interface ExecScope {
+  readonly sandboxes: Sandboxes;
+  readonly engineOf: EngineOf;
+  readonly store: Store;
+  readonly commands: {
+    /** Records what the project has before a command can change it; never waits long. */
+    starts(sandbox: Sandbox): Promise<void>;
+    /** Records what a command may have changed. */
+    ended(sandbox: Sandbox): Promise<void>;
+  };
+}
+
+export async function exec({ name, scope, accept, begun }: Upgrade<ExecScope>): Promise<void> {
+  const { value: sandbox } = await scope.sandboxes.current(name);
+  if (hasEnded(sandbox.status)) throw notRunning(sandbox);
+  scope.engineOf(sandbox).expect();
+  await serveExec(accept(), begun, scope, sandbox);
+}
+
+async function serveExec(
+  connection: FramedConnection,
+  begun: Begun,
+  scope: ExecScope,
+  sandbox: Sandbox,
+): Promise<void> {
+  const { sandboxes, engineOf, commands, store } = scope;
+  try {
+    const request = validated(execRequest, decodeJson(await connection.first()), 'request');
+    sandboxes.checkCommand(request.env ?? {}, request.command);
+    await commands.starts(sandbox);
+    const spec = execSpec(request, sandbox, sandboxes.cwd(sandbox));
+    const process = await engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
+    begun.end('ok', { detail: { program: request.command[0] ?? '' } });
+    if (!request.stdin) process.stdin.end();
+    connection.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);
+    if (connection.gone) connection.onGone();
+    takeInput(connection, process, (signal) => process.signal(signal));
+    await Promise.all([connection.forward('stdout', process.stdout), connection.forward('stderr', process.stderr)]);
+    const exit = await process.exited;
+    await commands.ended(sandbox);
+    if (exit.outOfMemory) noteMemoryKill(store, sandbox.id, request.command[0] ?? '');
+    connection.finish('exit', exit);
+  } catch (error) {
+    endWith(begun, error);
+    connection.finish('fault', asFault(error));
+  }
+}
+
+function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
+  return {
+    command: request.command,
+    env: networkEnv(spec, request.env),
+    cwd: request.cwd ?? cwd,
+    stdin: request.stdin ?? false,
+    terminal: request.terminal ?? null,
+  };
+}

@@ -1,0 +1,152 @@
+/** The life of a sandbox: create, start, stop, remove, output, exec. */
+import { z } from 'zod';
+import { count, flag } from '../../api/query.ts';
+import * as shape from '../../api/sandbox.ts';
+import { encodeFrame } from '../../api/stream.ts';
+import type { Detail } from '../../audit/audit.ts';
+import type { LogLine, LogOptions } from '../../engine/engine.ts';
+import type { Work } from '../../lib/work.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import type { Actor } from '../../model/user.ts';
+import { requireOwner } from '../../model/user.ts';
+import { declare, named, stated } from '../route.ts';
+import { type AttachScope, attach } from './attach.ts';
+import { type ExecScope, exec } from './exec.ts';
+import { gathered } from './output.ts';
+import type { Sandboxes } from './sandboxes.ts';
+
+export interface SandboxScope extends AttachScope, ExecScope {
+  readonly sandboxes: Sandboxes;
+  /** Those of a user that the actor may act for. */
+  sandboxesFor(actor: Actor, user: string | undefined): Sandboxes;
+  /** The output of a sandbox, earlier starts included. */
+  output(sandbox: Sandbox, options: LogOptions): AsyncIterable<LogLine>;
+  readonly work: Work;
+}
+
+const { noun, route } = declare<SandboxScope>();
+
+export const sandbox = noun({
+  routes: [
+    route('GET /v1/sandboxes', {
+      id: 'listSandboxes',
+      summary: 'The sandboxes of the user; with `allUsers` those of all users, for the owner',
+      query: z.strictObject({ allUsers: flag.optional() }),
+      answer: z.array(shape.sandboxView),
+      act: null,
+      handle: ({ actor, scope, query }) => {
+        if (query.allUsers) requireOwner(actor);
+        return scope.sandboxes.listJson(query.allUsers ?? false);
+      },
+    }),
+    route('POST /v1/sandboxes', {
+      id: 'createSandbox',
+      summary: 'Create a sandbox and start it',
+      body: shape.sandboxRequest,
+      answer: shape.sandboxView,
+      usesSettings: true,
+      act: ({ body }) => ({
+        verb: 'sandbox.create',
+        names: body.name === undefined ? [] : [body.name],
+        detail: surroundings(body),
+        as: body.user,
+      }),
+      done: ({ name, id }) => ({ targets: [{ name, id }] }),
+      handle: ({ actor, scope, body }) => scope.sandboxesFor(actor, body.user).create(body),
+    }),
+    route('GET /v1/sandboxes/{name}', {
+      id: 'showSandbox',
+      summary: 'One sandbox',
+      answer: shape.sandboxView,
+      act: null,
+      handle: ({ scope, name }) => scope.sandboxes.show(name),
+    }),
+    route('DELETE /v1/sandboxes/{name}', {
+      id: 'removeSandbox',
+      summary:
+        'Remove a sandbox; a running one only with `force`; with `staleMs` only one that ended at least that long ago',
+      query: z.strictObject({
+        force: flag.optional(),
+        staleMs: count.optional(),
+        dryRun: flag.optional(),
+        id: shape.sandboxId.optional(),
+      }),
+      answer: shape.sandboxView,
+      act: ({ name, query: { force = false, dryRun } }) =>
+        dryRun ? null : { verb: 'sandbox.remove', names: [name], detail: { force }, frees: true },
+      handle: ({ scope, name, query }) => scope.sandboxes.remove(name, query),
+    }),
+    route('POST /v1/sandboxes/{name}/start', {
+      id: 'startSandbox',
+      summary: 'Start a sandbox that has ended',
+      answer: shape.sandboxView,
+      usesSettings: true,
+      act: named('sandbox.start'),
+      handle: ({ scope, name }) => scope.sandboxes.start(name),
+    }),
+    route('POST /v1/sandboxes/{name}/stop', {
+      id: 'stopSandbox',
+      summary: 'SIGTERM, then SIGKILL after the grace time',
+      body: z.strictObject({
+        graceMs: z.int().min(0).max(86_400_000, 'more than a day').optional(),
+        id: shape.sandboxId.optional(),
+      }),
+      answer: shape.sandboxView,
+      act: named('sandbox.stop', true),
+      handle: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
+    }),
+    route('GET /v1/sandboxes/{name}/wait', {
+      id: 'waitSandbox',
+      summary: 'Answers when the sandbox has ended',
+      answer: shape.sandboxView,
+      act: null,
+      handle: ({ scope, name, signal: gone }) => scope.work.wait(gone, (signal) => scope.sandboxes.wait(name, signal)),
+    }),
+    route('GET /v1/sandboxes/{name}/logs', {
+      id: 'sandboxLogs',
+      summary: 'The output of its command, in frames',
+      query: z.strictObject({ follow: flag.optional(), tail: count.optional() }),
+      answer: 'frames',
+      act: null,
+      handle: async ({ scope, name, query: { follow = false, tail = null }, signal }) => {
+        const { value } = (await scope.sandboxes.seen(name)).row;
+        return async (write) => {
+          for await (const { stream, bytes } of gathered(scope.output(value, { follow, tail, signal }))) {
+            await write(encodeFrame(stream, bytes));
+          }
+          return undefined;
+        };
+      },
+    }),
+    route('GET /v1/stats', {
+      id: 'sandboxStats',
+      summary: 'CPU time, memory and processes of running sandboxes',
+      answer: z.array(shape.statsView),
+      act: null,
+      handle: ({ scope }) => scope.sandboxes.stats(),
+    }),
+    route('GET /v1/sandboxes/{name}/attach', {
+      id: 'attachSandbox',
+      summary: 'Attach to stdin, stdout and stderr of its command',
+      answer: 'upgrade',
+      act: named('sandbox.attach'),
+      handle: attach,
+    }),
+    route('POST /v1/sandboxes/{name}/exec', {
+      id: 'execSandbox',
+      summary: 'Run a command inside; the first frame from the client is the request',
+      body: shape.execRequest,
+      answer: 'upgrade',
+      act: named('sandbox.exec'),
+      handle: exec,
+    }),
+  ],
+});
+
+/** What a sandbox is made of, and what it can read and reach. */
+export function surroundings(body: z.output<typeof shape.sandboxRequest>): Detail {
+  const { engine = 'local', image, project, mode, home, rootfs, secrets, credentials, services } = body;
+  const network = body.network && [body.network].flat();
+  const volumes = body.volumes?.map(({ volume }) => volume);
+  return stated({ engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, network });
+}

@@ -1,0 +1,61 @@
+/** The users of an installation. */
+import { z } from 'zod';
+import * as shape from '../../api/user.ts';
+import { requireOwner } from '../../model/user.ts';
+import { declare, named, stated } from '../route.ts';
+import type { Users } from './users.ts';
+
+export interface UserScope {
+  readonly users: Users;
+}
+
+const { noun, route } = declare<UserScope>();
+
+export const user = noun({
+  routes: [
+    route('GET /v1/users', {
+      id: 'listUsers',
+      summary: 'The users: all of them for the owner, for other users themselves',
+      answer: z.array(shape.userView),
+      act: null,
+      handle: async ({ actor, scope }) => scope.users.list(actor),
+    }),
+    route('POST /v1/users', {
+      id: 'addUser',
+      summary: 'Add a user; the token is shown only in this answer',
+      body: z.strictObject({ name: z.string().min(1).max(32), uid: z.int().min(0).max(0xffff_fffe).optional() }),
+      answer: shape.admission,
+      usesSettings: true,
+      act: ({ body: { name, uid } }) => ({
+        verb: 'user.add',
+        names: [name],
+        words: { 'the name': [name] },
+        detail: stated({ uid }),
+      }),
+      handle: async ({ actor, scope, body }) => {
+        requireOwner(actor);
+        return scope.users.add(body.name, body.uid ?? null);
+      },
+    }),
+    route('POST /v1/users/token', {
+      id: 'renewToken',
+      summary: 'Replace a token: one’s own, or that of any user for the owner',
+      /** Without a name: the caller's own. */
+      body: z.strictObject({ name: z.string().min(1).max(32).optional() }),
+      answer: shape.admission,
+      act: ({ body: { name } }) => ({ verb: 'user.token', names: name === undefined ? [] : [name] }),
+      done: ({ user }) => ({ targets: [{ name: user.name }] }),
+      handle: async ({ actor, scope, body }) => scope.users.renewToken(actor, body.name ?? actor.name),
+    }),
+    route('DELETE /v1/users/{name}', {
+      id: 'removeUser',
+      summary: 'Remove a user; the token is refused from then on',
+      answer: shape.userView,
+      act: named('user.remove', true),
+      handle: async ({ actor, scope, name }) => {
+        requireOwner(actor);
+        return scope.users.remove(name);
+      },
+    }),
+  ],
+});

@@ -1,0 +1,136 @@
+/** The working copies of sandboxes: review, apply, snapshots, forks. */
+import { z } from 'zod';
+import { sandboxView } from '../../api/sandbox.ts';
+import * as shape from '../../api/workspace.ts';
+import type { Work } from '../../lib/work.ts';
+import { declare, named, stated } from '../route.ts';
+import type { Applies } from './applies.ts';
+import { outputFrames } from './output-frames.ts';
+import type { Reviews } from './reviews.ts';
+import type { Snapshots } from './snapshots.ts';
+
+export interface WorkspaceScope {
+  readonly reviews: Reviews;
+  readonly applies: Applies;
+  readonly snapshots: Snapshots;
+  /** A shutdown waits for it. */
+  readonly work: Work;
+}
+
+const { noun, route } = declare<WorkspaceScope>();
+
+export const workspace = noun({
+  routes: [
+    route('GET /v1/sizes', {
+      id: 'sandboxSizes',
+      summary: 'The disk space of sandboxes, snapshots included',
+      answer: z.array(shape.sizeView),
+      act: null,
+      handle: ({ scope }) => scope.snapshots.sizes(),
+    }),
+    route('POST /v1/sandboxes/{name}/changes', {
+      id: 'listChanges',
+      summary: 'The changes of a workspace',
+      body: shape.pathsRequest,
+      answer: shape.changesView,
+      act: null,
+      handle: ({ scope, name, body, signal }) => scope.reviews.changes(name, body.paths, signal),
+    }),
+    route('POST /v1/sandboxes/{name}/diff', {
+      id: 'diffSandbox',
+      summary: 'The changes of a workspace as a unified diff, in frames',
+      body: shape.pathsRequest,
+      answer: 'frames',
+      act: null,
+      handle: ({ scope, name, body, signal }) => outputFrames(() => scope.reviews.diff(name, body.paths, signal)),
+    }),
+    route('POST /v1/sandboxes/{name}/patch', {
+      id: 'patchSandbox',
+      summary: 'The changes of a workspace as a mail for `git am`, in frames',
+      body: shape.pathsRequest.extend({ message: z.string().min(1).max(65_536).optional() }),
+      answer: 'frames',
+      act: null,
+      handle: ({ scope, name, body, signal }) => {
+        const order = { paths: body.paths ?? [], message: body.message };
+        return outputFrames((warn) => scope.reviews.patch(name, order, warn, signal));
+      },
+    }),
+    route('POST /v1/apply', {
+      id: 'apply',
+      summary: 'Apply changes to the project, whole or not at all; with `dryRun` only say what would happen',
+      body: shape.applyRequest,
+      answer: shape.applyView,
+      act: ({ body: { names, dryRun, branch, message, author, allow, always, ask } }) => {
+        if (ask !== undefined) return { verb: 'project.ask', names, detail: { kinds: ask } };
+        const words = { '--branch': [branch], '--message': [message], 'the author': [author?.name, author?.email] };
+        return dryRun ? null : { verb: 'sandbox.apply', names, words, detail: stated({ allow, always }) };
+      },
+      done: ({ apply, blocked, branch }) => ({
+        detail: stated({ apply, blocked, branch: branch?.name, commit: branch?.commit }),
+      }),
+      handle: ({ scope, body }) => scope.work.run(() => scope.applies.apply(body)),
+    }),
+    route('POST /v1/sandboxes/{name}/undo', {
+      id: 'undoApply',
+      summary: 'Undo the last apply of a sandbox',
+      answer: shape.undoView,
+      act: named('sandbox.undo'),
+      done: ({ apply }) => ({ detail: { apply } }),
+      handle: ({ scope, name }) => scope.work.run(() => scope.applies.undo(name)),
+    }),
+    route('POST /v1/sandboxes/{name}/discard', {
+      id: 'discardChanges',
+      summary: 'Discard changes; a snapshot is taken first',
+      body: shape.pathsRequest,
+      answer: shape.discardView,
+      act: named('sandbox.discard'),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.discard(name, body.paths)),
+    }),
+    route('GET /v1/sandboxes/{name}/snapshots', {
+      id: 'listSnapshots',
+      summary: 'The snapshots of a sandbox, oldest first',
+      answer: z.array(shape.snapshotView),
+      act: null,
+      handle: ({ scope, name }) => scope.snapshots.list(name),
+    }),
+    route('POST /v1/sandboxes/{name}/snapshots', {
+      id: 'takeSnapshot',
+      summary: 'Take a snapshot of workspace, home and data',
+      body: shape.snapshotRequest,
+      answer: shape.snapshotView,
+      act: ({ name, body }) => ({
+        verb: 'sandbox.snapshot',
+        names: [name],
+        words: { 'the label': [body.label] },
+      }),
+      done: ({ id }) => ({ detail: { snapshot: id } }),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.take(name, body.label ?? null)),
+    }),
+    route('POST /v1/sandboxes/{name}/restore', {
+      id: 'restoreSnapshot',
+      summary: 'Restore a snapshot; a snapshot of the present state is taken first',
+      body: shape.restoreRequest,
+      answer: shape.restoreView,
+      act: ({ name, body }) => ({
+        verb: 'sandbox.restore',
+        names: [name],
+        detail: { snapshot: body.snapshot },
+      }),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.restore(name, body.snapshot)),
+    }),
+    route('POST /v1/sandboxes/{name}/fork', {
+      id: 'forkSandbox',
+      summary: 'Create stopped sandboxes with a copy of the state of this one',
+      body: shape.forkRequest,
+      answer: z.array(sandboxView),
+      usesSettings: true,
+      act: ({ name, body }) => ({
+        verb: 'sandbox.fork',
+        names: [name],
+        words: { 'the name': body.names ?? [] },
+      }),
+      done: (forks) => ({ detail: { forks: forks.map(({ name }) => name) } }),
+      handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.fork(name, body.names)),
+    }),
+  ],
+});

@@ -1,0 +1,17 @@
+/** The process at the other end of a connection, by the kernel. */
+import type { Socket } from 'node:net';
+import type { Peer } from '../audit/audit.ts';
+import { type IdMapping, outsideId, readIdMap } from '../lib/id-map.ts';
+import { peerOf } from '../lib/sys.ts';
+
+/** By the descriptor, which Node does not publish. */
+export function peerOfSocket(socket: Socket | undefined): Peer | null {
+  const fd = (socket as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
+  if (fd === undefined || fd < 0) return null;
+  const { uid, pid } = peerOf(fd);
+  uidMap ??= readIdMap('uid');
+  return { uid: outsideId(uidMap, uid) ?? uid, pid };
+}
+
+/** In a user namespace accounts have other ids than outside. */
+let uidMap: readonly IdMapping[] | undefined;

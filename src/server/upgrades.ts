@@ -1,0 +1,85 @@
+/** Routes that switch the connection to a framed stream. */
+import type http from 'node:http';
+import type { Duplex } from 'node:stream';
+import { methodAndPath } from '../api/api.ts';
+import { FramedConnection } from '../api/framed-connection.ts';
+import { streamProtocol } from '../api/stream.ts';
+import { endWith, type Route } from '../app/route.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { admit, visitOf } from './admission.ts';
+import { beginAct } from './auditing.ts';
+import { peerOfSocket } from './peer.ts';
+import { refusalText } from './refusal.ts';
+import type { Entrance, Serving } from './server.ts';
+
+interface Connection {
+  readonly socket: Duplex;
+  /** Bytes that came with the request. */
+  readonly head: Buffer;
+}
+
+export function serveUpgrades(server: http.Server, serving: Serving, entrance: Entrance): void {
+  const targets = serving.routes.filter(({ answer }) => answer === 'upgrade').map(targetOf);
+  server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    serve(serving, entrance, targets, request, { socket, head }).catch((error: unknown) =>
+      refuse(socket, asFault(error)),
+    );
+  });
+}
+
+interface Target {
+  readonly route: Route;
+  readonly method: string;
+  readonly pattern: RegExp;
+}
+
+function targetOf(route: Route): Target {
+  const { method, path } = methodAndPath(route.key);
+  return { route, method, pattern: new RegExp(`^${path.replace('{name}', '([^/]+)')}$`) };
+}
+
+async function serve(
+  serving: Serving,
+  { isOwners, authenticated }: Entrance,
+  targets: readonly Target[],
+  request: http.IncomingMessage,
+  connection: Connection,
+): Promise<void> {
+  const headers = new Headers(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  const peer = peerOfSocket(request.socket);
+  const actor = admit(serving, visitOf(headers, isOwners), peer);
+  authenticated(request.socket);
+  const found = find(targets, request);
+  if (found === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
+  const { route, name } = found;
+  const gone = new AbortController();
+  connection.socket.once('close', () => gone.abort());
+  const asking = { actor, scope: serving.scopes.of(actor), name, signal: gone.signal };
+  const begun = beginAct(serving, route, asking, peer);
+  try {
+    const handle = route.handle as (request: object) => Promise<void>;
+    await handle({ ...asking, begun, accept: () => accept(connection) });
+  } catch (error) {
+    endWith(begun, error);
+    throw error;
+  }
+}
+
+function find(targets: readonly Target[], { url, method }: http.IncomingMessage) {
+  const { pathname } = new URL(url ?? '/', 'http://carrel');
+  for (const target of targets) {
+    const name = target.pattern.exec(pathname)?.[1];
+    if (name && method === target.method) return { route: target.route, name: decodeURIComponent(name) };
+  }
+  return null;
+}
+
+function accept({ socket, head }: Connection): FramedConnection {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${streamProtocol}\r\n\r\n`);
+  return new FramedConnection(socket, head);
+}
+
+function refuse(socket: Duplex, fault: Fault): void {
+  if (socket.writable) socket.end(refusalText(fault));
+}
