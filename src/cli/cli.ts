@@ -13,6 +13,7 @@
  * 5 not found, 6 conflict or wrong state, 7 exhausted, 70 our fault, 75 try again, 130 interrupted. `run` and `exec` end
  * with the exit code of the command inside.
  */
+import type { CommandGroup } from '../model/command-word.ts';
 import type { Output } from './output/output.ts';
 
 /** The surroundings of one use of a command. */
@@ -49,12 +50,12 @@ export interface Area {
 
 /** The first word of several commands of two words. */
 export interface GroupEntry {
-  readonly name: string;
+  readonly name: CommandGroup;
   readonly summary: string;
 }
 
 export interface CommandEntry {
-  /** One word, or the word of a group and one more. */
+  /** One word, or the word of a group and one more. The verbs are `ls`, `rm` and `clean`; `model/command-word.ts` has their other spellings. */
   readonly name: string;
   readonly summary: string;
   /** `<name>` is required, `[name]` is optional, `<name...>` is one or more. */

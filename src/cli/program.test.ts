@@ -61,6 +61,36 @@ test('commands of two words', async () => {
   });
 });
 
+describe('the other spelling of a verb', () => {
+  const verbs = { ls: 'list', rm: 'remove', clean: 'cleanup' };
+  const pairs = commands.flatMap(({ name }) => {
+    const words = name.split(' ');
+    const other = verbs[words.at(-1) as keyof typeof verbs];
+    return other === undefined ? [] : [[name, [...words.slice(0, -1), other]] as const];
+  });
+
+  test.each(pairs)('%s is also %j', async (name, words) => {
+    const needed =
+      commands
+        .find((entry) => entry.name === name)!
+        .args?.match(/</g)
+        ?.map(() => 'x') ?? [];
+    expect(await parsed('--json', ...words, ...needed)).toMatchObject({ name, args: needed });
+  });
+
+  test('is the verb only, never an argument', async () => {
+    expect(await parsed('show', 'list')).toMatchObject({ name: 'show', args: ['list'] });
+    expect(await parsed('rm', 'list', 'remove')).toMatchObject({ name: 'rm', args: ['list', 'remove'] });
+    expect(await parsed('--user', 'list', 'swarm', 'remove', 'list')).toMatchObject({
+      ...{ name: 'swarm rm', args: ['list'], globals: { user: 'list' } },
+    });
+  });
+
+  test('makes no command where there is none', async () => {
+    expect((await refused('image', 'cleanup')).message).toContain("'cleanup'");
+  });
+});
+
 test('no secret is given on the command line', async () => {
   expect((await refused('secret', 'set', 'NAME', 'value')).message).not.toContain('value');
 });
@@ -143,6 +173,14 @@ describe('said', () => {
     await parsed('user', 'rm', '--help');
     expect(said.stdout).toMatch(/^Usage: carrel user rm \[options\] <NAME>$/m);
     expect(said.stderr).toBe('');
+  });
+
+  test('help shows the first spelling of a verb only, also for the other', async () => {
+    await parsed('help', 'swarm', 'list');
+    expect(said.stdout).toMatch(/^Usage: carrel swarm ls /);
+    await parsed('help');
+    await parsed('help', 'swarm');
+    expect(said.stdout).not.toMatch(/\b(list|remove|cleanup)\b(?! [a-z])/);
   });
 
   test.each(['swarm', 'task', 'policy', 'swarm run', 'swarm add', 'task mark'])(

@@ -1,6 +1,7 @@
 /** The command line, made from the table of commands. */
 import { Command, CommanderError, Option } from 'commander';
 import { packageVersion } from '../lib/package.ts';
+import { canonicalWords } from '../model/command-word.ts';
 import { Fault } from '../model/fault.ts';
 import type { CommandEntry, GroupEntry, Invocation, OptionEntry } from './cli.ts';
 import { areas, commands, groups } from './commands.ts';
@@ -18,7 +19,8 @@ export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: Gl
  * version are printed and end here.
  */
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {
-  const [head, tail] = splitCommand(argv);
+  const [typed, tail] = splitCommand(argv);
+  const head = withShownVerb(typed);
   const program = buildProgram(tail, dispatch, head.includes('--json'), wanted(head));
   try {
     await program.parseAsync([...head], { from: 'user' });
@@ -35,8 +37,20 @@ export function splitCommand(argv: readonly string[]): [head: readonly string[],
   return [argv.slice(0, at), argv.slice(at + 1)];
 }
 
+/** `swarm list` is `swarm ls`. A word that makes no command stays as it was typed, for the error message. */
+function withShownVerb(argv: readonly string[]): readonly string[] {
+  const places = wordPlaces(argv);
+  const verbs = argv[places[0] ?? -1] === 'help' ? places.slice(1) : places;
+  const words = canonicalWords(verbs.map((place) => argv[place]!));
+  if (!entryNamed(words)) return argv;
+  return argv.map((word, place) => words[verbs.indexOf(place)] ?? word);
+}
+
 function entryOf(argv: readonly string[]): CommandEntry | undefined {
-  const [first, second] = wordsOf(argv);
+  return entryNamed(wordPlaces(argv).map((place) => argv[place]!));
+}
+
+function entryNamed([first, second]: readonly string[]): CommandEntry | undefined {
   return commands.find(({ name }) => name === first || name === `${first} ${second}`);
 }
 
@@ -47,11 +61,13 @@ function wanted(head: readonly string[]): readonly CommandEntry[] {
 }
 
 function groupOf(argv: readonly string[]): GroupEntry | undefined {
-  return groups.find(({ name }) => name === wordsOf(argv)[0]);
+  return groups.find(({ name }) => name === argv[wordPlaces(argv)[0] ?? -1]);
 }
 
-function wordsOf(argv: readonly string[]): string[] {
-  return argv.filter((word, index) => !word.startsWith('-') && !['--home', '--user'].includes(argv[index - 1] ?? ''));
+/** Where the words stand that are neither options nor the values of global ones. */
+function wordPlaces(argv: readonly string[]): number[] {
+  const isValue = (place: number) => ['--home', '--user'].includes(argv[place - 1] ?? '');
+  return [...argv.keys()].filter((place) => !argv[place]!.startsWith('-') && !isValue(place));
 }
 
 function buildProgram(

@@ -1,5 +1,6 @@
 /** From argv to a verdict. */
 import { adapterPath } from '../model/agent.ts';
+import { canonicalWords } from '../model/command-word.ts';
 import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
@@ -15,7 +16,14 @@ export function decideText(text: string, owner: readonly OwnerRule[], around: Su
 
 export function decide(argv: readonly string[], owner: readonly OwnerRule[], around: Surroundings): Verdict {
   if (argv.length === 0) return ask('empty', 'there is no command');
-  return byOwner(argv, owner, around) ?? byDefault(argv, around);
+  const plain = plainArgv(argv, around);
+  return byOwner(plain, owner, around) ?? byDefault(plain, around);
+}
+
+/** One spelling for a command of Carrel, so that a rule about it is not passed by another one. */
+function plainArgv([program = '', ...rest]: readonly string[], { programs }: Surroundings): string[] {
+  if (program !== 'carrel' && !programs.includes(program)) return [program, ...rest];
+  return ['carrel', ...canonicalWords(rest[0] === '--json' ? rest.slice(1) : rest)];
 }
 
 const order = ['deny', 'ask', 'allow'] as const;
@@ -37,9 +45,10 @@ const saying = {
 
 /** To be refused or asked about, a command has to begin so; to be allowed, all of it has to be named. */
 function ownerMatches(rule: OwnerRule, argv: readonly string[], around: Surroundings): boolean {
-  if (!rule.command.every((word, index) => argv[index] === word)) return false;
+  const command = plainArgv(rule.command, around);
+  if (!command.every((word, index) => argv[index] === word)) return false;
   if (rule.decision !== 'allow') return true;
-  const rest = argv.slice(rule.command.length);
+  const rest = argv.slice(command.length);
   const flags = new Set(rule.flags ?? []);
   const args = rest.filter((word) => !flags.has(word));
   if (args.some((word) => word.startsWith('-'))) return false;
@@ -49,11 +58,8 @@ function ownerMatches(rule: OwnerRule, argv: readonly string[], around: Surround
 }
 
 function byDefault(argv: readonly string[], around: Surroundings): Verdict {
-  const [program, ...rest] = argv as [string, ...string[]];
-  if (program !== 'carrel' && !around.programs.includes(program)) {
-    return ask('unknown-command', `no rule names ${JSON.stringify(program.slice(0, 80))}`);
-  }
-  const words = rest[0] === '--json' ? rest.slice(1) : rest;
+  const [program, ...words] = argv as [string, ...string[]];
+  if (program !== 'carrel') return ask('unknown-command', `no rule names ${JSON.stringify(program.slice(0, 80))}`);
   const rule = defaultRules.find((one) => one.words.every((word, index) => words[index] === word));
   if (!rule) return ask('carrel', 'this command of carrel is asked about');
   const name = `carrel ${rule.words.join(' ')}`;

@@ -47,7 +47,7 @@ const sandboxes: readonly Rule[] = [
 ];
 
 const tasks: readonly Rule[] = [
-  { words: ['task', 'list'], more: ['path'] },
+  { words: ['task', 'ls'], more: ['path'] },
   { words: ['task', 'validate'], rest: 'path' },
   { words: ['task', 'ready'], more: ['path'] },
   { words: ['task', 'mark'], args: ['path', 'story', 'storyStatus'], flags: { '--notes': 'text' } },
@@ -73,10 +73,10 @@ const swarms: readonly Rule[] = [
     },
   },
   { words: ['swarm', 'status'], flags: project },
-  { words: ['swarm', 'list'], flags: project },
+  { words: ['swarm', 'ls'], flags: project },
   { words: ['swarm', 'resume'], rest: 'container', flags: { ...project, '-d': null, '--detach': null } },
   { words: ['swarm', 'stop'], rest: 'container', flags: project },
-  { words: ['swarm', 'cleanup'], flags: project },
+  { words: ['swarm', 'clean'], flags: project },
   { words: ['swarm', 'export'], flags: project },
   { words: ['swarm', 'init'], flags: project },
   { words: ['swarm', 'add'], args: ['containerId', 'container', 'path', 'branch'], flags: project },
@@ -91,7 +91,7 @@ const swarms: readonly Rule[] = [
       '--acp-pid': 'word',
     },
   },
-  { words: ['swarm', 'remove'], args: ['container'], flags: project },
+  { words: ['swarm', 'rm'], args: ['container'], flags: project },
 ];
 
 export const defaultRules: readonly Rule[] = [...looking, ...sandboxes, ...tasks, ...swarms];

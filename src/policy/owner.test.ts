@@ -33,7 +33,7 @@ describe('the owner', () => {
     { decision: 'allow', command: ['git', 'status'], flags: ['--short'] },
     { decision: 'allow', command: ['npm', 'test'], args: 'paths' },
     { decision: 'allow', command: ['echo'], args: 'any' },
-    { decision: 'deny', command: ['carrel', 'rm'], reason: 'nobody removes' },
+    { decision: 'deny', command: ['carrel', 'rm'], reason: 'never remove' },
     { decision: 'allow', command: ['carrel', 'rm'], args: 'any' },
     { decision: 'ask', command: ['carrel', 'ls'] },
   ];
@@ -67,7 +67,25 @@ describe('the owner', () => {
   });
 
   test('says why', () => {
-    expect(on('carrel rm a', rules)).toEqual({ decision: 'deny', rule: 'owner: carrel rm', reason: 'nobody removes' });
+    expect(on('carrel rm a', rules)).toEqual({ decision: 'deny', rule: 'owner: carrel rm', reason: 'never remove' });
+  });
+
+  test.each(['carrel remove a', 'carrel --json rm a', 'carrel --json remove a', '/opt/carrel/bin/carrel rm a'])(
+    'a rule for carrel rm covers %s',
+    (text) => {
+      const around = { cwd, programs: ['/opt/carrel/bin/carrel'] };
+      expect(decideText(text, rules, around)).toMatchObject({ decision: 'deny', rule: 'owner: carrel rm' });
+    },
+  );
+
+  test('a rule that names the other spelling covers the first, and no argument is taken for a verb', () => {
+    const named: OwnerRule[] = [
+      { decision: 'allow', command: ['carrel', 'secret', 'list'] },
+      { decision: 'allow', command: ['carrel', 'inspect', 'list'] },
+    ];
+    expect(on('carrel secret ls', named).decision).toBe('allow');
+    expect(on('carrel secret list', named).decision).toBe('allow');
+    expect(on('carrel inspect ls', named).decision).toBe('ask');
   });
 });
 

@@ -22,7 +22,7 @@ it('shows three agents at work, their commits, the merge and the tests', async (
     /^\+ {2}const characters = .*Segmenter/m,
     /^ 9 files changed/m,
     /^✔ characters are what people see/m,
-    /^clear it away +cd .*; carrel swarm cleanup; rm -r /m,
+    /^clear it away +cd .*; carrel swarm clean; rm -r /m,
   ])
     expect(stdout).toMatch(said);
   expect(stdout).not.toMatch(/^✖/m);
@@ -34,7 +34,7 @@ it('shows three agents at work, their commits, the merge and the tests', async (
   expect(git('status', '--porcelain')).toBe('');
   // Also where the folder went first.
   rmSync(folder, { recursive: true });
-  expect(JSON.parse(await carrel.ok('swarm', 'cleanup', '--project', folder))).toEqual({ removed: 3 });
+  expect(JSON.parse(await carrel.ok('swarm', 'clean', '--project', folder))).toEqual({ removed: 3 });
   expect(await carrel.json('ls')).toEqual([]);
 });
 

@@ -115,7 +115,7 @@ describe('before a sandbox starts', () => {
 
 describe('the words of the README', () => {
   it('lead from a key to commits of claude', async () => {
-    expect(await ok('task', 'list')).toContain('feat/words');
+    expect(await ok('task', 'ls')).toContain('feat/words');
     expect(await ok('swarm', 'run', '--all', '--agent', 'claude')).toMatch(/^words completed 1\/1 /m);
     repository.git('merge', '--quiet', 'refs/carrel/words/heads/feat/words');
     expect(repository.git('show', 'HEAD:words.txt')).toBe('words');
@@ -170,7 +170,7 @@ describe('another attempt', () => {
     expect((await carrel.show('again')).network.allow).toEqual(['example.net']);
     expect(await attempt('run', '--file', file, '--engine', 'docker', '--rootfs', '/usr')).toEqual([
       6,
-      expect.stringMatching(/was made with --engine local, which cannot change\n.*carrel swarm remove again/),
+      expect.stringMatching(/was made with --engine local, which cannot change\n.*carrel swarm rm again/),
     ]);
     await carrel.run(['secret', 'set', 'TOKEN'], { input: 'hidden' });
     const options = ['--env', 'MODE=good', '--secret', 'TOKEN'];

@@ -86,7 +86,7 @@ function specChange(
 function beganOtherwise(containerName: string, field: string, before: string | null): Fault {
   const was = before === null ? `without --${field}` : `with --${field} ${before}`;
   return new Fault('conflict', `the sandbox of ${containerName} was made ${was}, which cannot change`, {
-    hint: `Begin it anew: carrel swarm remove ${containerName}; stories that are finished stay finished.`,
+    hint: `Begin it anew: carrel swarm rm ${containerName}; stories that are finished stay finished.`,
   });
 }
 
@@ -94,7 +94,7 @@ function beganOtherwise(containerName: string, field: string, before: string | n
 export function refuseAgain({ containerName, taskFilePath, work, status }: SwarmContainer): void {
   if (work === null) {
     throw new Fault('conflict', `a script looks after ${containerName}, which has ${taskFilePath}`, {
-      hint: `Forget it first: carrel swarm remove ${containerName}`,
+      hint: `Forget it first: carrel swarm rm ${containerName}`,
     });
   }
   if (!isActive({ status })) return;

@@ -73,7 +73,7 @@ export class SwarmState {
     const found = this.#store.find('container', swarmId, name);
     if (found) return found.value;
     throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {
-      hint: 'carrel swarm list shows those there are.',
+      hint: 'carrel swarm ls shows those there are.',
     });
   }
 
@@ -111,11 +111,11 @@ export class SwarmState {
     const at = this.#now();
     if (this.#store.find('container', swarmId, entry.containerName)) {
       throw new Fault('conflict', `the swarm has a container ${entry.containerName} already`, {
-        hint: `Choose another name, or: carrel swarm remove ${entry.containerName}`,
+        hint: `Choose another name, or: carrel swarm rm ${entry.containerName}`,
       });
     }
     if (this.#store.count('container', swarmId) >= maxContainers) {
-      throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm cleanup' });
+      throw new Fault('exhausted', `the swarm has ${maxContainers} containers`, { hint: 'carrel swarm clean' });
     }
     const container: SwarmContainer = {
       ...{ swarmId, ...entry, status: 'pending', prUrl: null, storyProgress: known.storyProgress },

@@ -82,7 +82,7 @@ class Narrator {
     this.#out.print(
       `look around     cd ${plain(folder)}; carrel swarm status; git log --graph --oneline`,
       'your project    carrel secret set ANTHROPIC_API_KEY; carrel help task; carrel swarm run --all --agent claude',
-      `clear it away   cd ${plain(folder)}; carrel swarm cleanup; rm -r ${plain(folder)}`,
+      `clear it away   cd ${plain(folder)}; carrel swarm clean; rm -r ${plain(folder)}`,
     );
   }
 }

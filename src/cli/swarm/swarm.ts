@@ -53,7 +53,7 @@ const groups: readonly GroupEntry[] = [
 
 const taskCommands: readonly CommandEntry[] = [
   {
-    name: 'task list',
+    name: 'task ls',
     summary: 'list the task files of a project (here), or the stories of one file',
     args: '[PATH]',
     completes: 'files',
@@ -151,7 +151,7 @@ const runCommands: readonly CommandEntry[] = [
 /** For scripts written against the commands of aimi; the state they keep is that of the swarm. */
 const stateCommands: readonly CommandEntry[] = [
   {
-    name: 'swarm list',
+    name: 'swarm ls',
     summary: 'print the name and the status of each container, with a tab between',
     options: [project],
     load: () => import('./swarm-ls.ts'),
@@ -197,14 +197,14 @@ const stateCommands: readonly CommandEntry[] = [
     load: () => import('./swarm-update.ts'),
   },
   {
-    name: 'swarm remove',
+    name: 'swarm rm',
     summary: 'for scripts: forget a container',
     args: '<NAME>',
     options: [project],
     load: () => import('./swarm-rm.ts'),
   },
   {
-    name: 'swarm cleanup',
+    name: 'swarm clean',
     summary: 'forget what has ended and print how many these were',
     options: [project],
     load: () => import('./swarm-clean.ts'),

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { canonicalWords } from './command-word.ts';
+
+test.each([
+  ['list', 'ls'],
+  ['remove a', 'rm a'],
+  ['swarm list', 'swarm ls'],
+  ['swarm remove list', 'swarm rm list'],
+  ['volume cleanup', 'volume clean'],
+  ['show list', 'show list'],
+  ['rm remove list', 'rm remove list'],
+  ['', ''],
+])('%j is %j', (typed, shown) => {
+  expect(canonicalWords(typed.split(' ')).join(' ')).toBe(shown);
+});
