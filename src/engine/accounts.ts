@@ -1,4 +1,4 @@
-/** The accounts inside. */
+/** The account files inside a sandbox. */
 export function accountFiles(agentUid: number, agentGid: number): { readonly passwd: string; readonly group: string } {
   const passwd = [
     'root:x:0:0:root:/root:/usr/sbin/nologin',

@@ -59,13 +59,13 @@ describe('engines', () => {
     expect(opened).toEqual(['local', 'docker']);
   });
 
-  it('opens an engine that an earlier daemon used in order to list it', async () => {
+  it('opens an engine that an earlier daemon used, in order to list it', async () => {
     const docker = createFakeEngine();
     await docker.start(sampleLaunch({ id: one }));
     expect(await idsOn(setUp(docker, true).engines)).toEqual([one]);
   });
 
-  it('passes changes on to listeners that came before the engine was opened, until they leave', async () => {
+  it('passes changes on to listeners that subscribed before the engine was opened, until they unsubscribe', async () => {
     const { engines } = setUp();
     const heard: string[] = [];
     const leave = engines.onChange((id) => heard.push(id));

@@ -1,9 +1,9 @@
 /**
- * The engines of an installation. The record of a sandbox names its engine, and callers ask `of` for it; only listing,
- * listening and disposing concern all engines.
+ * The engines of an installation. The record of a sandbox names its engine, and callers get it from `of`; only list,
+ * onChange and dispose concern all engines.
  *
- * An engine is opened when it is first needed, so that an installation without sandboxes on it pays nothing. `list` also
- * opens an engine that an earlier daemon has used: it may hold sandboxes that no record names.
+ * An engine is opened when it is first needed, so that an installation without sandboxes on it pays nothing. `list`
+ * also opens an engine that an earlier daemon has used: it may hold orphans.
  */
 import { isFault } from '../model/fault.ts';
 import type { EngineName } from '../model/sandbox.ts';
@@ -52,7 +52,7 @@ export class Engines {
     return (await Promise.all(used.map((name) => heldBy(this.named(name))))).flat();
   }
 
-  /** Hears engines that are opened later, too. */
+  /** Also reports changes of engines that are opened later. */
   onChange(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

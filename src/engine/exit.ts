@@ -1,9 +1,9 @@
-/** How processes end, as all engines tell it. */
+/** How all engines report the end of a process. */
 import { signalOfExit } from '../lib/signal.ts';
 import { Fault } from '../model/fault.ts';
 import type { Exit } from './engine.ts';
 
-/** Of a command that could not be started, as shells have it. */
+/** The exit code of a command that could not be started, as in shells. */
 export const notStarted = 127;
 
 export function exitFrom(exitCode: number, outOfMemory = false): Exit {

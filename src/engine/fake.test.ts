@@ -129,11 +129,11 @@ async function flood({ args, stdout }: Inside): Promise<number> {
   return 0;
 }
 
-describe('the knobs of the fake engine', () => {
+describe('the fake engine', () => {
   const fault = new Fault('unavailable', 'made to fail');
   const failure = (work: Promise<unknown>) => expect(work).rejects.toBe(fault);
 
-  it('fail the next call before it did anything', async () => {
+  it('fails the next call before its effect', async () => {
     const engine = createFakeEngine();
     engine.faults.failNext('start', fault);
     const asked = launch({ command: ['true'] });
@@ -143,7 +143,7 @@ describe('the knobs of the fake engine', () => {
     expect(engine.begun).toEqual([asked]);
   });
 
-  it('fail the next call after it did everything', async () => {
+  it('fails the next call after its effect', async () => {
     const engine = createFakeEngine();
     const asked = launch({});
     engine.faults.failNext('start', fault, 'after');
@@ -154,7 +154,7 @@ describe('the knobs of the fake engine', () => {
     expect(await engine.inspect(asked.id, null)).toEqual({ kind: 'absent' });
   });
 
-  it('fail several calls one after the other, and logs when they are read', async () => {
+  it('fails several calls in order, and logs when they are read', async () => {
     const engine = createFakeEngine();
     for (const _ of [1, 2]) engine.faults.failNext('list', fault);
     await failure(engine.list());
@@ -165,7 +165,7 @@ describe('the knobs of the fake engine', () => {
     await failure(lines.next());
   });
 
-  it('leave a sandbox created, from where start goes on and stop makes it absent', async () => {
+  it('can leave a sandbox created: start continues from there and stop makes it absent', async () => {
     const engine = createFakeEngine();
     const [first, second] = [launch({}), launch({})];
     engine.faults.failNext('start', fault, 'created');
@@ -179,7 +179,7 @@ describe('the knobs of the fake engine', () => {
     expect(await engine.inspect(second.id, null)).toEqual({ kind: 'absent' });
   });
 
-  it('end a sandbox, with a hint', async () => {
+  it('can end a sandbox and reports the change', async () => {
     const engine = createFakeEngine();
     const { handle } = await engine.start(launch({ id: 'a' }));
     const hints: string[] = [];
@@ -192,7 +192,7 @@ describe('the knobs of the fake engine', () => {
     });
   });
 
-  it('make a sandbox vanish without a hint', async () => {
+  it('can lose a sandbox without reporting a change', async () => {
     const engine = createFakeEngine();
     const { handle } = await engine.start(launch({ id: 'a' }));
     const hints: string[] = [];
@@ -203,7 +203,7 @@ describe('the knobs of the fake engine', () => {
     expect(hints).toEqual([]);
   });
 
-  it('pause a sandbox, which stop then ends', async () => {
+  it('can pause a sandbox from outside, and stop then ends it', async () => {
     const engine = createFakeEngine();
     await engine.start(launch({ id: 'a' }));
     engine.freeze('a');
@@ -212,7 +212,7 @@ describe('the knobs of the fake engine', () => {
     expect(await engine.inspect('a', null)).toMatchObject({ kind: 'exited', exit: { signal: 'SIGKILL' } });
   });
 
-  it('leave orphans in any phase', async () => {
+  it('can leave orphans in any phase', async () => {
     const engine = createFakeEngine();
     const phases = ['created', 'running', 'paused', 'exited'] as const;
     for (const phase of phases) engine.leave(launch({ id: phase }), phase);
@@ -220,14 +220,14 @@ describe('the knobs of the fake engine', () => {
     for (const phase of phases) expect(await engine.inspect(phase, null)).toMatchObject({ kind: phase });
   });
 
-  it('refuse limits that were asked for and cannot be enforced', async () => {
+  it('refuses limits that are demanded and cannot be enforced', async () => {
     const engine = createFakeEngine({ advisory: ['memoryBytes', 'diskBytes'] });
     const work = engine.start(launch({ demanded: ['memoryBytes'] }));
     await expect(work).rejects.toSatisfy((error) => isFault(error, 'unsupported'));
     expect((await engine.start(launch({ demanded: [] }))).advisory).toEqual(['memoryBytes', 'diskBytes']);
   });
 
-  it('do not take the handle of an earlier start for the one that runs', async () => {
+  it('does not accept the handle of an earlier start for the running sandbox', async () => {
     const engine = createFakeEngine();
     const asked = launch({});
     const { handle } = await engine.start(asked);

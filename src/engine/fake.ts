@@ -1,11 +1,22 @@
 /**
- * An engine in memory that keeps every promise of `engine.ts` and breaks on demand. What it runs are the stand-ins of
- * `fake/program.ts`; its world outlives the instance, as real sandboxes outlive the daemon.
+ * An engine in memory that keeps every promise of `engine.ts` and fails on demand. It runs the programs of
+ * `fake/program.ts`. Its sandboxes outlive the instance, as real sandboxes outlive the daemon.
  */
 import type { ProcessRef } from '../lib/process.ts';
 import { Fault } from '../model/fault.ts';
 import { type Limits, optionsOf } from '../model/limits.ts';
-import type { Console, Engine, ExecSpec, Exit, Handle, Launch, LogOptions, Made, Observed, Started } from './engine.ts';
+import type {
+  Console,
+  Engine,
+  ExecSpec,
+  Exit,
+  Handle,
+  Launch,
+  LogOptions,
+  Observed,
+  OnCreated,
+  Started,
+} from './engine.ts';
 import { exitOf, type Programs } from './fake/process.ts';
 import { programs } from './fake/program.ts';
 import { FakeSandbox, type Phase } from './fake/sandbox.ts';
@@ -13,27 +24,27 @@ import { FakeSandbox, type Phase } from './fake/sandbox.ts';
 export type FakeMethod = Exclude<keyof Engine, 'name' | 'onChange' | 'dispose'>;
 
 /**
- * Where a fault strikes: before anything was done, or after everything was. `created` is for `start` alone: everything
- * is set up, and the command has not begun.
+ * When a fault is thrown: before the effect of the call, or after it. `created` is for `start` only: the sandbox is
+ * created, and its command has not begun.
  */
 export type FaultPoint = 'before' | 'created' | 'after';
 
 export interface FakeEngine extends Engine {
   readonly faults: {
-    /** The next call of the method fails; several wait their turn. */
+    /** The next call of the method fails. Several faults are queued. */
     failNext(method: FakeMethod, fault: Fault, point?: FaultPoint): void;
   };
-  /** Every launch whose command has begun, in order: what ran, and how often. */
+  /** Every launch whose command has begun, in order. */
   readonly begun: readonly Launch[];
   /** The sandbox ends by itself. */
   end(id: string, exit: Partial<Exit>): void;
-  /** The sandbox is gone without a word, as if removed behind our back. */
+  /** The sandbox is gone without a change being reported, as if removed from outside. */
   vanish(id: string): void;
-  /** Somebody else pauses the sandbox. */
+  /** Pauses the sandbox from outside. */
   freeze(id: string): void;
-  /** Puts a sandbox there as a crash or somebody else would have left it. */
+  /** Adds a sandbox in the state in which a crash would have left it. */
   leave(launch: Launch, phase: Phase): void;
-  /** Another instance over the same sandboxes; its consoles, listeners and waiting faults are its own. */
+  /** Another instance over the same sandboxes, with its own consoles, listeners and queued faults. */
   reopen(): FakeEngine;
 }
 
@@ -49,7 +60,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   return new MemoryEngine(new World(options));
 }
 
-/** What is there whether or not an engine looks. */
+/** The sandboxes, which all instances share. */
 class World {
   readonly sandboxes = new Map<string, FakeSandbox>();
   readonly engines = new Set<MemoryEngine>();
@@ -81,7 +92,7 @@ class World {
     sandbox.begin();
   }
 
-  /** No hint about what is no longer there. */
+  /** Reports no change of a sandbox that is gone. */
   #hint(id: string, sandbox: FakeSandbox): void {
     if (this.sandboxes.get(id) === sandbox) for (const engine of this.engines) engine.hint(id);
   }
@@ -121,12 +132,12 @@ class MemoryEngine implements FakeEngine {
 
   expect(): void {}
 
-  async start(launch: Launch, made?: Made): Promise<Started> {
+  async start(launch: Launch, onCreated?: OnCreated): Promise<Started> {
     return this.#do('start', async () => {
       const sandbox = this.#world.sandboxes.get(launch.id) ?? this.#world.create(launch);
       this.#failAt('start', 'created');
       if (sandbox.phase === 'created') {
-        await made?.(() => processOf(sandbox)).catch((error: unknown) => {
+        await onCreated?.(() => processOf(sandbox)).catch((error: unknown) => {
           this.vanish(launch.id);
           throw error;
         });
@@ -279,7 +290,7 @@ class MemoryEngine implements FakeEngine {
     return sandbox;
   }
 
-  /** A pause that another instance made is over when somebody looks. */
+  /** Ends a pause that another instance made. */
   #found(id: string): FakeSandbox | undefined {
     const sandbox = this.#world.sandboxes.get(id);
     if (sandbox?.pausedBy && sandbox.pausedBy !== this) sandbox.resume();
@@ -293,12 +304,12 @@ class MemoryEngine implements FakeEngine {
   }
 }
 
-/** No process of this machine has such a number. */
+/** A pid that no process of this machine can have. */
 function processOf({ started }: FakeSandbox): ProcessRef {
   return { pid: 2 ** 30 + (started.handle as { serial: number }).serial, startTicks: 1, bootId: 'fake' };
 }
 
-/** A handle of an earlier start under the same id finds nothing that runs. */
+/** The handle of an earlier start under the same id does not find the running sandbox. */
 function isHandleOf(sandbox: FakeSandbox, handle: Handle): boolean {
   const { serial } = sandbox.started.handle as { serial: number };
   return handle === null || (handle as { serial?: unknown }).serial === serial;

@@ -1,9 +1,9 @@
 import type { Console } from './engine.ts';
 
-/** How long a console that was asked for at the start waits for its client. */
+/** How long a console that was opened at the start waits for its client. */
 const heldMs = 10_000;
 
-/** Consoles connected before their command began, until the client comes that asked for them. */
+/** Consoles that were connected before their command began, until their client attaches. */
 export class HeldConsoles {
   readonly #held = new Map<string, { console: Console; timer: NodeJS.Timeout }>();
 
@@ -12,7 +12,7 @@ export class HeldConsoles {
     this.#held.set(id, { console, timer: setTimeout(() => this.release(id), heldMs) });
   }
 
-  /** The console, from now on the caller's; null: none is held. */
+  /** The console, which the caller then owns; null: none is held. */
   take(id: string): Console | null {
     const held = this.#held.get(id);
     this.#held.delete(id);

@@ -1,4 +1,4 @@
-/** A piece of output as it is kept in files: `TIME STREAM TAG CONTENT\n`, where the tag P says that the line goes on. */
+/** A record of a log file: `TIME STREAM TAG CONTENT\n`. The tag P says that the line continues in the next record. */
 import type { LogLine } from './engine.ts';
 
 const newline = 0x0a;
@@ -18,14 +18,14 @@ export function decodeRecord(record: Buffer): LogLine | null {
   };
 }
 
-/** With its newline. */
+/** The record, with its newline. */
 export function encodeRecord({ at, stream, bytes }: LogLine): Buffer {
   const whole = bytes.at(-1) === newline;
   const head = Buffer.from(`${at} ${stream} ${whole ? 'F' : 'P'} `, 'latin1');
   return Buffer.concat([head, bytes, ...(whole ? [] : [Buffer.from('\n')])]);
 }
 
-/** The last lines of what is pushed. A line may come in many pieces, and the last one may be unfinished. */
+/** The last lines of what is pushed. A line may consist of many pieces, and the last line may be incomplete. */
 export class Tail {
   readonly #count: number;
   #lines: LogLine[][] = [];
@@ -43,7 +43,7 @@ export class Tail {
     if (this.#lines.length > this.#count * 2 + 1024) this.#lines = this.#lines.slice(-this.#count);
   }
 
-  /** Each as its pieces. */
+  /** Each line as its pieces. */
   lines(): LogLine[][] {
     const lines = this.#open.length > 0 ? [...this.#lines, this.#open] : this.#lines;
     return this.#count === 0 ? [] : lines.slice(-this.#count);

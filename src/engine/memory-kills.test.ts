@@ -6,7 +6,7 @@ import { countingKills, watchMemoryKills } from './memory-kills.ts';
 test.each([
   ['version 1', '3:cpu,cpuacct:/x\n2:memory:/box/1\n0::/\n', '/sys/fs/cgroup/memory/box/1/memory.oom_control'],
   ['version 2', '0::/box/1\n', '/sys/fs/cgroup/box/1/memory.events'],
-])('control groups of %s count what was killed for want of memory', (_, groups, path) => {
+])('%s control groups: kills for lack of memory are counted', (_, groups, path) => {
   const files: Record<string, string> = { '/proc/7/cgroup': groups, [path]: 'oom 4\noom_kill 3\n' };
   const kills = watchMemoryKills(7, (name) => files[name] ?? null);
   expect(kills()).toBe(false);
@@ -16,7 +16,7 @@ test.each([
   expect(kills()).toBe(false);
 });
 
-test('of a process that is gone nothing is known', () => {
+test('a process that is gone has no kills', () => {
   expect(watchMemoryKills(7, () => null)()).toBe(false);
 });
 
@@ -25,7 +25,7 @@ test.each([
   [1, true, true],
   [0, true, false],
   [137, false, false],
-])('exit code %i is out of memory, with a kill meanwhile %s: %s', async (exitCode, killed, outOfMemory) => {
+])('exit code %i with a kill meanwhile (%s) is out of memory: %s', async (exitCode, killed, outOfMemory) => {
   const process = { exited: Promise.resolve(exitFrom(exitCode)) } as Process;
   expect((await countingKills(process, () => killed).exited).outOfMemory).toBe(outOfMemory);
 });

@@ -1,14 +1,16 @@
-/** Whether the kernel killed processes of a control group because its memory was used up. */
+/** Whether the kernel killed processes of a control group because its memory was exhausted. */
 import { join } from 'node:path';
 import { readIfThere } from '../lib/file.ts';
 import type { Exit, Process } from './engine.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 
-/** Whether there were any since then. False where the kernel does not count them, or the group is not to be seen from here. */
+/**
+ * True when processes were killed since then. False where the kernel does not count kills, or the group is not visible.
+ */
 export type MemoryKills = () => boolean;
 
-/** From now on, in the group that a process is in. */
+/** Counts from now on, in the control group of a process. */
 export function watchMemoryKills(pid: number, read = readIfThere): MemoryKills {
   const path = counterOf(read(`/proc/${pid}/cgroup`) ?? '');
   const count = () => Number(/^oom_kill (\d+)$/m.exec((path && read(path)) ?? '')?.[1] ?? 0);
@@ -16,7 +18,7 @@ export function watchMemoryKills(pid: number, read = readIfThere): MemoryKills {
   return () => count() > before;
 }
 
-/** Where both versions are mounted, version 1 has the controller. */
+/** Where both versions are mounted, the memory controller is in version 1. */
 function counterOf(groups: string): string | null {
   const old = /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m.exec(groups)?.[1];
   if (old !== undefined) return join(mountPoint, 'memory', old, 'memory.oom_control');
@@ -24,7 +26,7 @@ function counterOf(groups: string): string | null {
   return unified === undefined ? null : join(mountPoint, unified, 'memory.events');
 }
 
-/** A command that fails while something in its sandbox is killed for want of memory ends out of memory. */
+/** A command that fails while a process of its sandbox is killed for lack of memory counts as out of memory. */
 export function countingKills(process: Process, kills: MemoryKills): Process {
   const exited = process.exited.then((exit): Exit => {
     return exit.exitCode !== 0 && kills() ? { ...exit, outOfMemory: true } : exit;

@@ -1,4 +1,4 @@
-/** Which sandboxes this instance of an engine holds still. How that is done is the engine's. */
+/** The pauses that this instance of an engine has made. The engine knows how to pause. */
 import { Exclusive } from '../lib/exclusive.ts';
 
 interface Pause {
@@ -6,7 +6,7 @@ interface Pause {
   readonly end: () => void;
 }
 
-type Step = () => Promise<void> | void;
+type Act = () => Promise<void> | void;
 
 export class OwnPauses {
   readonly #own = new Map<string, Pause>();
@@ -20,13 +20,15 @@ export class OwnPauses {
     return [...this.#own.keys()];
   }
 
-  /** What to wait for before something new may begin inside; null when nothing is held still by us. */
+  /**
+   * Settles when the pause is over, so that new processes may begin inside; null when this instance has paused nothing.
+   */
   over(id: string): Promise<void> | null {
     return this.#own.get(id)?.over ?? null;
   }
 
-  /** Nothing new begins inside from the moment on in which `hold` begins. */
-  begin(id: string, hold: Step, release: Step): Promise<void> {
+  /** No new process begins inside from the moment `hold` is called. */
+  begin(id: string, hold: Act, release: Act): Promise<void> {
     return this.#exclusive.run(id, async () => {
       if (this.#own.has(id)) return;
       this.#own.set(id, newPause());
@@ -39,13 +41,13 @@ export class OwnPauses {
     });
   }
 
-  /** Whoever had paused it. */
-  end(id: string, release: Step): Promise<void> {
+  /** Also ends a pause that another instance made. */
+  end(id: string, release: Act): Promise<void> {
     return this.#exclusive.run(id, () => this.#end(id, release));
   }
 
-  /** What could not be released is nobody's pause, and ended by whoever looks next. */
-  async #end(id: string, release: Step): Promise<void> {
+  /** When `release` fails, the pause has no owner any more, and the next inspection ends it. */
+  async #end(id: string, release: Act): Promise<void> {
     try {
       await release();
     } finally {

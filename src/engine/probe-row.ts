@@ -1,4 +1,4 @@
-/** The three kinds of rows a probe can give. A row that is not ok says what to do about it. */
+/** The three levels of probe rows. A row that is not ok has a hint. */
 import type { Limits } from '../model/limits.ts';
 import type { EngineAbout, ProbeRow } from './engine.ts';
 
@@ -22,7 +22,7 @@ export const limitWords: { readonly [key in keyof Limits]: string } = {
   diskBytes: 'disk',
 };
 
-/** The first thing that keeps sandboxes from being started. */
+/** The first failure among the rows: the reason why no sandbox can be started. */
 export function refusalIn(rows: readonly ProbeRow[]): EngineAbout['refusal'] {
   const row = rows.find(({ level }) => level === 'failure');
   return row ? { reason: row.detail, hint: row.hint ?? '' } : null;

@@ -4,13 +4,13 @@ import type { Engine } from './engine.ts';
 import { createFakeEngine } from './fake.ts';
 import { trySandbox } from './trial.ts';
 
-test('an engine that can start a sandbox has no reason against it, and keeps nothing', async () => {
+test('trySandbox returns null where a sandbox starts, and leaves nothing', async () => {
   const engine = createFakeEngine();
   expect(await trySandbox(engine)).toBeNull();
   expect(await engine.list()).toEqual([]);
 });
 
-test('the reason of the engine comes back as it is, and nothing stays', async () => {
+test('trySandbox returns the fault of the engine, and leaves nothing', async () => {
   const engine = createFakeEngine();
   const reason = new Fault('unavailable', 'the Docker Engine says: could not find catatonit');
   engine.faults.failNext('start', reason, 'created');
@@ -18,12 +18,12 @@ test('the reason of the engine comes back as it is, and nothing stays', async ()
   expect(await engine.list()).toEqual([]);
 });
 
-test('a sandbox that starts and fails is a reason, too', async () => {
+test('trySandbox returns a fault when the sandbox starts and its command fails', async () => {
   const engine = createFakeEngine({ programs: { true: () => 127 } });
   expect(await trySandbox(engine)).toMatchObject({ message: expect.stringContaining('ended with 127') });
 });
 
-test('one that was swept away as left over is tried again', async () => {
+test('trySandbox tries again when the sandbox was removed as an orphan', async () => {
   let starts = 0;
   const engine = {
     start: async () => {

@@ -1,4 +1,4 @@
-/** Whether an engine can really start a sandbox: one that ends at once is started, and nothing of it stays. */
+/** Tries whether an engine can start a sandbox: starts one that ends at once, and removes it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTime } from '../lib/in-time.ts';
@@ -6,14 +6,14 @@ import { asFault, Fault, isFault } from '../model/fault.ts';
 import { defaultLimits } from '../model/limits.ts';
 import type { Engine, Launch, Root } from './engine.ts';
 
-/** On a busy machine, too. */
+/** Long enough for a busy machine. */
 const trialMs = 60_000;
 const pollMs = 10;
 
-/** Null when it can. */
+/** Null when the sandbox started and ended well. */
 export async function trySandbox(engine: Engine, root: Root = { kind: 'host' }): Promise<Fault | null> {
   const failed = await tryOnce(engine, root);
-  // What has no record may be taken for left over, and removed, while it is tried.
+  // It has no record, so the loop may have removed it as an orphan.
   return failed !== null && isFault(failed, 'not_ready') ? tryOnce(engine, root) : failed;
 }
 
@@ -27,7 +27,7 @@ async function tryOnce(engine: Engine, root: Root): Promise<Fault | null> {
       () => new Fault('timeout', `no sandbox started in ${trialMs} ms`),
     );
   } finally {
-    // What cannot be removed now, the daemon removes later, ignoring.
+    // The daemon removes it later as an orphan, ignoring.
     await engine.remove(launch.id, null).catch(() => {});
   }
 }

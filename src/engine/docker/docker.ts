@@ -16,8 +16,8 @@ import type {
   Launch,
   LogLine,
   LogOptions,
-  Made,
   Observed,
+  OnCreated,
   Process,
   Started,
   Stats,
@@ -72,7 +72,7 @@ class DockerEngine implements Engine {
 
   expect(): void {}
 
-  async start(launch: Launch, made?: Made): Promise<Started> {
+  async start(launch: Launch, onCreated?: OnCreated): Promise<Started> {
     const { id } = launch;
     const found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
@@ -83,7 +83,7 @@ class DockerEngine implements Engine {
         this.#context.begin(id);
         this.#context.containers.remember(id, await create(this.#context, launch));
         crashPoint('start:created');
-        return startedOf(handleOf(await this.#begin(launch, made)));
+        return startedOf(handleOf(await this.#begin(launch, onCreated)));
       }
     } catch (error) {
       this.#held.release(id);
@@ -96,9 +96,9 @@ class DockerEngine implements Engine {
   }
 
   /** With dockerd its namespaces come with its command and not before, and a short command may be over by then. */
-  async #tell(container: ContainerInspectInfo, made: Made): Promise<void> {
+  async #reportCreated(container: ContainerInspectInfo, onCreated: OnCreated): Promise<void> {
     try {
-      if (container.State.Running) await made(() => hostProcess(container));
+      if (container.State.Running) await onCreated(() => hostProcess(container));
     } catch (error) {
       const { connection } = this.#context;
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
@@ -106,16 +106,16 @@ class DockerEngine implements Engine {
     }
   }
 
-  async #begin({ id, terminal, console: held }: Launch, made?: Made): Promise<ContainerInspectInfo> {
+  async #begin({ id, terminal, console: held }: Launch, onCreated?: OnCreated): Promise<ContainerInspectInfo> {
     const { connection } = this.#context;
-    const early = made !== undefined && (await this.#context.facts()).product === 'Podman';
+    const early = onCreated !== undefined && (await this.#context.facts()).product === 'Podman';
     const name = await this.#context.containers.idOf(id);
     const life = new Life(connection, name);
     if (held) this.#held.hold(id, await attachConsole(connection, name, { life, terminal: terminal !== null }));
     if (early) {
       await prepareWithPodman(connection, name);
       const container = await this.#present(id);
-      await made(() => hostProcess(container));
+      await onCreated(() => hostProcess(container));
     }
     try {
       await connection.ask((docker) => docker.getContainer(name).start());
@@ -130,7 +130,7 @@ class DockerEngine implements Engine {
     if (this.#context.hasLog(id)) this.#context.logs.add(this.#context.run(id));
     const container = await this.#present(id);
     life.settle(container.State.Pid);
-    if (made && !early) await this.#tell(container, made);
+    if (onCreated && !early) await this.#reportCreated(container, onCreated);
     return container;
   }
 

@@ -1,4 +1,4 @@
-/** What the command of a fake sandbox wrote: kept in memory, line by line, for as long as the sandbox is there. */
+/** What the command of a fake sandbox wrote, in memory, line by line. */
 import { EventEmitter, once } from 'node:events';
 import type { LogLine, LogOptions } from '../engine.ts';
 
@@ -20,7 +20,7 @@ export class FakeLog {
     this.#changes.emit('change');
   }
 
-  /** Nothing more will come; lines left unfinished stay so. */
+  /** No output follows. An incomplete line is kept as it is. */
   close(): void {
     for (const [stream, rest] of this.#unfinished) if (rest.length > 0) this.#keep(stream, rest);
     this.#unfinished.clear();

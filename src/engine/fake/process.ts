@@ -1,4 +1,4 @@
-/** A process of the fake engine: a small program in TypeScript with streams, signals and a size of its terminal. */
+/** A process of the fake engine: a small program in TypeScript with streams, signals and a terminal size. */
 import { constants } from 'node:os';
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -7,7 +7,7 @@ import type { ExecSpec, Exit } from '../engine.ts';
 /** An exit code, or the signal that ended it. */
 export type End = number | NodeJS.Signals;
 
-/** What a program sees of the sandbox it is in. */
+/** What a program sees of its sandbox. */
 export interface Inside {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -16,14 +16,14 @@ export interface Inside {
   readonly stdout: Writable;
   readonly stderr: Writable;
   terminal(): ExecSpec['terminal'];
-  /** What it does on a signal, instead of ending. Nothing can be done about SIGKILL. */
+  /** Handles a signal instead of ending. SIGKILL cannot be handled. */
   onSignal(name: NodeJS.Signals, act: () => void): void;
 }
 
 export type Program = (inside: Inside) => End | Promise<End>;
 export type Programs = Readonly<Record<string, Program>>;
 
-/** Takes output at the pace of whoever reads it. */
+/** Takes output at the pace of the reader. */
 export type Deliver = (stream: 'stdout' | 'stderr', chunk: Buffer) => Promise<void>;
 
 const ignoredByDefault: readonly string[] = ['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH'];
@@ -70,7 +70,7 @@ export class FakeProcess {
   #output(take: (chunk: Buffer) => Promise<void>): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        // A program that was killed gets no further than this.
+        // A program that was killed writes nothing more.
         if (!this.#over) take(chunk).then(() => done(), done);
       },
     });
@@ -82,7 +82,7 @@ export class FakeProcess {
     else if (!ignoredByDefault.includes(name)) this.end(name);
   }
 
-  /** Ends it from outside, whatever it is doing. */
+  /** Ends it from outside. */
   end(how: End): void {
     this.#kill(how);
   }
@@ -94,7 +94,7 @@ export class FakeProcess {
   }
 }
 
-/** Writes and waits for room; into a stream that nobody reads any more, nothing. */
+/** Writes and waits for the buffer to drain; does nothing on a stream that was closed. */
 export async function pour(stream: Writable, chunk: Buffer): Promise<void> {
   if (stream.destroyed || stream.writableEnded || stream.write(chunk)) return;
   await new Promise<void>((resolve) => {

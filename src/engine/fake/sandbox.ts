@@ -1,4 +1,4 @@
-/** One sandbox of the fake engine: its command, what was started in it later, and who is attached. */
+/** One sandbox of the fake engine: its command, its execs, and the attached consoles. */
 import { PassThrough, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Console, ExecSpec, Exit, Launch, Process, Started, Stats } from '../engine.ts';
@@ -42,7 +42,7 @@ export class FakeSandbox {
     return this.#phase;
   }
 
-  /** The engine that holds it still; null when none does, or somebody else. */
+  /** The engine that paused it; null when it is not paused, or was paused from outside. */
   get pausedBy(): object | null {
     return this.#pausedBy;
   }
@@ -87,7 +87,7 @@ export class FakeSandbox {
     await Promise.all([...this.#attached].map((streams) => pour(streams[stream], chunk)));
   }
 
-  /** Ends with everything in it. The first end counts. */
+  /** Ends it with all its processes. The first end counts. */
   finish(exit: Exit): void {
     if (this.#phase === 'exited') return;
     this.resume();
@@ -100,7 +100,7 @@ export class FakeSandbox {
     this.#changed();
   }
 
-  /** Programs here are held at the next thing they write. */
+  /** A paused program stops at its next write. */
   pause(by: object | null): void {
     this.#phase = 'paused';
     this.#pausedBy = by;
@@ -148,7 +148,7 @@ export class FakeSandbox {
     };
   }
 
-  /** A client that says its stdin has ended says so to the command only if the console was asked for at the start. */
+  /** A console passes the end of its stdin on to the command only if it was opened at the start. */
   attach(): Console {
     const streams = newStreams();
     if (this.#phase === 'exited') endStreams(streams);

@@ -17,8 +17,8 @@ import type {
   Launch,
   LogLine,
   LogOptions,
-  Made,
   Observed,
+  OnCreated,
   Process,
   Started,
   Stats,
@@ -84,7 +84,7 @@ class LocalEngine implements LocalEngineView {
     expectMove(this.#context.cgroups);
   }
 
-  async start(launch: Launch, made?: Made): Promise<Started> {
+  async start(launch: Launch, onCreated?: OnCreated): Promise<Started> {
     const { id } = launch;
     this.expect();
     let found = await this.inspect(id, null);
@@ -99,7 +99,7 @@ class LocalEngine implements LocalEngineView {
     const note = readNote(this.#context, id);
     if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
     if (found.kind === 'created') {
-      await this.#tell(id, handle, made);
+      await this.#reportCreated(id, handle, onCreated);
       this.#connect(launch);
       await begin(this.#context, id, note);
       crashPoint('start:begun');
@@ -126,9 +126,9 @@ class LocalEngine implements LocalEngineView {
   }
 
   /** A sandbox that could not be given what it needs does not begin. */
-  async #tell(id: string, { init, runtime }: LocalHandle, made: Made | undefined): Promise<void> {
+  async #reportCreated(id: string, { init, runtime }: LocalHandle, onCreated: OnCreated | undefined): Promise<void> {
     try {
-      await made?.(() => {
+      await onCreated?.(() => {
         if (!sharesKernelNetwork(runtime)) throw noNetwork(runtime);
         return init;
       });
