@@ -9,7 +9,7 @@ import { Connection } from './connection.ts';
 let folder: string;
 let answer: { status: number; body: object | null };
 let connection: Connection;
-/** Without a body it breaks off after the head of its answer. */
+/** Without a body it closes the connection after the head of its answer. */
 const server = createServer((_, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' }).flushHeaders();
   if (answer.body) response.end(JSON.stringify(answer.body));
@@ -31,7 +31,7 @@ afterEach(async () => {
 describe('find', () => {
   const inspect = () => connection.find((docker) => docker.getContainer('one').inspect());
 
-  it('is what the engine answers', async () => {
+  it('returns the engine’s answer', async () => {
     answer = { status: 200, body: { Id: 'one' } };
     expect(await inspect()).toEqual({ Id: 'one' });
   });
@@ -39,18 +39,18 @@ describe('find', () => {
   it.each([
     ['has none', { status: 404, body: { message: 'No such container: one' } }],
     ['lost it while it looked', { status: 500, body: { cause: 'no such container', message: 'one does not exist' } }],
-  ])('is null when the engine %s', async (_, given) => {
+  ])('returns null when the engine %s', async (_, given) => {
     answer = given;
     expect(await inspect()).toBeNull();
   });
 
-  it('is no answer when the engine is in trouble', async () => {
+  it('throws when the engine fails', async () => {
     answer = { status: 500, body: { cause: 'database is locked', message: 'inspecting one: database is locked' } };
     await expect(inspect()).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
-it.each([400, 500])("a runtime's refusal is the engine's, and its words are passed on: %i", async (status) => {
+it.each([400, 500])("a refusal of the runtime is reported with the engine's words: %i", async (status) => {
   const message = 'failed to create shim task: OCI runtime create failed: no such cgroup: unknown';
   answer = { status, body: { message } };
   await expect(connection.ask((docker) => docker.getContainer('one').start())).rejects.toMatchObject({
@@ -59,8 +59,8 @@ it.each([400, 500])("a runtime's refusal is the engine's, and its words are pass
   });
 });
 
-describe('an answer that breaks off', () => {
-  it('is an error to whoever asked, however long they would wait', async () => {
+describe('an answer that ends early', () => {
+  it('is an error of the request, without waiting for the time-out', async () => {
     answer = { status: 200, body: null };
     const fault = { code: 'unavailable', message: expect.stringContaining('broke off') };
     await expect(connection.ask((docker) => docker.getContainer('one').inspect())).rejects.toMatchObject(fault);
@@ -68,7 +68,7 @@ describe('an answer that breaks off', () => {
   });
 });
 
-it('keeps no connection that an engine could leave behind', async () => {
+it('leaves no open connection', async () => {
   answer = { status: 200, body: {} };
   const [[request]] = await Promise.all([
     once(server, 'request') as Promise<[IncomingMessage]>,

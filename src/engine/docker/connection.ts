@@ -1,4 +1,6 @@
-/** The way to a Docker Engine. Its client library is loaded when first needed, and what goes wrong becomes a Fault here. */
+/**
+ * The connection to a Docker Engine. Its client library is loaded when first needed, and its errors become Faults here.
+ */
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { basename } from 'node:path';
@@ -22,7 +24,7 @@ export class Connection {
     this.socketPath = socketPath;
   }
 
-  /** Settings of the environment, DOCKER_HOST above all, are for the person at the terminal and not for us. */
+  /** Variables such as DOCKER_HOST are for the person at the terminal; the daemon does not read them here. */
   #client(): Promise<Docker> {
     const agent = new EngineAgent();
     const settings = { socketPath: this.socketPath, agent, host: undefined, protocol: 'http', timeout: undefined };
@@ -41,7 +43,7 @@ export class Connection {
     }
   }
 
-  /** For what may take as long as it takes. */
+  /** For requests that may take any time. */
   async wait<T>(question: (docker: Docker) => Promise<T>): Promise<T> {
     try {
       return await question(await this.#client());
@@ -50,7 +52,7 @@ export class Connection {
     }
   }
 
-  /** Null when what was asked about is not there. */
+  /** Null when the thing asked about does not exist. */
   async find<T>(question: (docker: Docker) => Promise<T>, withinMs = answerMs): Promise<T | null> {
     try {
       return await this.ask(question, withinMs);
@@ -60,25 +62,28 @@ export class Connection {
     }
   }
 
-  /** An answer as it comes, for those that are long or have no end. */
+  /** An answer as a stream, for long or endless answers. */
   stream(path: string, query: Readonly<Record<string, string>>): Promise<IncomingMessage> {
     return this.ask((docker) => dial(docker, { path: `${path}?`, method: 'GET', options: query }));
   }
 
-  /** The same to a request that takes as long as it takes, with an archive to send or without. */
+  /** A POST with a streamed answer and no time limit, with or without an archive as body. */
   post(path: string, query: Readonly<Record<string, string>>, { body, signal }: Sent): Promise<IncomingMessage> {
     const options = { _query: query, _body: {} };
     const order = { path: `${path}?`, method: 'POST', file: body, abortSignal: signal, options };
     return this.wait((docker) => dial(docker, order));
   }
 
-  /** For what the client library has no word for. */
+  /** For requests that the client library does not offer. */
   send(path: string, body: object): Promise<unknown> {
     const order = { path, method: 'POST', options: { _body: body }, isStream: false };
     return this.ask((docker) => dial<unknown>(docker, order));
   }
 
-  /** Both ways from now on, with what the engine has already said. A body that it does not expect, Podman takes for input. */
+  /**
+   * Turns the connection into a two-way stream, with what the engine has already sent. Podman takes an unexpected body
+   * for input.
+   */
   hijack(path: string, query: Readonly<Record<string, string>>, body: object | null): Promise<Socket> {
     const headers = { 'Content-Type': 'application/json' };
     const file = Buffer.from(body === null ? '' : JSON.stringify(body));
@@ -86,7 +91,7 @@ export class Connection {
     return this.ask((docker) => dial<Socket>(docker, order));
   }
 
-  /** Of an answer that ended before its end. */
+  /** The fault of an answer that ended early. */
   brokeOff(error: unknown): Fault {
     return this.#faultOf(error);
   }
@@ -110,8 +115,8 @@ export class Connection {
 }
 
 /**
- * Each question has a connection of its own: one that was kept may lead to an engine that is no more. Of an answer that ends before
- * its end the client library would wait for the rest for ever, so that is made an error of the question.
+ * Each request has its own connection: a kept one may lead to an engine that no longer runs. When an answer ends early,
+ * the client library would wait for the rest for ever, so this becomes an error of the request.
  */
 class EngineAgent extends Agent {
   addRequest(request: ClientRequest, ...rest: unknown[]): void {
@@ -145,20 +150,23 @@ export function noEngine(socketPath: string, cause?: unknown): Fault {
   return new Fault('unavailable', `no Docker Engine answers at ${socketPath}`, { cause, hint });
 }
 
-/** As the client library throws what the engine answered. */
+/** The errors that the client library throws. */
 interface ClientError extends Error {
   readonly statusCode?: number;
   readonly json?: { readonly cause?: unknown; readonly message?: unknown } | null;
 }
 
-/** What the engine answered, when that was the trouble. What goes while Podman looks at it is an error of the server's there. */
+/**
+ * The status that the engine answered with; null for other errors. When a thing goes away while Podman reads it, Podman
+ * reports a server error.
+ */
 export function statusOf(error: unknown): number | null {
   const foreign = (error instanceof Fault ? error.cause : error) as ClientError | undefined;
   if (foreign?.statusCode === 500 && foreign.json?.cause === 'no such container') return 404;
   return foreign?.statusCode ?? null;
 }
 
-/** Of a volume: the engine believes that it is mounted, whoever has it. */
+/** The error about a volume that the engine believes to be mounted. */
 export function hasActiveMounts(error: unknown): boolean {
   return /has active mounts/.test((error as Error).message);
 }
@@ -177,7 +185,7 @@ function refusal(error: ClientError): Fault {
   return new Fault('unavailable', `the Docker Engine says: ${said}`, { ...details, hint: 'See carrel doctor.' });
 }
 
-/** What its runtime cannot start is not the fault of who asked, whatever status the engine gives it. */
+/** When the runtime cannot start something, the request was not wrong, whatever status the engine returns. */
 function requestFault(said: string, status: number | null): 'not_found' | 'conflict' | 'invalid' | null {
   if (/OCI runtime|shim task/i.test(said)) return null;
   if (status === 404) return 'not_found';

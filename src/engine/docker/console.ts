@@ -1,4 +1,4 @@
-/** The streams of a sandbox's own command, over a connection that the engine gives up to us. */
+/** The streams of a sandbox's command, over a hijacked connection of the engine. */
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { Console } from '../engine.ts';
@@ -27,7 +27,7 @@ export async function attachConsole(
   };
 }
 
-/** What a process does not read is lost with it. */
+/** Input that a process does not read is lost with the process. */
 export function stdinOf(socket: Socket): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { Containers } from './containers.ts';
 import { containerName } from './naming.ts';
 
-/** An engine that has these containers, by id, each with the id of its sandbox. */
+/** A fake engine with these containers: by id, each with the id of its sandbox. */
 function engineOf(containers: Map<string, string>) {
   const asked: string[] = [];
   const docker = {
@@ -26,7 +26,7 @@ it('is found by its labels, once, whatever its name is', async () => {
   expect(asked).toEqual(['carrel.installation=here carrel.id=a']);
 });
 
-it('is looked for again when the one that was known is gone', async () => {
+it('is searched again when the known one is gone', async () => {
   const there = new Map([['c1', 'a']]);
   const containers = new Containers(engineOf(there).connection, 'here');
   await containers.find('a');
@@ -38,6 +38,6 @@ it('is looked for again when the one that was known is gone', async () => {
   expect(await containers.idOf('a')).toBe('carrel-none-a');
 });
 
-it('is named after its sandbox, and no two have one name', () => {
+it('has a name made from its sandbox, unique per container', () => {
   expect(containerName('box', '0123456789abcdef')).toBe('carrel-box-0123456789abcdef');
 });

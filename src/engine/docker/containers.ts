@@ -1,4 +1,4 @@
-/** Which container a sandbox is. Found by its labels; the name that a container has is for people. */
+/** Finds the container of a sandbox by its labels. The name of a container is only for people. */
 import type { ContainerInspectInfo } from 'dockerode';
 import type { Connection } from './connection.ts';
 import { labelFilter } from './naming.ts';
@@ -27,12 +27,12 @@ export class Containers {
     return found ?? (await this.#findAnew(id));
   }
 
-  /** For requests that say by themselves when there is none: then it is a name that no container has. */
+  /** For requests that report a missing container themselves: without a container it returns a name that none has. */
   async idOf(id: string): Promise<string> {
     return this.#known.get(id) ?? (await this.#look(id)) ?? `carrel-none-${id}`;
   }
 
-  /** What was known is no more; another may have been made since, by the daemon that has this installation now. */
+  /** The known container is gone. The daemon that now owns this installation may have made another. */
   async #findAnew(id: string): Promise<ContainerInspectInfo | null> {
     this.forget(id);
     const container = await this.#look(id);

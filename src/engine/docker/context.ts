@@ -1,4 +1,4 @@
-/** What the parts of this engine share. */
+/** What the files of this engine share. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../lib/file.ts';
@@ -19,9 +19,9 @@ import { findView, type View } from './view.ts';
 export interface DockerOptions {
   /** Where the engine keeps its files. */
   readonly folder: string;
-  /** Tells this installation's containers from those of others. */
+  /** Distinguishes this installation's containers from those of others. */
   readonly installation: string;
-  /** Looked for where Docker and Podman have theirs when not given. */
+  /** Default: searched where Docker and Podman listen. */
   readonly socketPath?: string;
   readonly log?: LogLimits;
 }
@@ -34,13 +34,13 @@ export class Context {
   readonly containers: Containers;
   readonly installation: string;
   readonly maps: IdMaps = readIdMaps();
-  /** We are root in a user namespace only. */
+  /** The daemon is root in a user namespace only. */
   readonly rootless = readIdSpace().rootless;
   readonly folder: string;
   readonly stage: Stage;
   readonly filter = JSON.stringify(seccompProfile(process.arch));
   readonly log: LogLimits;
-  /** Of those that are in our folder. */
+  /** Logs that are in the engine's folder. */
   readonly logs: LogWatch;
   #view: Promise<View> | null = null;
   #facts: { readonly until: number; readonly found: Promise<Facts> } | null = null;
@@ -68,14 +68,14 @@ export class Context {
     return join(this.runs, id);
   }
 
-  /** For Podman, which wants a file. */
+  /** The seccomp filter as a file, for Podman. */
   filterFile(): string {
     const path = join(this.folder, 'seccomp.json');
     if (readIfThere(path) !== this.filter) writeWhole(path, this.filter);
     return path;
   }
 
-  /** There from before the first trace of a sandbox until after the last. */
+  /** The folder exists before anything else of a sandbox and is removed last. */
   begin(id: string): void {
     mkdirSync(this.run(id), { mode: 0o711 });
   }
@@ -84,18 +84,18 @@ export class Context {
     return existsSync(this.run(id));
   }
 
-  /** Whether its log is in our folder. */
+  /** Whether its log is in the engine's folder. */
   hasLog(id: string): boolean {
     return existsSync(join(this.run(id), logName));
   }
 
-  /** Who owns what we make, by the host's numbers, when that cannot be chosen. */
+  /** The owner of files that the daemon makes, as ids of the host, when it cannot choose one. */
   get self(): Owner | null {
     if (!this.rootless) return null;
     return onHost({ uid: rootId, gid: rootId }, this.maps);
   }
 
-  /** Found once: where we are does not change while we run. */
+  /** Determined once: it does not change while the daemon runs. */
   view(image: string): Promise<View> {
     const { connection, folder, installation } = this;
     this.#view ??= findView({ connection, folder, installation, image });
@@ -105,7 +105,7 @@ export class Context {
     return this.#view;
   }
 
-  /** Asked for anew from time to time: an engine may be replaced by another. */
+  /** Asked again from time to time: the engine may have been replaced. */
   facts(): Promise<Facts> {
     if (this.#facts === null || Date.now() > this.#facts.until) this.#facts = this.#ask();
     return this.#facts.found;

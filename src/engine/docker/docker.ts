@@ -1,6 +1,6 @@
 /**
- * Sandboxes as containers of a Docker Engine, or of Podman behind the same interface. Everything it knows of a sandbox is
- * in the engine, under labels; in our folder are only files to mount and notes of pauses.
+ * Sandboxes as containers of a Docker Engine, or of Podman behind the same interface. All state of a sandbox is in the
+ * engine, under labels; the engine's folder holds only files to mount and notes of pauses.
  */
 import { readdirSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
@@ -57,7 +57,7 @@ class DockerEngine implements Engine {
   readonly #pauses: Pauses;
   readonly #held = new HeldConsoles();
   readonly #executions = new Map<string, Set<Execution>>();
-  /** Numbers of first processes, as the engine told them last. */
+  /** Pids of first processes, as the engine last reported them. */
   readonly #inits = new Map<string, number>();
 
   constructor(context: Context) {
@@ -77,7 +77,7 @@ class DockerEngine implements Engine {
     const found = await this.inspect(id, null);
     if (found.kind === 'running') return found.started;
     try {
-      // What somebody else created, a crash has taken the mounts from.
+      // After a crash a created container has lost its mounts.
       if (found.kind === 'absent' || found.kind === 'created') {
         if (found.kind === 'created' || this.#context.isBegun(id)) await removeEverything(this.#context, id);
         this.#context.begin(id);
@@ -87,7 +87,8 @@ class DockerEngine implements Engine {
       }
     } catch (error) {
       this.#held.release(id);
-      // It cannot begin from now on. Without an answer nobody knows whether it has begun, and then it may not begin again.
+      // From now on its paths lead nowhere, so it cannot start. Without an answer it is unknown whether it has started,
+      // and it must not start twice.
       this.#context.stage.hide(id);
       if (isAnswered(error)) await removeEverything(this.#context, id);
       throw error;
@@ -95,7 +96,7 @@ class DockerEngine implements Engine {
     return startedOf(handleOf(await this.#present(id)));
   }
 
-  /** With dockerd its namespaces come with its command and not before, and a short command may be over by then. */
+  /** With dockerd the namespaces exist only once the command runs, and a short command may have ended by then. */
   async #reportCreated(container: ContainerInspectInfo, onCreated: OnCreated): Promise<void> {
     try {
       if (container.State.Running) await onCreated(() => hostProcess(container));
@@ -120,10 +121,10 @@ class DockerEngine implements Engine {
     try {
       await connection.ask((docker) => docker.getContainer(name).start());
     } catch (error) {
-      // Somebody was faster.
+      // It was started already.
       if (statusOf(error) !== 304) throw error;
     }
-    // Not every engine takes the size with the order to create.
+    // Not every engine accepts the size when it creates the container.
     if (terminal) await resizeContainer(connection, name)(terminal.rows, terminal.columns);
     crashPoint('start:begun');
     this.#context.stage.hide(id);
@@ -151,7 +152,7 @@ class DockerEngine implements Engine {
     if (this.#pauses.isAbandoned(id)) await this.resume(id);
     const container = await afterRemoval(this.#context.connection, await this.#find(id));
     const found = observed(container, handle);
-    // Left by a crash; who runs has what it needs.
+    // A crash left the stage shown; a running container does not need it.
     if (found.kind === 'running' && this.#context.stage.isShown(id)) this.#context.stage.hide(id);
     if (found.kind !== 'paused' || container === null || this.#pauses.over(id) === null) return found;
     return { kind: 'running', started: startedOf(handleOf(container)) };
@@ -168,7 +169,7 @@ class DockerEngine implements Engine {
     await this.#pauses.end(id, await this.#context.containers.idOf(id));
   }
 
-  /** Whatever was begun has a folder of ours from the start to the very end. */
+  /** Every sandbox that was begun has a run folder from before its first trace until after its last. */
   async list(): Promise<readonly string[]> {
     const { connection, installation, runs } = this.#context;
     const filters = JSON.stringify(installationFilter(installation));
@@ -183,7 +184,7 @@ class DockerEngine implements Engine {
     if (found.kind === 'created') return removeEverything(this.#context, id);
     // A client that does not read would keep the end from being recorded.
     this.#held.release(id);
-    // What is paused gets no signal.
+    // A paused process gets no signal.
     await this.resume(id);
     await stopContainer(this.#context, await this.#context.containers.idOf(id), graceMs);
   }
@@ -231,7 +232,7 @@ class DockerEngine implements Engine {
     life.settle(container.State.Pid);
     const console = await attachConsole(connection, container.Id, { life, terminal });
     try {
-      // One that had ended by then would keep the connection open until somebody starts it again.
+      // If it had ended already, the connection would stay open until the container is started again.
       const now = await connection.find((docker) => docker.getContainer(container.Id).inspect());
       if (!now?.State.Running) throw sandboxNotRunning();
     } catch (error) {
@@ -263,7 +264,7 @@ class DockerEngine implements Engine {
   }
 
   async dispose(): Promise<void> {
-    // What an engine that is away still holds, the next instance ends, ignoring.
+    // When the engine cannot be reached, the next instance ends the pause, ignoring.
     for (const id of this.#pauses.ids()) await this.resume(id).catch(() => {});
     this.#held.releaseAll();
     this.#context.logs.close();

@@ -3,13 +3,13 @@ import { Fault } from '../../model/fault.ts';
 import type { Context } from './context.ts';
 import { removeEverything, stopContainer } from './end.ts';
 
-test('an engine that goes away before the signal is sent is one error', async () => {
-  const away = new Fault('unavailable', 'nobody answers');
+test('an engine that goes away before the signal is sent causes one error', async () => {
+  const away = new Fault('unavailable', 'no answer');
   const connection = { wait: () => Promise.reject(away), find: () => new Promise((resolve) => setImmediate(resolve)) };
   await expect(stopContainer({ connection } as unknown as Context, 'box', 1000)).rejects.toBe(away);
 });
 
-test('a name that nobody had, and that another sandbox has taken by now, is left to that one', async () => {
+test('removing a sandbox tolerates an idle volume that another sandbox has taken meanwhile', async () => {
   const tried: string[] = [];
   const taken = new Fault('conflict', 'volume is in use', { cause: { statusCode: 409 } });
   const docker = {

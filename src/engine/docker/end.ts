@@ -1,4 +1,4 @@
-/** Ending a sandbox, and taking away everything it left in the Docker Engine and in our folder. */
+/** Ends a sandbox, and removes everything it left in the Docker Engine and in the engine's folder. */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerInspectInfo } from 'dockerode';
@@ -15,7 +15,7 @@ const busyMs = 30_000;
 
 export async function stopContainer(context: Context, container: string, graceMs: number): Promise<void> {
   const ended = exitOf(context, container).then(() => true);
-  // It may break off with the engine while nobody waits for it yet.
+  // It may reject with the engine before it is awaited.
   ended.catch(() => {});
   if (graceMs > 0) {
     await signalContainer(context, container, 'SIGTERM');
@@ -28,7 +28,7 @@ export async function stopContainer(context: Context, container: string, graceMs
   });
 }
 
-/** As whoever reads its log wants to know it. Breaks off with the engine. */
+/** The end of a sandbox for readers of its log. Rejects when the engine goes away. */
 export function watchEnd(context: Context, container: string): LogEnd {
   let over: Promise<boolean> = Promise.resolve(false);
   const waiting = new AbortController();
@@ -45,8 +45,8 @@ export function watchEnd(context: Context, container: string): LogEnd {
 }
 
 /**
- * What is being removed is gone in a moment. Until then it looks like one that was killed, which is none of its own doing.
- * Where the removal hangs, it is what it looks like.
+ * A container that is being removed is gone in a moment. Until then it looks like one that was killed, although its
+ * command was not. If the removal hangs, it is reported as killed.
  */
 export async function afterRemoval(
   connection: Connection,
@@ -73,7 +73,7 @@ async function exitOf({ connection }: Context, container: string, abortSignal?: 
   }
 }
 
-/** What has ended meanwhile gets no signal. */
+/** A container that has ended meanwhile gets no signal. */
 async function signalContainer({ connection }: Context, container: string, signal: NodeJS.Signals): Promise<void> {
   try {
     await connection.find((docker) => docker.getContainer(container).kill({ signal }));
@@ -100,7 +100,10 @@ async function removeContainer({ connection }: Context, name: string): Promise<v
   await connection.find((docker) => docker.getContainer(name).remove({ force: true, v: true }));
 }
 
-/** An engine whose containers outlived it may believe for ever that somebody has a volume. It goes when that one has gone. */
+/**
+ * An engine whose containers outlived it may believe for ever that a volume is mounted. It is removed once the engine
+ * releases it.
+ */
 async function removeVolume({ connection }: Context, name: string): Promise<void> {
   try {
     await connection.find((docker) => docker.getVolume(name).remove());
@@ -109,13 +112,16 @@ async function removeVolume({ connection }: Context, name: string): Promise<void
   }
 }
 
-/** By their names: of one that it was making when it died, the engine forgets the labels. */
+/** Found by name: when the engine dies while it makes a volume, it loses the labels. */
 async function ownVolumes(context: Context, id: string): Promise<string[]> {
   const own = await listVolumes(context, { name: [volumeNames(context.installation, id)] });
   return own.map(({ Name }) => Name);
 }
 
-/** What no container has any more: names of volumes of users, and what could not be removed with other sandboxes. */
+/**
+ * Volumes that no container uses any more: names of users' volumes, and those that could not be removed with other
+ * sandboxes.
+ */
 async function idleVolumes(context: Context): Promise<string[]> {
   const idle = await listVolumes(context, { ...installationFilter(context.installation), dangling: ['true'] });
   const isLeft = (sandbox: string | null) => sandbox === null || !context.isBegun(sandbox);
@@ -127,12 +133,12 @@ async function listVolumes({ connection }: Context, filters: object) {
   return (await connection.ask((docker) => docker.listVolumes(asked))).Volumes ?? [];
 }
 
-/** Another sandbox has it by now. */
+/** Another sandbox uses it again. */
 function refuseUnlessTaken(error: unknown): void {
   if (!isBusy(error)) throw error;
 }
 
-/** Somebody else may be removing the same, and mounts may be busy for a moment. */
+/** Retries while another request removes the same thing or a mount is still busy. */
 async function patiently(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + busyMs;
   for (;;) {

@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('hints at everything whenever it begins to listen, from a moment before on', async () => {
+it('reports every sandbox whenever it begins to listen, for changes shortly before that', async () => {
   const begun = Date.now();
   const hints: string[] = [];
   let look = () => {};

@@ -1,4 +1,4 @@
-/** Hints that something about a sandbox may have changed, as long as somebody listens. */
+/** Reports that a sandbox may have changed, while there are listeners. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
@@ -6,7 +6,7 @@ import { idIn, installationFilter } from './naming.ts';
 
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
-/** The head of its answer comes before an engine begins to listen to itself. */
+/** The engine sends the head of its answer before it begins to record events. */
 const marginSeconds = 1;
 
 interface EngineEvent {
@@ -23,7 +23,7 @@ export class Events {
   #stream: IncomingMessage | null = null;
   #heard: Promise<void> = Promise.resolve();
 
-  /** `ids` names all there are: nobody knows which of them changed while nothing was heard. */
+  /** `ids` lists all sandboxes: after a gap it is unknown which of them changed. */
   constructor(connection: Connection, installation: string, ids: () => Promise<readonly string[]>) {
     this.#connection = connection;
     this.#installation = installation;
@@ -51,7 +51,7 @@ export class Events {
         await this.#read();
         waitMs = firstRetryMs;
       } catch {
-        // No engine, or none any more: whoever asks it something learns so, ignoring.
+        // The engine cannot be reached; the next request to it reports that, ignoring.
       }
       await sleep(waitMs, undefined, { signal }).catch(() => {});
     }

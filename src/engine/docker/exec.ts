@@ -1,4 +1,4 @@
-/** A further process in a live sandbox. */
+/** Runs another process in a running sandbox. */
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import { endBoth, type Frame, type Outputs, readOutputs } from './frames.ts';
 import { isOver, isResized, saidAgain } from './resize.ts';
 import { environment } from './spec.ts';
 
-/** Of what ended with its sandbox, and was removed before anybody could ask. */
+/** The exit code of a command that ended with its sandbox and was removed before it could be inspected. */
 const killed = 137;
 const longestLookMs = 200;
 
 export interface Execution {
   readonly process: Process;
-  /** Settles when the command is inside, or was. */
+  /** Settles when the command has entered the sandbox. */
   begun(): Promise<void>;
 }
 
@@ -72,14 +72,16 @@ async function createExec(connection: Connection, container: string, spec: ExecS
   }
 }
 
-/** In Docker's words and in Podman's. Engines that know them need no resize afterwards; the others leave them aside. */
+/**
+ * The size in Docker's format and in Podman's. Engines that know them need no resize afterwards; others ignore them.
+ */
 function size({ terminal }: ExecSpec): object {
   if (terminal === null) return {};
   const { rows, columns } = terminal;
   return { ConsoleSize: [rows, columns], h: rows, w: columns };
 }
 
-/** A terminal has no end of input: closing would hang up on the command. */
+/** A terminal has no end of input: closing the connection would hang up the command. */
 function detach(socket: Socket, { stdout, stderr }: Outputs, terminal: boolean): void {
   if (!terminal) socket.end();
   stdout.resume();
@@ -87,8 +89,8 @@ function detach(socket: Socket, { stdout, stderr }: Outputs, terminal: boolean):
 }
 
 /**
- * Why a command could not be started comes on its stdout, of all places. So what looks like that is kept until the engine
- * says whether the command ever ran.
+ * When a command cannot be started, the engine sends the reason on stdout. So output that looks like a reason is
+ * buffered until the engine says whether the command ever ran.
  */
 function readExec(socket: Socket, terminal: boolean, inspect: Inspect) {
   const kept: Buffer[] = [];
@@ -132,7 +134,7 @@ function neverRan({ Pid, Running, ExitCode }: ExecInspectInfo): boolean {
   return !Running && !Pid && (ExitCode === 126 || ExitCode === notStarted);
 }
 
-/** A process may close its streams and go on. */
+/** A process may close its streams and continue. */
 async function endedState(inspect: Inspect): Promise<ExecInspectInfo | null> {
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, longestLookMs)) {
     const info = await inspect();
@@ -155,12 +157,15 @@ async function resizeExec(connection: Connection, id: string, inspect: Inspect, 
     await connection.find((docker) => docker.getExec(id).resize({ h: rows, w: columns }));
   } catch (error) {
     if (isResized(error)) return;
-    // It has ended meanwhile, of which the engine may know before it says so, ignoring.
+    // It has ended meanwhile; the engine may know that before it reports it, ignoring.
     if (!isOver(error) && (await inspect())?.Running) throw error;
   }
 }
 
-/** The engine has no word for this, but its processes are ours to see: by the control group they are in. */
+/**
+ * The engine API cannot signal an exec, but its processes are visible on this machine: they are found by their control
+ * group.
+ */
 async function signalExec(info: ExecInspectInfo | null, container: string, name: NodeJS.Signals): Promise<void> {
   if (!info?.Running) throw commandNotRunning();
   const ref = processRef(info.Pid);

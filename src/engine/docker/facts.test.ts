@@ -12,8 +12,8 @@ const plain = {
   Plugins: { Log: ['json-file', 'local'] },
 };
 
-describe('what a Docker Engine says of itself', () => {
-  it('is read', () => {
+describe('the facts of a Docker Engine', () => {
+  it('are read from its answers', () => {
     expect(factsFrom(plain)).toMatchObject({
       seccomp: true,
       shift: null,
@@ -23,7 +23,7 @@ describe('what a Docker Engine says of itself', () => {
     });
   });
 
-  it('names a filter only where there is one', () => {
+  it('name a filter only where there is one', () => {
     const seccomp = (...SecurityOptions: string[]) => factsFrom({ ...plain, SecurityOptions }).seccomp;
     expect(seccomp('name=seccomp,profile=builtin')).toBe(true);
     expect(seccomp('seccomp')).toBe(true);
@@ -31,25 +31,25 @@ describe('what a Docker Engine says of itself', () => {
     expect(seccomp('name=apparmor')).toBe(false);
   });
 
-  it('tells by how much ids are shifted', () => {
+  it('contain the offset of shifted ids', () => {
     const SecurityOptions = [...plain.SecurityOptions, 'name=userns'];
     const facts = factsFrom({ ...plain, SecurityOptions, DockerRootDir: '/var/lib/docker/165536.165537' });
     expect(facts.shift).toEqual({ uid: 165536, gid: 165537 });
   });
 
-  it('is known as that of Podman, which takes no wish for a runtime and does not end its containers', () => {
+  it('know Podman, which accepts no runtime and does not end its containers', () => {
     const log = { Plugins: { Log: ['k8s-file', 'journald'] } };
     const facts = factsFrom({ ...plain, ...log, DefaultRuntime: 'crun' }, { Components: [{ Name: 'Podman Engine' }] });
     expect(facts).toMatchObject({ product: 'Podman', runtimes: ['crun'], liveRestore: true, logDriver: 'k8s-file' });
   });
 
-  it('may leave things out', () => {
+  it('may be incomplete', () => {
     expect(factsFrom({})).toMatchObject({ seccomp: false, runtimes: ['runc'], enforced: [], logDriver: 'json-file' });
   });
 });
 
 describe('the socket', () => {
-  it('is that of the environment, the first there is, or the usual one', () => {
+  it('is that of the environment, the first that exists, or the default', () => {
     const there =
       (...paths: string[]) =>
       (path: string) =>
@@ -62,7 +62,7 @@ describe('the socket', () => {
     expect(findSocket({}, there())).toBe('/var/run/docker.sock');
   });
 
-  it('of another machine is refused', () => {
+  it('on another machine is refused', () => {
     expect(() => findSocket({ DOCKER_HOST: 'tcp://elsewhere:2375' })).toThrow(/only a Docker Engine of this machine/);
   });
 });

@@ -1,8 +1,8 @@
-/** What a Docker Engine says of itself, as far as it matters here. */
+/** What a Docker Engine reports about itself, as far as it is needed here. */
 import type { Limits } from '../../model/limits.ts';
 import type { Connection } from './connection.ts';
 
-/** The parts of its answer that we read. Podman leaves some out. */
+/** The fields of its answer that are read. Podman leaves some out. */
 export interface EngineInfo {
   readonly ServerVersion?: string;
   readonly SecurityOptions?: readonly string[] | null;
@@ -20,7 +20,7 @@ export interface EngineInfo {
   readonly Plugins?: { readonly Log?: readonly string[] | null } | null;
 }
 
-/** Of its answer about versions, too. */
+/** The same for its answer about versions. */
 export interface EngineVersion {
   readonly Components?: readonly { readonly Name?: string }[] | null;
 }
@@ -29,7 +29,7 @@ export interface Facts {
   readonly product: 'Docker Engine' | 'Podman';
   readonly version: string;
   readonly seccomp: boolean;
-  /** Ids outside are those inside plus these; null where they are the same. */
+  /** Ids outside are ids inside plus this offset; null where they are the same. */
   readonly shift: { readonly uid: number; readonly gid: number } | null;
   /** The engine itself runs without privileges. */
   readonly rootless: boolean;
@@ -38,9 +38,9 @@ export interface Facts {
   readonly enforced: readonly (keyof Limits)[];
   readonly cgroupVersion: string;
   readonly storage: string;
-  /** Containers go on without it. */
+  /** Containers survive the engine. */
   readonly liveRestore: boolean;
-  /** `k8s-file` is written where we say, by conmon; of the others the engine tells. */
+  /** conmon writes `k8s-file` to a path of our choice; the other logs are read through the engine. */
   readonly logDriver: 'local' | 'json-file' | 'k8s-file';
 }
 
@@ -56,7 +56,7 @@ export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}):
   const has = (name: string) => options.some((option) => option.name === name);
   const defaultRuntime = info.DefaultRuntime || 'runc';
   const isPodman = Components?.some(({ Name }) => Name?.startsWith('Podman')) ?? false;
-  // Podman names what it would know if it were installed, and takes no wishes.
+  // Podman lists runtimes that are not installed, and accepts no runtime in a request.
   const others = isPodman ? [] : Object.keys(info.Runtimes ?? {});
   return {
     product: isPodman ? 'Podman' : 'Docker Engine',
@@ -70,18 +70,18 @@ export function factsFrom(info: EngineInfo, { Components }: EngineVersion = {}):
     cgroupVersion: info.CgroupVersion ?? '1',
     storage: info.Driver ?? '',
     liveRestore: isPodman || (info.LiveRestoreEnabled ?? false),
-    // The last keeps text only: bytes that are no UTF-8 are lost in it, and long lines are cut within characters.
+    // json-file keeps text only: bytes that are not UTF-8 are lost, and long lines are cut within characters.
     logDriver: (['k8s-file', 'local'] as const).find((name) => info.Plugins?.Log?.includes(name)) ?? 'json-file',
   };
 }
 
-/** `name=seccomp,profile=default`, or the bare name of older engines. */
+/** `name=seccomp,profile=default`, or only the name in older engines. */
 function securityOption(text: string): { name: string; profile: string | undefined } {
   const field = (key: string) => new RegExp(`(?:^|,)${key}=([^,]*)`).exec(text)?.[1];
   return { name: field('name') ?? text, profile: field('profile') };
 }
 
-/** An engine that shifts ids keeps its files in a folder named after the first of them. */
+/** An engine that shifts ids keeps its files in a folder named after the first id. */
 function shiftIn(folder: string): { uid: number; gid: number } | null {
   const match = /\/(\d+)\.(\d+)$/.exec(folder);
   return match ? { uid: Number(match[1]), gid: Number(match[2]) } : null;

@@ -17,11 +17,11 @@ test.each([
     { kind: 'exited', exitCode: 137, signal: 'SIGKILL', outOfMemory: true },
   ],
   [state('created'), null],
-])('a container that Carrel did not make: %j', (found, wanted) => {
+])('observes a container that Carrel did not make: %j', (found, wanted) => {
   expect(found === null && wanted !== null ? foreignState(null) : found).toEqual(wanted);
 });
 
-test('where there is no Docker Engine there is no container, and one that does not answer is not believed', async () => {
+test('without a Docker Engine the container is absent; an engine that does not answer tells nothing', async () => {
   expect(await observeForeign('0123456789ab', '/nowhere/docker.sock')).toEqual({ kind: 'absent' });
   expect(await observeForeign('0123456789ab', '/dev/null')).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Containers of a Docker Engine that Carrel did not make: only looked at, by an id that the user gives. */
+/** Containers of a Docker Engine that Carrel did not make: only observed, by an id that the user passes. */
 import { existsSync } from 'node:fs';
 import type { ContainerInspectInfo } from 'dockerode';
 import type { ObservedContainer } from '../../model/swarm.ts';
@@ -6,10 +6,10 @@ import { exitFrom } from '../exit.ts';
 import { Connection } from './connection.ts';
 import { findSocket } from './socket.ts';
 
-/** Long enough for an engine that is busy, short enough for a user who waits. */
+/** Long enough for a busy engine, short enough for a waiting user. */
 const answerMs = 5000;
 
-/** Null: its state says nothing, or the engine cannot be asked. Where no engine is, the container is absent. */
+/** Null: its state says nothing, or the engine does not answer. Where there is no engine, the container is absent. */
 export async function observeForeign(id: string, socketPath: string | null): Promise<ObservedContainer | null> {
   try {
     const path = socketPath ?? findSocket(process.env);
@@ -21,7 +21,7 @@ export async function observeForeign(id: string, socketPath: string | null): Pro
   }
 }
 
-/** By the table of the state's readers: who is paused or being removed was stopped. */
+/** Follows the table of swarm states: a container that is paused or being removed counts as stopped. */
 export function foreignState(found: Pick<ContainerInspectInfo, 'State'> | null): ObservedContainer | null {
   if (found === null) return { kind: 'absent' };
   const { Status: status, ExitCode: code, OOMKilled: outOfMemory, Paused: isPaused } = found.State;

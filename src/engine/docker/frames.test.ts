@@ -15,7 +15,7 @@ function frame(stream: 1 | 2, text: string): Buffer {
 const bytes = Buffer.concat([frame(1, 'one'), frame(2, 'two'), frame(1, ''), frame(1, 'three')]);
 
 describe('frames', () => {
-  it.each([1, 3, 7, 8, 11, 100])('are found in pieces of %i bytes', (size) => {
+  it.each([1, 3, 7, 8, 11, 100])('are parsed from pieces of %i bytes', (size) => {
     const reader = new FrameReader();
     const found: string[] = [];
     for (let at = 0; at < bytes.length; at += size) {
@@ -35,7 +35,7 @@ describe('outputs', () => {
     return { near, far, close: () => server.close() };
   }
 
-  it('are apart without a terminal, and one with it', async () => {
+  it('are separate without a terminal, and one stream with it', async () => {
     for (const terminal of [false, true]) {
       const { near, far, close } = await pair();
       const { stdout, stderr } = readOutputs(near, terminal, { over: async () => false });
@@ -51,7 +51,7 @@ describe('outputs', () => {
     }
   });
 
-  it('make the sender wait for the slower reader', async () => {
+  it('apply back-pressure of the slower reader', async () => {
     const { near, far, close } = await pair();
     let over = false;
     const { stdout, stderr } = readOutputs(near, false, { over: async () => over });
@@ -61,7 +61,7 @@ describe('outputs', () => {
     for (let n = 0; n < 16; n += 1) far.write(frame(1, large), () => (taken += 1));
     await once(stdout, 'readable');
     expect(taken).toBeLessThan(8);
-    // Of a process that has ended everything is taken in, whether or not somebody reads.
+    // All output of an ended process is read, whether or not there is a reader.
     over = true;
     const closed = once(near, 'close');
     far.end();

@@ -1,6 +1,6 @@
 /**
- * Two streams in one, as the Docker Engine sends them: before each piece a byte that names the stream, three zeros and
- * the length of the piece.
+ * The format in which the Docker Engine multiplexes two streams: each piece follows a byte that names the stream, three
+ * zeros and the length.
  */
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -16,7 +16,7 @@ const STDERR = 2;
 export class FrameReader {
   #held: Buffer = Buffer.alloc(0);
 
-  /** The frames that are complete with this. */
+  /** The frames that this chunk completes. */
   *push(chunk: Buffer): Generator<Frame> {
     this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     while (this.#held.length >= headerBytes) {
@@ -29,7 +29,7 @@ export class FrameReader {
     }
   }
 
-  /** What was cut off within a frame is lost. */
+  /** A frame that was cut off is lost. */
   *end(): Generator<Frame> {}
 }
 
@@ -39,22 +39,22 @@ export interface Outputs {
 }
 
 export interface OutputHooks {
-  /** Sees each frame first; true keeps it from the readers. */
+  /** Called with each frame first; true withholds the frame from readers. */
   readonly keep?: (frame: Frame) => boolean;
-  /** Called when nothing more comes; ends the streams. */
+  /** Called after the last frame; ends the streams. */
   readonly end?: (outputs: Outputs) => void;
   /** Whether the process has ended. */
   readonly over: () => Promise<boolean>;
-  /** Nothing is held back as long as this is true. */
+  /** While true, there is no back-pressure. */
   readonly isFree?: () => boolean;
 }
 
-/** The engine throws away what nobody has read two seconds after the end of a process. */
+/** The engine drops output that was not read within two seconds after the end of a process. */
 const lookMs = 300;
 
 /**
- * Splits a connection in two, or with a terminal hands it on whole. The slower of the readers sets the pace, until the
- * process has ended: then the little that the engine still holds is taken in at once.
+ * Splits a connection into two streams, or with a terminal passes it on as one. The slower reader sets the pace until
+ * the process has ended; then the rest that the engine holds is read at once.
  */
 export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHooks): Outputs {
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
@@ -84,7 +84,7 @@ export function readOutputs(socket: Socket, terminal: boolean, hooks: OutputHook
     for (const frame of frames) if (!hooks.keep?.(frame)) outputs[frame.stream].write(frame.bytes);
     if (isSlow() && !over && !hooks.isFree?.()) holdBack();
   });
-  // An engine that breaks off is an end like any other; whoever asks it about the process learns more.
+  // A lost connection counts as an end; the next request about the process reports more.
   socket.on('error', () => {});
   socket.on('close', () => {
     if (look) clearInterval(look);

@@ -1,4 +1,4 @@
-/** How a sandbox of this engine is found again, by another daemon after a crash. */
+/** The JSON by which another daemon finds a sandbox of this engine after a crash. */
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Started } from '../engine.ts';

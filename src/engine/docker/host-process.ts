@@ -1,12 +1,12 @@
-/** The first process of a container, by the number it has here. */
+/** The first process of a container, by its pid on this machine. */
 import type { ContainerInspectInfo } from 'dockerode';
 import { readIfThere } from '../../lib/file.ts';
 import { type ProcessRef, processRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 
 /**
- * The Docker Engine tells the number that it sees. One that lives in a virtual machine or another pid namespace sees
- * others than we do, so the process has to be in the container's own control group.
+ * The Docker Engine reports the pid that it sees. An engine in a virtual machine or another pid namespace sees other
+ * pids, so the process must be in the container's control group.
  */
 export function hostProcess({ Id, State }: Pick<ContainerInspectInfo, 'Id' | 'State'>): ProcessRef {
   const found = State.Pid > 0 ? processRef(State.Pid) : null;

@@ -26,7 +26,7 @@ describe('agent', () => {
   it.each([
     [0, first],
     [1, first + 65_536],
-  ])('of user number %i is %i where no folder says otherwise, as in the embedded engine', (slot, id) => {
+  ])('of user number %i is %i where no folder decides, as in the embedded engine', (slot, id) => {
     const agent = { uid: id, gid: id };
     expect(identityFor([], input({ slot }))).toEqual({ inside: agent, outside: agent });
     expect(ownIdentity(input({ slot }))).toEqual({ inside: agent, outside: agent });
@@ -50,20 +50,20 @@ describe('agent', () => {
     ]);
   });
 
-  it('cannot be two people', () => {
+  it('cannot have two owners', () => {
     expect(refused(() => identityFor([folder(1), folder(2)], input())).code).toBe('unsupported');
   });
 
-  it('is the person who runs us without privileges', () => {
+  it('is the person who runs the daemon without privileges', () => {
     const self = { uid: 1500, gid: 1500 };
     expect(identityFor([], input({ self })).inside).toEqual(self);
   });
 
-  it('cannot be anybody in an engine without privileges', () => {
+  it('cannot be mapped in an engine without privileges', () => {
     expect(refused(() => identityFor([], input({ facts: { ...plain, rootless: true } }))).code).toBe('unsupported');
   });
 
-  it('is shifted by an engine that does so, and then only folders of that number are its own', () => {
+  it('is shifted by an engine that shifts ids, and then owns only folders of that id', () => {
     const shift = { uid: 100_000, gid: 200_000 };
     expect(identityFor([folder(101_000)], input({ facts: { ...plain, shift } }))).toEqual({
       inside: { uid: 1000, gid: 1000 },

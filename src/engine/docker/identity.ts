@@ -1,14 +1,14 @@
 /**
- * Who agent is. Containers of a plain Docker Engine have the ids of the host, so agent is one that no account has: the user's
- * own, as in the embedded engine. Folders of others are shown as agent's by mounts of ours. Where we cannot make those, and a
- * sandbox works on somebody's folder, agent is that person by number: the only one who may write there. Root is then nobody's
- * agent: it would be the host's root, and its folders are refused.
+ * Which id agent has. Containers of a plain Docker Engine have the ids of the host, so agent gets an id that no account
+ * has: the user's own range, as in the embedded engine. Id-mapped mounts show the folders of other owners as agent's.
+ * Where the daemon cannot make those, and a sandbox works on a person's folder, agent gets the id of that person, who
+ * alone may write there. Agent is never root, which would be the host's root, so folders of root are then refused.
  */
 import { Fault } from '../../model/fault.ts';
 import { agentId, identityOf, rootSpace } from '../local/ids.ts';
 import type { Facts } from './facts.ts';
 
-/** As numbers of the host. */
+/** Ids of the host. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
@@ -19,7 +19,7 @@ export interface Identity {
   readonly outside: Owner;
 }
 
-/** A folder whose owner is to appear as agent. */
+/** A folder whose owner must appear as agent. */
 export interface Owned {
   readonly path: string;
   readonly owner: Owner;
@@ -31,11 +31,11 @@ export interface IdentityInput {
   /** Numbers the user. */
   readonly slot: number;
   readonly facts: Pick<Facts, 'shift' | 'rootless'>;
-  /** Who we are when we are not root: then nothing can be given to anybody else. */
+  /** The ids of the daemon when it is not root: then it cannot change owners. */
   readonly self: Owner | null;
 }
 
-/** Where owners are shown as agent: the same as in the embedded engine, an id without an account that is the user's alone. */
+/** With id-mapped mounts: as in the embedded engine, an id without an account in the range of the user. */
 export function ownIdentity({ slot, facts }: IdentityInput): Identity {
   if (facts.rootless) throw withoutPrivileges();
   if (facts.shift) return shiftedBy(facts.shift, slot);
@@ -44,13 +44,13 @@ export function ownIdentity({ slot, facts }: IdentityInput): Identity {
   return { inside: outside, outside };
 }
 
-/** Within the one range that such an engine has. */
+/** Within the single range that such an engine has. */
 function shiftedBy(shift: Owner, slot: number): Identity {
   const inside = { uid: agentId + slot, gid: agentId + slot };
   return { inside, outside: { uid: shift.uid + inside.uid, gid: shift.gid + inside.gid } };
 }
 
-/** Where they cannot be shown as anybody else. */
+/** Without id-mapped mounts. */
 export function identityFor(folders: readonly Owned[], input: IdentityInput): Identity {
   const own = ownIdentity(input);
   if (input.facts.shift) return shifted(folders, own);
@@ -70,12 +70,12 @@ function withoutRootsGroup({ uid, gid }: Owner): Owner {
 function shifted(folders: readonly Owned[], own: Identity): Identity {
   const foreign = folders.find(({ owner }) => owner.uid !== own.outside.uid);
   if (!foreign) return own;
-  throw new Fault('unsupported', `${foreign.path} belongs to nobody whom this Docker Engine's containers can be`, {
+  throw new Fault('unsupported', `${foreign.path} has an owner that containers of this Docker Engine cannot have`, {
     hint: `${localHint} Or give the folder to uid ${own.outside.uid}, or run dockerd without userns-remap.`,
   });
 }
 
-/** Its containers have ids that only it can give anything to. */
+/** Only the engine can make files for the ids of its containers. */
 function withoutPrivileges(): Fault {
   return new Fault('unsupported', 'a Docker Engine that runs without privileges cannot give folders to agent', {
     hint: 'Use the embedded engine, which works without privileges: --engine local.',
@@ -83,7 +83,7 @@ function withoutPrivileges(): Fault {
 }
 
 function ofRoot(path: string): Fault {
-  return new Fault('unsupported', `${path} belongs to root, whom no container may be`, {
+  return new Fault('unsupported', `${path} belongs to root, and no container may run as root`, {
     hint: `${localHint} Or give the folder to an ordinary user.`,
   });
 }

@@ -12,6 +12,6 @@ it.each([
   expect(platformRefusal(platform, 'linux', architecture)).toBe(refusal);
 });
 
-it('a shell is looked for where the image says its programs are, and where they always are', () => {
+it('a shell is searched in the image’s PATH and in the standard folders', () => {
   expect(placesOf('/opt/bin::relative:/bin')).toEqual(['/opt/bin/sh', '/bin/sh', '/usr/local/bin/sh', '/usr/bin/sh']);
 });

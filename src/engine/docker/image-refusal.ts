@@ -1,4 +1,4 @@
-/** Why no sandbox can be made of an image: it is for another machine, or has no shell, without which it is no system. */
+/** Why no sandbox can be made of an image: it is for another architecture, or has no shell. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Connection, statusOf } from './connection.ts';
@@ -9,7 +9,7 @@ interface Looked {
   readonly platform: string;
 }
 
-/** Older machines whose programs a newer one runs as well. */
+/** Older architectures whose programs a newer one runs as well. */
 const alsoRuns: Readonly<Record<string, string>> = { amd64: '386', arm64: 'arm' };
 const defaultPath = '/usr/local/bin:/usr/bin:/bin';
 
@@ -18,14 +18,14 @@ export async function refusalOf(image: Looked, connection: Connection): Promise<
   return platformRefusal(image.platform, Os ?? 'linux', Arch) ?? (await shellRefusal(image, connection));
 }
 
-/** What an image does not say is not held against it. */
+/** A missing value is no reason to refuse an image. */
 export function platformRefusal(platform: string, os: string, architecture: string): string | null {
   const runs = [architecture, alsoRuns[architecture]].map((one) => `${os}/${one}`);
   if (platform.endsWith('/') || runs.includes(platform)) return null;
   return `it is for ${platform}, and this engine runs ${os}/${architecture}`;
 }
 
-/** In a container that is never started. */
+/** Looks into a container that is never started. */
 async function shellRefusal({ id, path }: Looked, connection: Connection): Promise<string | null> {
   const name = `carrel-look-${randomBytes(8).toString('hex')}`;
   const HostConfig = { NetworkMode: 'none' };

@@ -1,4 +1,4 @@
-/** Images of a Docker Engine: looked up, fetched and built. */
+/** Images of a Docker Engine: found, pulled and built. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
@@ -70,7 +70,7 @@ export class DockerImages {
     return info && foundFrom(info as ImageInfo);
   }
 
-  /** Of an id that says the same for ever, so each is looked at once. */
+  /** An id always stands for the same content, so each is examined once. */
   refusal(image: Found): Promise<string | null> {
     const known = this.#refusals.get(image.id);
     if (known) return known;
@@ -102,7 +102,7 @@ export class DockerImages {
     yield* this.#messages('/images/create', { fromSrc: '-', repo, tag: name, changes }, archive, signal);
   }
 
-  /** With the builder that takes one archive and no session: what it does not have, no Dockerfile can ask for. */
+  /** Uses the builder that takes one archive and no session: it lacks the features that a Dockerfile could misuse. */
   async *build(order: Order, signal: AbortSignal): AsyncGenerator<Message> {
     const { limits } = order;
     const query = {
@@ -120,7 +120,7 @@ export class DockerImages {
     yield* this.#messages('/build', query, order.archive, signal);
   }
 
-  /** Podman has another builder behind the same words, which keeps other promises. */
+  /** Podman has another builder behind the same API, which does not keep the same promises. */
   async requireBuilder(): Promise<void> {
     const { product } = await askFacts(this.#connection);
     if (product !== 'Podman') return;
@@ -183,7 +183,7 @@ interface Said {
   readonly errorDetail?: { readonly code?: unknown; readonly message?: unknown } | null;
 }
 
-/** What a step writes to stderr comes in red. */
+/** The builder colours what a step writes to stderr red. */
 const painted = /^\u001b\[91m([\s\S]*)\u001b\[0m$/;
 
 function* messagesIn(line: string): Generator<Message> {

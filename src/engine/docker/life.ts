@@ -1,6 +1,6 @@
 /**
- * Whether a sandbox's own command still runs. Asked of the kernel rather than of the Docker Engine: while that waits for
- * a slow reader of what a command wrote last, it answers no question about the container.
+ * Whether a sandbox's command still runs. The kernel is asked instead of the Docker Engine: while the engine waits for
+ * a slow reader of the last output, it does not answer requests about the container.
  */
 import { isAlive, type ProcessRef, processRef } from '../../lib/process.ts';
 import type { Connection } from './connection.ts';
@@ -18,12 +18,12 @@ export class Life {
     this.#container = container;
   }
 
-  /** From when on it can be asked. */
+  /** Whether the pid is known already. */
   get isKnown(): boolean {
     return this.#pid !== null;
   }
 
-  /** The number of the first process; 0 of one that has ended. */
+  /** The pid of the first process; 0 for one that has ended. */
   settle(pid: number): void {
     this.#pid = pid;
     this.#ref = processRef(pid);
@@ -34,7 +34,7 @@ export class Life {
     return this.#ref ? !isAlive(this.#ref) : this.#isOverAsSaid();
   }
 
-  /** Of processes that cannot be seen from here. */
+  /** For processes that are not visible from here. */
   async #isOverAsSaid(): Promise<boolean> {
     try {
       const find = this.#connection.ask((docker) => docker.getContainer(this.#container).inspect(), answerMs);

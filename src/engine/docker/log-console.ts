@@ -1,7 +1,7 @@
 /**
- * The streams of a command that runs already, where its log is in our folder: under Podman. Who attaches there and lets go
- * again ends the command's input, and who is too late makes an ended container anew. So what it writes is read from the
- * log, and what it is to read goes into the pipe that it reads from.
+ * The streams of a command that runs already, where its log is in the engine's folder: under Podman. There a client
+ * that attaches and detaches ends the command's input, and one that attaches too late recreates an ended container. So
+ * output is read from the log, and input goes into the pipe that the command reads.
  */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -38,7 +38,7 @@ async function pour(lines: AsyncIterable<LogLine>, outputs: Outputs, signal: Abo
       if (!outputs[stream].write(bytes)) await drained(outputs[stream], signal);
     }
   } catch {
-    // An engine that gives no answer is an end like any other; whoever asks it about the sandbox learns more, ignoring.
+    // An engine that does not answer counts as an end; the next request about the sandbox reports more, ignoring.
   }
   endBoth(outputs);
 }
@@ -50,7 +50,7 @@ function drained(stream: PassThrough, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The first process has what the command was given, and nobody inside can give it anything else to hold. */
+/** The first process holds the command's stdin, and no process inside can replace it. */
 function openInput(container: ContainerInspectInfo): Socket {
   const init = hostProcess(container);
   const fd = openPipe(`/proc/${init.pid}/fd/0`);

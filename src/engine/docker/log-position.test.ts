@@ -26,23 +26,23 @@ describe('the position in a log', () => {
     expect(await rest([], [record(1, 'a'), record(2, 'b')])).toEqual(['a', 'b']);
   });
 
-  it('is after the last record, also among pieces of one time', async () => {
+  it('is after the last record, also among pieces with the same time', async () => {
     const all = [record(1, 'a'), record(2, 'b1'), record(2, 'b2'), record(2, 'b3'), record(3, 'c')];
     expect(await rest(all.slice(0, 3), all)).toEqual(['b3', 'c']);
     expect(await rest(all, all)).toEqual([]);
   });
 
-  it('is by the order of the log where the streams crossed', async () => {
+  it('follows the order of the log where the streams crossed', async () => {
     const all = [record(2, 'out'), record(1, 'err', 'stderr'), record(2, 'err', 'stderr')];
     expect(await rest(all.slice(0, 1), all)).toEqual(['err', 'err']);
     expect(await rest(all.slice(0, 2), all)).toEqual(['err']);
   });
 
-  it('is by time where the log no longer holds the record', async () => {
+  it('follows the time where the log no longer holds the record', async () => {
     expect(await rest([record(1, 'a')], [record(2, 'b'), record(3, 'c')])).toEqual(['b', 'c']);
   });
 
-  it('asks from a moment before the last record', () => {
+  it('asks from shortly before the last record', () => {
     const position = new LogPosition();
     position.pass(record(5, 'a'));
     expect(position.since).toBe(String(Date.parse(at(4)) / 1000));

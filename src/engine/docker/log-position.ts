@@ -1,12 +1,12 @@
-/** Where a reader of a log is: records have no number, but a time that is often theirs alone. */
+/** The position of a reader in a log. Records have no number, but a time that is usually unique. */
 import type { LogLine } from '../engine.ts';
 
-/** The streams are logged side by side, so of two records the later may have the earlier time. */
+/** The streams are logged in parallel, so of two records the later one may have the earlier time. */
 const marginSeconds = 1;
 
 export class LogPosition {
   #last: Pick<LogLine, 'at' | 'stream'> | null = null;
-  /** Of its stream and with its time: the pieces of a long line have one time. */
+  /** Records of the same stream and time that were passed: the pieces of a long line have one time. */
   #alike = 0;
 
   pass(record: LogLine): void {
@@ -14,12 +14,12 @@ export class LogPosition {
     this.#last = record;
   }
 
-  /** A time before the last record; null when none was passed. */
+  /** A time before the last record; null when no record was passed. */
   get since(): string | null {
     return this.#last && String(Math.floor(Date.parse(this.#last.at) / 1000) - marginSeconds);
   }
 
-  /** What follows the last record; of records that no longer hold it, those of a later time. */
+  /** What follows the last record. If the log no longer holds that record: the records of later times. */
   async *after(records: AsyncIterable<LogLine>): AsyncGenerator<LogLine> {
     const later: LogLine[] = [];
     let alike = 0;

@@ -10,12 +10,12 @@ function read(...contents: string[]): string[] {
   return frames.map((frame) => reader.read(frame).bytes.toString());
 }
 
-it('a record is its time and its content', () => {
+it('a record is parsed into time and content', () => {
   const { at, bytes } = new RecordReader().read({ stream: 'stderr', bytes: Buffer.from(`${time} a b\n`) });
   expect([at, bytes.toString()]).toEqual([time, 'a b\n']);
 });
 
-it('the last piece of a long line has its newline, whether the engine kept it or not', () => {
+it('the last piece of a long line has a newline, whether or not the engine kept it', () => {
   const long = 'x'.repeat(piece);
   for (const last of ['end', 'end\n', '', '\n']) {
     const text = read(long, long, last, 'next\n').join('');
@@ -23,6 +23,6 @@ it('the last piece of a long line has its newline, whether the engine kept it or
   }
 });
 
-it('a line that was left unfinished stays so', () => {
+it('an incomplete line is kept without a newline', () => {
   expect(read('whole\n', 'part')).toEqual(['whole\n', 'part']);
 });

@@ -1,7 +1,7 @@
 /**
- * What a Docker Engine logged: one frame a record, `TIME CONTENT`. A line longer than its buffer comes in pieces, and of
- * such a line its better log driver loses the newline, which is put back here. That the log ends within such a line
- * cannot be told from it, so that line gets one too.
+ * What a Docker Engine logged: one frame per record, `TIME CONTENT`. A line longer than its buffer is split into
+ * pieces, and the `local` driver loses the newline of such a line, which is restored here. The log does not show
+ * whether it ends within such a line, so that line gets a newline too.
  */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { type Frame, FrameReader } from './frames.ts';
 import { LogPosition } from './log-position.ts';
 import { RawLogReader } from './raw-log.ts';
 
-/** Pieces of a line are this long, but for the last. */
+/** The length of all pieces of a line except the last. */
 const pieceBytes = 16 * 1024;
 const newline = Buffer.from('\n');
 
@@ -45,7 +45,7 @@ export async function* readLog(
   else yield* tail ?? records(connection, container, {});
 }
 
-/** An engine may stop following before it has told the last of what was logged, so that is asked for. */
+/** An engine may stop following before it has sent the last records, so these are requested. */
 async function* followed(connection: Connection, container: string, range: Range): AsyncGenerator<LogLine> {
   const position = new LogPosition();
   for await (const record of records(connection, container, { ...range, follow: true })) {
@@ -58,7 +58,7 @@ async function* followed(connection: Connection, container: string, range: Range
   yield* position.after(rest);
 }
 
-/** The engine counts records, of which a long line is several: asks for more until there are lines enough. */
+/** The engine counts records, and a long line is several records: requests more until there are enough lines. */
 async function recordsOf(connection: Connection, container: string, lines: number): Promise<LogLine[]> {
   if (lines === 0) return [];
   for (let asked = lines; ; asked *= 4) {
@@ -70,7 +70,7 @@ async function recordsOf(connection: Connection, container: string, lines: numbe
   }
 }
 
-/** Where a line begins in each stream: after a record that ended one. */
+/** The indices at which lines begin: after a record that ended a line of its stream. */
 function startsOfLines(records: readonly LogLine[]): number[] {
   const open = { stdout: false, stderr: false };
   return records.flatMap(({ stream, bytes }, index) => {
@@ -117,7 +117,7 @@ async function* records(connection: Connection, container: string, range: Range)
   }
 }
 
-/** What was logged from a terminal comes without frames. */
+/** The log of a terminal has no frames. */
 async function frameReader(connection: Connection, container: string): Promise<FrameReader | RawLogReader> {
   const found = await connection.find((docker) => docker.getContainer(container).inspect());
   return found?.Config.Tty ? new RawLogReader(pieceBytes) : new FrameReader();
@@ -125,7 +125,7 @@ async function frameReader(connection: Connection, container: string): Promise<F
 
 const triesWhileBusy = 20;
 
-/** Null where there is no such container. One that is just being removed has no log to open for a moment. */
+/** Null where there is no such container. While one is being removed, its log cannot be opened for a moment. */
 async function openLog(
   connection: Connection,
   container: string,

@@ -1,7 +1,7 @@
 /**
- * From the mounts of a launch to what the Docker Engine takes. Working copies become volumes of its own driver that are
- * overlays; it wants their layers in one text of options, so they go by links in a folder of ours, whose path is plain.
- * Volumes of users have their own names there, too.
+ * Turns the mounts of a launch into mounts of the Docker Engine. Working copies become `local` volumes of type overlay.
+ * The engine takes the layers as one string of options, so they are named by links in the engine's folder, whose path
+ * has no special characters. Volumes of users keep their names.
  */
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
@@ -20,21 +20,24 @@ type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
 export interface MountPlan {
-  /** Of this sandbox alone, below the engine's own. */
+  /** The folder of this sandbox, below the engine's. */
   readonly folder: string;
   readonly maps: IdMaps;
   readonly view: View;
   readonly sources: Sources;
-  /** What is read-only is so by itself, and a user namespace that the engine does not know of cannot make it so again. */
+  /**
+   * Read-only sources are mounted read-only already. A user namespace that the engine does not know of cannot remount
+   * them read-only.
+   */
   readonly sealed: boolean;
-  /** By the number of the mount. */
+  /** By the index of the mount. */
   readonly named: ReadonlyMap<number, NamedVolume>;
   /** Which overlays are mounted at their sources already. */
   readonly layered: Layered;
-  /** Whoever reads the layers can see names under `user.` only. */
+  /** The process that reads the layers can only see attributes named `user.`. */
   readonly userMarks: boolean;
   readonly volumeName: (index: number) => string;
-  /** Where the image asks for volumes. */
+  /** Where the image declares volumes. */
   readonly imageVolumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -44,7 +47,7 @@ export interface DockerMounts {
   readonly tmpfs: Readonly<Record<string, string>>;
 }
 
-/** The folders whose owner is to be agent. An overlay on nothing belongs to whoever its upper layer does. */
+/** The folders whose owner must be agent. An overlay without a lower layer belongs to the owner of its upper layer. */
 export function ownedFolders(mounts: readonly Mount[], maps: IdMaps): Owned[] {
   return mounts.flatMap((mount) => {
     if (mount.kind === 'tmpfs' || !mount.mapOwner) return [];
@@ -71,7 +74,7 @@ export function prepareMounts(mounts: readonly Mount[], identity: Identity, plan
   };
 }
 
-/** With what the image has there, and read-only like the rest of it. */
+/** With the content of the image, and read-only like the rest of it. */
 function imageVolumes(mounts: readonly Mount[], plan: MountPlan): MountSettings[] {
   const isTaken = (path: string) => mounts.some(({ target }) => target === normalize(path).replace(/(.)\/$/, '$1'));
   const free = plan.imageVolumes.filter((path) => !isTaken(path));
@@ -109,7 +112,7 @@ function overlay(mount: OverlayMount, index: number, { outside }: Identity, plan
 }
 
 /**
- * Nothing that would make the changes depend on more than names: the base may be edited meanwhile, and they are read
+ * The options must not make changes depend on more than names: the base may be edited meanwhile, and changes are read
  * without a mount.
  */
 function overlayOptions(index: number, { folder, sources, view, userMarks }: MountPlan): string {
@@ -127,7 +130,7 @@ function overlayOptions(index: number, { folder, sources, view, userMarks }: Mou
   return [...layers, ...marks, 'nosuid', 'nodev'].join(',');
 }
 
-/** Commas, colons and backslashes mean something in the options of an overlay. */
+/** Commas, colons and backslashes have a meaning in the options of an overlay. */
 function plainPath(path: string): string {
   if (/^[\w/.@+-]+$/.test(path)) return path;
   throw new Fault('unsupported', `no working copy can be made below ${path} by a Docker Engine`, {
@@ -135,7 +138,7 @@ function plainPath(path: string): string {
   });
 }
 
-/** So that agent has a name, whatever its number. */
+/** Gives agent a name, whatever its id. */
 function accountMounts({ inside: { uid, gid } }: Identity, { folder, view }: MountPlan): MountSettings[] {
   return Object.entries(accountFiles(uid, gid)).map(([name, text]) => {
     const path = join(folder, name);

@@ -12,14 +12,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(source, { recursive: true }));
 
-/** An engine from which the name is gone as soon as it was made: with another sandbox that has just been made or removed. */
+/** An engine that loses the name as soon as it was made, together with another sandbox. */
 const gone = {
   send: async (_: string, { DriverOpts }: { DriverOpts: object }) => ({ Options: DriverOpts }),
   ask: async () => Promise.reject(new Error('no such volume')),
   find: async () => null,
 } as unknown as Connection;
 
-it('needs the name for no longer than the engine takes to answer', async () => {
+it('relies on the engine’s answer alone, as the name may be removed right after', async () => {
   const mount: Mount = { kind: 'bind', source, target: '/data', readonly: false, volume: 'carrel-session-1' };
   const input = { connection: gone, installation: 'here', agent: statSync(source), view: (path: string) => path };
   const named = await nameVolumes([mount], input);

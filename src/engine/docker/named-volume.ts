@@ -1,7 +1,7 @@
 /**
- * Volumes of users under the names that they have everywhere. Their content is in our folders, whichever engine mounts
- * them; what the Docker Engine keeps is the name, who it belongs to, and where that folder is. It goes with the last
- * container that has it, and no content with it.
+ * Volumes of users under their own names. Their content is in folders of the installation, whichever engine mounts
+ * them. The Docker Engine keeps only the name, the owner and the path of the folder. The name is removed with the last
+ * container that uses it; the content stays.
  */
 import { statSync } from 'node:fs';
 import type { MountSettings } from 'dockerode';
@@ -17,14 +17,14 @@ export type NamedVolume = Pick<MountSettings, 'Type' | 'Source' | 'VolumeOptions
 export interface NamingInput {
   readonly connection: Connection;
   readonly installation: string;
-  /** Outside. */
+  /** Ids outside. */
   readonly agent: Owner;
   readonly view: View;
 }
 
 /**
- * Of those mounts that are volumes of agent's own; what belongs to others has to be shown as agent's, under no name. So is
- * what is inside of another one, or has another one inside.
+ * Names those mounts that are volumes owned by agent. A volume with another owner needs an id-mapped mount and has no
+ * name in the engine, and neither has one that is nested in another or contains another.
  */
 export async function nameVolumes(
   mounts: readonly Mount[],
@@ -41,7 +41,9 @@ export async function nameVolumes(
   return named;
 }
 
-/** Null where somebody else, another installation perhaps, has given the name to something else, or the engine has lost count. */
+/**
+ * Null where another installation or user has taken the name, or where the engine miscounts the users of the volume.
+ */
 async function nameVolume(
   name: string,
   device: string,
@@ -50,7 +52,7 @@ async function nameVolume(
   const Labels = { [labels.installation]: installation, [labels.volume]: name };
   const Options = { type: 'none', o: 'bind', device };
   const order = { Name: name, Driver: 'local', DriverOpts: Options, Labels };
-  // As it answers: the name may go with another sandbox before it could be asked again.
+  // The answer is used, as the name may be removed with another sandbox before another request.
   const made = (await connection.send('/volumes/create', order)) as { readonly Options?: { readonly device?: string } };
   if (made.Options?.device !== device || (await isMiscounted(connection, name))) return null;
   const DriverConfig = { Name: 'local', Options };
@@ -58,8 +60,8 @@ async function nameVolume(
 }
 
 /**
- * An engine whose containers outlived it may keep a volume mounted that nobody has, and with it the folder of before. Asked to
- * remove it, it says so. What is in use it does not remove, and what it does remove is made again with the container.
+ * An engine whose containers outlived it may keep an unused volume mounted, with its old folder. A request to remove it
+ * shows that. The engine refuses to remove a volume in use, and one that it removes is made again with the container.
  */
 async function isMiscounted(connection: Connection, name: string): Promise<boolean> {
   try {

@@ -1,10 +1,10 @@
-/** The names and labels by which things in a Docker Engine are known to be this installation's. */
+/** The names and labels that mark things in a Docker Engine as this installation's. */
 import { idPattern } from '../../model/name.ts';
 
 export const labels = {
   installation: 'carrel.installation',
   id: 'carrel.id',
-  /** Of the sandbox, for people. */
+  /** The name of the sandbox, for people. */
   name: 'carrel.name',
   /** On volumes of users. */
   volume: 'carrel.volume',
@@ -15,17 +15,20 @@ export const labels = {
 
 export const version = '1';
 
-/** For people who look at the engine: nothing is found by it. Ids are of one sandbox in one installation alone. */
+/** For people who look at the engine; the daemon finds nothing by it. The id makes it unique. */
 export function containerName(sandbox: string, id: string): string {
   return `carrel-${sandbox}-${id}`;
 }
 
-/** Of the mount with that number. Each start has its own: one that could not be removed is not to be taken for another. */
+/**
+ * The volume of the mount with that index. Each start has its own names: a volume that could not be removed must not be
+ * reused.
+ */
 export function volumeName(installation: string, id: string, index: number, start: string): string {
   return `${volumeNames(installation, id)}${index}-${start}`;
 }
 
-/** What all of them begin with. */
+/** The common prefix of these names. */
 export function volumeNames(installation: string, id: string): string {
   return `carrel-${installation}-${id}-`;
 }

@@ -1,4 +1,4 @@
-/** What is so with a sandbox, from what the Docker Engine says of its container. */
+/** The observed state of a sandbox, from the engine's report about its container. */
 import type { ContainerInspectInfo } from 'dockerode';
 import type { Limits } from '../../model/limits.ts';
 import type { Exit, Observed } from '../engine.ts';
@@ -6,7 +6,7 @@ import { exitFrom } from '../exit.ts';
 import { type DockerHandle, readHandle, startedOf } from './handle.ts';
 import { labels } from './naming.ts';
 
-/** A handle of an earlier start under the same id finds nothing that runs. */
+/** The handle of an earlier start under the same id does not find the running sandbox. */
 export function observed(found: ContainerInspectInfo | null, handle: unknown): Observed {
   const known = readHandle(handle);
   if (found === null) return { kind: 'absent' };
@@ -17,7 +17,7 @@ export function observed(found: ContainerInspectInfo | null, handle: unknown): O
   return { kind: 'running', started: startedOf(handleOf(found)) };
 }
 
-/** One that is being removed, or could not be removed whole, has ended too. */
+/** A container that is being removed, or could not be removed completely, counts as ended. */
 function hasEnded({ State }: ContainerInspectInfo): boolean {
   return ['exited', 'dead', 'removing', 'stopped'].includes(State.Status);
 }

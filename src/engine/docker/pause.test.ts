@@ -12,10 +12,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('whose engine went away holds nobody up, and is ended by whoever looks when there is one again', async () => {
+it('a pause whose engine went away does not block, and ends at the next inspection', async () => {
   let isAway = false;
   const ask = async () => {
-    if (isAway) throw new Fault('unavailable', 'nobody answers');
+    if (isAway) throw new Fault('unavailable', 'no answer');
   };
   const pauses = new Pauses({ ask } as unknown as Connection, folder);
   await pauses.begin('one', 'container', async () => {});

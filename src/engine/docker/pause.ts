@@ -1,6 +1,6 @@
 /**
- * Holding a sandbox still for a purpose of ours. A note in the engine's folder says whose pause it is: one that this
- * instance did not make is what a crash left, and is ended by whoever looks next.
+ * Pauses sandboxes for work of the daemon. A note in the engine's folder names each pause: one that this instance did
+ * not make was left by a crash, and the next inspection ends it.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,12 +27,12 @@ export class Pauses {
     return this.#own.ids();
   }
 
-  /** Made by an instance that is no more. */
+  /** Made by an instance that no longer runs. */
   isAbandoned(id: string): boolean {
     return !this.#own.has(id) && existsSync(this.#note(id));
   }
 
-  /** `begun` settles when all that was sent into the sandbox is there to be held. */
+  /** `begun` settles when all execs have entered the sandbox, so that the pause holds them too. */
   begin(id: string, container: string, begun: () => Promise<unknown>): Promise<void> {
     const hold = async () => {
       await begun();
@@ -43,7 +43,7 @@ export class Pauses {
     return this.#own.begin(id, hold, () => this.#release(id, container));
   }
 
-  /** Lets everything inside go on, whoever had paused it. */
+  /** Resumes everything inside, also after a pause from outside. */
   end(id: string, container: string): Promise<void> {
     return this.#own.end(id, () => this.#release(id, container));
   }
@@ -62,7 +62,7 @@ export class Pauses {
   }
 }
 
-/** Not there, or not paused: of the latter older engines speak as of an error of their own. */
+/** The container is absent or not paused; older engines report the latter as a server error. */
 function isNotPaused(error: unknown): boolean {
   const status = statusOf(error);
   return status === 404 || status === 409 || /is not (paused|running)/.test((error as Error).message);

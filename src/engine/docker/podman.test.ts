@@ -20,7 +20,7 @@ const input = { filterPath: '/filter.json', logPath: '/log', log: { maxBytes: 7,
 const spec = podmanSpec(options, input) as Record<string, unknown>;
 
 describe('a container of Podman', () => {
-  it('is as confined as one of a Docker Engine', () => {
+  it('is confined like one of a Docker Engine', () => {
     const own = { nsmode: 'private' };
     expect(spec).toMatchObject({
       ...{ user: '4321:4321', cap_drop: ['ALL'], no_new_privileges: true, seccomp_profile_path: '/filter.json' },
@@ -47,7 +47,7 @@ describe('a container of Podman', () => {
     expect(spec.r_limits).toContainEqual({ type: 'core', soft: 0, hard: 0 });
   });
 
-  it('never gets a volume, whose owner and mode Podman would change', () => {
+  it('never gets a volume, because Podman would change its owner and mode', () => {
     const HostConfig = { ...options.HostConfig, Mounts: [{ Type: 'volume', Source: 'x', Target: '/x' }] };
     expect(() => podmanSpec({ ...options, HostConfig } as typeof options, input)).toThrow(/as a volume/);
   });

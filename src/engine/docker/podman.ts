@@ -1,7 +1,6 @@
 /**
- * Creating a container with Podman. Behind the interface of a Docker Engine it leaves aside, without a word, paths to mask,
- * namespaces of control groups, runtimes and what volumes are made of, and adds folders that everybody can write. So it is
- * asked in its own language, which takes all of that.
+ * Creates a container with Podman. Behind the Docker API Podman silently ignores masked paths, cgroup namespaces,
+ * runtimes and options of volumes, and adds world-writable folders. So its own API is used, which accepts all of that.
  */
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { Fault } from '../../model/fault.ts';
@@ -9,7 +8,7 @@ import type { LogLimits } from '../engine.ts';
 import { type Connection, statusOf } from './connection.ts';
 
 export interface PodmanInput {
-  /** Where it finds the filter of system calls. */
+  /** The path of the seccomp filter. */
   readonly filterPath: string;
   readonly logPath: string;
   readonly log: LogLimits;
@@ -26,17 +25,17 @@ export async function createWithPodman(
   return (made as { readonly Id: string }).Id;
 }
 
-/** With its namespaces and mounts, but its command waits. */
+/** Creates its namespaces and mounts; the command waits. */
 export async function prepareWithPodman(connection: Connection, container: string): Promise<void> {
   try {
     await connection.send(`/v4.0.0/libpod/containers/${container}/init`, {});
   } catch (error) {
-    // It is already: whoever attached to it has done so.
+    // It is initialised already, by an attached console.
     if (statusOf(error) !== 304) throw error;
   }
 }
 
-/** What a Docker Engine would be told, as Podman understands it. Pure. */
+/** The request for a Docker Engine, translated for Podman. Pure. */
 export function podmanSpec(options: ContainerCreateOptions, input: PodmanInput): object {
   const host = options.HostConfig as Host;
   return {
@@ -52,13 +51,13 @@ export function podmanSpec(options: ContainerCreateOptions, input: PodmanInput):
     terminal: options.Tty,
     healthconfig: options.Healthcheck,
     init: host.Init,
-    // By their names alone these two commands would get mounts of their own.
+    // Otherwise Podman would add mounts for commands named `init` and `systemd`.
     systemd: 'false',
     sdnotifyMode: 'ignore',
     image_volume_mode: 'ignore',
     oci_runtime: host.Runtime,
     restart_policy: 'no',
-    // A removal is no reason to wait.
+    // A removal must not wait.
     stop_timeout: 0,
     cap_drop: host.CapDrop,
     no_new_privileges: true,
@@ -79,7 +78,7 @@ const own = { nsmode: 'private' };
 const namespaces = {
   ...{ pidns: own, ipcns: own, utsns: own, cgroupns: own },
   netns: { nsmode: 'none' },
-  // Agent is who it is told to be.
+  // Agent has the id that was chosen.
   userns: { nsmode: 'host' },
 };
 
@@ -94,7 +93,7 @@ interface Ulimit {
   readonly Hard: number;
 }
 
-/** Podman sets these as high as they go, which not everybody may. A sandbox has its own limit for processes. */
+/** Podman sets these to the maximum, which needs privileges. A sandbox has its own limit for processes. */
 const ownLimits: Ulimit[] = [
   { Name: 'nofile', Soft: 16_384, Hard: 16_384 },
   { Name: 'nproc', Soft: 32_768, Hard: 32_768 },
@@ -122,7 +121,7 @@ function resources({ CpuPeriod, CpuQuota, Memory, MemorySwap, PidsLimit }: Host)
   };
 }
 
-/** Without mounts of ours it would keep working copies in volumes, whose owner and mode it changes. */
+/** Without id-mapped mounts it would keep working copies in volumes, whose owner and mode it changes. */
 export function needsRoot(): Fault {
   return new Fault('unsupported', 'Podman can be used only by a daemon that is root and runs beside it', {
     hint: 'Run Carrel as root, not in a container; or use the embedded engine: --engine local.',

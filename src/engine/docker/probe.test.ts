@@ -20,7 +20,7 @@ describe('rows of the probe', () => {
   const levels = (info: object, canMount?: boolean) =>
     Object.fromEntries(rows(info, canMount).map(({ name, level }) => [name, level]));
 
-  it('are all well where nothing is lacking', () => {
+  it('are ok where nothing is missing', () => {
     expect(Object.keys(levels(plain))).toEqual([
       'docker',
       'docker-runtime',
@@ -34,7 +34,7 @@ describe('rows of the probe', () => {
     expect(new Set(Object.values(levels(plain)))).toEqual(new Set(['ok']));
   });
 
-  it('have a hint for what is lacking', () => {
+  it('have a hint for what is missing', () => {
     expect(levels(plain, false)).toMatchObject({ 'docker-user-namespace': 'warning', 'docker-workspaces': 'warning' });
     expect(levels({ ...plain, SecurityOptions: ['name=rootless'] })).toMatchObject({
       'docker-user-namespace': 'failure',
@@ -44,7 +44,7 @@ describe('rows of the probe', () => {
     for (const row of rows({}, false)) if (row.level !== 'ok') expect(row.hint).not.toBeNull();
   });
 
-  it('say whether sysbox-runc is there', () => {
+  it('report whether sysbox-runc is installed', () => {
     const runtime = (info: object) => rows(info).find(({ name }) => name === 'docker-runtime')!.detail;
     expect(runtime(plain)).toBe('runc, sysbox-runc');
     expect(runtime({ ...plain, Runtimes: {} })).toBe('runc; --runtime sysbox-runc is not installed');
@@ -76,7 +76,7 @@ describe('an engine is examined', () => {
     return new Promise<void>((done) => server!.listen(socket, done));
   };
 
-  it('Docker by its name and version', async () => {
+  it('reports Docker with name and version', async () => {
     await answer(plain, ['Engine', 'containerd']);
     const { about } = await examineDocker(socket);
     expect(about).toEqual({
@@ -88,21 +88,21 @@ describe('an engine is examined', () => {
     });
   });
 
-  it('Podman by its own name', async () => {
+  it('reports Podman by its name', async () => {
     await answer({ ...plain, ServerVersion: '4.3.1', DefaultRuntime: 'crun' }, ['Podman Engine', 'Conmon']);
     const { about, rows } = await examineDocker(socket);
     expect(about).toMatchObject({ version: 'Podman 4.3.1', runtime: 'crun' });
     expect(rows[0]!.detail).toBe(`Podman 4.3.1 at ${socket}`);
   });
 
-  it('with why it cannot be used, and the hint', async () => {
+  it('reports why it cannot be used, with a hint', async () => {
     await answer({ ...plain, SecurityOptions: [] }, ['Engine']);
     const { about } = await examineDocker(socket);
     expect(about.refusal).toMatchObject({ reason: expect.stringContaining('no system call is filtered') });
     expect(about.refusal!.hint).not.toBe('');
   });
 
-  it('that is not there, which is a failure only for those who want it', async () => {
+  it('that does not exist is a failure only where it is wanted', async () => {
     const examined = await examineDocker(socket);
     expect(examined.about).toMatchObject({
       version: null,
@@ -113,7 +113,7 @@ describe('an engine is examined', () => {
     expect(rowsFor(examined, false)).toEqual([expect.objectContaining({ name: 'docker', level: 'ok', hint: null })]);
   });
 
-  it('whose socket nobody answers at, which everybody is told', async () => {
+  it('that does not answer at its socket is reported', async () => {
     writeFileSync(socket, '');
     const examined = await examineDocker(socket);
     expect(rowsFor(examined, true)[0]!.level).toBe('failure');

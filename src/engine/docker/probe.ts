@@ -1,4 +1,4 @@
-/** What this Docker Engine offers. */
+/** Probes a Docker Engine. */
 
 import { existsSync } from 'node:fs';
 import { isFault } from '../../model/fault.ts';
@@ -14,17 +14,17 @@ import { findSocket } from './socket.ts';
 import { canShow } from './stage.ts';
 import { sysbox } from './sysbox.ts';
 
-/** Somebody waits to be told. */
+/** A user is waiting for the answer. */
 const examineMs = 15_000;
 
 export interface Examined {
   readonly about: EngineAbout;
-  /** Whether there is anything at its socket. */
+  /** Whether its socket exists. */
   readonly isThere: boolean;
   readonly rows: readonly ProbeRow[];
 }
 
-/** Without being opened: who only looks leaves nothing behind. */
+/** Does not open the engine, so it leaves nothing behind. */
 export async function examineDocker(socketPath: string | null): Promise<Examined> {
   let at = socketPath;
   try {
@@ -39,7 +39,7 @@ export async function examineDocker(socketPath: string | null): Promise<Examined
   }
 }
 
-/** Where nobody asked for this engine, that it is not there or cannot be used is no failure. */
+/** Where this engine is not wanted, a missing one is ok and failures are warnings. */
 export function rowsFor({ rows, isThere }: Examined, isWanted: boolean): readonly ProbeRow[] {
   if (isWanted) return rows;
   if (!isThere) return [ok('docker', 'none here; only --engine docker would need one')];
@@ -64,7 +64,7 @@ function aboutOf(facts: Facts | null, at: string | null, rows: readonly ProbeRow
 
 export interface Seen {
   readonly socketPath: string;
-  /** Whether mounts of ours can be shown to the engine. */
+  /** Whether the daemon can show id-mapped mounts to the engine. */
   readonly canMount: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The log of a command with a terminal, which a Docker Engine sends without frames: `TIME CONTENT` after `TIME CONTENT`.
- * A record ends with a newline; without one ends each piece of a long line, which has a fixed length, and with the better
- * log driver also the last piece, so that there the next time tells where it ended.
+ * The log of a command with a terminal, which a Docker Engine sends without frames: `TIME CONTENT` after `TIME
+ * CONTENT`. A record ends with a newline, except pieces of a long line, which have a fixed length. With the `local`
+ * driver the last piece has no newline either; there the next time shows where it ended.
  */
 import type { Frame } from './frames.ts';
 
@@ -19,13 +19,13 @@ export class RawLogReader {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** The records that are complete with this. */
+  /** The records that this chunk completes. */
   *push(chunk: Buffer): Generator<Frame> {
     this.#held = Buffer.concat([this.#held, chunk]);
     for (let end = this.#end(); end !== null; end = this.#end()) yield this.#take(end);
   }
 
-  /** What was left unfinished. */
+  /** The incomplete record. */
   *end(): Generator<Frame> {
     if (this.#held.length > 0) yield this.#take(this.#held.length);
   }

@@ -5,7 +5,7 @@ export type Resize = (rows: number, columns: number) => Promise<void>;
 
 const againMs = 200;
 
-/** The conmon behind Podman may take the first of two sizes that come at once for both, so the last one is said again. */
+/** Of two sizes that arrive at once, Podman's conmon may apply the first twice, so the last one is sent again. */
 export function saidAgain(resize: Resize): Resize {
   let timer: NodeJS.Timeout | undefined;
   return async (rows, columns) => {
@@ -15,7 +15,7 @@ export function saidAgain(resize: Resize): Resize {
   };
 }
 
-/** Of the sandbox's own command. */
+/** Resizes the terminal of the sandbox's command. */
 export function resizeContainer(connection: Connection, container: string): Resize {
   return saidAgain(async (rows, columns) => {
     try {
@@ -26,7 +26,7 @@ export function resizeContainer(connection: Connection, container: string): Resi
   });
 }
 
-/** As Podman says that it was done. */
+/** The error by which Podman reports success. */
 export function isResized(error: unknown): boolean {
   return statusOf(error) === 201;
 }

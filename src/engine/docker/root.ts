@@ -1,6 +1,6 @@
 /**
- * What a container has at `/`: an image, or the host's programs as the embedded engine gives them. For the latter the
- * Docker Engine gets an image of folders to mount on and a small /etc, named after what is in it and made once.
+ * The root filesystem of a container: an image, or the host's programs as in the embedded engine. For the latter the
+ * Docker Engine gets an image with mount points and a small /etc, named after its content and made once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -25,11 +25,14 @@ import type { Connection } from './connection.ts';
 export interface DockerRoot {
   readonly image: string;
   readonly mounts: readonly Mount[];
-  /** Where the image asks for a volume. Unless told otherwise the engine makes one there that can be written without a limit. */
+  /**
+   * The paths that the image declares as volumes. By default the engine makes a writable volume without a limit at
+   * each.
+   */
   readonly volumes: readonly string[];
 }
 
-/** `folder` is to work in. */
+/** `folder` is a temporary folder. */
 export async function rootOf(root: Root, connection: Connection, folder: string): Promise<DockerRoot> {
   if (root.kind === 'image') {
     return { image: root.reference, mounts: [], volumes: await volumesOf(root.reference, connection) };
@@ -42,7 +45,7 @@ export async function rootOf(root: Root, connection: Connection, folder: string)
   });
 }
 
-/** Of an image that is not there, creating the container says so. */
+/** If the image does not exist, creating the container reports that. */
 async function volumesOf(reference: string, connection: Connection): Promise<string[]> {
   const found = await connection.find((docker) => docker.getImage(reference).inspect());
   return Object.keys((found?.Config?.Volumes as Record<string, unknown> | null | undefined) ?? {});
@@ -53,7 +56,7 @@ export const hostImageName = 'carrel-host';
 const recentMs = 60_000;
 const recent = new WeakMap<Connection, { readonly until: number; readonly image: Promise<string> }>();
 
-/** Programs come and go on the host, but not at every start. */
+/** Cached: the host's programs change, but not at every start. */
 function recentHostImage(connection: Connection, folder: string): Promise<string> {
   const known = recent.get(connection);
   if (known && Date.now() < known.until) return known.image;
@@ -63,12 +66,12 @@ function recentHostImage(connection: Connection, folder: string): Promise<string
   return image;
 }
 
-/** It is no longer there, whoever took it. */
+/** Call it when the image is gone. */
 export function forgetHostImage(connection: Connection): void {
   recent.delete(connection);
 }
 
-/** A place for one: runc gives a tmpfs the mode of what it is mounted on. */
+/** A mount point: runc gives a tmpfs the mode of the folder it is mounted on. */
 const temporary: Mount = { kind: 'tmpfs', target: '/tmp', sizeBytes: 0, mode: 0o1777 };
 
 async function hostImage(connection: Connection, folder: string): Promise<string> {
@@ -90,8 +93,8 @@ async function hostImage(connection: Connection, folder: string): Promise<string
 }
 
 /**
- * The Docker Engine mounts its init at /sbin/docker-init, which would be covered if that were a link into the host's
- * programs. So it is a folder, of links to each of them.
+ * The Docker Engine mounts its init at /sbin/docker-init. If /sbin were a link into the host's programs, the mount
+ * would be hidden, so it is a folder of links to each program.
  */
 function makeRoomForInit(root: string): void {
   const sbin = join(root, 'sbin');
@@ -103,7 +106,7 @@ function makeRoomForInit(root: string): void {
   for (const name of names) symlinkSync(join('..', target, name), join(sbin, name));
 }
 
-/** Of names, kinds, modes and contents. */
+/** A digest of names, types, modes and contents. */
 function digestOf(root: string): string {
   const hash = createHash('sha256');
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();

@@ -1,4 +1,4 @@
-/** Folders and files of the host that are to be mounted, looked at before the Docker Engine gets their names. */
+/** Checks folders and files of the host before the Docker Engine gets their paths. */
 import { chownSync, closeSync, fstatSync, readdirSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
 import { type IdMapping, insideId, outsideId, readIdMap } from '../../lib/id-map.ts';
@@ -8,13 +8,13 @@ import { eachPlainFile, openSource } from '../local/source.ts';
 import type { Owner } from './identity.ts';
 import type { View } from './view.ts';
 
-/** Where the engine finds what is to be mounted, or what an overlay lies on and keeps its changes in. By number. */
+/** The paths at which the engine finds the sources of mounts and the layers of overlays, by the index of the mount. */
 export interface Sources {
   source(index: number): string;
   changes(index: number): string;
 }
 
-/** By the paths that they have, where nothing can be shown to the engine: checked, and given to agent by number. */
+/** The original paths, where nothing can be shown to the engine: checked, and given to agent by changing the owner. */
 export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMaps, view: View): Sources {
   const sources = mounts.map((mount) => (mount.kind === 'tmpfs' ? '' : view(checked(mount, agent, maps))));
   return {
@@ -34,7 +34,7 @@ function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: I
   return source;
 }
 
-/** Numbers of users and groups are ours inside of these, and the host's outside. */
+/** Ids of users and groups: inside of these ranges they are the daemon's, outside the host's. */
 export interface IdMaps {
   readonly uids: readonly IdMapping[];
   readonly gids: readonly IdMapping[];
@@ -48,12 +48,12 @@ export function ownerOf(path: string, maps: IdMaps): Owner {
   return withSource(path, (fd) => onHost(fstatSync(fd), maps));
 }
 
-/** Where we are root in a user namespace only, the host has other numbers than we. */
+/** Translates ids to those of the host, for a daemon that is root in a user namespace only. */
 export function onHost({ uid, gid }: Owner, { uids, gids }: IdMaps): Owner {
   return { uid: outsideId(uids, uid) ?? uid, gid: outsideId(gids, gid) ?? gid };
 }
 
-/** `owner` is by the host's numbers. */
+/** `owner` has ids of the host. */
 export function giveTo(path: string, owner: Owner, maps: IdMaps): void {
   withSource(path, (fd) => give(fd, path, owner, maps));
 }
@@ -81,7 +81,7 @@ export function isEmpty(path: string): boolean {
   return withSource(path, (fd) => readdirSync(`/proc/self/fd/${fd}`).length === 0);
 }
 
-/** Fails when it is not there, or a link leads to it. */
+/** Throws when it does not exist or its path contains a link. */
 function checkSource(path: string): void {
   withSource(path, () => {});
 }

@@ -22,18 +22,18 @@ function specOf(launch: Partial<Launch> = {}, input: Partial<SpecInput> = {}) {
   } as SpecInput);
 }
 
-/** Whatever a sandbox could be let out by; none of it may ever be told to the Docker Engine. */
+/** Options that would weaken the isolation; none of them may be sent to the Docker Engine. */
 const doors = [
   ...['Privileged', 'CapAdd', 'Devices', 'DeviceRequests', 'DeviceCgroupRules', 'PidMode', 'UTSMode', 'UsernsMode'],
   ...['Binds', 'VolumesFrom', 'Links', 'PortBindings', 'PublishAllPorts', 'GroupAdd', 'Sysctls', 'CgroupParent'],
 ];
 
 describe('a container', () => {
-  it.each(doors)('is told nothing of %s', (door) => {
+  it.each(doors)('is created without %s', (door) => {
     expect(specOf().HostConfig).not.toHaveProperty(door);
   });
 
-  it('is agent, without privileges, network and ways to either', () => {
+  it('runs as agent, without privileges and without network', () => {
     const { HostConfig, User, NetworkDisabled } = specOf();
     expect([User, NetworkDisabled]).toEqual(['4321:4321', true]);
     expect(HostConfig).toMatchObject({
@@ -47,15 +47,15 @@ describe('a container', () => {
     expect(HostConfig!.SecurityOpt).toEqual(['no-new-privileges:true', 'seccomp={}']);
   });
 
-  it.each(['runc', 'crun', 'runsc'])('under %s is filtered by our own list', (runtime) => {
+  it.each(['runc', 'crun', 'runsc'])('under %s uses our seccomp filter', (runtime) => {
     expect(specOf({}, { runtime }).HostConfig!.SecurityOpt).toHaveLength(2);
   });
 
-  it('under sysbox-runc has the filter that that makes of the default one', () => {
+  it('under sysbox-runc uses the filter that sysbox-runc derives from the default one', () => {
     expect(specOf({}, { runtime: 'sysbox-runc' }).HostConfig!.SecurityOpt).toEqual(['no-new-privileges:true']);
   });
 
-  it('ignores what the image would start, check and listen on', () => {
+  it('ignores the entry point, health check and ports of the image', () => {
     const { Entrypoint, Cmd, Healthcheck } = specOf({ command: ['echo', 'x'] });
     expect([Entrypoint, Cmd, Healthcheck]).toEqual([['echo', 'x'], [], { Test: ['NONE'] }]);
   });

@@ -1,6 +1,6 @@
 /**
- * What the Docker Engine is asked to create, from plain data. Pure. Whatever would weaken a sandbox has no place in its
- * input: privileges, namespaces of the host, devices, the engine's own socket.
+ * The request to create a container, from plain data. Pure. Its input has no field for anything that would weaken a
+ * sandbox: privileges, namespaces of the host, devices, the engine's socket.
  */
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Launch, LogLimits } from '../engine.ts';
@@ -18,7 +18,7 @@ export interface SpecInput extends DockerMounts {
   readonly identity: Identity;
   readonly facts: Pick<Facts, 'enforced' | 'logDriver'>;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of system calls. */
+  /** The seccomp filter. */
   readonly filter: string;
   readonly log: LogLimits;
 }
@@ -34,7 +34,7 @@ export function containerSpec(input: SpecInput): ContainerCreateOptions {
     Labels: { ...input.labels },
     Hostname: launch.hostname.slice(0, 63),
     User: `${identity.inside.uid}:${identity.inside.gid}`,
-    // As the entry point, so that an image's own does not come before it.
+    // Set as entry point, so that the image's own entry point is not used.
     Entrypoint: launch.command.length === 0 ? ['sleep', 'infinity'] : [...launch.command],
     Cmd: [],
     Env: environment(launch.env),
@@ -42,7 +42,7 @@ export function containerSpec(input: SpecInput): ContainerCreateOptions {
     Healthcheck: { Test: ['NONE'] },
     Tty: launch.terminal !== null,
     OpenStdin: launch.stdin || launch.terminal !== null,
-    // With a client from the start, its end of input is the command's; a terminal has none.
+    // With a client from the start, the end of the client's input is the end of the command's; a terminal has none.
     StdinOnce: launch.console && launch.terminal === null,
     NetworkDisabled: true,
     HostConfig: hostConfig(input),
@@ -78,12 +78,12 @@ function hostConfig(input: SpecInput): NonNullable<ContainerCreateOptions['HostC
   } as NonNullable<ContainerCreateOptions['HostConfig']>;
 }
 
-/** Narrower than the engine's own; sysbox-runc makes its own of that one. */
+/** Narrower than the engine's default; sysbox-runc derives its own from the default. */
 function filterFor({ runtime, filter }: SpecInput): string[] {
   return runtime === sysbox ? [] : [`seccomp=${filter}`];
 }
 
-/** The engine shows all of /sys, read-only. */
+/** The engine mounts all of /sys, read-only. */
 const maskedSystem = [
   '/sys/class',
   '/sys/dev/block',

@@ -1,8 +1,9 @@
 /**
- * What a container is to have, in the eyes of the Docker Engine. That opens what it mounts by path, in a mount namespace of
- * its own, and shifts no owners. So everything is bound on our own stage first, opened without passing through a link and
- * with its owner shown as agent, and the whole is copied to a folder of ours in the engine's namespace, for the moment in
- * which the container starts. It keeps what it got; where the copy is missing, its paths lead nowhere and nothing starts.
+ * The stage: the mounts of a container, as the Docker Engine sees them. The engine opens sources by path, in its own
+ * mount namespace, and does not map owners. So every source is first bound on the daemon's stage, opened without
+ * following links and with its owner mapped to agent. The whole is copied to a folder in the engine's mount namespace
+ * for the moment in which the container starts. The container keeps its mounts; without the copy its paths lead nowhere
+ * and it cannot start.
  */
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +19,10 @@ import { openStage, setStage } from '../local/stage.ts';
 import { noEngine } from './connection.ts';
 import type { Sources } from './source.ts';
 
-/** The engines themselves, and who listens for them until they are needed. */
+/** The engines, and the process that listens on their behalf until they are needed. */
 const engines = ['dockerd', 'podman', 'systemd'];
 
-/** By the number of the mount. */
+/** By the index of the mount. */
 export type Layered = (index: number) => boolean;
 
 export class Stage {
@@ -42,7 +43,7 @@ export class Stage {
     return engineAt(this.#socketPath, this.#folder);
   }
 
-  /** `layered`: overlays are mounted here already, rather than by the engine from their layers. */
+  /** `layered`: whether an overlay is mounted here already, instead of by the engine from its layers. */
   async show(id: string, mounts: readonly Mount[], agent: Ids, layered: Layered): Promise<Sources> {
     openStage();
     const target = this.#place(id);
@@ -63,7 +64,7 @@ export class Stage {
     return existsSync(this.#place(id));
   }
 
-  /** Never what is mounted there, only the place: from a folder that is not empty it is not removed. */
+  /** Removes only the mount point, never what is mounted there: rmdir fails on a folder that is not empty. */
   hide(id: string): void {
     const place = this.#place(id);
     if (!existsSync(place)) return;
@@ -72,7 +73,7 @@ export class Stage {
     rmdirSync(place);
   }
 
-  /** False: there is none. One that dies meanwhile is none either, and takes its mounts along. */
+  /** False: there is no engine process. One that dies meanwhile takes its mounts with it. */
   #inEngine(work: (engine: number) => void): boolean {
     const engine = this.#engine();
     if (engine === null) return false;
@@ -90,7 +91,7 @@ export class Stage {
   }
 }
 
-/** Needs root of the machine, and an engine that runs beside us and sees this folder of ours as we do. */
+/** Needs real root, and an engine on this machine that sees the same folder. */
 export function canShow(socketPath: string, folder: string): boolean {
   return !readIdSpace().rootless && engineAt(socketPath, folder) !== null;
 }
@@ -102,7 +103,7 @@ function engineAt(socketPath: string, folder: string): number | null {
     const [here, there] = [statSync(folder), statSync(`/proc/${pid}/root${folder}`)];
     return here.dev === there.dev && here.ino === there.ino ? pid : null;
   } catch {
-    // Not there, or not for us to see, ignoring: whoever asks it something learns more.
+    // The process is gone or not visible, ignoring: the next request to the engine reports more.
     return null;
   }
 }
@@ -121,7 +122,7 @@ async function putOn(folder: string, index: number, mount: Mount, agent: Ids, la
   await bindSource({ ...bound, source: mount.folder, readonly: false }, join(folder, changesOf(index)), owners);
 }
 
-/** The engine takes an outer mount with all that is in it. */
+/** The engine mounts an outer source together with the mounts inside it. */
 function nestOn(folder: string, mounts: readonly Mount[], agent: Ids): void {
   const outer = outerMounts(mounts);
   const root = (index: number) => join(folder, nameOf(index));

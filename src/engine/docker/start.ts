@@ -1,4 +1,4 @@
-/** From a Launch to a container that waits to be started. Says which. */
+/** Creates a container from a Launch, without starting it. Returns its id. */
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ export async function create(context: Context, launch: Launch): Promise<string> 
     maps,
     view,
     userMarks: context.rootless,
-    // Podman leaves them aside.
+    // Podman ignores them.
     imageVolumes: isPodman ? [] : root.volumes,
     volumeName: (index) => volumeName(installation, launch.id, index, start),
     labels: own,
@@ -95,10 +95,10 @@ function podmanFiles(context: Context, id: string): PodmanInput {
   return { filterPath: context.filterFile(), logPath: join(context.run(id), logName), log: context.log };
 }
 
-/** Beside us, the engine sees what we see. */
+/** An engine on the same machine uses the same paths. */
 const same: View = (path) => path;
 
-/** To Podman that is an error of its own. */
+/** Podman reports that as a server error. */
 function isAbsent(error: unknown): boolean {
   return statusOf(error) === 404 || /image not known/.test((error as Error).message);
 }
@@ -128,7 +128,10 @@ function chooseRuntime(asked: string | null, facts: Facts): string {
   });
 }
 
-/** Limits that are not enforced; refused when demanded, and when held by a disk image that this engine does not see. */
+/**
+ * The limits that are not enforced. It refuses when one is demanded, or enforced by a disk image that this engine does
+ * not see.
+ */
 function advisoryLimits({ enforced }: Facts, { limits, held, demanded }: Launch, shows: boolean): (keyof Limits)[] {
   const all = Object.keys(limits) as (keyof Limits)[];
   const advisory = all.filter((key) => !enforced.includes(key) && !(shows && held.includes(key)));

@@ -8,7 +8,7 @@ interface EngineStats {
   readonly pids_stats?: { readonly current?: number };
 }
 
-/** One look; without `one-shot` the engine would take two, a second apart. */
+/** One sample; without `one-shot` the engine takes two, a second apart. */
 export async function readStats(connection: Connection, container: string): Promise<Stats> {
   const options = { stream: false, 'one-shot': true } as const;
   const found = await connection.find((docker) => docker.getContainer(container).stats(options));
@@ -17,7 +17,7 @@ export async function readStats(connection: Connection, container: string): Prom
   if (!cpuNanos || memory_stats?.usage === undefined) {
     throw new Fault('unsupported', 'this sandbox has no control group to measure');
   }
-  // Pages that the kernel can take back at any time do not count.
+  // Pages that the kernel can reclaim at any time do not count.
   const idle = memory_stats.stats?.total_inactive_file ?? memory_stats.stats?.inactive_file ?? 0;
   return {
     cpuSeconds: cpuNanos / 1e9,

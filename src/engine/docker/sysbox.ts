@@ -1,7 +1,7 @@
 /**
- * What sysbox-runc, which somebody has to ask for by name, does in its own way. Its containers are always in a user
- * namespace, over ids that /etc/subuid lends it unless the Docker Engine says which. And it takes no filter of system
- * calls but its own, which keeps nobody from making set-user-id files.
+ * The differences of sysbox-runc, which is used only when asked for by name. Its containers are always in a user
+ * namespace, with ids from /etc/subuid unless the Docker Engine maps ids itself. It takes no seccomp filter but its
+ * own, which does not prevent set-user-id files.
  */
 import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
@@ -10,7 +10,7 @@ import type { Facts } from './facts.ts';
 
 export const sysbox = 'sysbox-runc';
 
-/** All its containers have the first ids of what it is lent. */
+/** All its containers have the first ids of that range. */
 export function sysboxShift({ shift }: Pick<Facts, 'shift'>): NonNullable<Facts['shift']> {
   return shift ?? { uid: lent('/etc/subuid'), gid: lent('/etc/subgid') };
 }
@@ -23,7 +23,7 @@ function lent(path: string): number {
   });
 }
 
-/** Files made there belong to the owner of the folder, so with that bit they would run as that owner. */
+/** Files made there belong to the owner of the folder, so a set-user-id file would run as that owner. */
 export function refuseOwnersFolders(mounts: readonly Mount[]): void {
   const bound = mounts.find((mount) => mount.kind === 'bind' && !mount.readonly && mount.mapOwner && !mount.volume);
   if (bound?.kind !== 'bind') return;

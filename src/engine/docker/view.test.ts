@@ -19,20 +19,23 @@ describe('a daemon in a container', () => {
     ['/data/home/x', '/var/lib/docker/volumes/carrel/_data/home/x'],
     ['/data/projects/one', '/home/ann/projects/one'],
     ['/data/projects-too', '/var/lib/docker/volumes/carrel/_data/projects-too'],
-  ])('has %s of the engine as %s, by the innermost of its mounts', (here, there) => {
+  ])('has %s of the engine as %s, by its innermost mount', (here, there) => {
     expect(view(here)).toBe(there);
   });
 
-  it.each(['/', '/database', '/usr', '/run'])('has no name for %s, which is its own', (path) => {
-    expect(() => view(path)).toThrow(`does not see ${path}`);
-  });
+  it.each(['/', '/database', '/usr', '/run'])(
+    'has no path of the engine for %s, which is inside its container',
+    (path) => {
+      expect(() => view(path)).toThrow(`does not see ${path}`);
+    },
+  );
 
-  it('that has the whole machine under one name sees everything through it', () => {
+  it('that mounts the whole machine sees everything through that mount', () => {
     expect(viewThrough([{ here: '/', there: '/srv/root' }])('/usr')).toBe('/srv/root/usr');
   });
 });
 
-it('of an engine that dies while it shows what it sees is not known', async () => {
+it('has no view when the engine dies during the check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-view-'));
   const server = createServer((request, response) => {
     response.writeHead(request.method === 'POST' ? 201 : 200).flushHeaders();

@@ -1,7 +1,7 @@
 /**
- * How the Docker Engine sees our folders. Beside us it sees them under the same paths. When we are in a container ourselves
- * and talk to the engine that made it, our paths mean nothing to it: then what is mounted into our container is known to
- * it under other names, and the rest not at all. Which of them is so is not believed but tried, with a file of ours.
+ * How the Docker Engine sees the daemon's folders. An engine on the same machine sees the same paths. When the daemon
+ * runs in a container of that engine, the engine knows only what is mounted into that container, under other paths. The
+ * daemon finds out which of the two is the case by a trial with a file of its own.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,47 +13,47 @@ import { readIfThere } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Connection, statusOf } from './connection.ts';
 
-/** One of our paths as the engine has it. Throws where it has none. */
+/** A path of the daemon as the engine knows it. Throws where the engine has none. */
 export type View = (path: string) => string;
 
-/** A place here, and the same place there. */
-export interface Place {
+/** A folder of the daemon, and the same folder of the engine. */
+export interface SharedFolder {
   readonly here: string;
   readonly there: string;
 }
 
 export interface ViewInput {
   readonly connection: Connection;
-  /** Any; nothing of it runs. */
+  /** Any image; nothing of it runs. */
   readonly image: string;
-  /** Of ours, which the engine has to see. */
+  /** A folder of the daemon that the engine must see. */
   readonly folder: string;
   readonly installation: string;
 }
 
 export async function findView(input: ViewInput): Promise<View> {
   if (await sees(input, (path) => path)) return (path) => path;
-  for (const places of await placesOfOurContainer(input.connection)) {
-    const view = viewThrough(places);
+  for (const folders of await foldersOfOwnContainer(input.connection)) {
+    const view = viewThrough(folders);
     if (await sees(input, view)) return view;
   }
   throw unseen(input.folder);
 }
 
-/** The innermost place decides. */
-export function viewThrough(places: readonly Place[]): View {
-  const innermost = [...places].sort((one, other) => other.here.length - one.here.length);
+/** The innermost shared folder decides. */
+export function viewThrough(folders: readonly SharedFolder[]): View {
+  const innermost = [...folders].sort((one, other) => other.here.length - one.here.length);
   return (path) => {
-    const place = innermost.find(({ here }) => path === here || path.startsWith(here === '/' ? here : `${here}/`));
-    if (!place) throw unseen(path);
-    return join(place.there, path.slice(place.here.length));
+    const folder = innermost.find(({ here }) => path === here || path.startsWith(here === '/' ? here : `${here}/`));
+    if (!folder) throw unseen(path);
+    return join(folder.there, path.slice(folder.here.length));
   };
 }
 
-/** One small file and its header; an engine may answer with anything. */
+/** One small file and its header; a wrong engine may answer with anything. */
 const maxArchiveBytes = 64 * 1024;
 
-/** Creates a container with the folder in it, which is never started, and reads from it what we just wrote. */
+/** Creates a container with the folder mounted, never starts it, and reads the file from it that was just written. */
 async function sees({ connection, image, folder, installation }: ViewInput, view: View): Promise<boolean> {
   const token = randomBytes(16).toString('hex');
   const file = join(folder, `view-${token}`);
@@ -68,7 +68,7 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
     const archive = await connection.stream(`/containers/${name}/archive`, { path });
     return (await firstBytes(archive, maxArchiveBytes)).includes(token);
   } catch (error) {
-    // It has no such path, or another file under that name.
+    // It has no such path, or another file at that path.
     if (error instanceof Fault && (error.code === 'unsupported' || statusOf(error) !== null)) return false;
     throw connection.brokeOff(error);
   } finally {
@@ -77,21 +77,24 @@ async function sees({ connection, image, folder, installation }: ViewInput, view
   }
 }
 
-/** What each container that may be ours has mounted; none where we are in no container of this engine. */
-async function placesOfOurContainer(connection: Connection): Promise<Place[][]> {
+/**
+ * The mounts of each container that may be the daemon's own; none where the daemon is not in a container of this
+ * engine.
+ */
+async function foldersOfOwnContainer(connection: Connection): Promise<SharedFolder[][]> {
   const found = await Promise.all(
     containersNamedHere().map((id) => connection.find((docker) => docker.getContainer(id).inspect())),
   );
   return found.flatMap((container) => {
     const mounts = (container?.Mounts ?? []) as { readonly Source?: string; readonly Destination: string }[];
-    const places = mounts.flatMap(({ Source, Destination }) =>
+    const folders = mounts.flatMap(({ Source, Destination }) =>
       Source?.startsWith('/') ? [{ here: Destination, there: Source }] : [],
     );
-    return places.length > 0 ? [places] : [];
+    return folders.length > 0 ? [folders] : [];
   });
 }
 
-/** The engine puts files of its own into every container, and names it after itself unless told otherwise. */
+/** The engine mounts its own files into every container, and by default uses the container's id as host name. */
 function containersNamedHere(): string[] {
   const texts = ['/proc/self/mountinfo', '/proc/self/cgroup'].map((path) => readIfThere(path) ?? '');
   const ids = texts.flatMap((text) => text.match(/\b[0-9a-f]{64}\b/g) ?? []);
