@@ -43,7 +43,7 @@ async function runToEnd(engine: Engine, launch: Launch): Promise<Fault | null> {
 }
 
 function ended(exitCode: number): Fault {
-  return new Fault('unavailable', `a trial that only has to end well ended with ${exitCode}`);
+  return new Fault('unavailable', `a trial sandbox that runs only true ended with ${exitCode}`);
 }
 
 function trialLaunch(root: Root): Launch {

@@ -11,7 +11,7 @@ import { Fault } from '../../model/fault.ts';
 export function hostProcess({ Id, State }: Pick<ContainerInspectInfo, 'Id' | 'State'>): ProcessRef {
   const found = State.Pid > 0 ? processRef(State.Pid) : null;
   if (found && readIfThere(`/proc/${State.Pid}/cgroup`)?.includes(Id)) return found;
-  throw new Fault('unsupported', 'the processes of this Docker Engine are not to be seen from here', {
-    hint: 'A sandbox gets a network only from an engine on this very machine; or use --engine local.',
+  throw new Fault('unsupported', 'the processes of this Docker Engine are not visible from here', {
+    hint: 'A sandbox gets a network only from an engine on the same machine; or use --engine local.',
   });
 }

@@ -124,7 +124,7 @@ export class DockerImages {
   async requireBuilder(): Promise<void> {
     const { product } = await askFacts(this.#connection);
     if (product !== 'Podman') return;
-    throw new Fault('unsupported', 'no images are built with Podman from here', {
+    throw new Fault('unsupported', 'Carrel does not build images with Podman', {
       hint: 'Build one with podman build, name it in images of config.yaml, and use it with --image.',
     });
   }

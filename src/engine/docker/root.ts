@@ -40,7 +40,7 @@ export async function rootOf(root: Root, connection: Connection, folder: string)
   if (root.kind === 'host') {
     return { image: await recentHostImage(connection, folder), mounts: hostProgramMounts(), volumes: [] };
   }
-  throw new Fault('unsupported', 'a Docker Engine makes no sandboxes of a folder', {
+  throw new Fault('unsupported', 'a Docker Engine cannot use a folder as root filesystem', {
     hint: 'Make an image of it with docker import, or use the embedded engine: --engine local.',
   });
 }

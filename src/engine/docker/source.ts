@@ -96,7 +96,7 @@ function withSource<T>(path: string, look: (fd: number) => T): T {
 }
 
 function notGiven(path: string, { uid }: Owner, cause?: unknown): Fault {
-  return new Fault('unsupported', `${path} cannot be given to uid ${uid}, as whom the container is to run`, {
+  return new Fault('unsupported', `${path} cannot be given to uid ${uid}, which the container runs as`, {
     cause,
     hint: 'Run the daemon as root, or use the embedded engine: --engine local.',
   });

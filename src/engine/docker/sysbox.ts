@@ -18,7 +18,7 @@ export function sysboxShift({ shift }: Pick<Facts, 'shift'>): NonNullable<Facts[
 function lent(path: string): number {
   const first = /^sysbox:(\d+):\d+$/m.exec(readIfThere(path) ?? '')?.[1];
   if (first !== undefined) return Number(first);
-  throw new Fault('unsupported', `${sysbox} is lent no ids: ${path} has no line for the user sysbox`, {
+  throw new Fault('unsupported', `${sysbox} has no ids: ${path} has no line for the user sysbox`, {
     hint: 'Start sysbox-mgr, which writes it; or leave --runtime out.',
   });
 }

@@ -1,8 +1,8 @@
 /**
- * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the parent is ours to make; an
- * ordinary user needs a group that was delegated to them. The next daemon, wherever it is started, moves into that of
- * the last one, where its sandboxes are. Where there is none, a resource limit holds the number of processes and the other
- * limits are advisory.
+ * The control groups of one installation: `PARENT/<sandbox id>` in every hierarchy. As root the daemon makes the parent
+ * itself; an ordinary user needs a delegated group. The next daemon, wherever it is started, moves into the group of
+ * the last one, where its sandboxes are. Without a group, a resource limit enforces the number of processes and the
+ * other limits are advisory.
  */
 import {
   accessSync,
@@ -23,20 +23,20 @@ import type { Limits } from '../../model/limits.ts';
 import type { Stats } from '../engine.ts';
 
 export const mountPoint = '/sys/fs/cgroup';
-/** The unified half of a hybrid set-up, which the daemon covers with a tmpfs because crun refuses hybrids. */
+/** The unified half of a hybrid set-up. The daemon covers it with a tmpfs, because crun refuses hybrids. */
 export const hiddenHierarchy = 'unified';
 
 export interface Cgroups {
   readonly version: 1 | 2;
-  /** The path below each hierarchy's root, or null: no groups for us. */
+  /** The path below the root of each hierarchy; null: no groups can be made. */
   readonly parent: string | null;
-  /** What a group of ours limits. */
+  /** The limits that a group enforces. */
   readonly byGroup: readonly (keyof Limits)[];
-  /** That, and what is limited in other ways. */
+  /** Those, and limits that are enforced in other ways. */
   readonly enforced: readonly (keyof Limits)[];
 }
 
-/** `note`: where the group that was delegated to an ordinary user is remembered. */
+/** `note`: the file that remembers the group that was delegated to an ordinary user. */
 export function detectCgroups(installation: string, rootless: boolean, note: string): Cgroups {
   const version = existsSync(join(mountPoint, 'cgroup.controllers')) ? 2 : 1;
   const base = rootless ? delegatedBase(version, note) : '/';
@@ -51,7 +51,7 @@ function controllersV1(): string[] {
   return [...readdirSync(mountPoint), ...(swap ? ['swap'] : [])];
 }
 
-/** Those we may lend to groups of ours. Swap is a part of memory, where the kernel counts it. */
+/** Controllers that can be enabled for child groups. Swap is a part of memory, where the kernel counts it. */
 function controllersV2(folder: string): string[] {
   const names = (readIfThere(join(folder, 'cgroup.controllers')) ?? '').trim().split(/\s+/);
   return [...names, ...(names.includes('memory') && existsSync('/proc/swaps') ? ['swap'] : [])];
@@ -70,7 +70,7 @@ function limitsOf(controllers: readonly string[]): (keyof Limits)[] {
 
 const leafName = 'carrel-daemon';
 
-/** In version 1 nobody but real root may move processes of other ids. */
+/** In version 1 only real root may move processes of other ids. */
 function delegatedBase(version: 1 | 2, note: string): string | null {
   if (version === 1) return null;
   const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? null;
@@ -90,7 +90,10 @@ function canWrite(folder: string): boolean {
   }
 }
 
-/** In the unified hierarchy a group with processes cannot lend controllers to children, so they and we are in a leaf. */
+/**
+ * In the unified hierarchy a group with processes cannot enable controllers for its children, so the daemon and the
+ * other processes move into a leaf.
+ */
 function makeRoom(path: string): boolean {
   try {
     const folder = join(mountPoint, path);
@@ -110,8 +113,8 @@ function makeRoom(path: string): boolean {
 let moving = false;
 
 /**
- * Whoever moves a process into a group waits some milliseconds for the kernel, unless somebody has moved one just before.
- * So we move ourselves to where we are as soon as we know that a runtime is about to move a process, and wait beside it.
+ * Moving a process into a group waits some milliseconds for the kernel, unless a process was moved just before. So the
+ * daemon moves itself to its own group as soon as a runtime is about to move a process, and waits in parallel.
  */
 export function expectMove(cgroups: Cgroups): void {
   if (cgroups.parent === null || moving) return;
@@ -119,7 +122,7 @@ export function expectMove(cgroups: Cgroups): void {
   if (own === null) return;
   moving = true;
   writeFile(join(mountPoint, own[1] ?? '', own[2]!, 'cgroup.procs'), '0', { flag: 'r+' }, () => {
-    // Where it cannot be done the runtime waits itself, ignoring.
+    // Where that fails the runtime waits itself, ignoring.
     moving = false;
   });
 }
@@ -139,7 +142,7 @@ function folders(cgroups: Cgroups, path: string): string[] {
   return controllers.map((controller) => join(mountPoint, controller, path));
 }
 
-/** Ids with a group of their own, wanted or not. */
+/** Ids with a group, orphans included. */
 export function groupIds(cgroups: Cgroups): string[] {
   if (cgroups.parent === null) return [];
   const names = folders(cgroups, cgroups.parent).flatMap(subfolders);
@@ -151,7 +154,7 @@ export function hasGroup(cgroups: Cgroups, id: string): boolean {
   return parent !== null && folders(cgroups, join(parent, id)).some((folder) => existsSync(folder));
 }
 
-/** Of a group that goes while it is looked at, none. */
+/** Empty for a group that is removed meanwhile. */
 function subfolders(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -163,7 +166,7 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** What still runs in it ends: where all records of a sandbox are gone, nothing else knows of its processes. */
+/** Kills what still runs in it: when all records of a sandbox are gone, only its group leads to its processes. */
 export function removeGroup(cgroups: Cgroups, id: string): void {
   if (cgroups.parent === null) return;
   for (const folder of folders(cgroups, join(cgroups.parent, id)).filter((one) => existsSync(one))) {
@@ -188,14 +191,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The parent goes when the last sandbox has gone. Nothing may be about to make a group in it. */
+/** Removes the parent after the last sandbox. No runtime may be about to make a group in it. */
 export function removeParent(cgroups: Cgroups): void {
   if (cgroups.parent === null || hasGroups(cgroups, cgroups.parent)) return;
   for (const folder of folders(cgroups, cgroups.parent)) removeEmpty(folder);
   if (cgroups.version === 1) removeEmpty(join(mountPoint, hiddenHierarchy, cgroups.parent));
 }
 
-/** A group has as many links as groups in it, and two. */
+/** A group has two links, and one for each group in it. */
 function hasGroups(cgroups: Cgroups, path: string): boolean {
   return folders(cgroups, path).some((folder) => (statSync(folder, { throwIfNoEntry: false })?.nlink ?? 0) > 2);
 }
@@ -209,7 +212,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    // What cannot be written was not made by us either, ignoring.
+    // A group that cannot be written was not made by this daemon, ignoring.
     const isFine = ['ENOENT', 'EBUSY', 'ENOTEMPTY', 'EROFS'].some((code) => isErrno(error, code));
     if (!isFine) throw error;
   }

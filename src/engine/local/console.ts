@@ -1,6 +1,6 @@
 /**
  * The streams of a process that conmon keeps, over its attach socket. Packets from conmon begin with a byte that names
- * the stream; what we send goes to stdin as it is. Conmon waits for slow readers, and so does the process inside.
+ * the stream; bytes sent to it go to stdin. Conmon waits for slow readers, and so does the process inside.
  */
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ import type { Console } from '../engine.ts';
 const STDOUT = 2;
 const STDERR = 3;
 
-/** Larger than any packet conmon reads at once. */
+/** Larger than any packet of conmon. */
 const maxPacketBytes = 8 * 1024;
 
 export function attachConsole(bundle: string): Console {
@@ -49,7 +49,7 @@ export function attachConsole(bundle: string): Console {
     ended();
     input.destroy();
   });
-  // A keeper that ends while we write is an end like any other.
+  // A keeper that ends during a write counts as an end of the streams.
   socket.on('error', drained);
   input.on('error', () => {});
   socket.resume();
@@ -62,7 +62,7 @@ export function attachConsole(bundle: string): Console {
   };
 }
 
-/** By way of the open folder, since a socket's path may be no longer than 107 bytes. */
+/** Through the open folder, since the path of a socket is limited to 107 bytes. */
 function connect(bundle: string): PacketSocket {
   const folder = openSync(bundle, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -104,13 +104,13 @@ function resize(bundle: string, rows: number, columns: number): void {
   try {
     const fd = openSync(join(bundle, 'winsz'), constants.O_WRONLY | constants.O_NONBLOCK);
     try {
-      // As long as conmon reads at once: of two sizes in one read, older versions take the first twice.
+      // As long as one read of conmon: of two sizes in one read, older versions apply the first twice.
       writeSync(fd, `${`${rows} ${columns}`.padEnd(198)}\n`);
     } finally {
       closeSync(fd);
     }
   } catch (error) {
-    // Nobody reads the pipe any more: the process has ended, ignoring.
+    // The pipe has no reader: the process has ended, ignoring.
     if (!['ENXIO', 'EPIPE', 'ENOENT'].some((code) => isErrno(error, code))) throw error;
   }
 }

@@ -14,13 +14,13 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('the init of sandboxes is that of the host, also after an upgrade to one as large', () => {
+test('the init of sandboxes is updated from the host, also to one of the same size', () => {
   const [source, init] = [join(folder, 'tini-static'), join(folder, 'init')];
   writeFileSync(source, 'one', { mode: 0o755 });
   installInit({ init });
   expect(readFileSync(init, 'utf8')).toBe('one');
   writeFileSync(source, 'two');
-  // Packages bring the times at which they were built.
+  // Files of packages have the times at which they were built.
   utimesSync(source, 0, 1_700_000_000.5);
   installInit({ init });
   expect(readFileSync(init, 'utf8')).toBe('two');

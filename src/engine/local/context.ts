@@ -1,4 +1,4 @@
-/** What the parts of this engine share: facts of the installation and the machine, found once at the start. */
+/** What the files of this engine share: facts about the installation and the machine, found once at the start. */
 import {
   chmodSync,
   copyFileSync,
@@ -34,7 +34,7 @@ export interface Context {
 export interface LocalOptions {
   /** Where the engine keeps its files. */
   readonly folder: string;
-  /** Tells this installation's control groups from those of others. */
+  /** Distinguishes this installation's control groups from those of others. */
   readonly installation: string;
   readonly log?: LogLimits;
 }
@@ -48,7 +48,7 @@ export function openContext(options: LocalOptions): Context {
     layout,
     space,
     cgroups: detectCgroups(options.installation, space.rootless, join(options.folder, 'group')),
-    // Missing programs are refused when a sandbox starts; until then the doctor can say so.
+    // Missing programs are refused when a sandbox starts, so that the doctor can run without them.
     keeperPath: findProgram('conmon') ?? 'conmon',
     log,
     logs: new LogWatch(layout.runs, log.files),
@@ -56,10 +56,13 @@ export function openContext(options: LocalOptions): Context {
   };
 }
 
-/** Any of these reaps, forwards signals and exits as its child did. The static ones run on every root filesystem. */
+/**
+ * Each of these reaps processes, forwards signals and exits as its child did. The static ones run on every root
+ * filesystem.
+ */
 const initPrograms = ['tini-static', 'docker-init', 'tini', 'catatonit'];
 
-/** A copy, renewed when the host's changes. */
+/** Copies the host's init, again when it changes. */
 export function installInit({ init }: Pick<Layout, 'init'>): void {
   const source = initPrograms.map(findProgram).find((path) => path !== null);
   if (!source) return;
@@ -86,14 +89,14 @@ export function requireInit(layout: Layout): void {
   throw new Fault('unsupported', 'no init for sandboxes is installed', { hint: 'Run ./setup, or install tini.' });
 }
 
-/** What was decided at launch and is needed later by whoever finds the sandbox. */
+/** What was decided at launch and is needed when the sandbox is found again. */
 export interface LaunchNote {
   readonly runtime: string;
   readonly runtimePath: string;
   readonly advisory: readonly (keyof Limits)[];
   readonly env: Readonly<Record<string, string>>;
   readonly maxProcesses: number | null;
-  /** Something is mounted after the runtime has made it. */
+  /** Mounts are added after the runtime has created it. */
   readonly nests?: boolean;
 }
 
@@ -104,19 +107,19 @@ export function readNote(context: Context, id: string): LaunchNote | null {
   try {
     return text === null ? null : (JSON.parse(text) as LaunchNote);
   } catch {
-    // Cut short by a power cut, before anything was launched.
+    // A power cut truncated it, before anything was launched.
     return null;
   }
 }
 
 const nestedName = 'nested';
 
-/** All that the runtime was not told of is mounted. */
+/** Notes that all mounts besides the runtime's are in place. */
 export function noteNested(context: Context, id: string): void {
   writeFileSync(join(context.layout.run(id), nestedName), '', { mode: 0o600 });
 }
 
-/** A daemon may have died between the runtime's mounts and ours: then the sandbox lacks some. */
+/** The daemon may have died between the runtime's mounts and its own: then the sandbox lacks some. */
 export function lacksMounts(context: Context, id: string): boolean {
   return readNote(context, id)?.nests === true && !existsSync(join(context.layout.run(id), nestedName));
 }

@@ -1,6 +1,6 @@
 /**
- * What crun would do for every sandbox anew and need not. Where one of these does not work, crun does it as ever: that is
- * slower, and nothing else.
+ * Work that crun would repeat for every sandbox. Where a shortcut does not work, crun does the work itself, only more
+ * slowly.
  */
 import { closeSync, constants, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { bindMount } from '../../lib/sys-mount.ts';
 import { findProgram } from './runtime.ts';
 
 /**
- * Makes the program read-only in our mount namespace. What runs inside might otherwise write to it while it enters a
- * sandbox, so crun would make itself such a mount, start anew from it and take it away again, at every call.
+ * Makes crun read-only in the daemon's mount namespace. A process inside could otherwise write to it while it enters a
+ * sandbox, so crun would make such a mount, start again from it and remove it, at every call.
  */
 export function shieldCrun(): void {
   const path = findProgram('crun');
@@ -29,16 +29,16 @@ export function shieldCrun(): void {
   }
 }
 
-/** Takes milliseconds to compile and is the same for every sandbox. */
+/** The compiled filter: compiling takes milliseconds, and the result is the same for every sandbox. */
 export class CompiledFilter {
   #bytes: Buffer | null = null;
 
-  /** The filter as crun takes it instead of compiling its own. One that does not know this compiles the profile as ever. */
+  /** Passes the compiled filter to crun. A crun that does not know this annotation compiles the profile. */
   get annotations(): Readonly<Record<string, string>> {
     return this.#bytes === null ? {} : { 'run.oci.seccomp_bpf_data': this.#bytes.toString('base64') };
   }
 
-  /** From what crun keeps of a sandbox that it has compiled the filter for. */
+  /** Reads the filter from the state that crun keeps of a sandbox. */
   learn(stateFolder: string): void {
     this.#bytes ??= readBytes(join(stateFolder, 'seccomp.bpf'));
   }
@@ -56,8 +56,8 @@ function readBytes(path: string): Buffer | null {
 }
 
 /**
- * What `crun start` does, without starting crun: the command waits at a pipe, whose name says that it does. The name goes
- * last, so that a crash in between leaves something that can be done again. False where there is no such pipe.
+ * What `crun start` does, without starting crun: the command waits at a named pipe until a byte is written. The name is
+ * removed last, so that this can be repeated after a crash in between. False where there is no such pipe.
  */
 export function letGo(stateFolder: string): boolean {
   const path = join(stateFolder, 'exec.fifo');
@@ -70,7 +70,7 @@ export function letGo(stateFolder: string): boolean {
     }
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return false;
-    // Nobody waits there: it has gone already.
+    // The pipe has no reader: the command has started already.
     if (!isErrno(error, 'ENXIO') && !isErrno(error, 'EPIPE')) throw error;
   }
   crashPoint('start:let-go');

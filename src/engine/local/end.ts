@@ -1,4 +1,4 @@
-/** Ending a sandbox, and taking away everything it left in the engine. */
+/** Ends a sandbox, and removes everything it left in the engine. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,20 +31,20 @@ export async function stopProcesses(
   }
 }
 
-/** An ordinary user's daemon has no power over what was made in a user namespace that it could not join. */
+/** An ordinary user's daemon cannot signal processes in a user namespace that it could not join. */
 function signalled(init: ProcessRef, signal: NodeJS.Signals): boolean {
   try {
     return signalProcess(init, signal);
   } catch (error) {
     if (!isErrno(error, 'EPERM')) throw error;
-    throw new Fault('denied', 'the sandbox was made in a user namespace that nothing leads into any more', {
+    throw new Fault('denied', 'the sandbox is in a user namespace that the daemon cannot enter any more', {
       cause: error,
       hint: `End it as root: kill -9 ${init.pid}`,
     });
   }
 }
 
-/** Of a sandbox that has ended, only the record of its end and its log stay. */
+/** Frees everything of an ended sandbox except its exit code and its log. */
 export async function freeEnded(context: Context, id: string): Promise<void> {
   const { cgroups } = context;
   for (const runtime of runtimesHolding(context, id)) await deleteState(context, runtime, id);
@@ -61,7 +61,7 @@ export async function removeEverything(context: Context, id: string): Promise<vo
   await freeEnded(context, id);
   await endExecs(context, id);
   rmSync(layout.exit(id), { force: true });
-  // Without it nobody makes names for earlier logs while the folder goes.
+  // Without the log file no links to earlier logs are made while the folder is removed.
   rmSync(join(layout.run(id), logName), { force: true });
   if (existsSync(layout.run(id))) await removeTree(layout.run(id));
 }
@@ -83,13 +83,13 @@ async function deleteState(context: Context, runtime: string, id: string): Promi
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Known to have been there, and gone: with the first process of a pid namespace all others in it are. */
+/** Its first process existed and is gone: then all processes of its pid namespace are gone. */
 function hasEndedFor(context: Context, id: string): boolean {
   const pid = pidOf(context, id);
   return pid > 0 && processRef(pid) === null;
 }
 
-/** All that `crun delete` does then, besides the control group, without starting crun. */
+/** What `crun delete` does in this case, except for the control group, without starting crun. */
 async function forgetEnded(states: string, id: string): Promise<void> {
   await removeTree(join(states, id));
 }
@@ -99,14 +99,14 @@ async function endKeeper(context: Context, id: string): Promise<void> {
   if (keeper) await endSoon(keeper, 'the keeper of the sandbox');
 }
 
-/** Commands that were brought in have ended with it; who brought them, and kept their terminals, does so a moment later. */
+/** Execs have ended with the sandbox; the processes that started them and kept their terminals end a moment later. */
 async function endExecs(context: Context, id: string): Promise<void> {
   const folder = join(context.layout.run(id), 'exec');
   if (!existsSync(folder) || readdirSync(folder).length === 0) return;
   const isExec = (args: readonly string[]) => args.includes(id) && args.some((arg) => arg.startsWith(`${folder}/`));
   const found = allProcesses().filter((pid) => isExec(argsOf(pid)));
   const living = found.map(processRef).filter((one) => one !== null);
-  await Promise.all(living.map((one) => endSoon(one, 'a command that was sent into the sandbox')));
+  await Promise.all(living.map((one) => endSoon(one, 'an exec in the sandbox')));
 }
 
 async function endSoon(one: ProcessRef, what: string): Promise<void> {

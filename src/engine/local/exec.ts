@@ -1,6 +1,6 @@
 /**
- * A further process in a live sandbox. Without a terminal the runtime runs as our child with plain pipes: nothing is
- * faster, and its streams keep their pace. With a terminal conmon holds it, as it does the sandbox's own command.
+ * Runs another process in a running sandbox. Without a terminal the runtime is a child of the daemon with plain pipes,
+ * which is the fastest way and has back-pressure. With a terminal conmon keeps it, like the sandbox's command.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
   const child = asEndedFirst(() => spawn(tools.runtimePath, args, { stdio: inner, env, ...withoutGroups() }));
   for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
-  // What the process does not read is lost with it, ignoring.
+  // Input that the process does not read is lost with it, ignoring.
   stdin.on('error', () => {});
   const exited = exitOf(child, folder, [stdout, stderr]).finally(() =>
     rmSync(folder, { recursive: true, force: true }),
@@ -81,7 +81,10 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
 
 const scoreOf = (process: number | 'self') => `/proc/${process}/oom_score_adj`;
 
-/** crun leaves a further process as it is itself, and then the kernel would end the sandbox's init in its stead. */
+/**
+ * crun leaves the score of an exec unchanged, and then the kernel would kill the sandbox's init instead when memory
+ * runs out.
+ */
 function asEndedFirst(begin: () => ChildProcess): ChildProcess {
   const before = readFileSync(scoreOf('self'), 'utf8');
   writeFileSync(scoreOf('self'), String(oomScoreAdj));
@@ -92,16 +95,16 @@ function asEndedFirst(begin: () => ChildProcess): ChildProcess {
   }
 }
 
-/** conmon gives what it starts a score of its own. */
+/** conmon sets its own score for what it starts. */
 function endFirst(pid: number): void {
   try {
     writeFileSync(scoreOf(pid), String(oomScoreAdj));
   } catch {
-    // It has ended, or is a program that nobody may read, ignoring.
+    // It has ended, or is not dumpable, ignoring.
   }
 }
 
-/** Of a command that could not be started the runtime has said why on stderr. */
+/** For a command that could not be started the runtime has written the reason to stderr. */
 async function exitOf(child: ChildProcess, folder: string, streams: readonly Readable[]): Promise<Exit> {
   const ends = streams.map((stream) => finished(stream, { writable: false }).catch(() => {}));
   const exitCode = await new Promise<number>((resolve, reject) => {
@@ -112,7 +115,10 @@ async function exitOf(child: ChildProcess, folder: string, streams: readonly Rea
   return exitFrom(existsSync(join(folder, 'pid')) ? exitCode : notStarted);
 }
 
-/** Ends for a process inside, and ours. Anybody may open theirs again by name, as programs do with /dev/stderr. */
+/**
+ * Pipes between a process inside and the daemon. Inside they can be opened again by name, as programs do with
+ * /dev/stderr.
+ */
 function openPipes() {
   const [[stdinRead, stdinWrite], [stdoutRead, stdoutWrite], [stderrRead, stderrWrite]] = [pipe(), pipe(), pipe()];
   const inner = [stdinRead, stdoutWrite, stderrWrite];
@@ -126,8 +132,8 @@ function openPipes() {
 }
 
 /**
- * The runtime writes the pid a moment after the command has started, and ends with it: only while it lives is the pid
- * the command's and nobody else's.
+ * The runtime writes the pid just after the command has started, and ends with the command. Only while the runtime
+ * lives is the pid certain to be the command's.
  */
 async function signalInside(folder: string, runtime: ChildProcess, name: NodeJS.Signals): Promise<void> {
   while (runtime.exitCode === null && runtime.signalCode === null) {
@@ -143,7 +149,7 @@ function signalRef(ref: ProcessRef, name: NodeJS.Signals): void {
   if (!signalProcess(ref, name)) throw commandNotRunning();
 }
 
-/** conmon says on fd 5 that its socket is there, and runs the command when fd 4 is written the second time. */
+/** conmon reports on fd 5 that its socket exists, and runs the command when fd 4 is written the second time. */
 async function execWithTerminal(
   tools: ExecTools,
   id: string,
@@ -170,7 +176,7 @@ async function execWithTerminal(
     start.end('\n');
     const { data: pid, message } = await created.then(
       ({ value }) => value,
-      // Older ones end without a word when the runtime could not start the command.
+      // Older versions end without a report when the runtime could not start the command.
       (error): KeeperWord => (isFault(error, 'unavailable') ? { data: -1 } : raise(error)),
     );
     if (pid <= 0) return refused(console, message ?? `${command} could not be started`, release);
@@ -190,7 +196,7 @@ function raise(error: unknown): never {
   throw error;
 }
 
-/** A command that could not be started, as a process that says so and ends. */
+/** A command that could not be started, as a process that writes the reason and ends. */
 function refused(console: Console, message: string, release: () => void): Process {
   console.detach();
   release();

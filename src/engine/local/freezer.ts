@@ -1,4 +1,4 @@
-/** The freezer of control groups: what it holds stands still, whatever it is doing and however fast it forks. */
+/** The freezer of control groups: it stops all processes of a group, whatever they do and however fast they fork. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,16 +6,16 @@ import { readIfThere } from '../../lib/file.ts';
 import { type Cgroups, mountPoint } from './cgroup.ts';
 
 export interface Freezer {
-  /** What is written, and where, to freeze and to thaw. */
+  /** The file and the values that freeze and thaw. */
   readonly file: string;
   readonly frozen: string;
   readonly thawed: string;
-  /** Where the kernel says that everything in it is frozen. */
+  /** The file in which the kernel reports that all processes are frozen. */
   readonly state: string;
   readonly reached: RegExp;
 }
 
-/** Null where the sandbox has no group, or groups here have no freezer. */
+/** Null where the sandbox has no group, or groups have no freezer. */
 export function freezerOf({ parent, version }: Cgroups, id: string): Freezer | null {
   if (parent === null) return null;
   const freezer =
@@ -33,16 +33,16 @@ function unified(folder: string): Freezer {
   return { file, frozen: '1', thawed: '0', state, reached: /^frozen 1$/m };
 }
 
-/** Asked for, by whomever; not necessarily reached yet. */
+/** Freezing was requested, by this daemon or from outside; it may not be complete yet. */
 export function isFrozen({ file, thawed }: Freezer): boolean {
   const state = readIfThere(file)?.trim() ?? thawed;
   return state !== thawed;
 }
 
-/** Version 1 can hang half-way when something forks while it is being frozen, until it is thawed and frozen again. */
+/** In version 1 freezing can hang when a process forks meanwhile, until the group is thawed and frozen again. */
 const triesBeforeThaw = 50;
 
-/** False when not everything stood still in time; it is then thawed again. */
+/** False when not all processes were frozen in time; the group is then thawed. */
 export async function freeze(freezer: Freezer, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   for (let tries = 1; Date.now() < deadline; tries += 1) {

@@ -1,4 +1,4 @@
-/** How a sandbox of this engine is found again, by another daemon after a crash. */
+/** The JSON by which another daemon finds a sandbox of this engine after a crash. */
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
@@ -7,7 +7,7 @@ export interface LocalHandle {
   readonly version: 1;
   readonly runtime: string;
   readonly advisory: readonly (keyof Limits)[];
-  /** First process of the sandbox, and the conmon that keeps it. */
+  /** The first process of the sandbox, and its conmon. */
   readonly init: ProcessRef;
   readonly keeper: ProcessRef;
 }

@@ -1,31 +1,34 @@
-/** Who is who: which ids of the host a user's sandboxes run on. */
+/** Which ids of the host the sandboxes of a user run with. */
 import { readFileSync } from 'node:fs';
 import { type IdMapping, parseIdMap } from '../../lib/id-map.ts';
 import { Fault } from '../../model/fault.ts';
 
-/** uid and gid of `agent` inside every sandbox. */
+/** The uid and gid of `agent` inside every sandbox. */
 export const agentId = 1000;
 
 export interface Identity {
   readonly mappings: readonly IdMapping[];
-  /** What root and agent inside are outside. */
+  /** The ids of root and agent outside. */
   readonly rootId: number;
   readonly agentId: number;
 }
 
-/** The ids outside that we may hand out. */
+/** The host ids that the daemon may assign. */
 export interface IdSpace {
   readonly base: number;
   readonly count: number;
   readonly perUser: number;
-  /** We are root only in a user namespace: our own files belong to somebody without privileges. */
+  /** The daemon is root in a user namespace only; its files belong to an ordinary user. */
   readonly rootless: boolean;
 }
 
-/** Above the ranges that systemd gives to containers, below those that are not safe everywhere. */
+/** Above the ranges that systemd uses for containers, below those that not every program accepts. */
 export const rootSpace: IdSpace = { base: 0x7000_0000, count: 4094 * 65536, perUser: 65536, rootless: false };
 
-/** Enough for root and agent; other ids appear as nobody. Small, since a subordinate range usually has 65536 in all. */
+/**
+ * Enough for root and agent; other ids appear as the overflow id. Small, since a subordinate range usually has only
+ * 65536 ids.
+ */
 const perUserRootless = 4096;
 
 export function readIdSpace(uidMap = readFileSync('/proc/self/uid_map', 'utf8')): IdSpace {
@@ -46,8 +49,8 @@ export function identityOf(slot: number, space: IdSpace): Identity {
 }
 
 /**
- * The identity with agent being `ownId` outside: how a rootless sandbox works on a folder of the person who runs it. The
- * kernel shifts owners of a mount only for real root.
+ * The identity with agent being `ownId` outside: so a rootless sandbox works on a folder of the person who runs the
+ * daemon. The kernel maps the owners of a mount only for real root.
  */
 export function withAgentAs(identity: Identity, ownId: number): Identity {
   const { rootId, mappings } = identity;

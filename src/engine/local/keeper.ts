@@ -1,6 +1,6 @@
 /**
- * conmon: the small process that stays with a sandbox. It runs the runtime's `create` or `exec`, holds the streams, writes
- * the log, and records how it ended, whether or not a daemon is there to see it.
+ * conmon: the small process that keeps a sandbox. It runs the runtime's `create` or `exec`, holds the streams, writes
+ * the log, and records the exit code, with or without a daemon.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -17,21 +17,25 @@ export interface KeeperOptions {
   readonly bundle: string;
   readonly exits: string;
   readonly log: { readonly path: string; readonly maxBytes: number } | null;
-  /** Keep the command's stdin open when a client that was attached goes away. */
+  /** Keeps the command's stdin open when an attached client detaches. */
   readonly keepStdinOpen: boolean;
   readonly terminal: boolean;
 }
 
 export interface Keeper {
-  /** Has the runtime create the sandbox; the pid of its first process. That of the keeper is in `keeper.pid` by then. */
+  /**
+   * Has the runtime create the sandbox; returns the pid of its first process. The pid of the keeper is in `keeper.pid`
+   * by then.
+   */
   create(): Promise<number>;
-  /** Ends it, if it was not told to create anything. */
+  /** Ends it if it has not created anything. */
   dismiss(): void;
 }
 
 /**
- * Starts conmon, which takes as long to load as we take to put the bundle together: it does so meanwhile, and waits until
- * fd 4 is written. Should we die before, it goes on, and ends when it finds no bundle or nobody to tell.
+ * Starts conmon. It takes as long to load as the bundle takes to write, so both happen in parallel: conmon waits until
+ * fd 4 is written. If the daemon dies before that, conmon continues, and ends when it finds no bundle or no reader of
+ * its sync pipe.
  */
 export function callKeeper(options: KeeperOptions): Keeper {
   const child = spawn(options.keeperPath, keeperArgs(options), {
@@ -43,7 +47,7 @@ export function callKeeper(options: KeeperOptions): Keeper {
   const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
   const first = keeperWords(child, sync).next();
   first.catch(() => {});
-  // What was started here makes another process of the same name, notes its pid, and ends.
+  // The child forks another process of the same name, writes its pid to a file, and ends.
   const noted = new Promise((resolve) => child.on('exit', resolve));
   start?.on('error', () => {});
   return {
@@ -57,7 +61,7 @@ export function callKeeper(options: KeeperOptions): Keeper {
   };
 }
 
-/** Node drops supplementary groups for a child whose ids are named, be they the same as ours. */
+/** Node drops supplementary groups of a child whose ids are set, even to the same ids. */
 export function withoutGroups(): { readonly uid: number; readonly gid: number } {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
@@ -70,14 +74,14 @@ export function keeperArgs(options: KeeperOptions): string[] {
     ...['--container-pidfile', `${bundle}/pid`, '--conmon-pidfile', `${bundle}/keeper.pid`],
     ...['--exit-dir', options.exits, '--persist-dir', bundle, '--full-attach', '--no-sync-log'],
     ...(log ? ['--log-path', `k8s-file:${log.path}`, '--log-size-max', String(log.maxBytes)] : ['--log-path', 'off']),
-    // Always a pipe: runtimes give the streams they are handed to the user inside, /dev/null of the host among them.
+    // Always a pipe: runtimes change the owner of the streams to the user inside, even of the host's /dev/null.
     '--stdin',
     ...(options.keepStdinOpen ? ['--leave-stdin-open'] : []),
     ...(options.terminal ? ['--terminal'] : []),
   ];
 }
 
-/** What conmon says on its sync pipe, one JSON object a line: first the pid, for an exec also the exit code. */
+/** What conmon writes to its sync pipe, one JSON object per line: first the pid, for an exec also the exit code. */
 export interface KeeperWord {
   readonly data: number;
   readonly message?: string;
@@ -90,7 +94,7 @@ export async function* keeperWords(child: ChildProcess, pipe: Readable | undefin
   const lines = createInterface({ input: pipe! })[Symbol.asyncIterator]();
   for (;;) {
     const line = await Promise.race([lines.next(), failed]);
-    if (line.done) throw new Fault('unavailable', 'conmon ended without a word', { hint: 'See carrel doctor.' });
+    if (line.done) throw new Fault('unavailable', 'conmon ended without a message', { hint: 'See carrel doctor.' });
     yield JSON.parse(line.value) as KeeperWord;
   }
 }
@@ -100,7 +104,7 @@ function createdPid(word: KeeperWord): number {
   throw runtimeFault(word.message ?? 'the runtime gave no reason');
 }
 
-/** What runtimes say, and what it means. The kernel also says "no space" when no more namespaces may be made. */
+/** Messages of runtimes, and what they mean. The kernel also reports "no space" when no more namespaces may be made. */
 const meanings: readonly { readonly said: RegExp; readonly fault: (said: string) => Fault }[] = [
   {
     said: /(clone|unshare|namespace).*(No space left|Operation not permitted)/i,
@@ -119,7 +123,7 @@ const meanings: readonly { readonly said: RegExp; readonly fault: (said: string)
   },
 ];
 
-/** The runtime's own words as a Fault; the sandbox was not made. */
+/** The runtime's message as a Fault; the sandbox was not created. */
 export function runtimeFault(message: string): Fault {
   const said = message.trim().split('\n').at(-1) ?? '';
   const meaning = meanings.find((one) => one.said.test(said));

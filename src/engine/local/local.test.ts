@@ -15,18 +15,18 @@ describe('ids', () => {
   const root = readIdSpace('         0          0 4294967295\n');
   const rootless = readIdSpace('         0       1000          1\n         1     100000      65535\n');
 
-  it('are far from everybody as root, and what was lent otherwise', () => {
+  it('are a high range as root, and the subordinate range otherwise', () => {
     expect(root).toMatchObject({ rootless: false, perUser: 65_536 });
     expect(rootless).toMatchObject({ rootless: true, base: 1, count: 65_535 });
   });
 
-  it('of two users never overlap, and run out with a word', () => {
+  it('of two users never overlap, and a Fault says when they run out', () => {
     const [first, second] = [0, 1].map((slot) => identityOf(slot, rootless).mappings[0]!);
     expect(first!.outside + first!.size).toBeLessThanOrEqual(second!.outside);
     expect(() => identityOf(15, rootless)).toThrow('no range');
   });
 
-  it('let agent be the owner of a folder, and nobody else twice', () => {
+  it('map agent to the owner of a folder, and no id twice', () => {
     const { mappings, agentId: outside } = withAgentAs(identityOf(0, rootless), 0);
     expect(outside).toBe(0);
     expect(mappings).toEqual([
@@ -51,7 +51,7 @@ describe('the runtime spec', () => {
       annotations: {},
     }) as { process: Record<string, unknown>; linux: Record<string, unknown>; root: object };
 
-  it('has every namespace, no capability, no way to gain any, and a filter', () => {
+  it('has every namespace, no capability, no way to gain one, and a filter', () => {
     const { process, linux, root } = spec('/c');
     expect((linux.namespaces as { type: string }[]).map(({ type }) => type).sort()).toEqual([
       'cgroup',
@@ -68,7 +68,7 @@ describe('the runtime spec', () => {
     expect(root).toEqual({ path: '/r', readonly: true });
   });
 
-  it('limits by control group, or processes by resource limit where there is none', () => {
+  it('sets limits by control group, or the number of processes by resource limit', () => {
     expect(spec('/c').linux.resources).toMatchObject({
       memory: { limit: 4 * 1024 ** 3, swap: 8 * 1024 ** 3 },
       pids: { limit: 512 },
@@ -91,14 +91,14 @@ describe('the mount namespace', () => {
     }
   };
 
-  it('has to be another than that of the first process', () => {
+  it('must differ from that of the first process', () => {
     expect(refused({})).toBe(false);
     expect(refused({ own: host })).toBe(true);
     expect(refused({ own: host, rootless: true })).toBe(true);
     expect(refused({ own: null })).toBe(true);
   });
 
-  it('is refused to root where that cannot be seen, unless it was entered by one we descend from', () => {
+  it('is refused to root where that cannot be read, unless an ancestor entered another one', () => {
     expect(refused({ first: null })).toBe(true);
     expect(refused({ first: null, ancestors: [own, null] })).toBe(true);
     expect(refused({ first: null, ancestors: [own, host, null] })).toBe(false);
@@ -124,26 +124,26 @@ describe('a log', () => {
       lines.push(line.bytes.toString());
     return lines.join('');
   };
-  /** As conmon does at the size limit: a new file takes the name. */
+  /** Like conmon at the size limit: a new file takes the name. */
   const replace = (...records: string[]) => {
     writeFileSync(join(folder, 'log.tmp'), records.join(''));
     renameSync(join(folder, 'log.tmp'), join(folder, 'log'));
   };
 
-  it('gives back the bytes as they were written', () => {
+  it('returns the bytes as they were written', () => {
     const bytes = Buffer.from([0x80, 0x00, 0xff, 0x20]);
     const line = decodeRecord(Buffer.concat([Buffer.from(record('').trimEnd()), Buffer.from(' '), bytes]));
     expect(line).toMatchObject({ stream: 'stdout', bytes: Buffer.concat([bytes, Buffer.from('\n')]) });
     expect(decodeRecord(Buffer.from('nonsense'))).toBeNull();
   });
 
-  it('joins the pieces of a line, and leaves an unfinished record alone', async () => {
+  it('joins the pieces of a line, and leaves out an incomplete record', async () => {
     write(record('one '), record('tw', 'P'), record('o'), record('end', 'P'), '2026-01-01T00:00:00Z stdout F unfin');
     expect(await read(null)).toBe('one \ntwo\nend');
     expect(await read(2)).toBe('two\nend');
   });
 
-  it('keeps so many files and no more, each line once', async () => {
+  it('keeps the configured number of files, each line once', async () => {
     write(record('a'));
     keepEarlier(folder, 3);
     for (const text of ['b', 'c', 'd', 'e']) {
@@ -158,11 +158,11 @@ describe('a log', () => {
     expect(await read(9)).toBe('c\nd\ne\n');
     expect(await read(0)).toBe('');
     const files = new Set(readdirSync(folder).map((name) => statSync(join(folder, name)).ino));
-    // And the one that comes next, which is empty.
+    // And the next one, which is empty.
     expect(files.size).toBe(4);
   });
 
-  it('has a line whole that began in the file before', async () => {
+  it('returns a line whole that began in the file before', async () => {
     write(record('x'), record('begun ', 'P'));
     keepEarlier(folder, 3);
     replace(record('and ended'), record('z'));
@@ -170,7 +170,7 @@ describe('a log', () => {
     expect(await read(2)).toBe('begun and ended\nz\n');
   });
 
-  it('loses nothing when the file is replaced twice before anybody looks, and goes on when that was too often', async () => {
+  it('loses nothing when the file is replaced twice before the next read, and continues after more replacements', async () => {
     write(record('a'));
     keepEarlier(folder, 3);
     replace(record('b'));
@@ -182,7 +182,7 @@ describe('a log', () => {
     expect(await read(null)).toBe('d\nf\ng\n');
   });
 
-  it('is not harmed by a crash while the next file is provided', async () => {
+  it('survives a crash while the next file is provided', async () => {
     write(record('a'));
     writeFileSync(join(folder, 'spare'), '');
     keepEarlier(folder, 3);
@@ -190,7 +190,7 @@ describe('a log', () => {
     expect(await read(null)).toBe('a\nb\n');
   });
 
-  it('notices by itself when the file is replaced, also what was before it came', async () => {
+  it('notices a replaced file by itself, also one that was replaced before it started', async () => {
     const runs = folder;
     folder = join(runs, 'one');
     mkdirSync(folder);

@@ -1,6 +1,6 @@
 /**
- * The embedded engine: an OCI runtime under conmon, with the host's /usr as root filesystem. No image, no account, no
- * service but our own daemon. Everything it knows of a sandbox is in `run/<id>` and in the kernel.
+ * The embedded engine: an OCI runtime under conmon, with the host's /usr as root filesystem. It needs no image, no
+ * account and no service but the daemon. All state of a sandbox is in `run/<id>` and in the kernel.
  */
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ class LocalEngine implements LocalEngineView {
     this.#pauses = new Pauses(context);
     this.#running = new RunningSandboxes(context);
     this.#exits = watch(context.layout.exits, (_, file) => this.#noticed(file));
-    // What a daemon that was killed has left empty.
+    // A daemon that was killed may have left an empty parent.
     removeParent(context.cgroups);
   }
 
@@ -97,7 +97,7 @@ class LocalEngine implements LocalEngineView {
     }
     const handle = currentHandle(this.#context, id);
     const note = readNote(this.#context, id);
-    if (handle === null || note === null) throw new Fault('internal', 'a sandbox was made without a note of it');
+    if (handle === null || note === null) throw new Fault('internal', 'a sandbox was created without its launch note');
     if (found.kind === 'created') {
       await this.#reportCreated(id, handle, onCreated);
       this.#connect(launch);
@@ -120,12 +120,12 @@ class LocalEngine implements LocalEngineView {
     }
   }
 
-  /** Unless a runtime is about to make a group in it. */
+  /** Not while a runtime may be making a group in it. */
   #dropParent(): void {
     if (this.#creating === 0) removeParent(this.#context.cgroups);
   }
 
-  /** A sandbox that could not be given what it needs does not begin. */
+  /** A sandbox whose callback fails does not begin. */
   async #reportCreated(id: string, { init, runtime }: LocalHandle, onCreated: OnCreated | undefined): Promise<void> {
     try {
       await onCreated?.(() => {
@@ -146,7 +146,7 @@ class LocalEngine implements LocalEngineView {
     return init;
   }
 
-  /** A command without stdin finds its end at once; conmon closes it when a client does. */
+  /** A command without stdin reads end of file at once; conmon closes stdin when a client does. */
   #connect({ id, stdin, terminal, console: held }: Launch): void {
     const keepsInput = stdin || terminal !== null;
     if (keepsInput && !held) return;
@@ -166,7 +166,7 @@ class LocalEngine implements LocalEngineView {
     return known ? { kind: 'running', started: startedOf(known) } : found;
   }
 
-  /** When the first process is gone, its keeper says within milliseconds how it ended, unless a client reads slowly. */
+  /** When the first process is gone, its keeper records the end within milliseconds, unless a client reads slowly. */
   async #justEnded(id: string, handle: LocalHandle | null): Promise<Observed | null> {
     if (handle === null || isAlive(handle.init) || !isAlive(handle.keeper)) return null;
     await this.#exitedWithin(id, handle, keeperMs);
@@ -203,7 +203,7 @@ class LocalEngine implements LocalEngineView {
     if (found.kind === 'created') return this.#free(id, removeEverything);
     // A client that does not read would keep the end from being recorded.
     this.#held.release(id);
-    // What is paused gets no signal; in version 1 of control groups not even SIGKILL.
+    // A paused process gets no signal; in version 1 of control groups not even SIGKILL.
     await this.resume(id);
     const current = found.kind === 'running' ? found.started.handle : currentHandle(this.#context, id);
     await runtimeGone((current as LocalHandle).init.pid);
@@ -218,7 +218,7 @@ class LocalEngine implements LocalEngineView {
     this.#dropParent();
   }
 
-  /** By the word of the keeper; where that is gone, by a look at the first process. */
+  /** Waits for the record of the keeper; without a keeper, for the end of the first process. */
   #exitedWithin(id: string, { init, keeper }: LocalHandle, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (ended: boolean) => {
@@ -305,15 +305,15 @@ class LocalEngine implements LocalEngineView {
   }
 }
 
-/** How long a look waits for the keeper. */
+/** How long an inspection waits for the keeper. */
 const keeperMs = 200;
 
-/** Between two looks for something that goes without an event. */
+/** The interval of checks for an end without an event. */
 const goneMs = 20;
 
 async function* none(): AsyncGenerator<LogLine> {}
 
-/** One with a kernel of its own has a loopback of its own, which nobody out here can listen on. */
+/** A runtime with its own kernel has its own loopback, on which the proxy cannot listen. */
 function sharesKernelNetwork(runtime: string): boolean {
   return runtime !== 'runsc';
 }
@@ -325,7 +325,7 @@ function keeperLost(): Fault {
 }
 
 function noNetwork(runtime: string): Fault {
-  return new Fault('unsupported', `a sandbox under ${runtime} cannot be given a network`, {
+  return new Fault('unsupported', `a sandbox under ${runtime} cannot have a network`, {
     hint: 'Leave out --network, or use --runtime crun.',
   });
 }

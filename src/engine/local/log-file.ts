@@ -1,6 +1,6 @@
 /**
- * Reads what conmon logged. When the file reaches its size limit conmon replaces it with a new one; `keepEarlier` holds on
- * to those before by hard links.
+ * Reads what conmon logged. When the file reaches its size limit conmon replaces it; `keepEarlier` keeps the files
+ * before by hard links.
  */
 import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,19 +13,19 @@ import { decodeRecord, Tail } from '../log-record.ts';
 
 export const logName = 'log';
 
-/** conmon's own name, and those by which so many files are kept, the newest first. */
+/** conmon's file name, and the names of the kept files, newest first. */
 function namesOf(files: number): string[] {
   return generationNames(logName, files + 1);
 }
 
-/** Where conmon makes the file that is to replace the log. It takes one that is there already. */
+/** Where conmon makes the file that will replace the log. It uses an existing one. */
 const nextName = `${logName}.tmp`;
-/** Another name of that file, so that it is not lost either when conmon replaces the log twice before anybody looks. */
+/** A second link to that file, so that it is not lost when conmon replaces the log twice before `keepEarlier` runs. */
 const spareName = 'spare';
 
 /**
- * log.1 is another name of the current file until conmon replaces that; then it is the file before, and moves on. Called at
- * the start, when conmon has replaced the file, and whenever somebody looks.
+ * log.1 is a second link to the current file until conmon replaces that; then it is the previous file, and is renamed.
+ * Called at the start, when conmon has replaced the file, and before each read.
  */
 export function keepEarlier(bundle: string, files: number): void {
   const [current, ...kept] = namesOf(files).map((name) => join(bundle, name)) as [string, ...string[]];
@@ -45,7 +45,7 @@ export function keepEarlier(bundle: string, files: number): void {
       linkSync(spare, next);
     }
   } catch (error) {
-    // The log is gone or is being replaced at this moment; the next look finds it, ignoring.
+    // The log is gone or being replaced; the next call finds it, ignoring.
     if (!['ENOENT', 'EEXIST', 'ENOTDIR'].some((code) => isErrno(error, code))) throw error;
   }
 }
@@ -58,13 +58,13 @@ function isThere(path: string): boolean {
   return inodeOf(path) !== undefined;
 }
 
-/** Of whoever writes a log. */
+/** The end of the writer of a log. */
 export interface LogEnd {
-  /** Whether nothing more will be written. */
+  /** Whether no more output follows. */
   isOver(): Promise<boolean>;
   /** Settles when that may have changed, where no file in the folder changes with it. */
   readonly change?: Promise<unknown>;
-  /** Nobody wants to know any more. */
+  /** The reader has stopped. */
   close?(): void;
 }
 
@@ -86,7 +86,7 @@ export async function* readLog(
   else if (options.tail === null) yield* pieces(lines);
 }
 
-/** What is written from now on, as soon as this has settled. */
+/** Everything that is written after this has settled. */
 export async function followLog(
   bundle: string,
   files: number,
@@ -105,13 +105,16 @@ async function* pieces(lines: Generations): AsyncGenerator<LogLine> {
   }
 }
 
-/** Only whoever reads more slowly than the sandbox writes, for as long as several files last, gets to see this. */
+/** Seen only by a reader that falls behind the sandbox by more than all kept files. */
 function missing(): LogLine {
   const text = 'carrel: output came faster than it was read; some of it is missing here\n';
   return { at: new Date().toISOString(), stream: 'stderr', bytes: Buffer.from(text) };
 }
 
-/** From the newest file alone where that has enough: one line more than wanted, since the first may have begun before. */
+/**
+ * Reads the newest file only where it has enough lines: one more than wanted, since the first may have begun in the
+ * file before.
+ */
 async function lastPieces(open: () => Generations, count: number): Promise<{ lines: Generations; pieces: LogLine[] }> {
   for (let newest = 1; ; newest += 1) {
     const lines = open();

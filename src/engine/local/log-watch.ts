@@ -1,4 +1,4 @@
-/** Keeps the earlier files of all logs as conmon replaces them, within moments and without looking at what is written. */
+/** Keeps the earlier files of all logs as conmon replaces them, by watching folders instead of reading logs. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RenameWatch } from '../../lib/rename-watch.ts';
@@ -9,7 +9,7 @@ export class LogWatch {
   readonly #files: number;
   readonly #renames: RenameWatch | null;
 
-  /** What was replaced while nobody watched is dealt with first. */
+  /** Handles first what was replaced while no watch existed. */
   constructor(runs: string, files: number) {
     this.#files = files;
     this.#renames = tolerant(() => new RenameWatch((bundle) => keepEarlier(bundle, files))) ?? null;
@@ -26,7 +26,7 @@ export class LogWatch {
   }
 }
 
-/** Where the kernel has nothing left to watch with, earlier files are kept whenever somebody reads the log. */
+/** When the kernel has no watches left, earlier files are kept whenever a log is read. */
 function tolerant<T>(attempt: () => T): T | undefined {
   try {
     return attempt();

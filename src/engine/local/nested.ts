@@ -1,9 +1,9 @@
 /**
- * Mounts at places inside of other mounts. An agent can write the outer one, so whatever leads to the place may be a link by
- * the next start, and runtimes follow links. So no runtime gets such a mount: it is put there by us, in the sandbox
- * before its command begins, or on the stage of an engine that takes the outer one with all that is in it. The place is
- * found name by name from an open folder, without following a link. What is in the way is left as it is, and the start is
- * refused.
+ * Mounts whose target is inside another mount. An agent can write to the outer one, so the path to the target may
+ * contain a link at the next start, and runtimes follow links. So no runtime gets such a mount: the daemon attaches it
+ * in the sandbox before its command begins, or on the stage of an engine that takes the outer mount with everything in
+ * it. The target is opened name by name from an open folder, without following links. Anything else at that path is
+ * left unchanged, and the start is refused.
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -15,7 +15,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
 import type { Ids } from './owner-namespace.ts';
 
-/** By the number of each mount that of the innermost one it is in; null where it is in none, or in one that is empty. */
+/** For each mount the index of the innermost mount that contains it; null where there is none, or that one is empty. */
 export type Outer = readonly (number | null)[];
 
 export function outerMounts(mounts: readonly Mount[]): Outer {
@@ -28,7 +28,7 @@ export function outerMounts(mounts: readonly Mount[]): Outer {
   });
 }
 
-/** Whether something is mounted inside of it. */
+/** Whether another mount is inside it. */
 export function isOuter(outer: Outer, index: number): boolean {
   return outer.includes(index);
 }
@@ -36,9 +36,9 @@ export function isOuter(outer: Outer, index: number): boolean {
 export interface Nesting {
   readonly mounts: readonly Mount[];
   readonly outer: Outer;
-  /** Where those that are in no other one are. Only the daemon can write the path to it. */
+  /** Where a mount that is in no other one is. Only the daemon can write to the path that leads there. */
   readonly root: (index: number) => string;
-  /** What to attach, by its number. */
+  /** The mount to attach, by its index. */
   readonly tree: (index: number) => number;
   readonly agent: Ids;
 }
@@ -63,7 +63,7 @@ function topOf(outer: Outer, index: number): number {
   return parent === null ? index : topOf(outer, parent);
 }
 
-/** Copies of what is mounted at these places, closed when `work` is done. */
+/** Copies of the mounts at these paths, closed when `work` is done. */
 export function withTrees<T>(
   indexes: readonly number[],
   place: (index: number) => string,
@@ -99,7 +99,7 @@ function withPlace(root: string, path: string, wanted: Wanted, use: (fd: number)
   }
 }
 
-/** What is missing is made as agent would make it. */
+/** Makes missing folders with agent as owner. */
 function enter(place: FolderEntry, { agent }: Wanted): number {
   const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   try {
@@ -125,7 +125,7 @@ function cannotMount(target: string, cause: SysError): Fault {
   });
 }
 
-/** For engines that open places by path themselves. */
+/** For engines that open targets by path themselves. */
 export function refuseNested(mounts: readonly Mount[]): void {
   const inner = outerMounts(mounts).findIndex((one) => one !== null);
   if (inner < 0) return;
@@ -133,7 +133,7 @@ export function refuseNested(mounts: readonly Mount[]): void {
     'unsupported',
     `${mounts[inner]!.target} is inside of what agents can write, and cannot be mounted safely`,
     {
-      hint: 'Choose a place of its own, such as /data/memory-bank; or use the embedded engine: --engine local.',
+      hint: 'Choose another target, such as /data/memory-bank; or use the embedded engine: --engine local.',
     },
   );
 }

@@ -1,4 +1,4 @@
-/** What is so with a sandbox, from its files and the kernel. */
+/** The observed state of a sandbox, from its files and the kernel. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,14 +25,14 @@ export async function observe(context: Context, id: string, handle: unknown): Pr
 function alive(context: Context, id: string, handle: LocalHandle, init: ProcessLook): Observed {
   if (maybePaused(context, init) && isPaused(context, id, handle.init)) return { kind: 'paused' };
   const running = { kind: 'running', started: startedOf(handle) } as const;
-  // The same look says whether the parent lives.
+  // The parent in the stat of init shows that the keeper lives.
   if (init.parent === handle.keeper.pid || isAlive(handle.keeper)) return running;
-  // One that has recorded the end just now is on its way out, too.
+  // A keeper that has just recorded the end is about to exit, too.
   const exit = readExit(context, id);
   return exit ? { kind: 'exited', exit } : { ...running, trouble: 'keeper lost' };
 }
 
-/** What stands still says so by its state, but for the freezer of version 2. */
+/** A stopped process shows in its state, except with the freezer of version 2. */
 function maybePaused({ cgroups }: Context, { state }: ProcessLook): boolean {
   return cgroups.version === 2 || ['D', 'T', 't'].includes(state);
 }
@@ -48,8 +48,8 @@ export function readExit(context: Context, id: string): Exit | null {
 }
 
 /**
- * The first process is gone. Its keeper says how, once all output is written, and that may take a client that reads
- * slowly: until then it runs. Without a keeper nobody will say anything.
+ * The first process is gone. Its keeper records the exit code once all output is written, and a client that reads
+ * slowly can delay that: until then the sandbox counts as running. Without a keeper there is no exit code.
  */
 function afterInit(context: Context, id: string, handle: LocalHandle | null): Observed {
   if (handle && isAlive(handle.keeper) && !readExit(context, id))
@@ -64,7 +64,7 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   const state = await runtimeState(context, id);
   const handle = currentHandle(context, id);
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
-  // A keeper that finds nobody to tell ends, and what it made can only be made anew.
+  // A keeper without a reader of its sync pipe ends, and the sandbox must be created again.
   if (state.status === 'created') {
     const isWhole = handle !== null && !lacksMounts(context, id) && (await hasTold(handle));
     return { kind: isWhole ? 'created' : 'absent' };
@@ -76,13 +76,16 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
 const tickMs = 10;
 const maxTicks = 1000;
 
-/** Waits until a keeper that is still creating has done so. */
+/** Waits until a keeper that is still creating has finished. */
 export async function settledKeeper(context: Context, id: string): Promise<void> {
   const isCreating = () => pidOf(context, id) === 0 && keeperOf(context, id) !== null;
   for (let tick = 0; tick < maxTicks && isCreating(); tick += 1) await pause(tickMs);
 }
 
-/** Whether a keeper has got past telling what it made, and stays: it sleeps, and the runtime that was between is gone. */
+/**
+ * Whether a keeper has written to its sync pipe and stays: it sleeps, and the runtime between it and the sandbox is
+ * gone.
+ */
 async function hasTold({ init, keeper }: LocalHandle): Promise<boolean> {
   const sleeps = () => parentOf(init.pid) === keeper.pid && fieldsOf(`/proc/${keeper.pid}/stat`)[0] === 'S';
   for (let tick = 0; tick < maxTicks && isAlive(keeper) && isAlive(init); tick += 1) {
@@ -111,8 +114,8 @@ export function pidOf(context: Context, id: string): number {
 const gone: ProcessRef = { pid: 0, startTicks: 0, bootId: '' };
 
 /**
- * A pid from before a reboot may be anybody's by now, so the command line has to name the sandbox. One that was called a
- * moment before its daemon died has not noted its pid yet, and is looked for.
+ * After a reboot another process may have the pid, so the command line must name the sandbox. A keeper that was started
+ * just before its daemon died has not written its pid yet, and is searched in /proc.
  */
 export function keeperOf(context: Context, id: string): ProcessRef | null {
   const bundle = context.layout.run(id);

@@ -1,6 +1,6 @@
 /**
- * User namespaces that say "this owner is that id": what the kernel wants to see for a mount with shifted owners. Each is
- * made once by a short-lived process and then kept by its descriptor.
+ * User namespaces that map an owner to agent: the kernel takes one for a mount with mapped owners. A short-lived
+ * process makes each once, and a descriptor keeps it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export async function shiftBetween(owner: Ids, agent: Ids): Promise<number | nul
   return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent);
 }
 
-/** One of them, to try whether a filesystem takes any. Null where there are none. */
+/** One of them, to try whether a filesystem supports id-mapped mounts. Null where there are none. */
 export function anyShift(): Promise<number | null> {
   return ownerNamespace({ uid: 1, gid: 1 }, { uid: 2, gid: 2 }).catch(() => null);
 }
@@ -37,7 +37,7 @@ async function makeNamespace(owner: Ids, agent: Ids): Promise<number> {
   const holder = spawn('unshare', ['--user', '--', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
   holder.on('error', () => {});
   try {
-    // An echo proves that the namespace is there: `cat` runs after `unshare` has made it.
+    // An echo proves that the namespace exists: `cat` runs after `unshare` has made it.
     holder.stdin.write('.');
     await Promise.race([once(holder.stdout, 'data'), failed(holder)]);
     writeFileSync(`/proc/${holder.pid}/uid_map`, `${owner.uid} ${agent.uid} 1\n`);
@@ -51,5 +51,5 @@ async function makeNamespace(owner: Ids, agent: Ids): Promise<number> {
 async function failed(holder: ReturnType<typeof spawn>): Promise<never> {
   const [reason] = await Promise.race([once(holder, 'exit'), once(holder, 'error')]);
   if (reason instanceof Error) throw spawnFault('unshare', reason);
-  throw new Fault('unsupported', 'this kernel does not let us make a user namespace', { hint: 'See carrel doctor.' });
+  throw new Fault('unsupported', 'this kernel refuses to make a user namespace', { hint: 'See carrel doctor.' });
 }

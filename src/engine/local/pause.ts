@@ -1,6 +1,6 @@
 /**
- * Holding a sandbox still for a purpose of ours. A note in its run folder says whose pause it is: one that this process
- * did not make is what a crash left, and is ended by whoever looks next.
+ * Pauses sandboxes for work of the daemon. A note in the run folder names each pause: one that this process did not
+ * make was left by a crash, and the next inspection ends it.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { continueAll, hasStopped, parentOf, processesInside, stillness, stopAll 
 const pauseMs = 10_000;
 const noteName = 'paused-by-us';
 
-/** By anybody. Nothing inside can stop the first process of its own pid namespace. */
+/** Paused by the daemon or from outside. No process inside can stop the first process of its pid namespace. */
 export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): boolean {
   const freezer = freezerOf(cgroups, id);
   return freezer ? isFrozen(freezer) : hasStopped(init.pid);
@@ -26,7 +26,7 @@ export function isPaused({ cgroups }: Context, id: string, init: ProcessRef): bo
 export class Pauses {
   readonly #context: Context;
   readonly #own = new OwnPauses();
-  /** No pause of a process that is no more is left there. */
+  /** Sandboxes that are known to have no pause left by an earlier process. */
   readonly #looked = new Set<string>();
 
   constructor(context: Context) {
@@ -59,18 +59,18 @@ export class Pauses {
     const still = freezer ? await freeze(freezer, pauseMs) : await stopAll(list, pauseMs, spared);
     crashPoint('pause:held');
     if (still) return;
-    throw new Fault('unavailable', 'something inside the sandbox does not let itself be paused', {
+    throw new Fault('unavailable', 'a process inside the sandbox cannot be paused', {
       hint: 'Try again, or stop the sandbox first.',
     });
   }
 
-  /** A command that is about to enter would run after all else has stopped, or be refused. */
+  /** An exec that is about to enter would run after everything else has stopped, or be refused. */
   async #begunExecs(id: string): Promise<void> {
     const deadline = Date.now() + pauseMs;
     const ours = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
     const waiting = () => ours.some((name) => this.#execs(id).includes(name) && this.#execPid(id, name) === null);
     while (waiting()) {
-      if (Date.now() > deadline) throw new Fault('timeout', 'a command that was sent into the sandbox does not begin');
+      if (Date.now() > deadline) throw new Fault('timeout', 'an exec in the sandbox does not begin');
       await sleep(2);
     }
   }
@@ -85,7 +85,7 @@ export class Pauses {
     return pid > 0 ? pid : null;
   }
 
-  /** Of those that live: another process may have the number by now, so its parent has to be the one we started. */
+  /** Living execs only: another process may have the pid by now, so its parent must be the runtime that was started. */
   #execPids(id: string): number[] {
     return this.#execs(id).flatMap((name) => {
       const pid = this.#execPid(id, name);
@@ -94,7 +94,7 @@ export class Pauses {
     });
   }
 
-  /** Lets everything inside go on, whoever had paused it. */
+  /** Resumes everything inside, also after a pause from outside. */
   end(id: string, init: ProcessRef | null): Promise<void> {
     return this.#own.end(id, () => this.#release(id, init));
   }
@@ -103,7 +103,7 @@ export class Pauses {
     this.#looked.delete(id);
   }
 
-  /** Ends a pause that was made by a process that is no more. */
+  /** Ends a pause that an earlier process made. */
   endAbandoned(id: string, init: () => ProcessRef | null): void {
     if (this.#looked.has(id)) return;
     if (!this.#own.has(id) && existsSync(this.#note(id))) this.#release(id, init());

@@ -1,13 +1,13 @@
 /**
- * What a sandbox uses, where no control group counts it: the sum over its processes and those they have waited for. Memory
- * that several share counts for each of them.
+ * What a sandbox uses, where no control group counts it: the sum over its processes and the children they have waited
+ * for. Shared memory counts for each process.
  */
 import { readIfThere } from '../../lib/file.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import type { Stats } from '../engine.ts';
 import { fieldsOf, processesInside } from './stopped.ts';
 
-/** Of the kernel's clock as it shows it, on every architecture. */
+/** The unit of times in /proc, on every architecture. */
 const ticksPerSecond = 100;
 
 export function processStats(init: ProcessRef): Stats {
@@ -16,7 +16,7 @@ export function processStats(init: ProcessRef): Stats {
   return { cpuSeconds: sum('cpuSeconds'), memoryBytes: sum('memoryBytes'), pids: sum('pids') };
 }
 
-/** Of one that has just ended, nothing. */
+/** Zero for a process that has just ended. */
 function statsOf(pid: number): Stats {
   const fields = fieldsOf(`/proc/${pid}/stat`);
   const ticks = fields.slice(11, 15).reduce((total, text) => total + Number(text), 0);

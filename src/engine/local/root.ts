@@ -1,6 +1,6 @@
 /**
- * What a sandbox has at `/`: a skeleton of folders that other things are mounted on, a small /etc made for it, and
- * either the host's programs or a root filesystem of its own.
+ * The root filesystem of a sandbox: a skeleton of mount points, a small /etc made for it, and either the host's
+ * programs or a root filesystem of its own.
  */
 import {
   chmodSync,
@@ -58,7 +58,7 @@ export interface Skeleton {
   readonly hostPrograms: boolean;
 }
 
-/** Fills an empty folder. Everything is ours until the sandbox starts, so plain paths are safe here. */
+/** Fills an empty folder. No sandbox can write to it before the start, so plain paths are safe here. */
 export function fillSkeleton(root: string, skeleton: Skeleton): void {
   const made = new Set<string>();
   const folder = (path: string) => makeFolder(root, path, made);
@@ -73,7 +73,7 @@ export function fillSkeleton(root: string, skeleton: Skeleton): void {
   for (const mount of skeleton.mounts) {
     if (mount.kind === 'tmpfs') {
       folder(mount.target);
-      // runc gives a tmpfs the mode of what it is mounted on.
+      // runc gives a tmpfs the mode of its mount point.
       chmodSync(join(root, mount.target), mount.mode);
     } else if (mount.kind === 'overlay' || statSync(mount.source).isDirectory()) folder(mount.target);
     else {
@@ -127,7 +127,7 @@ function etcFiles(hostname: string): Record<string, string> {
   };
 }
 
-/** Chromium, Chrome, and Chrome as test tools bring it. */
+/** Chromium, Chrome, and Chrome for Testing. */
 const browsers = ['chromium', 'opt/chrome', 'opt/chrome_for_testing'];
-/** They pretend to hide the names of servers even where they do not, and what hides them is refused by the proxy. */
+/** Browsers pretend to encrypt server names even where they do not, and the proxy refuses encrypted ones. */
 const browserPolicy = `${JSON.stringify({ EncryptedClientHelloEnabled: false })}\n`;

@@ -1,6 +1,6 @@
 /**
- * The running sandboxes, each held by descriptors: of its first process, of its keeper and of its freezer. To look at
- * hundreds by their files in /proc takes longer than all else that a list of them needs.
+ * The running sandboxes, each held by descriptors: of its first process, of its keeper and of its freezer. Reading
+ * /proc for hundreds of sandboxes would take longer than everything else in a list.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { HeldProcesses } from '../../lib/pidfd.ts';
@@ -29,7 +29,7 @@ export class RunningSandboxes {
     this.#context = context;
   }
 
-  /** True: its first process and its keeper live, and nothing is frozen. False: that has to be found out otherwise. */
+  /** True: its first process and its keeper live, and nothing is frozen. False: unknown, so it must be observed. */
   has(id: string, handle: LocalHandle): boolean {
     const held = this.#holding(id, handle);
     if (held === null) return false;
@@ -68,7 +68,7 @@ function hold({ cgroups }: Context, id: string, { init, keeper }: LocalHandle): 
   try {
     return { init, processes, freezer, freezerFd: openSync(freezer.file, 'r') };
   } catch {
-    // Its group has just gone, ignoring: the look that follows finds out why.
+    // Its group has just gone, ignoring: the observation that follows finds out why.
     processes.close();
     return null;
   }

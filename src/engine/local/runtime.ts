@@ -1,9 +1,9 @@
-/** Where the OCI runtimes and other programs of this machine are. */
+/** Finds the OCI runtimes and other programs of this machine. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Fault } from '../../model/fault.ts';
 
-/** Taken when nobody asks for one; the others behave differently enough that somebody has to ask. */
+/** The defaults; the others behave differently, so they are used only by name. */
 const preferred = ['crun', 'runc'] as const;
 
 export interface Runtime {
@@ -24,7 +24,7 @@ export function chooseRuntime(asked: string | null): Runtime {
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Where a program is, or null. Looks in the system's folders even when our own PATH is poor. */
+/** The path of a program, or null. Searches the system's folders even when PATH lacks them. */
 export function findProgram(name: string): string | null {
   for (const folder of `${process.env.PATH ?? ''}:${systemPath}`.split(delimiter)) {
     const path = join(folder, name);

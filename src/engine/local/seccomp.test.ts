@@ -30,7 +30,7 @@ const namespaces = {
 
 const unmatched = 'SCMP_ACT_ERRNO 1';
 
-/** What a filter answers to a call, as libseccomp compiles it: 64-bit comparisons, no order among rules. */
+/** The filter's answer to a call, as libseccomp compiles it: 64-bit comparisons, no order among rules. */
 function answer(name: string, ...args: bigint[]): string {
   const rules = seccompProfile('x64').syscalls.filter((rule) => rule.names.includes(name) && matches(rule, args));
   const answers = new Set(rules.map((rule) => [rule.action, ...(rule.errnoRet ? [rule.errnoRet] : [])].join(' ')));
@@ -51,7 +51,7 @@ function holds(arg: SeccompArg, actual: bigint): boolean {
 describe.each(['x64', 'arm64'] as const)('seccompProfile(%s)', (arch) => {
   const profile = seccompProfile(arch);
 
-  it('refuses with EPERM what it does not name', () => {
+  it('refuses calls that it does not name with EPERM', () => {
     expect(profile).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 1 });
   });
 
@@ -59,19 +59,19 @@ describe.each(['x64', 'arm64'] as const)('seccompProfile(%s)', (arch) => {
     expect(profile.architectures).toEqual([arch === 'x64' ? 'SCMP_ARCH_X86_64' : 'SCMP_ARCH_AARCH64']);
   });
 
-  it('names nothing that must not be had', () => {
+  it('names no forbidden call', () => {
     const named = new Set(profile.syscalls.flatMap((rule) => rule.names));
     expect(denied.filter((name) => named.has(name))).toEqual([]);
   });
 
-  it('names nothing twice without looking at an argument', () => {
+  it('names no call twice without an argument rule', () => {
     const plain = profile.syscalls.filter((rule) => !rule.args).flatMap((rule) => rule.names);
     const looked = new Set(profile.syscalls.filter((rule) => rule.args).flatMap((rule) => rule.names));
     expect(new Set(plain).size).toBe(plain.length);
     expect(plain.filter((name) => looked.has(name))).toEqual([]);
   });
 
-  it('gives runtimes at most one comparison a rule and numbers that JSON keeps', () => {
+  it('has at most one comparison per rule, and numbers that JSON keeps', () => {
     for (const { args = [] } of profile.syscalls) {
       expect(args.length).toBeLessThanOrEqual(1);
       for (const { value, valueTwo = 0 } of args) {
@@ -92,7 +92,7 @@ describe('the filter', () => {
     expect(answer('clone', 0x3d0f00n)).toBe('SCMP_ACT_ALLOW');
   });
 
-  it.each(['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'])('says %s does not exist', (name) => {
+  it.each(['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'])('answers ENOSYS for %s', (name) => {
     expect(answer(name)).toBe('SCMP_ACT_ERRNO 38');
   });
 
@@ -103,27 +103,27 @@ describe('the filter', () => {
     expect(open).toEqual([1, 2, 10, 16]);
   });
 
-  it('says of every other family that it is not supported', () => {
+  it('answers every other family as unsupported', () => {
     for (const family of [0n, 3n, 5n, 9n, 11n, 15n, 17n, 38n, 40n, 0x1_00000002n, 0x1_00000011n, 0xffffffffn]) {
       expect(answer('socket', family)).toBe('SCMP_ACT_ERRNO 97');
     }
   });
 
-  it('lets no ioctl type into a terminal, whatever the high half says', () => {
+  it('refuses every ioctl that types into a terminal, whatever the high half of its number is', () => {
     for (const high of [0n, 1n << 32n, 0xffffffffn << 32n]) {
       expect(answer('ioctl', 0n, high | 0x5412n)).toBe(unmatched);
       expect(answer('ioctl', 0n, high | 0x541cn)).toBe(unmatched);
     }
   });
 
-  it('lets every other ioctl through', () => {
+  it('allows every other ioctl', () => {
     const near = Array.from({ length: 256 }, (_, low) => BigInt(0x5400 + low));
     const far = Array.from({ length: 32 }, (_, bit) => [0x5412n ^ (1n << BigInt(bit)), 0x541cn ^ (1n << BigInt(bit))]);
     const others = [...near, ...far.flat()].filter((request) => request !== 0x5412n && request !== 0x541cn);
     for (const request of others) expect(answer('ioctl', 0n, request), `${request}`).toBe('SCMP_ACT_ALLOW');
   });
 
-  it('takes harmless personalities', () => {
+  it('allows harmless personalities', () => {
     for (const value of [0n, 8n, 0x20000n, 0x20008n, 0xffffffffn]) {
       expect(answer('personality', value)).toBe('SCMP_ACT_ALLOW');
     }

@@ -1,19 +1,19 @@
 /**
  * The system calls a sandbox may make, as the `linux.seccomp` object of the OCI runtime spec.
  *
- * An allow-list: what is not named fails with EPERM. It holds what compilers, interpreters, browsers, databases and
- * debuggers need, and leaves out what makes namespaces, mounts, or reaches parts of the kernel that know no namespace.
- * A call of a foreign architecture ends the process.
+ * An allow-list: a call that is not named fails with EPERM. It holds what compilers, interpreters, browsers, databases
+ * and debuggers need. It leaves out calls that make namespaces or mounts, or reach parts of the kernel without
+ * namespaces. A call of a foreign architecture ends the process.
  *
- * No two rules that disagree match the same call, so the meaning does not hang on the order a runtime gives them.
- * Runtimes compile this at every start, and every name and argument costs.
+ * No two rules that disagree match the same call, so the meaning does not depend on the order in which a runtime adds
+ * them. Runtimes compile this at every start, so every name and argument costs time.
  */
 import { Fault } from '../../model/fault.ts';
 
 export interface SeccompArg {
   readonly index: number;
   readonly op: 'SCMP_CMP_EQ' | 'SCMP_CMP_GT' | 'SCMP_CMP_MASKED_EQ';
-  /** What is compared with; for MASKED_EQ the mask. */
+  /** The value to compare with; for MASKED_EQ the mask. */
   readonly value: number;
   /** For MASKED_EQ what the masked argument must equal. */
   readonly valueTwo?: number;
@@ -100,7 +100,7 @@ const communication = words(`
   mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
 `);
 
-/** What x86-64 still has from before the `*at` and `*1` calls. */
+/** Calls of x86-64 from before the `*at` and `*1` calls. */
 const legacy = words(`
   access stat lstat readlink getdents mkdir rmdir rename link unlink symlink
   chown lchown utime utimes futimesat dup2 pipe
@@ -108,7 +108,10 @@ const legacy = words(`
   fork vfork getpgrp pause alarm time arch_prctl
 `);
 
-/** Which argument of a call is the mode of a file, and for those that need not make one, which says whether they do. */
+/**
+ * Which argument of a call is the mode of a file, and for calls that need not make one, which argument says whether
+ * they do.
+ */
 const modeArguments: readonly {
   readonly name: string;
   readonly mode: number;
@@ -140,7 +143,10 @@ const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
 const AF_NETLINK = 16;
-/** UNIX, INET, INET6 and NETLINK; the other small numbers are families nobody misses, given as blocks of two powers. */
+/**
+ * UNIX, INET, INET6 and NETLINK. The other small numbers are unused families, written as blocks whose size is a power
+ * of two.
+ */
 const families = [1, 2, 10, AF_NETLINK];
 const otherFamilies = [
   { first: 0, count: 1 },
@@ -177,8 +183,8 @@ function always(arch: NodeJS.Architecture): SeccompRule[] {
 }
 
 /**
- * No file is made to run as its owner: in a folder that is bound from the host, that would be somebody there. A call
- * that makes no file may carry any mode.
+ * Refuses set-user-id files: in a folder that is bound from the host, such a file would run as a user of the host. A
+ * call that makes no file may carry any mode.
  */
 function modes(arch: NodeJS.Architecture): SeccompRule[] {
   return modeArguments
@@ -190,7 +196,7 @@ function modes(arch: NodeJS.Architecture): SeccompRule[] {
 }
 
 /**
- * Programs take ENOSYS for an old kernel and fall back: from clone3 and openat2, whose arguments no filter can see, to
+ * Programs take ENOSYS for an old kernel and fall back from clone3 and openat2, whose arguments no filter can read, to
  * clone and openat.
  */
 function absent(): SeccompRule[] {
@@ -213,7 +219,7 @@ function socket(): SeccompRule[] {
   ];
 }
 
-/** Every request but the two that type into a terminal. */
+/** Every request except the two that type into a terminal. */
 function ioctl(): SeccompRule[] {
   return neither(TIOCSTI, TIOCLINUX).map(([mask, value]) => allow(['ioctl'], masked(1, mask, value)));
 }
@@ -226,7 +232,7 @@ function neither(a: number, b: number): [mask: number, value: number][] {
   const bits = Array.from({ length: 32 }, (_, bit) => (1 << bit) >>> 0);
   const same = bits.filter((bit) => ((a ^ b) & bit) === 0);
   const apart = bits.filter((bit) => ((a ^ b) & bit) !== 0);
-  // A number that follows a in some of these bits and b in others turns from one to the other somewhere in the ring.
+  // A number that equals a in some of these bits and b in others changes from one to the other somewhere in the ring.
   const turns = apart.map((bit, n): [number, number] => {
     const next = apart[(n + 1) % apart.length]!;
     return [bit | next, (a & bit) | (b & next)];

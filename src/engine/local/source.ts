@@ -1,4 +1,4 @@
-/** What of the host is mounted into sandboxes, put where the runtime or an engine can take it from. */
+/** Binds sources of mounts on the host to where the runtime or an engine can take them from. */
 import { chownSync, closeSync, constants, fstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { O_PATH } from '../../lib/anchor.ts';
@@ -12,13 +12,16 @@ type BindMount = Extract<Mount, { kind: 'bind' }>;
 type OverlayMount = Extract<Mount, { kind: 'overlay' }>;
 
 export interface Owners {
-  /** What agent is outside. */
+  /** The id of agent outside. */
   readonly agent: Ids;
-  /** For mounts that map the owner of their source to agent: a user namespace that says so, or null when not needed. */
+  /**
+   * For mounts that map the owner of their source to agent: a user namespace with that mapping, or null when not
+   * needed.
+   */
   readonly ownerNamespace: (owner: Ids, agent: Ids) => Promise<number | null>;
 }
 
-/** Opened once and mounted by descriptor, so that the path cannot come to mean something else in between. */
+/** Opened once and mounted by descriptor, so that the path cannot be replaced in between. */
 export async function bindSource(one: BindMount, target: string, { agent, ownerNamespace }: Owners): Promise<void> {
   const fd = openSource(one.source);
   try {
@@ -34,7 +37,7 @@ export async function bindSource(one: BindMount, target: string, { agent, ownerN
   }
 }
 
-/** What is only read need not be agent's, where the filesystem cannot shift owners. */
+/** A read-only source need not belong to agent, where the filesystem cannot map owners. */
 function bindShifted(fd: number, target: string, { source, readonly }: BindMount, ownersFd: number | null): void {
   try {
     bindMount(fd, target, { readonly, ownersFd });
@@ -58,8 +61,8 @@ function giveTo(agent: Ids, fd: number): void {
 }
 
 /**
- * The plain files directly in a folder, each opened first and then looked at, so that it is the same that is given
- * to somebody. A file with a second name may be another's.
+ * The plain files directly in a folder. Each is opened first and then checked, so that the checked file is the one
+ * whose owner changes. A file with a second link may belong to another.
  */
 export function eachPlainFile(folderFd: number, act: (fd: number) => void): void {
   for (const name of readdirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' })) {
@@ -74,9 +77,9 @@ export function eachPlainFile(folderFd: number, act: (fd: number) => void): void
 }
 
 /**
- * Paths of the stage go into the mount's options, never those of users, which may hold commas and colons. Nothing that
- * would make the changes depend on more than names and the files that they are names of: the base may be edited meanwhile,
- * and we read them without a mount.
+ * The options of the mount contain paths of the stage only, never paths of users, which may hold commas and colons. No
+ * option may make the changes depend on more than names and the files they name: the base may be edited meanwhile, and
+ * changes are read without a mount.
  */
 export async function overlaySource(
   one: OverlayMount,
@@ -97,7 +100,7 @@ export async function overlaySource(
 
 const noMore = 'metacopy=off,redirect_dir=off';
 
-/** False where layers are not what they were when they were last mounted, or still are. */
+/** False where the layers have changed since they were last mounted, or are mounted still. */
 function isMountedWithIndex(target: string, options: string): boolean {
   try {
     mount('carrel-overlay', target, 'overlay', mountFlags.nosuid | mountFlags.nodev, options);

@@ -21,7 +21,7 @@ export interface SpecInput {
   readonly cgroupsPath: string | null;
   readonly byGroup: readonly (keyof Limits)[];
   readonly arch: NodeJS.Architecture;
-  /** What only some runtimes understand. */
+  /** Annotations that only some runtimes understand. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +46,7 @@ export const maskedPaths = [
   '/proc/timer_stats',
 ];
 
-/** No device can be made in a user namespace, so these are the host's own nodes: to use, not to change. */
+/** No device can be made in a user namespace, so these are the host's nodes: usable, but not changeable. */
 const devices = ['/dev/full', '/dev/null', '/dev/random', '/dev/tty', '/dev/urandom', '/dev/zero'];
 
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger', ...devices];
@@ -73,8 +73,8 @@ const kernelMounts: readonly SpecMount[] = [
     source: 'shm',
     options: ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=512m'],
   },
-  // Programs count processors by it. The rest of /sys is absent: a runtime that may not mount a fresh one here would
-  // bind the host's instead, with every control group in it.
+  // Programs count processors by it. The rest of /sys is absent: a runtime that may not mount a fresh one would bind
+  // the host's instead, with every control group in it.
   {
     destination: processorsPath,
     type: 'bind',
@@ -119,10 +119,10 @@ export interface ProcessInput {
   readonly maxProcesses: number | null;
 }
 
-/** The kernel ends what is inside before what is outside; inside, the largest first. */
+/** When memory runs out, the kernel kills processes inside before those outside; inside, the largest first. */
 export const oomScoreAdj = 500;
 
-/** A process inside, whether the sandbox's own or a later one: agent, without any privilege and any way to gain one. */
+/** A process inside, the sandbox's command or an exec: agent, without privileges and without a way to gain any. */
 export function processSpec(input: ProcessInput): object {
   return {
     terminal: input.terminal !== null,
@@ -145,7 +145,7 @@ function rlimit(type: string, value: number): object {
   return { type, soft: value, hard: value };
 }
 
-/** Where no control group does, the kernel counts the processes of agent in this user namespace. */
+/** Without a control group, the kernel counts the processes of agent in this user namespace. */
 export function maxProcesses(limits: Limits, byGroup: readonly (keyof Limits)[]): number | null {
   return byGroup.includes('pids') ? null : limits.pids;
 }

@@ -1,8 +1,9 @@
 /**
- * Where sandboxes are put together. The runtime enters the sandbox's user namespace before it mounts anything, so it
- * cannot reach sources below folders that only their owner may enter. The stage is a tmpfs in the daemon's own mount
- * namespace, over a folder nobody needs there: each source is bound into it for the moment of creation and then detached.
- * A sandbox keeps its mounts; neither the host's table nor ours grows with their number.
+ * The stage, where the mounts of sandboxes are put together. The runtime enters the sandbox's user namespace before it
+ * mounts anything, so it cannot reach sources below folders that only their owner may enter. The stage is a tmpfs in
+ * the daemon's mount namespace, over a folder that is not needed there: each source is bound into it for the moment of
+ * creation and then detached. A sandbox keeps its mounts, and neither the host's mount table nor the daemon's grows
+ * with the number of sandboxes.
  */
 import { closeSync, existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +22,8 @@ import type { SpecMount } from './spec.ts';
 type TmpfsMount = Extract<Mount, { kind: 'tmpfs' }>;
 
 /**
- * Folders that exist to be mounted on. Only those: when anything else of /sys is covered, the kernel no longer lets a
- * user namespace mount a fresh one.
+ * Folders that exist only as mount points. When anything else of /sys is covered, the kernel no longer lets a user
+ * namespace mount a fresh one.
  */
 const stageFolders = [
   '/sys/fs/bpf',
@@ -37,11 +38,14 @@ const stageFolder = stageFolders.find((folder) => existsSync(folder)) ?? stageFo
 
 export interface Staged {
   readonly rootPath: string;
-  /** What the runtime is to mount. */
+  /** The mounts for the runtime. */
   readonly mounts: readonly SpecMount[];
-  /** Puts the rest into the namespace of a sandbox that was made and has not begun; null where there is none. */
+  /**
+   * Attaches the other mounts in the namespace of a sandbox that was created and has not begun; null where there are
+   * none.
+   */
   readonly nest: ((pid: number) => void) | null;
-  /** Out of our mount table. The sandbox, if it was created, keeps what it got. */
+  /** Detaches them from the daemon's mount table. A sandbox that was created keeps its mounts. */
   release(): void;
 }
 
@@ -56,7 +60,7 @@ export interface StageInput extends Omit<Owners, 'agent'> {
 
 let opened = false;
 
-/** Once per process, in its private mount namespace. */
+/** Called once per process, in its private mount namespace. */
 export function openStage(): void {
   if (opened) return;
   refuseHostNamespace(mountNamespaces());
@@ -74,19 +78,20 @@ export function openStage(): void {
 }
 
 /**
- * Mounting in the host's would show there, and stay. The host's is that of the first process. Where that may not be seen,
- * since it has powers that we lack, one that we descend from must have come from elsewhere; only root could mount there.
+ * Mounts in the host's namespace would show there, and stay. The host's namespace is that of the first process. Where
+ * that cannot be read, because the first process has more privileges, root needs an ancestor in another namespace. An
+ * ordinary user cannot mount in the host's namespace at all.
  */
 export function refuseHostNamespace({ own, first, ancestors, rootless }: MountNamespaces): void {
   const cameFromElsewhere = ancestors.some((one) => one !== null && one !== own);
   const isOther = first === null ? rootless || cameFromElsewhere : own !== first;
   if (own !== null && isOther) return;
-  throw new Fault('internal', 'the local engine has to live in a mount namespace of its own', {
+  throw new Fault('internal', 'the embedded engine needs its own mount namespace', {
     hint: 'Start the daemon with: carrel up',
   });
 }
 
-/** Null where we may not look. */
+/** Null where a namespace cannot be read. */
 interface MountNamespaces {
   readonly own: string | null;
   readonly first: string | null;
@@ -117,7 +122,7 @@ function mountNamespace(pid: number | 'self'): string | null {
   }
 }
 
-/** runc insists that the folder it once started from exists, though nobody needs what is in it. */
+/** runc insists that the folder it once started from exists, though its content is not needed. */
 export function keepPlace(id: string): void {
   mkdirSync(join(stageFolder, id, 'root'), { recursive: true });
 }
@@ -152,7 +157,7 @@ export async function stage(input: StageInput): Promise<Staged> {
   }
 }
 
-/** An empty place of its own. */
+/** A new empty folder on the stage. */
 export function setStage(name: string): { readonly folder: string; readonly release: () => void } {
   const folder = join(stageFolder, name);
   const release = () => void detachMount(folder);

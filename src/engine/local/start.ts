@@ -1,4 +1,4 @@
-/** From a Launch to a running sandbox. Each step may be the last before a crash; `inspect` tells which was. */
+/** Starts a sandbox from a Launch. A crash may follow any step; `inspect` finds out which was the last. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ import { chooseRuntime, type Runtime } from './runtime.ts';
 import { initPath, maxProcesses, runtimeSpec } from './spec.ts';
 import { stage } from './stage.ts';
 
-/** Sets everything up; the command waits. */
+/** Prepares everything; the command waits. */
 export async function create(context: Context, launch: Launch): Promise<void> {
   const runtime = chooseRuntime(launch.runtime);
   requireInit(context.layout);
@@ -93,27 +93,27 @@ async function createWith(context: Context, launch: Launch, runtime: Runtime, ke
   }
 }
 
-/** Its mounts are not those of its first process. */
+/** A runtime with its own kernel: mounts cannot be added to its first process. */
 function refuseForeignKernel(runtime: string): void {
   if (runtime !== 'runsc') return;
-  throw new Fault('unsupported', 'under runsc nothing can be mounted inside of what agents can write', {
-    hint: 'Choose a place of its own for the volume, such as /data/memory-bank, or use --runtime crun.',
+  throw new Fault('unsupported', 'under runsc nothing can be mounted inside a folder that agents can write to', {
+    hint: 'Choose another target for the volume, such as /data/memory-bank, or use --runtime crun.',
   });
 }
 
-/** Whole or not at all: a keeper whose daemon died takes what it finds. */
+/** Written whole or not at all: a keeper whose daemon died uses what it finds. */
 function putInBundle(bundle: string, name: string, content: object): void {
   const path = join(bundle, name);
   writeFileSync(`${path}.new`, JSON.stringify(content), { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-/** Lets the command go; for a moment the runtime itself still stands in its place. */
+/** Lets the command begin; for a moment its process is still the runtime. */
 export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
   if (note.runtime !== 'crun' || !letGo(join(context.layout.state('crun'), id))) await startWith(context, id, note);
 }
 
-/** Whoever enters while the runtime is there is refused, and a signal is lost. */
+/** While the process is still the runtime, an exec is refused and a signal is lost. */
 export async function runtimeGone(initPid: number): Promise<void> {
   for (let tries = 0; isRuntime(initPid) && tries < maxTries; tries += 1) await pause(1);
 }
@@ -133,14 +133,14 @@ export function initMount(layout: Layout) {
   return { kind: 'bind', source: layout.init, target: initPath, readonly: true } as const;
 }
 
-/** Who the sandbox runs as. */
+/** The ids that the sandbox runs with. */
 function identityFor(context: Context, launch: Pick<Launch, 'slot' | 'mounts'>): Identity {
   const identity = identityOf(launch.slot, context.space);
   const mapsOwner = launch.mounts.some((mount) => mount.kind !== 'tmpfs' && mount.mapOwner);
   return mapsOwner && context.space.rootless ? withAgentAs(identity, 0) : identity;
 }
 
-/** Limits that cannot be enforced here; those that are demanded are refused. */
+/** The limits that cannot be enforced here; it refuses demanded ones. */
 function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
   const advisory = (Object.keys(launch.limits) as (keyof Limits)[]).filter(
     (key) => !context.cgroups.enforced.includes(key) && !launch.held.includes(key),
@@ -148,6 +148,6 @@ function advisoryLimits(context: Context, launch: Launch): (keyof Limits)[] {
   const refused = launch.demanded.filter((key) => advisory.includes(key));
   if (refused.length === 0) return advisory;
   throw new Fault('unsupported', `this machine cannot enforce ${optionsOf(refused)}`, {
-    hint: 'carrel doctor says what it takes; without --strict the sandbox runs all the same.',
+    hint: 'carrel doctor shows what is missing; without --strict the sandbox runs anyway.',
   });
 }

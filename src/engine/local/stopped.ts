@@ -1,7 +1,7 @@
 /**
- * Holding still by signals, where a sandbox has no freezer: SIGSTOP for every process in it, from outside, until a look at
- * all of them finds none that could run. Parents are stopped before their children and continued after them, so that no
- * shell inside sees a job of its own stop.
+ * Pauses by signals, where a sandbox has no freezer: SIGSTOP for every process in it, from outside, until a scan finds
+ * none that could run. Parents are stopped before their children and continued after them, so that no shell inside sees
+ * one of its jobs stop.
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import { isAlive, type ProcessRef } from '../../lib/process.ts';
 
 /**
  * The processes of a sandbox, parents first: those in the pid namespace of its first process and all their descendants,
- * who may be in further namespaces. `known` are those we started in it ourselves.
+ * which may be in further namespaces. `known` are execs that the daemon started.
  */
 export function processesInside(init: ProcessRef, known: readonly number[]): number[] {
   const namespace = pidNamespace(init.pid);
-  // A number kept from before a reboot may be anybody's by now.
+  // After a reboot another process may have the pid.
   if (!isAlive(init) || namespace === null || namespace === pidNamespace(process.pid)) return [];
   const parents = new Map(allProcesses().map((pid) => [pid, parentOf(pid)]));
   const roots = [...parents.keys()].filter((pid) => pidNamespace(pid) === namespace);
@@ -32,12 +32,12 @@ export function allProcesses(): number[] {
     .map(Number);
 }
 
-/** None of what has ended, and of what is about to become another program. */
+/** Empty for a process that has ended or is about to become another program. */
 export function argsOf(pid: number): string[] {
   return readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 }
 
-/** The command name is in parentheses and may itself hold spaces and parentheses. */
+/** The command name is in parentheses and may itself contain spaces and parentheses. */
 export function fieldsOf(path: string): string[] {
   const stat = readIfThere(path) ?? '';
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -48,7 +48,7 @@ export function parentOf(pid: number): number | null {
   return parent === undefined ? null : Number(parent);
 }
 
-/** Null of what has ended, and of what we may not look at. */
+/** Null for a process that has ended or cannot be read. */
 function pidNamespace(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`);
@@ -69,14 +69,17 @@ function byDepth(pids: readonly number[], parents: ReadonlyMap<number, number | 
 
 export type Stillness = 'stopped' | 'waiting' | 'busy';
 
-/** By all its threads: the first may have ended while others go on. `waiting` is in the kernel, where signals wait too. */
+/**
+ * Considers all threads: the first may have ended while others continue. `waiting` is in the kernel, where signals are
+ * pending too.
+ */
 export function stillness(pid: number): Stillness {
   const states = threadStates(pid).filter((state) => !['T', 't', 'Z', 'X'].includes(state));
   if (states.length === 0) return 'stopped';
   return states.every((state) => state === 'D') ? 'waiting' : 'busy';
 }
 
-/** A first process that was stopped, and not one that has just ended. */
+/** Whether a first process was stopped, as opposed to one that has just ended. */
 export function hasStopped(pid: number): boolean {
   return threadStates(pid).includes('T');
 }
@@ -90,12 +93,12 @@ function threadStates(pid: number): string[] {
   }
 }
 
-/** How long something may wait in the kernel before all are let go for a moment. */
+/** How long a process may wait in the kernel before all are continued for a moment. */
 const stuckMs = 200;
 
 /**
- * False when something could still run after so long. Who waits in vfork for a child that we stopped cannot stop itself,
- * so all go on for a moment and are stopped again.
+ * False when a process could still run after the time limit. A process that waits in vfork for a stopped child cannot
+ * stop, so all are continued for a moment and stopped again.
  */
 export async function stopAll(list: () => number[], withinMs: number, spared: readonly number[]): Promise<boolean> {
   const deadline = Date.now() + withinMs;
@@ -115,7 +118,7 @@ export async function stopAll(list: () => number[], withinMs: number, spared: re
   return false;
 }
 
-/** But for those that had stopped before us. */
+/** Except those that were stopped before. */
 export function continueAll(pids: readonly number[], spared: readonly number[]): void {
   for (const pid of [...pids].reverse()) if (!spared.includes(pid)) send(pid, 'SIGCONT');
 }

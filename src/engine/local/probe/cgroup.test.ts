@@ -17,11 +17,11 @@ describe('control groups', () => {
     [root, 'v2, enforced: cpu, memory, pids, swap'],
     [{ ...root, version: 1 as const }, 'v1, enforced: cpu, memory, pids, swap'],
     [{ ...root, version: 1 as const, hybrid: true }, 'hybrid, enforced: cpu, memory, pids, swap'],
-  ])('are all there', (facts, detail) => {
+  ])('with all controllers are ok', (facts, detail) => {
     expect(cgroupRow(facts)).toMatchObject({ name: 'cgroups', level: 'ok', detail });
   });
 
-  it('lack a controller', () => {
+  it('without a controller are a failure', () => {
     expect(cgroupRow({ ...root, controllers: ['cpu', 'pids'] })).toEqual({
       name: 'cgroups',
       level: 'failure',
@@ -30,25 +30,25 @@ describe('control groups', () => {
     });
   });
 
-  it('are lent to an ordinary user without one', () => {
+  it('without a controller are a failure that tells an ordinary user how to delegate it', () => {
     const row = cgroupRow({ ...root, rootless: true, controllers: ['memory', 'pids'] });
     expect(row).toMatchObject({ level: 'failure', detail: 'v2 without cpu' });
     expect(row.hint).toMatch(/^as root: .*Delegate=cpu memory pids/);
     expect(row.hint).not.toContain('\n');
   });
 
-  it('do not count swap', () => {
+  it('that do not count swap cause a warning', () => {
     const row = cgroupRow({ ...root, version: 1, enforced: ['cpus', 'memoryBytes', 'pids'] });
     expect(row).toMatchObject({ level: 'warning', hint: 'Boot with the kernel option swapaccount=1.' });
   });
 
-  it('are not delegated', () => {
+  it('that are not delegated cause a warning', () => {
     const row = cgroupRow(none);
     expect(row).toMatchObject({ level: 'warning', detail: 'v2, none is delegated to us: enforced is pids only' });
     expect(row.hint).toMatch(/^\(1\) .*loginctl enable-linger ada; \(2\) .*carrel up -d$/);
   });
 
-  it('cannot be delegated in version 1', () => {
+  it('of version 1 cannot be delegated', () => {
     expect(cgroupRow({ ...none, version: 1 }).hint).toMatch(
       /^\(1\) boot with .*unified_cgroup_hierarchy=1; \(2\) let your systemd/,
     );

@@ -6,13 +6,13 @@ import { failure, limitWords, ok, warning } from '../../probe-row.ts';
 export interface CgroupFacts {
   readonly rootless: boolean;
   readonly version: 1 | 2;
-  /** Version 1 with the unified hierarchy beside it. */
+  /** Version 1 with the unified hierarchy mounted as well. */
   readonly hybrid: boolean;
   readonly parent: string | null;
   readonly enforced: readonly (keyof Limits)[];
   /** `cgroup.controllers`, or the names of the hierarchies. */
   readonly controllers: readonly string[];
-  /** Whose daemon this is. */
+  /** The account that runs the daemon. */
   readonly account: string;
 }
 
@@ -41,12 +41,12 @@ export function cgroupRow(facts: CgroupFacts): ProbeRow {
   return ok(name, `${kind}, enforced: ${enforced}`);
 }
 
-/** Systemd before version 252 lends users no processors. */
+/** Systemd before version 252 does not delegate the cpu controller to users. */
 const lendingHint =
   "as root: mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\\nDelegate=cpu memory pids\\n' > " +
   '/etc/systemd/system/user@.service.d/carrel.conf, then boot again';
 
-/** Version 1 cannot be delegated to somebody without privileges. */
+/** Version 1 cannot be delegated to an ordinary user. */
 function delegationHint({ version, account }: CgroupFacts): string {
   const steps = [
     `let your systemd outlive your sessions, so that sandboxes may: loginctl enable-linger ${account}`,
@@ -56,7 +56,7 @@ function delegationHint({ version, account }: CgroupFacts): string {
   return (version === 2 ? steps : [unified, ...steps]).map((step, index) => `(${index + 1}) ${step}`).join('; ');
 }
 
-/** Groups that other installations made: theirs to remove, so they are only mentioned. */
+/** Groups that other installations made. They are only reported, as their installations remove them. */
 export function otherGroupsRow(groups: readonly { readonly name: string; readonly busy: boolean }[]): ProbeRow {
   const idle = groups.filter(({ busy }) => !busy).map((group) => group.name);
   const living = groups.length - idle.length;

@@ -1,10 +1,10 @@
-/** What exists inside, and what of it can be changed. */
+/** Claims about what exists inside, and what of it can be changed. */
 import { broken, type Claim, type Facts, heldUnless, linesOf, partsOf, sharedNamespace, someOf } from './claim.ts';
 import { isReadOnly, parseMountInfo } from './mountinfo.ts';
 
 const topFolders = words('bin sbin lib lib32 lib64 libx32 usr etc dev proc sys tmp opt home run var');
 const givenFolders = words('.data .workspace workspace data rooms');
-/** The only things in folders whose counterparts on the host are private. */
+/** The only paths in folders whose counterparts on the host are private. */
 const onlyThings = new Set(words('/home/agent /run/carrel /run/secrets /run/lock /var/tmp /opt/carrel'));
 const privateFolder = /^\/(home|run|var|opt)\/[^/]+$/;
 const privateEtc = words('shadow gshadow sudoers sudoers.d ssh fstab subuid subgid machine-id cron.d systemd');
@@ -120,7 +120,7 @@ const harmless = new Set(
   words('/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/console'),
 );
 
-/** Not by `find -type`, which takes the word of a folder for what is mounted on its entries. */
+/** Not by `find -type`, which trusts the type in a folder's entry and so misses what is mounted there. */
 export const devices: Claim = {
   id: 'devices',
   script: `for path in $(find /dev); do

@@ -1,10 +1,10 @@
-/** Limits, by exceeding them. The sandbox for this is given small ones, and each trial is bounded in itself. */
+/** Limits, tried by exceeding them. The sandbox for this has small ones, and each trial is bounded in itself. */
 import type { Limits } from '../../../model/limits.ts';
 import { type Claim, heldUnless, linesOf } from './claim.ts';
 
 const MiB = 2 ** 20;
 
-/** Small enough to reach in a moment, large enough for the other claims to be tried. */
+/** Small enough to reach at once, large enough for the other claims. */
 export const trialLimits = { cpus: 1, memoryBytes: 128 * MiB, pids: 96 } satisfies Partial<Limits>;
 
 const cpuSeconds = 0.4;
@@ -23,8 +23,8 @@ echo $?`,
 };
 
 /**
- * Two loops, and what they used: at most the quota of the time that they took, and of one period at either end. On a busy
- * machine they get less than that in any case, so what the kernel was told counts too.
+ * Runs two loops and measures what they used: at most the quota of the time that they took, and of one period at either
+ * end. On a busy machine they get less in any case, so the quota that the kernel reports counts too.
  */
 export const cpu: Claim = {
   id: 'cpu',
@@ -56,7 +56,7 @@ function secondsTaken(said: string): number | null {
   return began !== undefined && ended !== undefined && ended > began ? ended - began : null;
 }
 
-/** The second line that `times` prints: user and system time of what a shell has run. */
+/** The second line that `times` prints: user and system time of the children of a shell. */
 export function secondsOfChildren(said: string): number | null {
   const times = [...(linesOf(said).at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
   if (times.length !== 2) return null;
@@ -64,8 +64,8 @@ export function secondsOfChildren(said: string): number | null {
 }
 
 /**
- * A shell that cannot fork says so and ends, or says so and tries again until nobody reads. What it started goes with the
- * sandbox.
+ * A shell that cannot fork reports that and ends, or reports it and retries until its output is closed. Its children
+ * end with the sandbox.
  */
 export const pids: Claim = {
   id: 'pids',

@@ -1,4 +1,4 @@
-/** Who the processes inside are, and what they see of others. */
+/** Claims about the identity of processes inside, and what they see of others. */
 
 import { outsideId, parseIdMap } from '../../../lib/id-map.ts';
 import { agentId } from '../ids.ts';
@@ -7,7 +7,7 @@ import { accountOf } from './ids.ts';
 
 const statusScript = 'cat /proc/1/status /proc/self/status';
 
-/** A field of /proc/PID/status, for the sandbox's first process and for one that came later. */
+/** A field of /proc/PID/status, for the sandbox's first process and for an exec. */
 function statusFields(said: string, field: string): string[] {
   return [...said.matchAll(new RegExp(`^${field}:\\s*(\\S+)$`, 'gm'))].map((match) => match[1]!);
 }
@@ -78,7 +78,7 @@ readlink /proc/self/ns/user`,
     const [uid, gid, groups] = linesOf(numbers);
     const within = outsideId(parseIdMap(uidMap ?? ''), agentId);
     const outside = within === null ? null : outsideId(parseIdMap(facts.uidMap), within);
-    if (outside === null) return broken('agent is nobody outside');
+    if (outside === null) return broken('agent has no id outside');
     const account = accountOf(facts.passwd, outside);
     return heldUnless(
       [

@@ -1,11 +1,14 @@
-/** System calls that the filter refuses, made for real. perl makes any call by its number, and nearly every system has it. */
+/**
+ * System calls that the filter refuses, tried for real. perl can make any call by its number, and nearly every system
+ * has it.
+ */
 import { broken, type Claim, doubtful, type Facts, heldUnless, linesOf, someOf, type Verdict } from './claim.ts';
 
 type Arch = 'x64' | 'arm64';
 
 /**
- * Numbers, then arguments with which the call would succeed, or fail for another reason, if the kernel got to see it.
- * Namespaces and keys need no privilege, so nothing but the filter stands before them.
+ * Numbers, then arguments with which the call would succeed, or fail for another reason, if it reached the kernel.
+ * Namespaces and keys need no privilege, so only the filter prevents them.
  */
 const calls: Readonly<Record<string, { readonly [arch in Arch]: number } & { readonly args: readonly number[] }>> = {
   mount: { x64: 165, arm64: 40, args: [0, 0, 0, 0, 0] },
@@ -51,7 +54,7 @@ function judgeCalls(said: string): Verdict {
   );
 }
 
-/** On a pipe the kernel would say that it is no terminal. */
+/** On a pipe the kernel would answer that it is no terminal. */
 export const terminal: Claim = {
   id: 'terminal',
   script: `command -v perl > /dev/null || { echo missing; exit 0; }

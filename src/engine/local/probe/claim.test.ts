@@ -31,15 +31,15 @@ function judged(claim: Claim, said: string, change: Partial<Facts> = {}): string
   return `${level}: ${detail}`;
 }
 
-/** Each claim with what a sandbox says where it holds, and then with what it says where it does not. */
+/** Each claim with the output of a sandbox where it holds, and with outputs where it does not. */
 function cases(claim: Claim, good: string, bad: readonly [said: string, detail: string][]): void {
   describe(claim.id, () => {
     it('holds', () => expect(judged(claim, good)).toMatch(/^ok: /));
-    it.each([['', ''] as const, ...bad])('does not hold when %j is said', (said, detail) => {
+    it.each([['', ''] as const, ...bad])('does not hold when the output is %j', (said, detail) => {
       expect(judged(claim, said)).toMatch(/^failure: /);
       expect(judged(claim, said)).toContain(detail);
     });
-    it('names its hint', () => expect(claim.judge('', facts).hint).not.toBeNull());
+    it('has a hint', () => expect(claim.judge('', facts).hint).not.toBeNull());
   });
 }
 
@@ -109,11 +109,11 @@ cases(inside.ids, `1000\n1000\n1000\n--\n${map}--\n${map}--\nuser:[9]\n`, [
   [`1000\n1000\n1000 27\n--\n${map}--\n${map}--\nuser:[9]\n`, 'groups 1000 27'],
   ['1000\n1000\n1000\n--\n0 0 65536\n--\n0 0 65536\n--\nuser:[9]\n', 'agent is ada outside'],
   [`1000\n1000\n1000\n--\n${map}--\n0 0 65536\n--\nuser:[9]\n`, 'mapped differently'],
-  [`1000\n1000\n1000\n--\n0 5 10\n--\n${map}--\nuser:[9]\n`, 'nobody outside'],
+  [`1000\n1000\n1000\n--\n0 5 10\n--\n${map}--\nuser:[9]\n`, 'no id outside'],
   [`1000\n1000\n1000\n--\n${map}--\n${map}--\nuser:[5]\n`, "the user namespace is the host's"],
 ]);
 
-it('an id outside is told through the namespace of an ordinary user', () => {
+it('an id outside is resolved through the namespace of an ordinary user', () => {
   const said = '1000\n1000\n1000\n--\n0 1 4096\n--\n0 1 4096\n--\nuser:[9]\n';
   expect(judged(inside.ids, said, { uidMap: '0 54321 1\n1 400000 65536\n' })).toContain('is 401000 outside');
 });
@@ -124,7 +124,7 @@ cases(inside.inheritance, 'PATH=/bin\nHOME=/h\nPWD=/\n--\n0\n1\n2\n0\n1\n2\n', [
   ['PATH=/bin\n--\n0\n1\n2\n', 'it cannot be told'],
 ]);
 
-it('a value that came in is not shown', () => {
+it('the value of a leaked variable is not shown', () => {
   expect(judged(inside.inheritance, 'TOKEN=hunter2\n--\n0\n1\n2\n0\n1\n2\n')).not.toContain('hunter2');
 });
 
@@ -158,7 +158,7 @@ describe('syscalls', () => {
   const args = syscalls.args!(facts);
   const refused = args.map((arg) => `${arg.split('=')[0]} 1\n`).join('');
 
-  it('are called by the numbers of the architecture', () => {
+  it('are made by the numbers of the architecture', () => {
     expect(args).toContain('unshare=272,268435456');
     expect(syscalls.args!({ ...facts, arch: 'arm64' })).toContain('unshare=97,268435456');
   });
@@ -203,15 +203,15 @@ describe('limits', () => {
     [pids, 'sh: 1: Cannot fork\n', 'ok'],
     [pids, 'sh: fork: retry: Resource temporarily unavailable\n', 'ok'],
     [pids, 'all\n', 'failure'],
-  ] as const)('%o: %j is %s', (claim, said, level) => {
+  ] as const)('%o: output %j is %s', (claim, said, level) => {
     expect(judged(claim, said)).toMatch(new RegExp(`^${level}: `));
   });
 
-  it.each([null, 5])('a quota of %s is not the limit', (cpuQuota) => {
+  it.each([null, 5])('a quota of %s does not count as the limit', (cpuQuota) => {
     expect(judged(cpu, '1.0 1.4\n0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel was told/);
   });
 
-  it('time is read in minutes and seconds', () => {
+  it('times in minutes and seconds are parsed', () => {
     expect(secondsOfChildren('0m0s 0m0s\n1m2.50s 0m0.50s\n')).toBe(63);
     expect(secondsOfChildren('nonsense\n')).toBeNull();
   });

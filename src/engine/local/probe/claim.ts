@@ -1,23 +1,23 @@
 /**
- * The claims of SECURITY.md that can be tried from inside a sandbox. A claim is a fixed script for the sandbox's `sh` and
- * a judge of what it said; the judge is pure. Who starts the sandbox and runs the scripts is in the daemon.
+ * The claims of SECURITY.md that can be tried from inside a sandbox. A claim is a fixed script for the sandbox's `sh`
+ * and a pure function that judges its output. The daemon starts the sandbox; `run.ts` runs the scripts.
  */
 import type { Limits } from '../../../model/limits.ts';
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 
-/** What the judges know of the outside. */
+/** What the judging functions know of the host. */
 export interface Facts {
-  /** Our own namespaces: `pid` → `pid:[4026531836]`. */
+  /** The daemon's namespaces: `pid` → `pid:[4026531836]`. */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** Names of the variables that the sandbox was given. */
+  /** Names of the variables that the sandbox has. */
   readonly environment: readonly string[];
   readonly limits: Limits;
-  /** Limits that were asked for and granted. */
+  /** Limits that were asked for and are enforced. */
   readonly enforced: readonly (keyof Limits)[];
   /** A folder of the host that must not exist inside. */
   readonly home: string;
-  /** Device numbers of the host's own. */
+  /** Device numbers of the host's folders. */
   readonly devices: Readonly<Record<'/tmp' | '/dev/shm', number>>;
   readonly uidMap: string;
   readonly passwd: string;
@@ -30,11 +30,11 @@ export type Verdict = Omit<ProbeRow, 'name'>;
 
 export interface Claim {
   readonly id: string;
-  /** The limit it exceeds; not tried where that is not enforced. */
+  /** The limit that it exceeds; not tried where that is not enforced. */
   readonly limit?: keyof Limits;
-  /** Exits with 0 unless it could not be tried. */
+  /** Exits with 0 unless the trial was impossible. */
   readonly script: string;
-  /** `$1` and following. */
+  /** The script's `$1` and following. */
   readonly args?: (facts: Facts) => readonly string[];
   readonly judge: (said: string, facts: Facts) => Verdict;
 }
@@ -50,7 +50,7 @@ export function broken(detail: string): Verdict {
   return withoutName(failure('', detail, hint));
 }
 
-/** Nothing speaks against it, but it could not be tried, or does not hold here for a known reason. */
+/** Not refuted, but it could not be tried, or does not hold here for a known reason. */
 export function doubtful(detail: string, remedy: string): Verdict {
   return withoutName(warning('', detail, remedy));
 }
@@ -59,13 +59,13 @@ function withoutName({ level, detail, hint }: ProbeRow): Verdict {
   return { level, detail, hint };
 }
 
-/** The first objection, or that all is well. */
+/** Broken with the first objection, or held. */
 export function heldUnless(objections: readonly (string | false | null | undefined)[], detail: string): Verdict {
   const found = objections.filter((objection) => typeof objection === 'string');
   return found.length === 0 ? held(detail) : broken(found.join('; '));
 }
 
-/** Scripts put a line of two dashes between the parts of what they say. */
+/** Scripts separate the parts of their output by a line of two dashes. */
 export function partsOf(said: string): string[] {
   return said.split(/^--\n/m);
 }
@@ -74,7 +74,7 @@ export function linesOf(text: string | undefined): string[] {
   return (text ?? '').split('\n').filter((line) => line !== '');
 }
 
-/** An objection when a namespace is the one we live in, or cannot be told. */
+/** An objection when a namespace is the daemon's own, or cannot be read. */
 export function sharedNamespace(link: string | undefined, facts: Facts): string | null {
   const [, kind = ''] = /^(\w+):\[\d+\]$/.exec(link?.trim() ?? '') ?? [];
   if (kind === '') return 'its namespace cannot be told';

@@ -31,7 +31,7 @@ export const claimIds = [
   'home',
 ] as const;
 
-/** Tried beside each other. */
+/** Tried in parallel. */
 export const quietClaims: readonly Claim[] = [
   files,
   usrReadonly,
@@ -52,5 +52,5 @@ export const quietClaims: readonly Claim[] = [
   terminal,
 ];
 
-/** Tried one after another, since each takes all there is; after the last nothing more can be started. */
+/** Tried one after another, since each exhausts a resource; after the last one nothing can be started inside. */
 export const loudClaims: readonly Claim[] = [cpu, memory, pids];

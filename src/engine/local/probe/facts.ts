@@ -10,7 +10,7 @@ const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 
 export type GivenFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
 
-/** What the judges of claims have to know of the outside, where we are. */
+/** What the claims need to know of the host. */
 export function readFacts(given: GivenFacts, handle: Handle): Facts {
   return {
     ...given,
@@ -23,7 +23,7 @@ export function readFacts(given: GivenFacts, handle: Handle): Facts {
   };
 }
 
-/** What the kernel was told, as seen from outside. */
+/** The quota that the kernel reports outside. */
 function readQuota(handle: Handle): number | null {
   const groups = readIfThere(`/proc/${readHandle(handle)?.init.pid}/cgroup`) ?? '';
   const path = groupPath(groups, 'cpu');

@@ -18,14 +18,14 @@ describe('an account', () => {
 });
 
 describe('the ids of root', () => {
-  it('are its own', () => {
+  it('belong to no account', () => {
     expect(idRangeRow(texts(rootMap, { subuid: 'ada:100000:65536\n' }))).toMatchObject({
       level: 'ok',
       detail: '65536 ids for each of 4094 users, from 1879048192',
     });
   });
 
-  it('are lent to somebody else too', () => {
+  it('are reported when they overlap with subordinate ids of an account', () => {
     const row = idRangeRow(texts(rootMap, { subgid: '# a comment\n\nada:1879000000:65536\n' }));
     expect(row).toMatchObject({ level: 'warning', hint: 'Give ada a range below 1879048192.' });
   });
@@ -39,7 +39,7 @@ describe('the ids of an ordinary user', () => {
     });
   });
 
-  it('are none', () => {
+  it('are missing', () => {
     const row = idRangeRow(texts('0 1000 1\n', { subuid: 'eve:100000:65536\neve:165536:65536\n' }));
     expect(row).toMatchObject({ level: 'failure', detail: 'no ids are lent to ada' });
     expect(row.hint).toContain('--add-subuids 231072-296607 --add-subgids 231072-296607 ada');
@@ -49,7 +49,7 @@ describe('the ids of an ordinary user', () => {
     expect(idRangeRow(texts('0 1000 1\n1 100000 1000\n')).level).toBe('failure');
   });
 
-  it('are as many as there are of uids and of gids', () => {
+  it('are limited by the smaller of the uid and gid ranges', () => {
     expect(idRangeRow(texts(lentMap, { gidMap: '0 1000 1\n' })).level).toBe('failure');
   });
 

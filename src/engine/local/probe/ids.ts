@@ -1,10 +1,10 @@
-/** Rows about the ids that sandboxes run on, from the texts of /proc/self/uid_map, /etc/subuid and their like. */
+/** Rows about the ids that sandboxes run with, from the texts of /proc/self/uid_map, /etc/subuid and similar files. */
 import { type IdMapping, outsideId, parseIdMap } from '../../../lib/id-map.ts';
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 import type { IdSpace } from '../ids.ts';
 
-/** Of one of the files of /etc that have fields between colons. */
+/** The lines of a file of /etc whose fields are separated by colons. */
 function rowsOf(text: string): string[][] {
   return text
     .split('\n')
@@ -32,7 +32,7 @@ export function idRangeRow(texts: IdTexts): ProbeRow {
   return texts.space.rootless ? lentRow(texts) : ownRow(texts);
 }
 
-/** Root takes ids that nobody else may have. */
+/** As root the ids must not belong to any account. */
 function ownRow({ space, subuid, subgid }: IdTexts): ProbeRow {
   const end = space.base + space.count;
   const lent = [...rowsOf(subuid), ...rowsOf(subgid)];
@@ -62,7 +62,7 @@ function total(map: readonly IdMapping[]): number {
   return map.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The first usual range that begins after all that are taken. */
+/** The first range of the usual size after all that are taken. */
 function freeRange(subuid: string): string {
   const ends = rowsOf(subuid).map(([, start, count]) => Number(start) + Number(count));
   const start = Math.max(100_000, ...ends.filter(Number.isFinite));

@@ -3,7 +3,7 @@ import { keepersRow, type Living } from './keepers.ts';
 
 const kept: Living = { id: 'aa', pid: 7, hasKeeper: true, isReachable: true };
 
-it('says which sandboxes have lost their keeper, and which cannot be reached', () => {
+it('names the sandboxes that have lost their keeper, and those that cannot be reached', () => {
   expect(keepersRow([])).toMatchObject({ level: 'ok' });
   expect(keepersRow([kept])).toMatchObject({ level: 'ok', detail: '1 running, each with a keeper' });
   const alone = { ...kept, id: 'bb', hasKeeper: false };

@@ -1,4 +1,4 @@
-/** The row about sandboxes that live, and those who keep them. */
+/** The row about living sandboxes and their keepers. */
 import { readdirSync } from 'node:fs';
 import { isErrno } from '../../../lib/file.ts';
 import { isAlive } from '../../../lib/process.ts';
@@ -12,7 +12,7 @@ export interface Living {
   readonly id: string;
   readonly pid: number;
   readonly hasKeeper: boolean;
-  /** We may signal it. */
+  /** The daemon may signal it. */
   readonly isReachable: boolean;
 }
 
@@ -22,7 +22,7 @@ export function keepersRow(living: readonly Living[]): ProbeRow {
   const lost = living.filter(({ isReachable }) => !isReachable);
   if (lost.length > 0) {
     const pids = lost.map(({ pid }) => pid).join(' ');
-    const detail = `${idsOf(lost)} cannot be reached: made in a user namespace that nothing leads into`;
+    const detail = `${idsOf(lost)} cannot be reached: in a user namespace that the daemon cannot enter`;
     return failure(name, detail, `End what runs there, as root: kill -9 ${pids}. Then: carrel rm --force NAME`);
   }
   const alone = living.filter(({ hasKeeper }) => !hasKeeper);

@@ -37,7 +37,7 @@ describe('the kernel', () => {
 describe('user namespaces', () => {
   const healthy = { rootless: true, max: '96349\n', unprivileged: null, apparmor: null };
 
-  it('are there', () => {
+  it('can be made', () => {
     expect(userNamespaceRow(healthy)).toEqual({
       name: 'user-namespaces',
       level: 'ok',
@@ -51,13 +51,13 @@ describe('user namespaces', () => {
     [{ max: '0\n' }, 'failure', 'user.max_user_namespaces='],
     [{ unprivileged: '0\n' }, 'failure', 'kernel.unprivileged_userns_clone=1'],
     [{ apparmor: '1\n' }, 'warning', 'kernel.apparmor_restrict_unprivileged_userns=0'],
-  ])('are not, with %j', (change, level, hint) => {
+  ])('cannot be made with %j', (change, level, hint) => {
     const row = userNamespaceRow({ ...healthy, ...change });
     expect(row.level).toBe(level);
     expect(row.hint).toContain(hint);
   });
 
-  it('of root are not restricted for ordinary users', () => {
+  it('of root are not restricted like those of ordinary users', () => {
     const row = userNamespaceRow({ ...healthy, rootless: false, unprivileged: '0', apparmor: '1' });
     expect(row.level).toBe('ok');
   });

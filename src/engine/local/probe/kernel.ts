@@ -1,9 +1,9 @@
-/** Rows about the kernel, from the text of its own files. Null is a file that is not there. */
+/** Rows about the kernel, from the texts of its files. Null: the file does not exist. */
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 import { isBelow, versionIn } from './version.ts';
 
-/** Below the first nothing is tested; below the second the owners of a bound project cannot be shifted. */
+/** Below the first version nothing is tested; below the second the owner of a bound project cannot be mapped. */
 const oldestKernel = '4.18';
 const idmappedKernel = '5.12';
 
@@ -47,7 +47,7 @@ export function userNamespaceRow({ rootless, max, unprivileged, apparmor }: User
   return ok(name, `up to ${max.trim()}`);
 }
 
-/** The filter refuses with an error number, and ends calls of foreign architectures. */
+/** The filter answers with an error number, and ends calls of foreign architectures. */
 const neededActions = ['errno', 'kill_process'];
 
 export function seccompRow(actions: string | null): ProbeRow {

@@ -1,4 +1,4 @@
-/** What this machine offers. Gathers texts and makes trials; the files beside it decide what they mean. */
+/** Probes this machine. It gathers texts and runs trials; the files beside it judge them. */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -22,7 +22,7 @@ import { trialRows } from './trial.ts';
 import { versionIn } from './version.ts';
 
 const cgroupMount = '/sys/fs/cgroup';
-/** On a busy machine too: one that does not answer is taken for one that lacks something. */
+/** Long enough for a busy machine: a program that does not answer counts as unusable. */
 const askMs = 30_000;
 
 export async function probe(context: Context): Promise<readonly ProbeRow[]> {
@@ -46,7 +46,7 @@ export async function probe(context: Context): Promise<readonly ProbeRow[]> {
   ];
 }
 
-/** In a few words, from programs alone. */
+/** A summary, from programs alone. */
 export async function aboutLocal(context: Context): Promise<EngineAbout> {
   const [rows, keeper, runtimes] = await Promise.all([
     programRows(context),
@@ -60,7 +60,7 @@ export async function aboutLocal(context: Context): Promise<EngineAbout> {
     runtime: runtime ? `${runtime.name} ${versionIn(runtime.version ?? '') ?? ''}`.trim() : null,
     runtimes: known.map(({ name }) => name),
     at: null,
-    // The others are looked for, but nobody has to have them.
+    // The other runtimes are optional.
     refusal: refusalIn(rows.filter(({ name }) => !/^runtime-(runsc|sysbox)/.test(name))),
   };
 }
@@ -128,7 +128,7 @@ async function programAt(name: string, path: string): Promise<Program> {
   return { name, path, version: await saidBy(path, '--version') };
 }
 
-/** Null when it could not be run to a good end. */
+/** Null when it could not be run, or failed. */
 async function saidBy(path: string, option: string): Promise<string | null> {
   try {
     const { exitCode, stdout, stderr } = await run([path, option], askMs);
@@ -167,7 +167,7 @@ function holdsProcess(group: string): boolean {
   return namesIn(group).some((name) => textOf(join(group, name, 'cgroup.procs')).trim() !== '');
 }
 
-/** Groups come and go while we look. */
+/** A group may be removed meanwhile. */
 function textOf(path: string): string {
   try {
     return readIfThere(path) ?? '';

@@ -17,7 +17,7 @@ describe('runtimes', () => {
     ]);
   });
 
-  it('are missing', () => {
+  it('that are missing cause a failure', () => {
     expect(runtimeRows([])).toEqual([
       {
         name: 'runtime',
@@ -28,7 +28,7 @@ describe('runtimes', () => {
     ]);
   });
 
-  it('are not the ones we take by ourselves', () => {
+  it('that are not defaults do not count as installed', () => {
     expect(runtimeRows([runsc]).map(({ name, level }) => [name, level])).toEqual([
       ['runtime', 'failure'],
       ['runtime-runsc', 'ok'],
@@ -39,7 +39,7 @@ describe('runtimes', () => {
     [{ ...crun, version: 'crun version 1.8.1\n+SYSTEMD -SECCOMP\n' }, 'has no seccomp'],
     [{ ...runc, version: 'runc version 1.1.5\n' }, 'has no seccomp'],
     [{ ...crun, version: null }, 'does not run'],
-  ])('are no good: %j', (program, detail) => {
+  ])('that cannot be used are reported: %j', (program, detail) => {
     expect(runtimeRows([program])[0]).toMatchObject({ level: 'failure', detail: expect.stringContaining(detail) });
   });
 });
@@ -49,7 +49,7 @@ describe('conmon', () => {
   const help =
     '--exec-attach --exec-process-spec --exit-dir --full-attach --leave-stdin-open --log-size-max --no-sync-log --persist-dir';
 
-  it('has all we need', () => {
+  it('with all needed options is ok', () => {
     expect(keeperRow(conmon, help)).toMatchObject({ level: 'ok', detail: 'conmon 2.1.6 at /usr/bin/conmon' });
   });
 
@@ -57,7 +57,7 @@ describe('conmon', () => {
     [conmon, help.replace('--full-attach', ''), 'lacks --full-attach'],
     [conmon, '', 'lacks --exec-attach, --exec'],
     [{ ...conmon, version: null }, help, 'does not run'],
-  ])('is no good', (program, options, detail) => {
+  ])('that lacks an option is a failure', (program, options, detail) => {
     expect(keeperRow(program, options)).toMatchObject({ level: 'failure', detail: expect.stringContaining(detail) });
   });
 });
@@ -65,7 +65,7 @@ describe('conmon', () => {
 describe('the init', () => {
   const init = { name: 'init', path: '/h/engine/bin/init', version: 'tini version 0.19.0\n' };
 
-  it('runs or does not', () => {
+  it('is ok when it runs, and a failure otherwise', () => {
     expect(initRow(init)).toMatchObject({ level: 'ok', detail: 'init 0.19.0 at /h/engine/bin/init' });
     expect(initRow({ ...init, version: null }).level).toBe('failure');
   });
@@ -85,7 +85,7 @@ describe('unshare', () => {
 });
 
 describe('a tool', () => {
-  it('is there or is missed', () => {
+  it('is ok or missing', () => {
     expect(toolRow('git', { name: 'git', path: '/usr/bin/git', version: 'git version 2.39.5' }, 'x').level).toBe('ok');
     expect(toolRow('ripgrep', null, 'searching is slow')).toEqual({
       name: 'ripgrep',

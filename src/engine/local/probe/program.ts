@@ -1,4 +1,4 @@
-/** Rows about the programs we stand on, from where they are and what they say of themselves. */
+/** Rows about the programs that the engine needs, from their paths and their own output. */
 import type { ProbeRow } from '../../engine.ts';
 import { failure, ok, warning } from '../../probe-row.ts';
 import { versionIn } from './version.ts';
@@ -14,7 +14,7 @@ export function described({ name, path, version }: Program): string {
   return `${name} ${versionIn(version ?? '') ?? 'of unknown version'} at ${path}`;
 }
 
-/** One row for each that is installed, and one more when none is that we would take by ourselves. */
+/** One row for each that is installed, and one more when no default runtime is. */
 export function runtimeRows(installed: readonly Program[]): ProbeRow[] {
   const rows = installed.map(runtimeRow);
   const usable = installed.some(({ name }) => name === 'crun' || name === 'runc');
@@ -32,7 +32,7 @@ function runtimeRow(program: Program): ProbeRow {
   return ok(name, described(program));
 }
 
-/** How those that can be built without filters say that they have them. */
+/** How runtimes that can be built without filters report that they have them. */
 const filters: Readonly<Record<string, RegExp>> = { crun: /\+SECCOMP\b/, runc: /^libseccomp: /m };
 
 const keeperOptions = [

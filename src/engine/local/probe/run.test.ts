@@ -9,7 +9,7 @@ const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };
 const says = (said: Partial<Said>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
 
 describe('a claim', () => {
-  it('is judged by what was said', async () => {
+  it('is judged by the output of its script', async () => {
     const row = await tryClaim(claim, says({ stdout: 'fine' }), facts);
     expect(row).toEqual({ name: 'files', level: 'ok', detail: 'fine', hint: null });
   });

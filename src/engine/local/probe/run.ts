@@ -1,4 +1,4 @@
-/** Runs the scripts of claims in a sandbox that is there for it. */
+/** Runs the scripts of claims in a sandbox made for that. */
 import type { Readable } from 'node:stream';
 import { firstBytes } from '../../../lib/collect.ts';
 import { asFault } from '../../../model/fault.ts';
@@ -13,10 +13,10 @@ export interface Said {
   readonly stderr: string;
 }
 
-/** A script and its arguments, run to their end inside. */
+/** Runs a script with arguments inside, to its end. */
 export type Inside = (script: string, args?: readonly string[]) => Promise<Said>;
 
-/** None takes a second, where the machine has one to spare. */
+/** None takes a second on an idle machine. */
 const trialMs = 300_000;
 const lanes = 4;
 
@@ -46,7 +46,7 @@ async function textOf(stream: Readable): Promise<string> {
   return (await firstBytes(stream, maxOutputBytes)).toString('utf8');
 }
 
-/** Those that do not disturb each other, several at a time. */
+/** Claims that do not disturb each other, several at a time. */
 export async function tryQuiet(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const waiting = [...quietClaims];
   const rows: ProbeRow[] = [];
@@ -57,7 +57,7 @@ export async function tryQuiet(inside: Inside, facts: Facts): Promise<ProbeRow[]
   return rows;
 }
 
-/** Those that take all there is, one after another. Nothing can be started inside afterwards. */
+/** Claims that exhaust a resource, one after another. Nothing can be started inside afterwards. */
 export async function tryLoud(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const claim of loudClaims) rows.push(await tryClaim(claim, inside, facts));

@@ -1,7 +1,7 @@
-/** What of a sandbox can still be found on the host. */
+/** Traces of a sandbox on the host. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Its keeper and runtime name it in their arguments, everything inside in its environment. */
+/** Its keeper and runtime name it in their arguments, every process inside in its environment. */
 export function tracesOf(id: string): string[] {
   return [...processTraces(id), ...mountTraces(id, read('/proc/self/mountinfo'))];
 }
@@ -18,7 +18,7 @@ export function mountTraces(id: string, mountInfo: string): string[] {
   return lines.map((line) => `mount on ${line.split(' ')[4]}`);
 }
 
-/** Processes end while we look, and those of others are none of our business, ignoring. */
+/** Processes end meanwhile, and those of other users cannot be read, ignoring. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** What only a trial can tell, made in a folder of its own in our private mount namespace. */
+/** Facts that only a trial can tell, tried in a temporary folder in the daemon's private mount namespace. */
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bindMount, detachMount, mount, mountFlags } from '../../../lib/sys-mount.ts';

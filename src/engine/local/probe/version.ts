@@ -1,4 +1,4 @@
-/** The first dotted number in what a program says of itself, or null. */
+/** The first dotted number in the output of a program, or null. */
 export function versionIn(text: string): string | null {
   return /\d+(?:\.\d+)+/.exec(text)?.[0] ?? null;
 }
