@@ -60,6 +60,8 @@ export interface CommandEntry {
   readonly summary: string;
   /** `<name>` is required, `[name]` is optional, `<name...>` is one or more. */
   readonly args?: string;
+  /** Request fields that arguments fill, such as `{ paths: 'PATH' }`: a refusal of the field names the argument. */
+  readonly fields?: Readonly<Record<string, string>>;
   readonly options?: readonly OptionEntry[];
   /** Whether a command for the sandbox may follow after `--`. */
   readonly takesCommand?: boolean;
@@ -81,6 +83,8 @@ export interface CommandEntry {
 export interface OptionEntry {
   /** As the parser takes it: `-f, --follow` or `--tail <N>`. */
   readonly flags: string;
+  /** The request field that carries its value, such as `limits.cpus`: a refusal of the field names the option. */
+  readonly field?: string;
   readonly summary: string;
   readonly choices?: readonly string[];
   readonly repeat?: boolean;

@@ -4,8 +4,8 @@ import { asFault } from '../model/fault.ts';
 import { checkUserName } from '../model/user.ts';
 import type { CommandEntry, Context, Invocation, Perform } from './cli.ts';
 import { socketOf } from './connect/access.ts';
-import { asGiven } from './given.ts';
 import { homeOf } from './home.ts';
+import { withOptionName } from './option-name.ts';
 import { Output } from './output/output.ts';
 import { brokenPipe } from './pipe.ts';
 import type { GlobalOptions } from './program.ts';
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   let code = 0;
   const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {
     out = new Output(globals.json === true);
-    out.reword = (fault) => asGiven(fault, entry);
+    out.reword = (fault) => withOptionName(fault, entry);
     code = await perform(entry, contextOf(globals, out), invocation);
   };
   const fail = (error: unknown) => out.fail(asFault(error));

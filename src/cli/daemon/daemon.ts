@@ -1,8 +1,12 @@
 /** The commands about the daemon, and what it tells of the machine. */
 import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
-const fleetFile: OptionEntry = { flags: '--file <FILE>', summary: 'another file than carrel.yaml' };
-const after: OptionEntry = { flags: '--after <SEQ>', summary: 'only what came after this sequence number' };
+const fleetFile: OptionEntry = { flags: '--file <FILE>', field: 'file', summary: 'another file than carrel.yaml' };
+const after: OptionEntry = {
+  flags: '--after <SEQ>',
+  field: 'after',
+  summary: 'only what came after this sequence number',
+};
 
 const groups: readonly GroupEntry[] = [{ name: 'engine', summary: 'what makes sandboxes' }];
 

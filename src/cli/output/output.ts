@@ -23,7 +23,7 @@ export class Output {
   readonly #colourful: boolean;
   #drawn = 0;
   #asking = false;
-  /** What was asked for says in which words a refusal is told. */
+  /** Names options instead of API fields in refusals; set once the command is known. */
   reword = (fault: Fault) => fault;
 
   constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {

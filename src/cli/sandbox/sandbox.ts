@@ -2,7 +2,7 @@
 import { engineNames, runtimeNames, workspaceModes } from '../../model/sandbox.ts';
 import type { Area, OptionEntry } from '../cli.ts';
 
-const env = { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true };
+const env = { flags: '--env <K=V>', field: 'env', summary: 'set a variable inside; may be repeated', repeat: true };
 
 const streamOptions: readonly OptionEntry[] = [
   { flags: '-i, --interactive', summary: 'give it this stdin' },
@@ -11,65 +11,82 @@ const streamOptions: readonly OptionEntry[] = [
 ];
 
 const sandboxOptions: readonly OptionEntry[] = [
-  { flags: '--name <NAME>', summary: 'its name; left out, one is made up' },
-  { flags: '--engine <ENGINE>', summary: 'what makes the sandbox', choices: engineNames },
+  { flags: '--name <NAME>', field: 'name', summary: 'its name; left out, one is made up' },
+  { flags: '--engine <ENGINE>', field: 'engine', summary: 'what makes the sandbox', choices: engineNames },
   {
     flags: '--runtime <RUNTIME>',
+    field: 'runtime',
     summary: 'the OCI runtime; left out, the first that is installed',
     choices: runtimeNames,
   },
   {
     flags: '--mode <MODE>',
+    field: 'mode',
     summary: 'how PROJECT appears in /workspace (with PROJECT: overlay)',
     choices: workspaceModes,
   },
   {
     flags: '--base <BASE>',
+    field: 'base',
     summary: 'what a working copy is made on: the project as it is, or a copy that cannot move',
     choices: ['live', 'frozen'],
   },
-  { flags: '--cpus <N>', summary: 'processors it may use (default 2)' },
-  { flags: '--memory <SIZE>', summary: 'memory it may use (default 4g)' },
-  { flags: '--swap <SIZE>', summary: 'memory and swap together (default 8g, or twice --memory)' },
-  { flags: '--pids <N>', summary: 'processes and threads it may have (default 512)' },
-  { flags: '--disk <SIZE>', summary: 'disk it may fill (default 8g)' },
+  { flags: '--cpus <N>', field: 'limits.cpus', summary: 'processors it may use (default 2)' },
+  { flags: '--memory <SIZE>', field: 'limits.memoryBytes', summary: 'memory it may use (default 4g)' },
+  {
+    flags: '--swap <SIZE>',
+    field: 'limits.swapBytes',
+    summary: 'memory and swap together (default 8g, or twice --memory)',
+  },
+  { flags: '--pids <N>', field: 'limits.pids', summary: 'processes and threads it may have (default 512)' },
+  { flags: '--disk <SIZE>', field: 'limits.diskBytes', summary: 'disk it may fill (default 8g)' },
   { flags: '--strict', summary: 'refuse limits that cannot be enforced here, instead of saying so' },
   env,
   {
     flags: '--secret <NAME>',
+    field: 'secrets',
     summary: 'give it a secret, as /run/secrets/NAME; may be repeated',
     repeat: true,
     completes: 'secrets',
   },
   {
     flags: '--credential <NAME>',
+    field: 'credentials',
     summary: 'have a credential added to its requests, outside; may be repeated',
     repeat: true,
     completes: 'credentials',
   },
   {
     flags: '--service <NAME>',
+    field: 'services',
     summary: 'let it call a service of config.yaml, which is told who calls; may be repeated',
     repeat: true,
   },
   {
     flags: '--volume <NAME:PATH>',
+    field: 'volumes',
     summary: 'show a volume, by type or name, at PATH inside, read-only with :ro at the end; may be repeated',
     repeat: true,
     completes: 'volumes',
   },
   {
     flags: '--network <RULES>',
+    field: 'network',
     summary:
       'what it may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between; * is one label, as in *.HOST',
   },
   {
     flags: '--image <REF>',
+    field: 'image',
     summary: 'an image of the owner’s list, or one built here, as root filesystem (engine docker)',
     completes: 'images',
   },
-  { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
-  { flags: '--label <K=V>', summary: 'remember something with it; may be repeated', repeat: true },
+  {
+    flags: '--rootfs <PATH>',
+    field: 'rootfs',
+    summary: 'a folder or tarball as root filesystem instead of the host’s /usr',
+  },
+  { flags: '--label <K=V>', field: 'labels', summary: 'remember something with it; may be repeated', repeat: true },
   { flags: '--rm', summary: 'remove it when its command has ended' },
 ];
 
@@ -80,6 +97,7 @@ export const sandbox: Area = {
       name: 'run',
       summary: 'run a command in a new sandbox',
       args: '[PROJECT]',
+      fields: { project: 'PROJECT' },
       usage: '[options] [PROJECT] -- CMD…',
       options: [
         ...sandboxOptions,
@@ -94,6 +112,7 @@ export const sandbox: Area = {
       name: 'create',
       summary: 'create and start a sandbox; without CMD it idles until stopped',
       args: '[PROJECT]',
+      fields: { project: 'PROJECT' },
       usage: '[options] [PROJECT] [-- CMD…]',
       options: [
         ...sandboxOptions,
@@ -128,7 +147,7 @@ export const sandbox: Area = {
       options: [
         ...streamOptions,
         env,
-        { flags: '-w, --cwd <DIR>', summary: 'the folder to start in' },
+        { flags: '-w, --cwd <DIR>', field: 'cwd', summary: 'the folder to start in' },
         { flags: '--bound', summary: 'end it when this client goes away' },
       ],
       takesCommand: true,
@@ -155,7 +174,7 @@ export const sandbox: Area = {
       args: '<NAME>',
       options: [
         { flags: '-f, --follow', summary: 'go on with what it writes' },
-        { flags: '--tail <N>', summary: 'only the last N lines' },
+        { flags: '--tail <N>', field: 'tail', summary: 'only the last N lines' },
       ],
       completes: 'sandboxes',
       load: () => import('./logs.ts'),
@@ -173,7 +192,7 @@ export const sandbox: Area = {
       args: '[NAME...]',
       usage: '[options] NAME… | --all',
       options: [
-        { flags: '--grace <SECONDS>', summary: 'time between the two (default 10)' },
+        { flags: '--grace <SECONDS>', field: 'graceMs', summary: 'time between the two (default 10)' },
         { flags: '--all', summary: 'every sandbox of yours that runs' },
       ],
       completes: 'sandboxes',
@@ -190,7 +209,9 @@ export const sandbox: Area = {
       name: 'restart',
       summary: 'stop what runs and start it again',
       args: '<NAME...>',
-      options: [{ flags: '--grace <SECONDS>', summary: 'time between SIGTERM and SIGKILL (default 10)' }],
+      options: [
+        { flags: '--grace <SECONDS>', field: 'graceMs', summary: 'time between SIGTERM and SIGKILL (default 10)' },
+      ],
       completes: 'sandboxes',
       load: () => import('./restart.ts'),
     },
@@ -201,7 +222,7 @@ export const sandbox: Area = {
       usage: '[options] NAME… | --stale AGE',
       options: [
         { flags: '-f, --force', summary: 'also what still runs or has changes nobody took' },
-        { flags: '--stale <AGE>', summary: 'what ended so long ago, such as 7d; never what runs' },
+        { flags: '--stale <AGE>', field: 'staleMs', summary: 'what ended so long ago, such as 7d; never what runs' },
         { flags: '-y, --yes', summary: 'with --stale, do not ask' },
       ],
       completes: 'sandboxes',

@@ -5,12 +5,14 @@ import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
 const agent: OptionEntry = {
   flags: '--agent <NAME>',
+  field: 'agent',
   summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml',
   completes: 'agents',
 };
 
 const project: OptionEntry = {
   flags: '--project <DIR>',
+  field: 'project',
   summary: 'the project of the swarm (default: the folder here)',
 };
 
@@ -21,26 +23,39 @@ const pr: OptionEntry = {
 
 /** What the sandboxes of a swarm may have, as `run` has it. */
 const surroundings: readonly OptionEntry[] = [
-  { flags: '--engine <ENGINE>', summary: 'what makes the sandboxes', choices: engineNames },
+  { flags: '--engine <ENGINE>', field: 'engine', summary: 'what makes the sandboxes', choices: engineNames },
   {
     flags: '--image <REF>',
+    field: 'image',
     summary: 'an image of the owner’s list instead of the project’s own (engine docker)',
     completes: 'images',
   },
-  { flags: '--rootfs <PATH>', summary: 'a folder or tarball as root filesystem instead of the host’s /usr' },
-  { flags: '--cpus <N>', summary: 'processors each may use (default 2)' },
-  { flags: '--memory <SIZE>', summary: 'memory each may use (default 4g)' },
+  {
+    flags: '--rootfs <PATH>',
+    field: 'rootfs',
+    summary: 'a folder or tarball as root filesystem instead of the host’s /usr',
+  },
+  { flags: '--cpus <N>', field: 'limits.cpus', summary: 'processors each may use (default 2)' },
+  { flags: '--memory <SIZE>', field: 'limits.memoryBytes', summary: 'memory each may use (default 4g)' },
   { flags: '--strict', summary: 'refuse limits that cannot be enforced here, instead of saying so' },
-  { flags: '--env <K=V>', summary: 'set a variable inside; may be repeated', repeat: true },
-  { flags: '--secret <NAME>', summary: 'give them a secret; may be repeated', repeat: true, completes: 'secrets' },
+  { flags: '--env <K=V>', field: 'env', summary: 'set a variable inside; may be repeated', repeat: true },
+  {
+    flags: '--secret <NAME>',
+    field: 'secrets',
+    summary: 'give them a secret; may be repeated',
+    repeat: true,
+    completes: 'secrets',
+  },
   {
     flags: '--credential <NAME>',
+    field: 'credentials',
     summary: 'have a credential added to their requests, outside; may be repeated',
     repeat: true,
     completes: 'credentials',
   },
   {
     flags: '--network <RULES>',
+    field: 'network',
     summary: 'what they may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between',
   },
 ];
@@ -56,6 +71,7 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task ls',
     summary: 'list the task files of a project (here), or the stories of one file',
     args: '[PATH]',
+    fields: { file: 'PATH', project: 'PATH' },
     completes: 'files',
     load: () => import('./task-ls.ts'),
   },
@@ -63,6 +79,7 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task validate',
     summary: 'say what is wrong with task files, line by line; all of the project unless named',
     args: '[FILE...]',
+    fields: { file: 'FILE' },
     completes: 'files',
     load: () => import('./task-validate.ts'),
   },
@@ -70,6 +87,7 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task ready',
     summary: 'show the stories that can be begun, the most urgent first',
     args: '[FILE]',
+    fields: { file: 'FILE' },
     completes: 'files',
     load: () => import('./task-ready.ts'),
   },
@@ -77,8 +95,9 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task mark',
     summary: 'change the status of a story: in_progress, completed, failed or skipped',
     args: '<FILE> <STORY> <STATUS>',
+    fields: { file: 'FILE', story: 'STORY', status: 'STATUS' },
     options: [
-      { flags: '--notes <TEXT>', summary: 'what to remember with it' },
+      { flags: '--notes <TEXT>', field: 'notes', summary: 'what to remember with it' },
       { flags: '--force', summary: 'although stories it depends on are neither completed nor skipped' },
     ],
     completes: 'files',
@@ -88,6 +107,7 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task skip',
     summary: 'skip a story and what is pending behind it',
     args: '<FILE> <STORY>',
+    fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
     load: () => import('./task-skip.ts'),
   },
@@ -95,6 +115,7 @@ const taskCommands: readonly CommandEntry[] = [
     name: 'task reset',
     summary: 'let stories fail that are in progress while nobody works on them',
     args: '<FILE>',
+    fields: { file: 'FILE' },
     completes: 'files',
     load: () => import('./task-reset.ts'),
   },
@@ -105,10 +126,10 @@ const runCommands: readonly CommandEntry[] = [
     name: 'swarm run',
     summary: 'have task files worked on, each by an agent in a sandbox of its own, and read along; Ctrl-C leaves',
     options: [
-      { flags: '--file <FILE>', summary: 'one task file' },
-      { flags: '--files <A,B>', summary: 'several task files' },
+      { flags: '--file <FILE>', field: 'files', summary: 'one task file' },
+      { flags: '--files <A,B>', field: 'files', summary: 'several task files' },
       { flags: '--all', summary: 'all task files of the project that have something to do' },
-      { flags: '--max <N>', summary: 'how many are worked on at once (default 4)' },
+      { flags: '--max <N>', field: 'max', summary: 'how many are worked on at once (default 4)' },
       agent,
       ...surroundings,
       pr,
@@ -136,6 +157,7 @@ const runCommands: readonly CommandEntry[] = [
     summary:
       'begin again what has failed or was stopped, all of it unless named; finished stories stay finished, and options that are left out stay as they were',
     args: '[NAME...]',
+    fields: { names: 'NAME' },
     options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'begin and do not read along' }, project],
     load: () => import('./swarm-resume.ts'),
   },
@@ -143,6 +165,7 @@ const runCommands: readonly CommandEntry[] = [
     name: 'swarm stop',
     summary: 'stop what is pending or running, all of it unless named',
     args: '[NAME...]',
+    fields: { names: 'NAME' },
     options: [project],
     load: () => import('./swarm-stop.ts'),
   },
@@ -160,7 +183,11 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm export',
     summary: 'print the state as one JSON document',
     options: [
-      { flags: '--file <FILE>', summary: 'also keep it in this file of the project, written again after every change' },
+      {
+        flags: '--file <FILE>',
+        field: 'file',
+        summary: 'also keep it in this file of the project, written again after every change',
+      },
       { flags: '--no-file', summary: 'keep it in a file no longer' },
       project,
     ],
@@ -176,6 +203,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm add',
     summary: 'for scripts: note a container that the script looks after',
     args: '<ID> <NAME> <TASK-FILE> <BRANCH>',
+    fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
     load: () => import('./swarm-add.ts'),
   },
@@ -183,15 +211,17 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm update',
     summary: 'for scripts: note how such a container stands',
     args: '<NAME>',
+    fields: { containerName: 'NAME' },
     options: [
       {
         flags: '--status <STATUS>',
+        field: 'status',
         summary: 'its status',
         choices: containerStatuses,
       },
-      { flags: '--pr-url <URL>', summary: 'where its pull request is' },
-      { flags: '--story-progress <JSON>', summary: 'how many stories stand how' },
-      { flags: '--acp-pid <PID>', summary: 'the process of its adapter, or null' },
+      { flags: '--pr-url <URL>', field: 'prUrl', summary: 'where its pull request is' },
+      { flags: '--story-progress <JSON>', field: 'storyProgress', summary: 'how many stories stand how' },
+      { flags: '--acp-pid <PID>', field: 'acpPid', summary: 'the process of its adapter, or null' },
       project,
     ],
     load: () => import('./swarm-update.ts'),
@@ -200,6 +230,7 @@ const stateCommands: readonly CommandEntry[] = [
     name: 'swarm rm',
     summary: 'for scripts: forget a container',
     args: '<NAME>',
+    fields: { containerName: 'NAME' },
     options: [project],
     load: () => import('./swarm-rm.ts'),
   },
