@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../model/fault.ts';
 import type { Act, Audit, Entry } from './audit.ts';
 import { openAudit } from './audit-log.ts';
-import { fairAudit } from './fair.ts';
+import { limitPerUser } from './user-limit.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -98,7 +98,7 @@ describe('after a crash', () => {
     ]);
   });
 
-  it('what had its line already, gets no other', async () => {
+  it('an act that has its line already gets no other', async () => {
     const audit = opened();
     const begun = audit.begin(act());
     const note = text('unfinished');
@@ -109,7 +109,7 @@ describe('after a crash', () => {
     expect(text('unfinished').trim()).toBe('');
   });
 
-  it('a torn last line harms no other', async () => {
+  it('a torn last line does not damage the next', async () => {
     opened().begin(act()).end('ok');
     writeFileSync(join(folder, 'audit.log'), '{"seq":2,"id":"x","user":"an', { flag: 'a' });
     opened().begin(act('next')).end('ok');
@@ -121,7 +121,7 @@ describe('after a crash', () => {
 });
 
 describe('when a file is full', () => {
-  it('the next begins, no line is lost or torn, and the number of files is bounded', async () => {
+  it('rotates without losing or tearing a line, and keeps a bounded number of files', async () => {
     const audit = opened(2000, 3);
     for (let n = 1; n <= 50; n += 1) {
       audit.begin(act(`box-${n}`)).end('ok');
@@ -137,7 +137,7 @@ describe('when a file is full', () => {
     expect((await entries(again, 49)).map(({ seq }) => seq)).toEqual([50, 51]);
   });
 
-  it('whoever follows misses nothing', async () => {
+  it('a follower gets every line across rotations', async () => {
     const audit = opened(1000, 3);
     const abort = new AbortController();
     const seen: number[] = [];
@@ -156,8 +156,8 @@ describe('when a file is full', () => {
   });
 });
 
-describe('when somebody removes the file', () => {
-  it('the next line begins another, and is counted on', async () => {
+describe('when the file is removed', () => {
+  it('the next line creates it again and continues the numbers', async () => {
     const audit = opened();
     audit.begin(act('first')).end('ok');
     rmSync(join(folder, 'audit.log'));
@@ -166,8 +166,8 @@ describe('when somebody removes the file', () => {
   });
 });
 
-describe('while something takes long', () => {
-  it('the notes of unfinished acts stay few', () => {
+describe('while an act takes long', () => {
+  it('the file of unfinished acts stays small', () => {
     const audit = opened(1e8);
     audit.begin(act('long'));
     for (let n = 0; n < 8000; n += 1) audit.begin(act()).end('ok');
@@ -176,10 +176,10 @@ describe('while something takes long', () => {
   });
 });
 
-describe('a user who does much', () => {
-  it('does not push out what others did, and what is left out is counted', async () => {
+describe('a user who acts in a loop', () => {
+  it('does not rotate entries of others out, and what is left out is counted', async () => {
     let ms = 0;
-    const audit = fairAudit({ audit: opened(1e8), owner: 'ann', clock: () => ms });
+    const audit = limitPerUser({ audit: opened(1e8), owner: 'ann', clock: () => ms });
     audit.begin(act('mine', 'cid')).end('ok');
     for (let n = 0; n < 3000; n += 1) audit.begin(act('flood', 'bob')).end('not_found');
     for (let n = 0; n < 100; n += 1) audit.begin(act('flood', null)).end('unauthenticated');

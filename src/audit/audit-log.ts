@@ -21,9 +21,9 @@ export interface AuditOptions {
   readonly report: (fault: Fault) => void;
 }
 
-/** How long a power cut may reach back. */
+/** A power cut loses at most this much. */
 const syncMs = 1000;
-/** Lines that wait for room. */
+/** Lines in memory that wait for space. */
 const maxOwed = 1000;
 const maxUnfinishedBytes = 1024 * 1024;
 /** What is kept for acts on a full disk: about two hundred lines, and notes of fifty at a time. */
@@ -91,7 +91,7 @@ class AuditLog implements Audit {
     }
   }
 
-  /** Something takes long, and all that has ended since has a line. */
+  /** An act takes long, and all that have ended since have a line. */
   #rewriteUnfinished(): void {
     const path = join(this.#options.folder, unfinishedName);
     writeWhole(path, [...this.#open.values()].map(encodeLine).join(''));
@@ -99,7 +99,7 @@ class AuditLog implements Audit {
     this.#unfinished = new NoteFile(path, kept.noteBytes);
   }
 
-  /** While a line is owed, the note of its act is all there is of it on disk. */
+  /** While a line waits in memory, the note of its act is its only record on disk. */
   #forget(id: string): void {
     this.#open.delete(id);
     if (this.#open.size === 0 && this.#owed.length === 0 && this.#unfinished.size > 0) this.#unfinished.clear();
@@ -181,7 +181,7 @@ class AuditLog implements Audit {
     }
   }
 
-  /** Of the newest file that has any. */
+  /** From the newest file that has an entry. */
   #lastSeq(): number {
     for (const path of this.#paths()) {
       const seq = linesOf(lastText(path)).at(-1)?.seq;

@@ -1,17 +1,18 @@
 /**
- * The audit log says who did what to which sandbox, volume, secret, user: one line of JSON an act, never changed later.
+ * The audit log records which user did what to which sandbox, volume, secret or user: one line of JSON per act, never
+ * changed later.
  *
- * Life of an entry: `begin` notes the act in a file of unfinished ones before anything happens; `end` writes its line before
- * anybody is answered. What a crash cut short in between gets its line, `cut_short`, when the log is opened next. An act
- * has one line, whatever happens.
+ * Life cycle of an entry: `begin` notes the act in a file of unfinished ones before anything happens; `end` writes its line
+ * before the request is answered. An act that a crash interrupted gets its line, `cut_short`, when the log is opened next.
+ * Each act has exactly one line.
  *
  * Promises:
  * - A line that was written is there after `kill -9`; after a power cut the last second may be missing.
- * - Lines are plain ASCII without control characters: nothing in a name can end a line, forge another or speak to a terminal.
- * - There is no value of a secret, no variable, no argument of a command: an act says whom it concerns and little else.
+ * - Lines are plain ASCII without control characters: a name cannot end a line, forge another or control a terminal.
+ * - A line has no value of a secret, no environment variable and no argument of a command, only the targets and few details.
  * - Space for some two hundred acts is kept, so that they are written on a full disk.
- * - An act that cannot be noted is refused (`exhausted`), unless it frees something: its line then waits in memory.
- * - When the file is full the next one begins; the oldest goes when there are too many. `seq` has no gaps but at the front.
+ * - An act that cannot be noted is refused (`exhausted`), unless it frees space: its line then waits in memory.
+ * - A full file is rotated and the oldest removed. `seq` has no gaps except at the front.
  */
 import type { FaultCode } from '../model/fault.ts';
 
@@ -29,7 +30,7 @@ export interface Target {
 export type Detail = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface Act {
-  /** Who came in; null: nobody who could say. */
+  /** The authenticated user; null: none. */
   readonly user: string | null;
   /** The user that the owner acted as. */
   readonly as: string | null;

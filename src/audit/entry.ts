@@ -8,7 +8,7 @@ export function encodeLine(value: object): string {
   return `${JSON.stringify(bounded(value)).replace(/[^\x20-\x7e]/g, escaped)}\n`;
 }
 
-/** Null: not a line of ours, or a piece of one. */
+/** Null: not an entry, or a part of one. */
 export function decodeLine<T = Entry>(line: Buffer | string): T | null {
   try {
     const value: unknown = JSON.parse(line.toString());
@@ -18,7 +18,7 @@ export function decodeLine<T = Entry>(line: Buffer | string): T | null {
   }
 }
 
-/** Whoever chooses a name or a path does not choose how long a line is. */
+/** Bounds the length of a line: names and paths come from users. */
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return value.length > maxText ? `${value.slice(0, maxText)}…` : value;
   if (Array.isArray(value)) {

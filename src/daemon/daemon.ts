@@ -70,8 +70,8 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
 }
 
 /** What earlier daemons left, before anybody is answered. */
-async function cleanUp({ home, store, engines, given, own, report, now }: Whole): Promise<void> {
-  given.sweep((id) => mayRun(store.get('sandbox', id)?.value));
+async function cleanUp({ home, store, engines, sandboxSecrets, own, report, now }: Whole): Promise<void> {
+  sandboxSecrets.sweep((id) => mayRun(store.get('sandbox', id)?.value));
   await sweepScratch(home.installation);
   await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
   if (!store.list('sandbox').some(({ value }) => mayRun(value))) sweepTools(home.tools);

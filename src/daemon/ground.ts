@@ -7,7 +7,7 @@ import { type Home, lockHome, openHome } from '../app/home.ts';
 import { Settings } from '../app/settings.ts';
 import type { Audit } from '../audit/audit.ts';
 import { openAudit } from '../audit/audit-log.ts';
-import { fairAudit } from '../audit/fair.ts';
+import { limitPerUser } from '../audit/user-limit.ts';
 import { openDockerEngine } from '../engine/docker/docker.ts';
 import { findSocket } from '../engine/docker/socket.ts';
 import { type EngineSource, Engines } from '../engine/engines.ts';
@@ -53,7 +53,7 @@ export function openGround(homeFolder: string, rootless: boolean) {
   const now = () => new Date().toISOString();
   const owner = ensureOwner(store, now());
   const auditTrouble = (fault: Fault) => log.error(fault.toJSON(), 'audit');
-  const audit: Audit = fairAudit({
+  const audit: Audit = limitPerUser({
     audit: openAudit({ folder: home.audit, ...config.audit, now, report: auditTrouble }),
     owner,
     clock: () => performance.now(),

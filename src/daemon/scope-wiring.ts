@@ -102,7 +102,7 @@ async function overlayTrial({ home: { home }, rootless }: Ground): Promise<(lowe
 function scopeOf(actor: Actor, shared: Shared): Scope {
   const { home, config, store, secrets, networks, data, now } = shared;
   const secretDesk = new SecretDesk(actor.name, {
-    ...{ store, secrets, given: shared.given, now },
+    ...{ store, secrets, sandboxSecrets: shared.sandboxSecrets, now },
     refresh: (id) => networks.look(id),
   });
   const credentials = new CredentialDesk(actor, { store, secrets, now });

@@ -20,8 +20,8 @@ import { userHash } from '../model/volume.ts';
 import { ProxyProcess } from '../network/proxy-process.ts';
 import { Loop } from '../reconcile/loop.ts';
 import { createReconciler } from '../reconcile/reconciler.ts';
-import { Given } from '../secret/given.ts';
-import { Secrets } from '../secret/secret.ts';
+import { MemorySecrets } from '../secret/sandbox-secrets.ts';
+import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import type { Ground } from './ground.ts';
@@ -32,8 +32,8 @@ export async function openParts(ground: Ground) {
   const { home, config, store, engines, owner, threads, locks, report, now } = ground;
   const engineOf = engines.of;
   const watch = new BaseWatch({ store, home, threads, locks, report });
-  const secrets = new Secrets(home.home, userHash);
-  const given = new Given(home.installation);
+  const secrets = new SecretFiles(home.home, userHash);
+  const sandboxSecrets = new MemorySecrets(home.installation);
   const volumes = await openVolumes(ground);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
@@ -58,7 +58,7 @@ export async function openParts(ground: Ground) {
     report,
   });
   const data = sandboxData({
-    ...{ home, store, threads, watch, locks, secrets, given, networks, report, now },
+    ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report, now },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(ground, volumes, sandbox),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
@@ -75,7 +75,7 @@ export async function openParts(ground: Ground) {
     diskWatch,
     spaceHints,
     secrets,
-    given,
+    sandboxSecrets,
     volumes,
     supply,
     proxy,

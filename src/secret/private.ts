@@ -1,5 +1,5 @@
 /**
- * Folders and files that nobody but us can have put there. No link is followed, and what belongs to somebody else, is
+ * Folders and files that only this account can have put there. No link is followed; what belongs to another account, is
  * open to others or is not a plain file is refused with its name and a hint.
  */
 import {
@@ -39,7 +39,7 @@ export function makePrivate(above: Anchor, name: string): Anchor {
   return enterPrivate(above, name)!;
 }
 
-/** Whoever it belongs to: for folders that only we can have put where they are. */
+/** Any owner is accepted: for folders inside a private one. */
 export function enterFolder(above: Anchor, name: string): Anchor | null {
   try {
     return above.enter(name);
@@ -84,7 +84,7 @@ export function readPrivate(folder: Anchor, name: string): Buffer | null {
 export interface Content {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** Whose it is to be; ours if not said. */
+  /** This account if not named. */
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
@@ -93,7 +93,7 @@ const unfinished = '.new';
 
 /**
  * After a crash the old or the new content is there, never a part. It is written in `staging`, a folder of the same
- * filesystem, so that whoever looks into `folder` never sees anything else.
+ * filesystem, so that readers of `folder` never see a part of it.
  */
 export function putWhole(staging: Anchor, folder: Anchor, name: string, content: Content): void {
   dropUnfinished(staging);
@@ -141,12 +141,12 @@ function checkFile(name: string, stat: Stats): void {
 
 export const notPlain = 'it is not a plain file';
 
-export function isOurs({ uid }: Stats): boolean {
+export function isOwn({ uid }: Stats): boolean {
   return uid === process.getuid?.();
 }
 
 function notPrivate(stat: Stats): string | null {
-  if (!isOurs(stat)) return 'it belongs to somebody else';
+  if (!isOwn(stat)) return 'it belongs to another account';
   return (stat.mode & 0o077) === 0 ? null : 'others have permissions on it';
 }
 

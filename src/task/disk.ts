@@ -1,4 +1,4 @@
-/** Task files as bytes: found, read and exchanged by open folders. */
+/** Task files as bytes: found, read and exchanged relative to open folders. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -57,7 +57,7 @@ export function openFolder(project: string, folder: TaskPlace['folder']): Anchor
 export function readContent(folder: Anchor, place: TaskPlace, account: Account): BoundedFile {
   const content = readEntry(folder, place.name, taskPath(place));
   if (account === null || content.stat.uid === account) return content;
-  throw new Fault('denied', `${taskPath(place)} belongs to somebody else`);
+  throw new Fault('denied', `${taskPath(place)} belongs to another account`);
 }
 
 function readEntry(folder: Anchor, name: string, shown: string): BoundedFile {
@@ -84,9 +84,7 @@ const refusals: Readonly<Record<ReadRefusal['reason'], (shown: string) => Fault>
   too_large: (shown) => new Fault('invalid', `${shown} is larger than ${maxTaskFileBytes} bytes`),
 };
 
-/**
- * Puts new content in the place of old. False: it was not the old content any more, and everything is as it was.
- */
+/** Replaces the old content. False: the file had other content by then, and is unchanged. */
 export function replaceContent(folder: Anchor, name: string, old: BoundedFile, bytes: Buffer): boolean {
   const staged = stage(folder, old, bytes);
   crashPoint('task:staged');
@@ -99,7 +97,7 @@ export function replaceContent(folder: Anchor, name: string, old: BoundedFile, b
   }
   crashPoint('task:exchanged');
   const kept = holds(folder, staged, old.bytes);
-  // What came out is somebody's: it goes back, and what is ours comes out.
+  // Another program saved the file in between: its version goes back, and the staged one comes out.
   if (!kept) exchange(folder, staged, name);
   crashPoint('task:checked');
   if (kept || holds(folder, staged, bytes)) unlinkSync(folder.at(staged));
@@ -107,7 +105,7 @@ export function replaceContent(folder: Anchor, name: string, old: BoundedFile, b
   return kept;
 }
 
-/** Under a name that nobody can mistake until it is whole, then under the one it is exchanged by. */
+/** Under a temporary name until it is whole, then under the one that it is exchanged by. */
 function stage(folder: Anchor, old: BoundedFile, bytes: Buffer): string {
   const unique = randomBytes(4).toString('hex');
   const begun = `${beginning}${unique}`;
@@ -119,7 +117,7 @@ function stage(folder: Anchor, old: BoundedFile, bytes: Buffer): string {
     return staged;
   } catch (error) {
     rmSync(folder.at(begun), { force: true });
-    throw isErrno(error, 'EPERM') ? notOurs(error) : error;
+    throw isErrno(error, 'EPERM') ? otherOwner(error) : error;
   }
 }
 
@@ -138,17 +136,17 @@ function write(folder: Anchor, name: string, { uid, gid, mode }: Stats, bytes: B
   }
 }
 
-function notOurs(error: unknown): Fault {
-  return new Fault('denied', 'the task file belongs to somebody else and would become ours', {
+function otherOwner(error: unknown): Fault {
+  return new Fault('denied', 'the task file belongs to another account, which it would lose', {
     cause: error,
-    hint: 'Let the file belong to the person who runs the daemon.',
+    hint: 'Let the account that runs the daemon own the file.',
   });
 }
 
-/** False where the filesystem cannot. */
+/** False: the filesystem has no exchange. */
 function exchange(folder: Anchor, one: string, other: string): boolean {
   try {
-    renameExchange(placeIn(folder, one), placeIn(folder, other));
+    renameExchange(entryIn(folder, one), entryIn(folder, other));
     return true;
   } catch (error) {
     if (error instanceof SysError && (error.code === 'EINVAL' || error.code === 'ENOSYS')) return false;
@@ -156,11 +154,11 @@ function exchange(folder: Anchor, one: string, other: string): boolean {
   }
 }
 
-function placeIn({ fd }: Anchor, name: string) {
+function entryIn({ fd }: Anchor, name: string) {
   return { folderFd: fd, name: Buffer.from(name) };
 }
 
-/** Who saves the file in the moment between the two is not seen; better is not to be had there. */
+/** A save between the check and the rename is lost: a filesystem without an exchange allows no more. */
 function replaceByRename(folder: Anchor, staged: string, name: string, old: BoundedFile): boolean {
   const same = holds(folder, name, old.bytes);
   if (same) renameSync(folder.at(staged), folder.at(name));
@@ -179,14 +177,14 @@ function holds(folder: Anchor, name: string, bytes: Buffer): boolean {
 }
 
 const beginning = '.carrel-task-begun-';
-/** Says what it was made from and what it is, so that after a crash nobody takes another's work for ours. */
+/** The digests of the old and the new content tell a staged file from one that another program left. */
 const stagedPattern = /^\.carrel-task-([0-9a-f]{16})-([0-9a-f]{16})-[0-9a-f]{8}$/;
 
 function digest(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
 
-/** Removes what a crash left; for whoever holds the lock of the folder. */
+/** Removes what a crash left. The caller holds the lock of the folder. */
 export function sweepStaged(folder: Anchor): void {
   for (const name of folder.list()) {
     const [, ...digests] = stagedPattern.exec(name) ?? [];

@@ -1,16 +1,17 @@
 /**
  * Task files on the host, in `.carrel/tasks` and `.aimi/tasks` of a project, named `YYYY-MM-DD-<feature>-tasks.json`.
  *
- * A project may hold what an agent wrote. Folders are opened one by one and never through a link; a file is read when it is
- * an ordinary file of a size that task files have, and belongs to the account that asks, where one is named.
+ * A project may hold what an agent wrote. Folders are opened one by one and never through a link; only ordinary files up to
+ * the size of task files are read, and where an account is named, only its files.
  *
- * Only the daemon changes them, one change in a folder at a time, also when two installations have the same project. A change is
- * whole or not at all: staged beside the file, synced, exchanged with it, and then what came out must be what the change was
- * made from. If somebody saved the file in between, it goes back, and the change is made again from what is there now. What a
- * crash leaves is removed by the next change, if it is ours; what is somebody else's is kept.
+ * Only the daemon changes them, one change in a folder at a time, also when two installations have the same project. A change
+ * is whole or not at all: staged beside the file, synced, exchanged with it, and then the content that came out must be the
+ * one that the change was made from. If another program saved the file in between, its version goes back, and the change is
+ * made again from that. The next change removes staged files that a crash left, and no others.
  *
- * Faults: `not_found`; `invalid` with every problem, its line and its path; `denied` for links and others' files; `conflict` for
- * illegal transitions, and where somebody keeps changing the file; `unavailable` while another installation is at it.
+ * Faults: `not_found`; `invalid` with every problem, its line and its path; `denied` for links and files of other accounts;
+ * `conflict` for illegal transitions, and where another program keeps changing the file; `unavailable` while another
+ * installation has the folder locked.
  */
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../model/fault.ts';
@@ -24,15 +25,15 @@ export interface TaskPlace {
   readonly name: string;
 }
 
-/** Whose files may be read and changed; null: anybody's. */
+/** The host uid whose files may be read and changed; null: any. */
 export type Account = number | null;
 
-/** As people write it, from the project's folder. */
+/** Relative to the project's folder. */
 export function taskPath({ folder, name }: TaskPlace): string {
   return join(folder, name);
 }
 
-/** Which task file an absolute path speaks of; the project in it is as it was written. */
+/** The task file of an absolute path; the project in it is not resolved. */
 export function placeOf(path: string): TaskPlace {
   const folder = taskFolders.find((one) => dirname(path).endsWith(`/${one}`));
   const name = basename(path);

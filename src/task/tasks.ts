@@ -12,14 +12,14 @@ import { type Account, type TaskPlace, taskPath } from './task.ts';
 
 const defaultLockMs = 2000;
 const lockPollMs = 20;
-/** Somebody who saves the file again and again is told so in the end. */
+/** Before a file that another program saves again and again is a conflict. */
 const maxTries = 10;
 
 export class Tasks {
   readonly #locks = new Exclusive();
   readonly #lockMs: number;
 
-  /** How long to wait for another installation. */
+  /** `lockMs`: time-out for the lock of another installation. */
   constructor(lockMs = defaultLockMs) {
     this.#lockMs = lockMs;
   }
@@ -28,19 +28,19 @@ export class Tasks {
     return findTasks(project);
   }
 
-  /** What the file says, or what is wrong with it. */
+  /** The file, or its problems. */
   look(place: TaskPlace, account: Account = null): TaskReading {
     return inFolder(place, (folder) => decode(readContent(folder, place, account)));
   }
 
-  /** What the file says; `invalid` when something is wrong with it. */
+  /** The file; `invalid` when it has problems. */
   read(place: TaskPlace, account: Account = null): TaskText {
     return sound(place, this.look(place, account));
   }
 
   /**
-   * Makes the changes that are found right for what the file says now; it may be asked again when somebody else was
-   * quicker. Without any, nothing is written.
+   * Makes the changes that `find` returns for the current content; calls it again when another program saved the file
+   * meanwhile. Without changes nothing is written.
    */
   change(
     place: TaskPlace,
@@ -75,7 +75,7 @@ function changeIn(
     const changed = sound(place, readTaskText(text));
     if (replaceContent(folder, place.name, old, Buffer.from(text))) return changed;
   }
-  throw new Fault('conflict', `${taskPath(place)} is being changed by somebody else all the time`, {
+  throw new Fault('conflict', `${taskPath(place)} is changed by another program all the time`, {
     hint: 'Let the other program finish, then try again.',
   });
 }
@@ -115,7 +115,7 @@ function inFolder<T>(place: TaskPlace, work: (folder: Anchor) => T): T {
   return within(open(place), work);
 }
 
-/** On the folder itself, so that nothing is left in it; other installations do the same. */
+/** On the folder itself, so that no lock file is left in it; other installations do the same. */
 async function lock(folder: Anchor, { folder: name }: TaskPlace, lockMs: number): Promise<void> {
   for (let waitedMs = 0; !tryLock(folder.fd); waitedMs += lockPollMs) {
     if (waitedMs >= lockMs) {

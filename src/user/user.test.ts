@@ -5,7 +5,7 @@ import { newToken, nextSlot, tokenOf, userOf } from './user.ts';
 const user = (name: string, change: Partial<User> = {}): User => ({ name, slot: 0, createdAt: '', ...change });
 
 describe('a token', () => {
-  it('lets in the user it was made for, and is not in what is kept', () => {
+  it('authenticates the user it was made for, and is not stored', () => {
     const [one, two] = [newToken(), newToken()];
     const users = [user('ann'), user('bob', { tokenHash: one.hash }), user('eve', { tokenHash: two.hash })];
     expect(userOf(one.token, users).name).toBe('bob');
@@ -13,12 +13,12 @@ describe('a token', () => {
     expect(JSON.stringify(users)).not.toContain(one.token.slice(10, 30));
   });
 
-  it('of a removed user lets nobody in', () => {
+  it('of a removed user is refused', () => {
     const { token, hash } = newToken();
     expect(() => userOf(token, [user('bob', { tokenHash: hash, removedAt: 'then' })])).toThrow('not known');
   });
 
-  it('is not the hash of one, and users without one cannot be met by an empty one', () => {
+  it('is refused when it is a hash or malformed, and an empty one matches no user', () => {
     const { hash } = newToken();
     expect(() => tokenOf(`Bearer ${hash}`)).toThrow('not known');
     for (const text of [
@@ -34,7 +34,7 @@ describe('a token', () => {
   });
 });
 
-it('never gives a number twice', () => {
+it('slots are never used twice', () => {
   expect(nextSlot([])).toBe(0);
   expect(nextSlot([user('a', { slot: 0 }), user('b', { slot: 4, removedAt: 'then' })])).toBe(5);
 });

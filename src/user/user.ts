@@ -1,6 +1,6 @@
 /**
- * Who may come in. A user other than the owner of the installation shows a token; what is kept of it is a hash, so that
- * nobody who reads the store can come as somebody else. A token is random and long enough that a plain hash is safe.
+ * Authentication of users. A user other than the owner of the installation sends a token; the store has its hash, so that
+ * a reader of the store cannot use it. A token is random and long enough that a plain hash is safe.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
@@ -18,7 +18,7 @@ function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** The token of a request; null when it shows none. */
+/** The token of a request; null: it has none. */
 export function tokenOf(authorization: string | undefined): string | null {
   if (authorization === undefined) return null;
   const token = /^Bearer (\S+)$/.exec(authorization)?.[1];
@@ -26,7 +26,7 @@ export function tokenOf(authorization: string | undefined): string | null {
   return token;
 }
 
-/** The user a token was made for. Compared by hash, so the time it takes tells nothing of the token. */
+/** The user a token was made for. Hashes are compared, so that the time taken reveals nothing about the token. */
 export function userOf(token: string, users: readonly User[]): User {
   const hash = hashOf(token);
   const user = users.find(({ tokenHash, removedAt }) => tokenHash === hash && !removedAt);
@@ -40,7 +40,7 @@ function unknownToken(): Fault {
   });
 }
 
-/** The next number that nobody ever had. */
+/** A number that no user ever had. */
 export function nextSlot(users: readonly User[]): number {
   return Math.max(-1, ...users.map(({ slot }) => slot)) + 1;
 }

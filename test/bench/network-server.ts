@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TestAuthority } from '../fixtures/service.ts';
 
-const name = process.argv[2]!;
+const [name, address] = process.argv.slice(2) as [string, string];
 const chunk = Buffer.alloc(256 * 1024, 'x');
 /** Events of a stream, and the time between them. */
 const [eventCount, everyMs] = [10, 100];
@@ -39,6 +39,6 @@ const answer: RequestListener = (request, response) => {
 };
 
 const servers = [createServer(new TestAuthority(name).tls(name), answer), createPlain(answer)];
-for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+for (const server of servers) await once(server.listen(0, address), 'listening');
 process.stdout.write(`${JSON.stringify(servers.map((server) => (server.address() as AddressInfo).port))}\n`);
 process.stdin.on('end', () => process.exit(0)).resume();

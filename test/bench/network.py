@@ -12,7 +12,7 @@ def now():
 
 def dial():
     """A connection to the server, through the proxy if there is one."""
-    client = socket.create_connection(PROXY or ('127.0.0.1', PORT))
+    client = socket.create_connection(PROXY or (ORDER['address'], PORT))
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if PROXY:
         client.sendall(f'CONNECT {HOST}:{PORT} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\n\r\n'.encode())

@@ -3,10 +3,11 @@
  * over TLS unless it says otherwise; the direct one and mitmproxy's are on the host, ours is in a sandbox.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insidePorts } from '../../src/network/network.ts';
@@ -17,7 +18,8 @@ import { atMost, missing, type Row, row, timesPeer } from './report.ts';
 import { interleave, type Summary, summarize } from './sample.ts';
 import type { Bench } from './sections.ts';
 
-const name = 'localhost';
+/** Loopback by its own name is refused in a rule: inside it is the sandbox itself. */
+const name = hostname();
 const downloadBytes = 512 * 1024 * 1024;
 const megabytes = `${downloadBytes / 1024 ** 2} MiB`;
 const streamCount = 500;
@@ -28,12 +30,14 @@ type Way = (what: What, count: number, plain?: boolean) => Promise<number[]>;
 
 export async function measureNetwork(bench: Bench): Promise<Row[]> {
   const { options, cleanup, signal } = bench;
-  const ports = await openServer(cleanup);
-  const rules = ports.flatMap((port) => [`${name}:${port}`, `127.0.0.1:${port}`]);
+  const { address } = await lookup(name, { family: 4 });
+  const ports = await openServer(cleanup, address);
+  const rules = ports.flatMap((port) => [`${name}:${port}`, `${address}:${port}`]);
+  const wayOf = wayTo(address, ports);
   const ways = {
-    direct: wayOf(onHost('/'), ports, null),
-    carrel: wayOf(await bench.carrel.online(rules), ports, insidePorts.proxy),
-    mitmproxy: isInstalled('mitmdump') ? wayOf(onHost('/'), ports, await openMitmproxy(cleanup)) : null,
+    direct: wayOf(onHost('/'), null),
+    carrel: wayOf(await bench.carrel.online(rules), insidePorts.proxy),
+    mitmproxy: isInstalled('mitmdump') ? wayOf(onHost('/'), await openMitmproxy(cleanup)) : null,
   };
   const taken = async (what: What, count: number, rounds: number, plain = false) => {
     const measures = Object.fromEntries(
@@ -89,21 +93,23 @@ function compared(what: string, taken: Taken, target: number | null): Row[] {
   ];
 }
 
-function wayOf(place: Place, [port, plainPort]: Ports, proxyPort: number | null): Way {
+function wayTo(address: string, [port, plainPort]: Ports): (place: Place, proxyPort: number | null) => Way {
   const script = readFileSync('test/bench/network.py', 'utf8');
-  return async (what, count, plain = false) => {
-    const proxy = proxyPort === null ? null : ['127.0.0.1', proxyPort];
-    const order = { what, count, plain, host: name, port: plain ? plainPort : port, proxy, bytes: downloadBytes };
-    return JSON.parse(await place(['/usr/bin/python3', '-c', script, JSON.stringify(order)])) as number[];
-  };
+  return (place, proxyPort) =>
+    async (what, count, plain = false) => {
+      const proxy = proxyPort === null ? null : ['127.0.0.1', proxyPort];
+      const server = { host: name, address, port: plain ? plainPort : port };
+      const order = { what, count, plain, ...server, proxy, bytes: downloadBytes };
+      return JSON.parse(await place(['/usr/bin/python3', '-c', script, JSON.stringify(order)])) as number[];
+    };
 }
 
 /** Over TLS, and plain. */
 type Ports = readonly [number, number];
 
-async function openServer(cleanup: Cleanup): Promise<Ports> {
+async function openServer(cleanup: Cleanup, address: string): Promise<Ports> {
   const file = resolve('dist/bench/test/bench/network-server.js');
-  const child = spawn(process.execPath, [file, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [file, name, address], { stdio: ['pipe', 'pipe', 'inherit'] });
   cleanup.add('the server', () => end(child, () => child.stdin.end()));
   const [line] = await once(child.stdout, 'data');
   return JSON.parse(String(line)) as Ports;

@@ -9,7 +9,7 @@ import type { Engine, Launch } from '../../src/engine/engine.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { defaultLimits } from '../../src/model/limits.ts';
 import type { Mount } from '../../src/model/mount.ts';
-import { Given } from '../../src/secret/given.ts';
+import { MemorySecrets } from '../../src/secret/sandbox-secrets.ts';
 import { secretsMount } from '../../src/secret/secret.ts';
 import { Heard } from '../conformance/engine/wait.ts';
 import { installationId } from '../harness/run.ts';
@@ -19,12 +19,12 @@ const two = '00000000000000b2';
 
 let installation: string;
 let all: string;
-let given: Given;
+let secrets: MemorySecrets;
 
 beforeEach(() => {
   installation = installationId();
   all = `/dev/shm/carrel-${installation}`;
-  given = new Given(installation);
+  secrets = new MemorySecrets(installation);
 });
 
 afterEach(() => rmSync(all, { recursive: true, force: true }));
@@ -88,8 +88,8 @@ describe('inside a sandbox', () => {
     return exitCode === 0 ? output : `${output}${errors}exit ${exitCode}`;
   }
 
-  it("is agent's to read, in memory, mode 0400", async () => {
-    given.give(one, [secret('key', 'the value')]);
+  it('is readable by the agent, in memory, mode 0400', async () => {
+    secrets.put(one, [secret('key', 'the value')]);
     const handle = await start(one);
     expect(await run(one, handle, 'id -u; cat /run/secrets/key')).toBe('1000\nthe value');
     expect(await run(one, handle, 'stat -c "%u %g %a %F" /run/secrets/key /run/secrets')).toBe(
@@ -98,19 +98,19 @@ describe('inside a sandbox', () => {
     expect(await run(one, handle, 'stat -f -c %T /run/secrets; ls -A /run/secrets')).toBe('tmpfs\nkey\n');
   });
 
-  it("is agent's also where agent is the owner of a project", async () => {
+  it("is readable also where the agent has the uid of the project's owner", async () => {
     const project: Mount = { kind: 'bind', source: folder, target: '/workspace', readonly: false, mapOwner: true };
-    given.give(one, [secret('key', 'the value')]);
+    secrets.put(one, [secret('key', 'the value')]);
     const handle = await start(one, [project, secretsMount(installation, one)]);
     expect(await run(one, handle, 'stat -c "%u %a" /workspace /run/secrets /run/secrets/key')).toBe(
       '1000 700\n1000 700\n1000 400\n',
     );
-    given.rotate(one, 'key', Buffer.from('another'));
+    secrets.rotate(one, 'key', Buffer.from('another'));
     expect(await run(one, handle, 'cat /run/secrets/key')).toBe('another');
   });
 
   it('cannot be written, removed, replaced or added to', async () => {
-    given.give(one, [secret('key', 'the value')]);
+    secrets.put(one, [secret('key', 'the value')]);
     const handle = await start(one);
     const attempts = [
       'echo x > key',
@@ -137,10 +137,10 @@ describe('inside a sandbox', () => {
     expect(modeOf(join(all, one, 'key'))).toBe('400');
   });
 
-  it('is not seen by other sandboxes, and told by nothing but the file', async () => {
+  it('is in no other sandbox and nowhere but in the file', async () => {
     const canary = randomBytes(16).toString('hex');
-    given.give(one, [secret('key', canary)]);
-    given.give(two, [secret('another', 'value')]);
+    secrets.put(one, [secret('key', canary)]);
+    secrets.put(two, [secret('another', 'value')]);
     const handles = [await start(one), await start(two)];
     expect(await run(two, handles[1], 'ls -A /run/secrets /dev/shm')).toBe('/dev/shm:\n\n/run/secrets:\nanother\n');
     const everything = 'cat /proc/*/environ /proc/*/cmdline /proc/*/mountinfo 2>/dev/null | tr "\\0" "\\n"';
@@ -154,15 +154,15 @@ describe('inside a sandbox', () => {
     expect(processesThatShow(canary)).toEqual([]);
   });
 
-  it('is absent from a sandbox that was given none', async () => {
+  it('is absent from a sandbox that was not granted it', async () => {
     const handle = await start(one, []);
     expect(await run(one, handle, '[ ! -e /run/secrets ] && echo absent')).toBe('absent\n');
   });
 
-  it('is replaced while it runs, whole at every moment', async () => {
+  it('is replaced whole while the sandbox runs', async () => {
     const values = ['a', 'b'].map((letter) => Buffer.alloc(500_000, letter));
     const known = values.map((value) => createHash('sha256').update(value).digest('hex'));
-    given.give(one, [{ name: 'key', value: values[0]! }, secret('still', 'the same')]);
+    secrets.put(one, [{ name: 'key', value: values[0]! }, secret('still', 'the same')]);
     const handle = await start(one);
     const before = statSync(join(all, one, 'key'));
     const reader = await exec(
@@ -174,10 +174,10 @@ describe('inside a sandbox', () => {
     const heard = new Heard(reader.stdout);
     const lines = () => heard.bytes.toString().split('\n').slice(0, -1);
     for (let n = 0; n < 200 || lines().length < 5; n += 1) {
-      expect(given.rotate(one, 'key', values[n % 2]!)).toBe(true);
+      expect(secrets.rotate(one, 'key', values[n % 2]!)).toBe(true);
       await new Promise(setImmediate);
     }
-    given.rotate(one, 'key', values[1]!);
+    secrets.rotate(one, 'key', values[1]!);
     expect(await run(one, handle, 'sha256sum < /run/secrets/key; stat -c "%u %g %a" /run/secrets/key')).toBe(
       `${known[1]}  -\n1000 1000 400\n`,
     );
@@ -186,26 +186,26 @@ describe('inside a sandbox', () => {
     expect(lines().filter((line) => !known.some((hash) => line === `key still ${hash}  -`))).toEqual([]);
   });
 
-  it('is given again to one that runs, and taken from it at once', async () => {
-    given.give(one, [secret('key', 'old'), secret('gone', 'soon')]);
+  it('can be put again into a running sandbox, and is removed from it at once', async () => {
+    secrets.put(one, [secret('key', 'old'), secret('gone', 'soon')]);
     const handle = await start(one);
-    given.give(one, [secret('key', 'new'), secret('more', 'added')]);
+    secrets.put(one, [secret('key', 'new'), secret('more', 'added')]);
     expect(await run(one, handle, 'cd /run/secrets; ls -A; cat key more')).toBe('key\nmore\nnewadded');
-    given.takeBack(one);
+    secrets.remove(one);
     expect(await run(one, handle, 'ls -A /run/secrets')).toBe('');
   });
 
-  it('is there again after a stop and a start, and nowhere after the end', async () => {
-    given.give(one, [secret('key', 'value')]);
+  it('is there again after a stop and a start, and removed with the sandbox', async () => {
+    secrets.put(one, [secret('key', 'value')]);
     const first = await start(one);
     await engine.remove(one, first);
-    given.takeBack(one);
+    secrets.remove(one);
     expect(existsSync(all)).toBe(false);
-    given.give(one, [secret('key', 'another')]);
+    secrets.put(one, [secret('key', 'another')]);
     const second = await start(one);
     expect(await run(one, second, 'cat /run/secrets/key')).toBe('another');
     await engine.remove(one, second);
-    given.takeBack(one);
+    secrets.remove(one);
     expect([existsSync(all), await engine.list()]).toEqual([false, []]);
   });
 });

@@ -20,17 +20,17 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asFault, type FaultCode } from '../../src/model/fault.ts';
 import { maxSecretBytes, maxSecretsPerUser } from '../../src/model/secret.ts';
-import { Secrets } from '../../src/secret/secret.ts';
+import { SecretFiles } from '../../src/secret/secret-files.ts';
 
 const hash = 'cafe0123';
 const writer = join(import.meta.dirname, '../fixtures/secret-writer.mjs');
 
 let home: string;
-let secrets: Secrets;
+let secrets: SecretFiles;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'carrel-secret-'));
-  secrets = new Secrets(home, () => hash);
+  secrets = new SecretFiles(home, () => hash);
 });
 
 afterEach(() => rmSync(home, { recursive: true }));
@@ -66,7 +66,7 @@ describe('a secret', () => {
     expect(readdirSync(at()).sort()).toEqual(['owner', 'secrets']);
   });
 
-  it('that does not exist is not found, and looking makes nothing', () => {
+  it('that does not exist is not found, and nothing is created by the search', () => {
     expect(secrets.list('ann')).toEqual([]);
     expect(secrets.containing('ann', 'text')).toBe(null);
     expect(codeOf(() => secrets.read('ann', 'a'))).toBe('not_found');
@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it("is its owner's alone, whatever the umask", () => {
+  it('has private modes, whatever the umask', () => {
     const umask = process.umask(0);
     secrets.set('ann', 'a', Buffer.from('value'));
     process.umask(umask);
@@ -89,7 +89,7 @@ describe('a secret', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it('has a size within bounds', () => {
+  it('has a bounded size', () => {
     expect(codeOf(() => secrets.set('ann', 'a', Buffer.alloc(0)))).toBe('invalid');
     expect(codeOf(() => secrets.set('ann', 'a', Buffer.alloc(maxSecretBytes + 1)))).toBe('invalid');
     secrets.set('ann', 'a', Buffer.alloc(maxSecretBytes, 'x'));
@@ -107,7 +107,7 @@ describe('a secret', () => {
   });
 
   it('is found in a text by name, and only by its own user', () => {
-    secrets = new Secrets(home, (user) => `${hash.slice(user.length)}${user}`);
+    secrets = new SecretFiles(home, (user) => `${hash.slice(user.length)}${user}`);
     secrets.set('ann', 'short', Buffer.from('on\n'));
     secrets.set('ann', 'token', Buffer.from('tok-0123456789\n'));
     expect(secrets.containing('ann', 'Bearer tok-0123456789')).toBe('token');
@@ -135,7 +135,7 @@ describe('refused is', () => {
     expect(secrets.read('bob', 'a').toString()).toBe("bob's own value");
   });
 
-  it('whoever asks for secrets without an owner', () => {
+  it('any user where the owner file is missing', () => {
     secrets.set('bob', 'a', Buffer.from('value'));
     rmSync(at('owner'));
     expect(everyAct()).toEqual(Array(5).fill('corrupt'));

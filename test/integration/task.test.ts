@@ -51,7 +51,7 @@ function litter(): string[] {
 }
 
 describe('found', () => {
-  test('are those of both folders that have the name of one', () => {
+  test('are the files of both folders whose names match', () => {
     mkdirSync(join(project, '.aimi/tasks'), { recursive: true });
     writeFileSync(join(project, '.aimi/tasks', name), '');
     for (const other of ['tasks.json', '2026-1-1-x-tasks.json', `${name}~`, 'notes.md'])
@@ -59,7 +59,7 @@ describe('found', () => {
     expect(tasks.find(project)).toEqual([place, { ...place, folder: '.aimi/tasks' }]);
   });
 
-  test('none, where there is no folder', () => {
+  test('are none where there is no folder', () => {
     rmSync(join(project, '.carrel'), { recursive: true });
     expect(tasks.find(project)).toEqual([]);
     expect(() => tasks.read(place)).toThrow('there is no task file .carrel/tasks/2026-01-31-login-tasks.json');
@@ -75,7 +75,7 @@ describe('found', () => {
 });
 
 describe('a change', () => {
-  test('is in the file, with owner and mode as they were, and nothing beside it', async () => {
+  test('is in the file, keeps owner and mode, and leaves no other file', async () => {
     chmodSync(path, 0o640);
     if (isRealRoot) chownSync(path, 1234, 4321);
     const changed = await tasks.change(place, begin);
@@ -86,13 +86,13 @@ describe('a change', () => {
     expect(readdirSync(folder)).toEqual([name]);
   });
 
-  test('that finds nothing to do writes nothing', async () => {
+  test('without changes writes nothing', async () => {
     const before = statSync(path).ino;
     await tasks.change(place, () => []);
     expect(statSync(path).ino).toBe(before);
   });
 
-  test('is not made to a file that is not sound', async () => {
+  test('is not made to an invalid file', async () => {
     writeFileSync(path, text.replace('"US-002"', '"US-001"'));
     await expect(tasks.change(place, begin)).rejects.toThrow(`.carrel/tasks/${name}:`);
     writeFileSync(path, Buffer.from([0x7b, 0x0a, 0xff]));
@@ -111,7 +111,7 @@ describe('a change', () => {
         renameSync(`${path}~`, path);
       },
     ],
-  ])('made while somebody saves %s loses neither', async (_, save) => {
+  ])('made while another program saves %s loses neither', async (_, save) => {
     let calls = 0;
     await tasks.change(place, (task) => {
       if (calls++ === 0) save(task.text.replace('Story 2', 'Edited'));
@@ -122,13 +122,13 @@ describe('a change', () => {
     expect(litter()).toEqual([]);
   });
 
-  test('gives up on a file that is saved all the time, and on one that goes away', async () => {
+  test('fails for a file that is saved all the time, and for one that is removed', async () => {
     let saves = 0;
     const save = () => {
       writeFileSync(path, text.replace('Story 2', `Edit ${saves++}`));
       return begin();
     };
-    await expect(tasks.change(place, save)).rejects.toThrow('changed by somebody else all the time');
+    await expect(tasks.change(place, save)).rejects.toThrow('changed by another program all the time');
     expect(readFileSync(path, 'utf8')).toBe(text.replace('Story 2', `Edit ${saves - 1}`));
     const remove = () => {
       rmSync(path);
@@ -138,7 +138,7 @@ describe('a change', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('waits for another installation, but not for ever', async () => {
+  test('waits for the lock of another installation, with a time-out', async () => {
     const other = Anchor.open(folder);
     try {
       expect(tryLock(other.fd)).toBe(true);
@@ -149,7 +149,7 @@ describe('a change', () => {
     await tasks.change(place, begin);
   });
 
-  test('of many processes at once leaves them all', async () => {
+  test('of many processes at once loses none', async () => {
     const stories = Array.from({ length: 4 }, (_, n) => story(n + 1));
     writeFileSync(path, taskText(stories));
     const children = stories.map(({ id }) => once(changing(id, 'failed', 10), 'exit'));
@@ -210,8 +210,8 @@ describe('nothing is read or written through', () => {
     expect([readFileSync(path, 'utf8'), readFileSync(target, 'utf8')]).toEqual([begun, text]);
   });
 
-  test('a pipe, a folder, or what belongs to somebody else', () => {
-    expect(() => tasks.read(place, statSync(path).uid + 1)).toThrow('belongs to somebody else');
+  test('a pipe, a folder, or a file of another account', () => {
+    expect(() => tasks.read(place, statSync(path).uid + 1)).toThrow('belongs to another account');
     rmSync(path);
     mkdirSync(path);
     expect(() => tasks.read(place)).toThrow('is not an ordinary file');
@@ -240,7 +240,7 @@ describe('a process that is killed', () => {
     expect(litter()).toEqual([]);
   });
 
-  test('between the exchange and the look at what came out loses no edit that came out', async () => {
+  test('between the exchange and the check loses no edit of another program', async () => {
     const edited = text.replace('Story 2', 'Edited');
     const staged = `.carrel-task-${'0'.repeat(16)}-${'1'.repeat(16)}-00000000`;
     writeFileSync(join(folder, staged), edited);

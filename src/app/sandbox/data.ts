@@ -10,8 +10,7 @@ import { asFault, type Fault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
 import type { SandboxData } from '../../reconcile/reconcile.ts';
-import type { Given } from '../../secret/given.ts';
-import type { Secrets } from '../../secret/secret.ts';
+import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
 import { finishDiscard } from '../../workspace/change/discard.ts';
 import { foldIndex } from '../../workspace/change/fold-index.ts';
@@ -36,7 +35,7 @@ export interface DataParts {
   readonly locks: Exclusive;
   readonly log: LogLimits;
   readonly secrets: Secrets;
-  readonly given: Given;
+  readonly sandboxSecrets: SandboxSecrets;
   /** Makes its volumes, where they are not there yet, and notes that they are used. */
   readonly useVolumes: (sandbox: Sandbox) => void;
   /** Whom it is to trust for the hosts of its credentials. */
@@ -93,7 +92,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
     release: async ({ id, spec }) => {
       parts.threads.cancel(id);
       await parts.networks.disconnect(id);
-      if (spec.secrets?.length) parts.given.takeBack(id);
+      if (spec.secrets?.length) parts.sandboxSecrets.remove(id);
       await locks.run(`base:${spec.base?.id ?? id}`, async () => {
         await removeDisk(home.sandbox(id));
         await removeTree(home.sandbox(id));
@@ -108,7 +107,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
 async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   const { id, spec } = sandbox;
   await parts.networks.disconnect(id);
-  if (spec.secrets?.length) parts.given.takeBack(id);
+  if (spec.secrets?.length) parts.sandboxSecrets.remove(id);
   if (spec.desired === 'removed') return false;
   await openFolder(parts, id);
   const place = workspacePlace(sandbox, parts.home);

@@ -3,15 +3,14 @@ import type { SecretView } from '../../api/secret.ts';
 import { type Credential, headerValue } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
-import type { Given } from '../../secret/given.ts';
-import type { Secrets } from '../../secret/secret.ts';
+import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
 import { credentialsOf } from '../credential/credentials.ts';
 
 export interface SecretParts {
   readonly store: Store;
   readonly secrets: Secrets;
-  readonly given: Given;
+  readonly sandboxSecrets: SandboxSecrets;
   /** A credential of this sandbox has another key now. */
   readonly refresh: (id: string) => Promise<void>;
   readonly now: () => string;
@@ -37,12 +36,12 @@ export class SecretDesk {
 
   /** Sandboxes that run have the new value at once, and so have those whose requests carry it. */
   async set(name: string, value: Buffer): Promise<SecretView> {
-    const { secrets, given, refresh } = this.#parts;
+    const { secrets, sandboxSecrets, refresh } = this.#parts;
     const credentials = this.#credentials(name);
     for (const { services } of credentials) for (const service of services) headerValue(service, name, value);
     secrets.set(this.#user, name, value);
     for (const { id, value: sandbox } of this.#holders(name)) {
-      if (sandbox.status.state === 'running') given.rotate(id, name, value);
+      if (sandbox.status.state === 'running') sandboxSecrets.rotate(id, name, value);
     }
     await Promise.all(this.#users(credentials).map(refresh));
     return this.#find(name);
@@ -121,8 +120,11 @@ export class SecretDesk {
 }
 
 /** Before a start. */
-export function giveSecrets({ id, spec }: Sandbox, { secrets, given }: Pick<SecretParts, 'secrets' | 'given'>): void {
+export function giveSecrets(
+  { id, spec }: Sandbox,
+  { secrets, sandboxSecrets }: Pick<SecretParts, 'secrets' | 'sandboxSecrets'>,
+): void {
   if (!spec.secrets?.length) return;
   const values = spec.secrets.map((name) => ({ name, value: secrets.read(spec.user, name) }));
-  given.give(id, values);
+  sandboxSecrets.put(id, values);
 }

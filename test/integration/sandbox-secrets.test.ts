@@ -1,4 +1,4 @@
-/** What sandboxes are given, before any has it: folders in memory, what others planted there, what a crash left. */
+/** The folders of sandbox secrets in memory: modes, planted links, leftovers of a crash. */
 import {
   chownSync,
   existsSync,
@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asFault, type FaultCode } from '../../src/model/fault.ts';
-import { Given } from '../../src/secret/given.ts';
+import { MemorySecrets } from '../../src/secret/sandbox-secrets.ts';
 import { installationId } from '../harness/run.ts';
 
 const one = '00000000000000a1';
@@ -23,12 +23,12 @@ const two = '00000000000000b2';
 
 let installation: string;
 let all: string;
-let given: Given;
+let secrets: MemorySecrets;
 
 beforeEach(() => {
   installation = installationId();
   all = `/dev/shm/carrel-${installation}`;
-  given = new Given(installation);
+  secrets = new MemorySecrets(installation);
 });
 
 afterEach(() => rmSync(all, { recursive: true, force: true }));
@@ -50,80 +50,80 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8);
 }
 
-describe('what is given', () => {
-  it('is there with the right modes, however often, and no more than is granted', () => {
-    given.give(one, [secret('a', 'first'), secret('b', 'value')]);
-    given.give(one, [secret('a', 'second'), secret('c', 'value')]);
-    given.give(one, [secret('a', 'second'), secret('c', 'value')]);
+describe('a secret of a sandbox', () => {
+  it('is there with the right modes, however often it is put, and only as granted', () => {
+    secrets.put(one, [secret('a', 'first'), secret('b', 'value')]);
+    secrets.put(one, [secret('a', 'second'), secret('c', 'value')]);
+    secrets.put(one, [secret('a', 'second'), secret('c', 'value')]);
     expect(readdirSync(join(all, one)).sort()).toEqual(['a', 'c']);
     expect(readFileSync(join(all, one, 'a'), 'utf8')).toBe('second');
     expect([all, join(all, one), join(all, one, 'a')].map(modeOf)).toEqual(['700', '700', '400']);
     expect(readdirSync(all)).toEqual([one]);
   });
 
-  it('is taken back for one sandbox, and the last takes the folder with it', () => {
-    given.give(one, [secret('a', 'value')]);
-    given.give(two, [secret('a', 'value')]);
-    given.takeBack(one);
-    given.takeBack(one);
+  it('is removed for one sandbox, and the folder with the last one', () => {
+    secrets.put(one, [secret('a', 'value')]);
+    secrets.put(two, [secret('a', 'value')]);
+    secrets.remove(one);
+    secrets.remove(one);
     expect(readdirSync(all)).toEqual([two]);
-    given.takeBack(two);
+    secrets.remove(two);
     expect(existsSync(all)).toBe(false);
-    given.takeBack(two);
+    secrets.remove(two);
   });
 
-  it('is replaced only where it was given', () => {
-    given.give(one, [secret('a', 'old')]);
-    expect(given.rotate(one, 'a', Buffer.from('new'))).toBe(true);
-    expect(given.rotate(one, 'b', Buffer.from('new'))).toBe(false);
-    expect(given.rotate(two, 'a', Buffer.from('new'))).toBe(false);
+  it('is replaced only where the sandbox has it', () => {
+    secrets.put(one, [secret('a', 'old')]);
+    expect(secrets.rotate(one, 'a', Buffer.from('new'))).toBe(true);
+    expect(secrets.rotate(one, 'b', Buffer.from('new'))).toBe(false);
+    expect(secrets.rotate(two, 'a', Buffer.from('new'))).toBe(false);
     expect(readFileSync(join(all, one, 'a'), 'utf8')).toBe('new');
     expect([readdirSync(all), readdirSync(join(all, one))]).toEqual([[one], ['a']]);
-    given.takeBack(one);
-    expect(given.rotate(one, 'a', Buffer.from('new'))).toBe(false);
+    secrets.remove(one);
+    expect(secrets.rotate(one, 'a', Buffer.from('new'))).toBe(false);
   });
 
-  it('goes with the next sweep if nobody knows the sandbox, and so does what was not finished', () => {
-    given.sweep(() => true);
-    given.give(one, [secret('a', 'value')]);
-    given.give(two, [secret('a', 'value')]);
+  it('is removed by a sweep if the sandbox is unknown, and so is an unfinished file', () => {
+    secrets.sweep(() => true);
+    secrets.put(one, [secret('a', 'value')]);
+    secrets.put(two, [secret('a', 'value')]);
     writeFileSync(join(all, '.new'), 'unfinished', { mode: 0o400 });
-    given.sweep((id) => id === two);
+    secrets.sweep((id) => id === two);
     expect(readdirSync(all)).toEqual([two]);
-    given.sweep(() => false);
+    secrets.sweep(() => false);
     expect(existsSync(all)).toBe(false);
   });
 
-  it('never touches a disk', () => {
+  it('is never on a disk', () => {
     for (const place of ['/proc', '/nowhere']) {
-      const elsewhere = new Given(installation, place);
-      expect(codeOf(() => elsewhere.give(one, [secret('a', 'value')]))).toBe('unsupported');
+      const elsewhere = new MemorySecrets(installation, place);
+      expect(codeOf(() => elsewhere.put(one, [secret('a', 'value')]))).toBe('unsupported');
       expect(codeOf(() => elsewhere.rotate(one, 'a', Buffer.from('x')))).toBe('unsupported');
       elsewhere.sweep(() => false);
-      elsewhere.takeBack(one);
+      elsewhere.remove(one);
     }
   });
 
   it.each(['', '..', 'x', `${one}/..`])('is not for a sandbox %j', (id) => {
-    const acts = [() => given.give(id, []), () => given.rotate(id, 'a', Buffer.from('x')), () => given.takeBack(id)];
+    const acts = [() => secrets.put(id, []), () => secrets.rotate(id, 'a', Buffer.from('x')), () => secrets.remove(id)];
     expect(acts.map(codeOf)).toEqual(['internal', 'internal', 'internal']);
-    expect(codeOf(() => given.give(one, [secret('../a', 'value')]))).toBe('invalid');
+    expect(codeOf(() => secrets.put(one, [secret('../a', 'value')]))).toBe('invalid');
     expect(existsSync(all)).toBe(false);
   });
 });
 
-it('a folder of somebody else is not used, and not ours to clean', () => {
+it('a folder of another account is neither used nor removed', () => {
   mkdirSync(all, { mode: 0o700 });
   writeFileSync(join(all, 'theirs'), 'untouched');
   chownSync(all, 1, 1);
-  expect(codeOf(() => given.give(one, [secret('a', 'value')]))).toBe('denied');
-  expect(codeOf(() => given.rotate(one, 'a', Buffer.from('value')))).toBe('denied');
-  given.takeBack(one);
-  given.sweep(() => false);
+  expect(codeOf(() => secrets.put(one, [secret('a', 'value')]))).toBe('denied');
+  expect(codeOf(() => secrets.rotate(one, 'a', Buffer.from('value')))).toBe('denied');
+  secrets.remove(one);
+  secrets.sweep(() => false);
   expect(readdirSync(all)).toEqual(['theirs']);
 });
 
-describe('links that were planted', () => {
+describe('planted links', () => {
   let other: string;
   beforeEach(() => {
     other = mkdtempSync(join(tmpdir(), 'carrel-secret-'));
@@ -131,7 +131,7 @@ describe('links that were planted', () => {
   });
   afterEach(() => rmSync(other, { recursive: true }));
 
-  it.each(['all', 'one', 'file'])('at the place of %s lead nowhere', (place) => {
+  it.each(['all', 'one', 'file'])('in the place of %s are not followed', (place) => {
     if (place !== 'all') mkdirSync(all, { mode: 0o700 });
     if (place === 'file') mkdirSync(join(all, one), { mode: 0o700 });
     const paths: Record<string, [string, string]> = {
@@ -140,10 +140,10 @@ describe('links that were planted', () => {
       file: [join(other, 'a'), join(all, one, 'a')],
     };
     symlinkSync(...paths[place]!);
-    expect(codeOf(() => given.give(one, [secret('a', 'value')]))).toBe('denied');
-    expect(codeOf(() => given.rotate(one, 'a', Buffer.from('value')))).toBe('denied');
-    given.takeBack(one);
-    given.sweep(() => false);
+    expect(codeOf(() => secrets.put(one, [secret('a', 'value')]))).toBe('denied');
+    expect(codeOf(() => secrets.rotate(one, 'a', Buffer.from('value')))).toBe('denied');
+    secrets.remove(one);
+    secrets.sweep(() => false);
     expect(readdirSync(other)).toEqual(['a']);
     expect(readFileSync(join(other, 'a'), 'utf8')).toBe('untouched');
   });

@@ -1,7 +1,6 @@
 /**
- * What sandboxes were given: a folder each, in memory. A sandbox sees its folder through a mount, so a file that is
- * replaced here is replaced there at once. Nothing is remembered elsewhere: every act is repeat-safe, and `sweep` removes
- * what a crash left.
+ * The secrets of sandboxes: a folder for each in a tmpfs. A sandbox sees its folder through a mount, so a file that is
+ * replaced here is replaced there at once. The folders are the only record.
  */
 import { fstatSync, rmdirSync, statfsSync } from 'node:fs';
 import { Anchor, type Name, within } from '../lib/anchor.ts';
@@ -14,31 +13,25 @@ import {
   enterFolder,
   enterPrivate,
   inside,
-  isOurs,
+  isOwn,
   makeFolder,
   makePrivate,
   notPlain,
   putWhole,
   refused,
 } from './private.ts';
-import { givenFolder, memoryFolder } from './secret.ts';
+import { memoryFolder, type SandboxSecrets, type SecretValue, sandboxesFolder } from './secret.ts';
 
-export interface GivenSecret {
-  readonly name: string;
-  readonly value: Uint8Array;
-}
-
-export class Given {
+export class MemorySecrets implements SandboxSecrets {
   readonly #memory: string;
   readonly #name: string;
 
   constructor(installation: string, memory = memoryFolder) {
     this.#memory = memory;
-    this.#name = givenFolder(installation);
+    this.#name = sandboxesFolder(installation);
   }
 
-  /** Before each start: exactly these, whatever was given before. */
-  give(id: string, secrets: readonly GivenSecret[]): void {
+  put(id: string, secrets: readonly SecretValue[]): void {
     checkId(id);
     for (const { name, value } of secrets) checkSecretValue(checkSecretName(name), value);
     this.#inMemory((memory) =>
@@ -46,13 +39,12 @@ export class Given {
         makeFolder(all, id);
         within(enterFolder(all, id)!, (folder) => {
           dropOthers(folder, new Set(secrets.map(({ name }) => name)));
-          for (const { name, value } of secrets) put(all, folder, name, value);
+          for (const { name, value } of secrets) putValue(all, folder, name, value);
         });
       }),
     );
   }
 
-  /** A new value for a sandbox that was given this secret; false where it was not. */
   rotate(id: string, name: string, value: Uint8Array): boolean {
     checkId(id);
     checkSecretValue(checkSecretName(name), value);
@@ -60,7 +52,7 @@ export class Given {
       inside(enterPrivate(memory, this.#name), (all) =>
         inside(enterFolder(all, id), (folder) => {
           if (folder.look(name) === null) return false;
-          put(all, folder, name, value);
+          putValue(all, folder, name, value);
           return true;
         }),
       ),
@@ -68,20 +60,18 @@ export class Given {
     return rotated ?? false;
   }
 
-  /** Gone also from a sandbox that still runs. */
-  takeBack(id: string): void {
+  remove(id: string): void {
     checkId(id);
     this.#keep((name) => name !== id);
   }
 
-  /** Removes all but what these sandboxes have. */
   sweep(isKnown: (id: string) => boolean): void {
     this.#keep((name) => idPattern.test(name) && isKnown(name));
   }
 
   #keep(isKept: (name: string) => boolean): void {
     inside(openIfThere(this.#memory), (memory) => {
-      const left = inside(enterOurs(memory, this.#name), (all) => {
+      const left = inside(enterOwn(memory, this.#name), (all) => {
         for (const name of all.names()) if (!isKept(name.toString())) drop(all, name);
         return all.names().length;
       });
@@ -94,7 +84,7 @@ export class Given {
     if (folder === null) throw notInMemory(this.#memory);
     return within(folder, () => {
       checkMemory(folder, this.#memory);
-      return orFull(this.#memory, () => work(folder));
+      return whileSpace(this.#memory, () => work(folder));
     });
   }
 }
@@ -120,12 +110,12 @@ function checkMemory(folder: Anchor, path: string): void {
 }
 
 function notInMemory(path: string): Fault {
-  return new Fault('unsupported', `secrets cannot be given: ${path} is not kept in memory`, {
+  return new Fault('unsupported', `sandboxes cannot get secrets: ${path} is not a tmpfs`, {
     hint: `Mount a tmpfs there: mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs ${path}`,
   });
 }
 
-function orFull<T>(path: string, work: () => T): T {
+function whileSpace<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -134,11 +124,11 @@ function orFull<T>(path: string, work: () => T): T {
   }
 }
 
-/** Null where nothing is ours, whatever somebody else gave this name. */
-function enterOurs(memory: Anchor, name: string): Anchor | null {
+/** Null: there is none, or another account made it. */
+function enterOwn(memory: Anchor, name: string): Anchor | null {
   try {
     const folder = enterFolder(memory, name);
-    if (folder === null || isOurs(fstatSync(folder.fd))) return folder;
+    if (folder === null || isOwn(fstatSync(folder.fd))) return folder;
     folder.close();
     return null;
   } catch (error) {
@@ -147,8 +137,8 @@ function enterOurs(memory: Anchor, name: string): Anchor | null {
   }
 }
 
-/** Agent's, like the folder, once that was mounted; until then ours. */
-function put(all: Anchor, folder: Anchor, name: string, value: Uint8Array): void {
+/** Belongs to the agent, as the folder does once it was mounted; before that to this account. */
+function putValue(all: Anchor, folder: Anchor, name: string, value: Uint8Array): void {
   checkMemory(folder, name);
   const { uid, gid } = plain(folder, name) ?? fstatSync(folder.fd);
   putWhole(all, folder, name, { bytes: value, mode: 0o400, owner: { uid, gid } });
