@@ -1,6 +1,6 @@
 /**
- * Bases that cannot move: a copy of the project, or a clone of its repository. Each is made under another name, and
- * renamed once it is on disk, so it is there whole or not at all, and making it again is harmless.
+ * Bases that cannot change: a copy of the project, or a clone of its repository. Each is made under a temporary name, and
+ * renamed when it is on disk, so it is complete or absent, and can be made again.
  */
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,10 +13,10 @@ import { type Git, gitFault, runGit, startGit } from './git/git.ts';
 import { type ProjectGit, withProjectGit } from './git/project-git.ts';
 import { copyAll } from './tree/copy-tree.ts';
 
-/** Copying or cloning a large project takes its time. */
+/** Copying or cloning a large project takes long. */
 const timeoutMs = 3_600_000;
 
-/** Keeps its thread busy until it is done. */
+/** Blocks its thread until it is done. */
 export function copyTree(source: string, target: string): Promise<void> {
   return made(target, async (temporary) => {
     mkdirSync(temporary, 0o700);
@@ -25,8 +25,8 @@ export function copyTree(source: string, target: string): Promise<void> {
 }
 
 /**
- * A repository of its own on a branch of its own, without anything uncommitted. It comes as a bundle, written by git as
- * the owner of the project and read by git as us: neither reaches into the other's folders.
+ * A separate repository on a separate branch, without uncommitted changes. It is made from a bundle that git writes with the
+ * account of the project's owner and reads with the daemon's: neither enters the folders of the other.
  */
 export function cloneRepository(project: string, target: string, branch: string): Promise<void> {
   return made(target, async (temporary) => {
@@ -61,7 +61,7 @@ async function writeBundle(git: ProjectGit | null, project: string, path: string
   if (exitCode !== 0) throw cloneFault(args, stderr);
 }
 
-/** Reads a bundle of ours into a repository of ours, and takes a bundle for a file transport. */
+/** Both the bundle and the repository are private. Git counts a bundle as a file transport. */
 const readsFiles = { GIT_ALLOW_PROTOCOL: 'file' };
 const settings = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'gc.auto=0'];
 

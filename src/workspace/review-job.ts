@@ -1,4 +1,4 @@
-/** A whole review, from a working copy to what is shown of it. Slow for many changes, so it is done in a thread. */
+/** A complete review, from a working copy to what is shown of it. Slow for many changes, so it runs in a thread. */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type BytePath, fromBytes, fromText, isWithin, toText } from '../model/byte-path.ts';
@@ -17,9 +17,9 @@ import type { WorkspacePlace } from './workspace.ts';
 
 export interface ReviewInput {
   readonly place: WorkspacePlace;
-  /** Only what is at or below these; empty: everything. */
+  /** Limits the review to these paths and what is below them; empty: everything. */
   readonly paths: readonly BytePath[];
-  /** Empty and ours alone. */
+  /** An empty, private folder. */
   readonly scratch: string;
 }
 
@@ -66,7 +66,7 @@ export async function writeDiff(input: ReviewInput, file: string): Promise<void>
 export interface WrittenPatch {
   /** Paths that it cannot carry. */
   readonly leftOut: readonly BytePath[];
-  /** Paths that could run something where it is applied, for nothing is gated there. */
+  /** Paths that could run something where the patch is applied, since there are no gates there. */
   readonly gated: readonly (Verdict & { readonly path: BytePath })[];
 }
 

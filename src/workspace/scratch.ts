@@ -1,6 +1,6 @@
 /**
- * Where folders are made that live as long as one call, and how those are found again that a crash left behind. A daemon
- * says once, in each of its threads, where that is; without that it is the system's place for such things.
+ * Temporary folders that live as long as one call, and how those are found that a crash left behind. Each thread of a daemon
+ * sets their parent folder once; without that it is the temporary folder of the system.
  */
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,23 +10,26 @@ import { removeTree } from '../lib/file.ts';
 let own: string | null = null;
 let mark = '0';
 
-/** `folder` is there, ours alone, and emptied by whoever calls this; `installation` is in the names of all others. */
+/**
+ * `folder` exists, is private, and is emptied by the caller; `installation` is part of the names of all other
+ * folders.
+ */
 export function setScratch(folder: string, installation: string): void {
   own = folder;
   mark = installation;
 }
 
-/** For what nobody else needs to reach. */
+/** For private folders. */
 export function scratchFolder(): string {
   return own ?? tmpdir();
 }
 
-/** How the path of a folder begins that the owner of a project works in, who cannot enter ours. */
+/** The prefix of folders for the owner of a project, who cannot enter private ones. */
 export function ownersScratch(): string {
   return join(tmpdir(), prefixOf(mark));
 }
 
-/** What an earlier daemon of this installation left; nobody of it may be at work. */
+/** Removes what an earlier daemon of this installation left; none of its processes may be running. */
 export async function sweepScratch(installation: string): Promise<void> {
   const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefixOf(installation)));
   for (const name of left) await removeTree(join(tmpdir(), name));

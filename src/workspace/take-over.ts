@@ -1,6 +1,6 @@
 /**
- * From the working copies of sandboxes into their project, and back: what an apply and an undo do besides changing files
- * is to remember what each agent's further changes are based on.
+ * Apply and undo for the working copies of sandboxes: besides changing files they record what each agent's further changes are
+ * based on.
  */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -22,11 +22,11 @@ export interface Source {
 }
 
 export interface TakeOver {
-  /** Nothing in them may run meanwhile. */
+  /** Paused by the caller. */
   readonly sources: readonly Source[];
   readonly project: string;
   readonly options: ApplyOptions;
-  /** A folder of ours that does not exist yet: what an undo needs. Null: only say what would happen. */
+  /** A private folder that does not exist yet, for the journal. Null: only plan. */
   readonly journal: string | null;
 }
 
@@ -38,10 +38,10 @@ export interface TakenOver {
   readonly hiddenInGit: number;
 }
 
-/** After these nothing is left to decide about a change. */
+/** Outcomes after which a change is settled. */
 const decided: readonly Outcome[] = ['take', 'merge', 'same', 'theirs', 'ours', 'markers'];
 
-/** How often all of it is planned anew, because the owner changed something between the look and the deed. */
+/** How often the whole apply is planned again after the owner changed something between plan and exchange. */
 const maxTries = 5;
 
 export function takeOver(order: TakeOver): TakenOver {
@@ -88,7 +88,9 @@ function take(
   return { paths: plan.paths, blocked: plan.blocked, changed };
 }
 
-/** A base that is the project itself is gone once the project moves, so nothing can be decided anew then. */
+/**
+ * A base that is the project itself is lost when the owner changes the file, so such a path cannot be decided again.
+ */
 function planAgain(
   listed: readonly ApplySource[],
   project: string,
@@ -110,7 +112,7 @@ function changesSettled(changes: readonly Change[], sandbox: string, paths: read
   return changes.filter(({ path }) => settled.has(path));
 }
 
-/** What a journal keeps for us: the paths that are decided, by sandbox. */
+/** The `meta` of a journal: the settled paths, by sandbox. */
 interface Meta {
   readonly settled: readonly { readonly sandbox: string; readonly paths: readonly BytePath[] }[];
 }
@@ -119,12 +121,12 @@ function pathsSettled({ sandbox, changes }: { sandbox: string; changes: readonly
   return { sandbox, paths: changes.map(({ path }) => path) };
 }
 
-/** An apply is called as the folder of its journal is. */
+/** The id of an apply is the name of its journal folder. */
 function applyOf(journal: string): string {
   return basename(journal);
 }
 
-/** For an apply that a crash cut short after the project had all of it: what the project has by now is decided. */
+/** For an apply that a crash cut short after all of its exchanges: its paths are settled. */
 export function settleAgain(journal: string, project: string, sources: readonly Source[]): void {
   const { settled } = readJournal(journal).meta as Meta;
   for (const { sandbox, place } of sources) {
@@ -136,7 +138,7 @@ export function settleAgain(journal: string, project: string, sources: readonly 
   }
 }
 
-/** That apply was taken back: each of these, snapshots and forks included, has its changes again. */
+/** That apply was undone: in each of these, including snapshots and forks, its changes are listed again. */
 export function reopen(apply: string, places: readonly WorkspacePlace[]): void {
   for (const place of places) if (existsSync(place.folder)) voidApply(place, apply);
 }

@@ -1,6 +1,6 @@
 /**
- * Changes of sandboxes as a commit on a branch. What the branch has at the changed paths is put into a folder of ours and
- * taken for the project, so that everything is decided as in any apply; the result is committed, and the owner's
+ * Commits changes of sandboxes to a branch. The branch's version of the changed paths is written to a private folder, which
+ * takes the place of the project, so that everything is decided as in any apply; the result is committed, and the owner's
  * checkout is never touched. What the project's repository ignores stays out, and what is inside `.git` is left.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface TakeToBranch extends Omit<TakeOver, 'journal'> {
   readonly branch: string;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
-  /** Empty and ours alone. */
+  /** An empty, private folder. */
   readonly scratch: string;
   readonly dryRun: boolean;
 }
@@ -33,7 +33,7 @@ export interface TakenToBranch {
   readonly paths: readonly PlannedPath[];
   readonly blocked: boolean;
   readonly hiddenInGit: number;
-  /** Null when nothing was committed. */
+  /** Null: nothing was committed. */
   readonly commit: string | null;
 }
 
@@ -76,7 +76,7 @@ async function withoutIgnored({ git }: Branch, listed: readonly Listed[]): Promi
   }));
 }
 
-/** Git knows files and links. */
+/** Git stores files and links only. */
 function isCommittable({ before, after }: Change): boolean {
   return [before, after].some((entry) => entry?.type === 'file' || entry?.type === 'link');
 }
@@ -87,7 +87,7 @@ async function checkOut(branch: Branch, changes: readonly Change[], tree: string
     await putEntry(branch, below(tree, path), found, before.get(path));
 }
 
-/** Git keeps one bit of a mode; where that is the same, so is the mode. */
+/** Git stores one bit of a mode; if that is equal, the mode counts as equal. */
 async function putEntry(
   { git }: Branch,
   at: Buffer,
@@ -104,7 +104,7 @@ async function putEntry(
   chmodSync(at, isSame ? likely : entry.mode);
 }
 
-/** What the steps would make of the branch; git has no folders. */
+/** The steps as changes of the branch; git has no folders. */
 function committed(steps: readonly ApplyStep[], tree: string): BranchChange[] {
   return steps.flatMap((step): BranchChange[] => {
     const { path } = step;

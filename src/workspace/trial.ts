@@ -5,15 +5,15 @@ import { bindMount, detachMount, mount, mountFlags } from '../lib/sys-mount.ts';
 import type { WorkspacePlace } from './workspace.ts';
 
 /**
- * Why changes over `lower` cannot be kept below `home`, by trying it; null when they can. Needs a mount namespace of
- * our own.
+ * Tries whether changes over `lower` can be kept below `home`; null, or the reason why not. Needs a mount namespace of
+ * the daemon.
  */
 export function overlayRefusal(lower: string, home: string, marks: WorkspacePlace['marks']): string | null {
   const folder = mkdtempSync(join(home, 'trial-'));
   const target = join(folder, 'merged');
   try {
     for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name));
-    // The names of both may hold what separates options, so they are given relative to open folders.
+    // The paths may contain separators of mount options, so they are passed as open folders.
     withFolders([lower, folder], ([bottom, top]) => {
       const options = `lowerdir=${bottom},upperdir=${top}/upper,workdir=${top}/work`;
       const own = marks === 'user' ? ',userxattr' : ',index=off,metacopy=off,redirect_dir=off';
@@ -29,7 +29,7 @@ export function overlayRefusal(lower: string, home: string, marks: WorkspacePlac
   }
 }
 
-/** Why `source` cannot be shown with other owners, by trying it with a namespace that says which; null when it can. */
+/** Tries whether `source` can be mounted with other owners, by an id-mapped mount; null, or the reason why not. */
 export function shiftRefusal(source: string, home: string, ownersFd: number): string | null {
   const target = mkdtempSync(join(home, 'trial-'));
   const fd = openSync(source, constants.O_RDONLY | constants.O_DIRECTORY);

@@ -1,20 +1,20 @@
 /**
  * A workspace is a sandbox's working copy of a project.
  *
- * Life: prepared before the first start, mounted at each start, read (`changes`) at any time, running or not, and gone
+ * Life: prepared before the first start, mounted at each start, read (`changes`) at any time, running or not, and removed
  * with its sandbox. The working copy changes only by what runs inside, by `discard` and by `restore`; the project only by
  * `apply` and `undo`, and by its owner.
  *
  * Promises, kept by every kind and proved by one suite against a plain copy of the tree:
  * - Nothing an agent does changes the project, its base, or anything else outside the working copy.
  * - `changes` lists every path that differs from the base, once, sorted by bytes: each kind of entry, each mode, names
- *   of any bytes. What was written and is equal again is not listed. Times and owners do not count. That two paths are one
- *   file counts where they were two; where one file became two, that alone does not.
+ *   of any bytes. A path that equals its base again is not listed. Times and owners do not count. Two paths that became one
+ *   file are a change; one file that became two is not a change by itself.
  * - Inside folders named `.git` only what can run something is listed (hooks, configuration, attributes); the rest of a
- *   repository travels as commits. How many other paths differ there is counted. Of a clone's own repository nothing is listed.
+ *   repository is transferred as commits. Other paths that differ there are counted. Nothing of a clone's repository is listed.
  * - Reading never follows, opens or waits for what an agent planted: links, FIFOs, sockets, devices, folders swapped
  *   while being read. A tree that changes under the reader gives some state each path had, or leaves it out.
- * - The base of each change is what the project had when the agent first changed that path. Where that can no longer be
+ * - The base of each change is what the project had when the agent first changed that path. If that can no longer be
  *   known for certain, the change says so (`baseKnown`).
  *
  * Workspaces and engines meet only in the `Mount` values below.
@@ -23,20 +23,20 @@ import { join } from 'node:path';
 import type { Mount } from '../model/mount.ts';
 import type { WorkspaceKind } from '../model/sandbox.ts';
 
-/** Where a working copy is: plain data, so that it can be handed to another thread. */
+/** Where a working copy is: plain data that can be passed to another thread. */
 export interface WorkspacePlace {
   readonly kind: WorkspaceKind;
   /** What changes are applied to. */
   readonly project: string;
-  /** The tree the working copy was made on: the project itself, or a copy that nobody changes. */
+  /** The tree that the working copy was made on: the project itself, or a copy that never changes. */
   readonly base: string;
   /** The base is the project itself, which its owner may change at any time. */
   readonly live: boolean;
-  /** The base is a clone: its repository is the agent's own, and nothing of it goes into the project but commits. */
+  /** The base is a clone: its repository belongs to the agent, and only commits of it are taken into the project. */
   readonly cloned?: boolean;
-  /** Under which names the kernel keeps its marks on files: `user` where we are root in a user namespace only. */
+  /** The prefix of the kernel's marks on files: `user` if the daemon is root in a user namespace only. */
   readonly marks: 'trusted' | 'user';
-  /** PlannedProject alone: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */
+  /** A private folder: `upper` and `work` of an overlay or the `tree` of a copy, and `base.log`. */
   readonly folder: string;
 }
 

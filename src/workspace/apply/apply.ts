@@ -28,37 +28,40 @@ import type { Stamp } from './stamp.ts';
 
 export interface ApplySource {
   readonly sandbox: string;
-  /** Listed just now: a base that is the project itself is taken to be what the project still has. */
+  /**
+   * Must be listed just before: if the base is the project itself, the plan takes the project as it is now for the
+   * base.
+   */
   readonly changes: readonly Change[];
 }
 
 export interface ApplyOptions {
   readonly resolution: Resolution | null;
   readonly allow: readonly GateKind[];
-  /** Of the project that gates are for. */
+  /** What gates need to know of the project. */
   readonly gateContext?: GateContext;
-  /** Only what is at or below these. */
+  /** Limits the apply to these paths and what is below them. */
   readonly paths?: readonly BytePath[];
-  /** What the target cannot hold: left, whatever else is decided. */
+  /** True for a path that the target cannot hold: it is left, without any other decision. */
   readonly cannotHold?: (path: BytePath) => boolean;
 }
 
-/** `old` is what has to be there; null: nothing. */
+/** `old` is what must be at the path now; null: nothing. */
 export type ApplyStep =
   /** A file or link. */
   | { readonly do: 'remove'; readonly path: BytePath; readonly old: Stamp }
-  /** `kept`: stays without complaint if somebody puts something there. */
+  /** `kept`: the folder stays, without an error, if something was put into it. */
   | { readonly do: 'rmdir'; readonly path: BytePath; readonly old: Stamp; readonly kept: boolean }
   | { readonly do: 'mkdir'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFolder }
   | { readonly do: 'file'; readonly path: BytePath; readonly old: Stamp | null; readonly make: NewFile }
-  /** Another name of what a step before this one makes at `to`, or, where `was` is given, of what the project has there. */
+  /** Another name of what an earlier step makes at `to`, or, if `was` is not null, of what the project has there. */
   | {
       readonly do: 'hardlink';
       readonly path: BytePath;
       readonly old: Stamp | null;
       readonly to: BytePath;
       readonly was: Stamp | null;
-      /** Where it cannot have another name. */
+      /** Made instead if the file cannot have another name. */
       readonly make: NewFile;
     }
   | { readonly do: 'link'; readonly path: BytePath; readonly old: Stamp | null; readonly target: BytePath }
@@ -77,7 +80,7 @@ export interface NewFile {
   readonly mode: number;
   readonly sizeBytes: number;
   readonly source: Source;
-  /** What was judged, where the content was; null: nobody looked inside. */
+  /** Of the content that a gate checked; null: no gate read it. */
   readonly sha256: string | null;
 }
 
@@ -89,7 +92,7 @@ export interface NewFolder {
 
 export interface Plan {
   readonly paths: readonly PlannedPath[];
-  /** A conflict or a gate stands in the way: nothing is done. */
+  /** A conflict or a gate blocks the apply, and nothing is done. */
   readonly blocked: boolean;
   /** In the order they are done. */
   readonly steps: readonly ApplyStep[];
@@ -97,5 +100,5 @@ export interface Plan {
 
 export type FileStep = ApplyStep & { readonly do: 'file' };
 
-/** What to put at a path of the project as it is now; null: that is no longer one new file for another. */
+/** Decides one path again, by the project as it is now; null: the result is not one file that replaces another. */
 export type Remake = (path: BytePath) => FileStep | null;

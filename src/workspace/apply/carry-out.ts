@@ -1,4 +1,4 @@
-/** Does the steps of a journal, or takes them back. Both may be repeated after a crash. */
+/** Carries the steps of a journal out, or rolls them back. Both may be repeated after a crash. */
 import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor } from '../../lib/anchor.ts';
@@ -33,7 +33,7 @@ export class CarryOut {
     this.#staging = staging;
   }
 
-  /** Throws `conflict` where the project is no longer what the journal expects. */
+  /** Throws `conflict` if the project is no longer what the journal expects. */
   do(): void {
     this.#steps.forEach((step, n) => {
       if (!this.#doOne(step, false)) throw changedMeanwhile([step.path]);
@@ -43,8 +43,8 @@ export class CarryOut {
   }
 
   /**
-   * The same where nothing of it was done before. What the owner has changed since it was looked at is made anew; `note` writes
-   * down what is done then.
+   * The same for a journal of which no step was done yet. Files that the owner has changed since the plan are made again, and
+   * `note` records the steps as they were done.
    */
   doFirst(remake: Remake | null, note: (steps: readonly JournalStep[]) => void): void {
     const retry = remake && new Retry(this.#staging, this.#folders, remake);
@@ -82,7 +82,7 @@ export class CarryOut {
     if (wrong.length > 0) throw changedMeanwhile(wrong.map(({ path }) => path));
   }
 
-  /** What could not be taken back, because somebody has changed it since. */
+  /** Returns the paths that could not be rolled back because they were changed since. */
   takeBack(): BytePath[] {
     this.#folders.forget();
     const left = this.#steps.toReversed().filter((step) => !this.#undoOne(step));
@@ -93,14 +93,14 @@ export class CarryOut {
     return left.map(({ path }) => path).sort();
   }
 
-  /** False: the staging folder is not exactly what the project gave up. */
+  /** False: the staging folder holds something else than what came out of the project. */
   holdsOldAlone(): boolean {
     const given = new Set(this.#swaps().map(({ slot }) => `${slot}`));
     const names = this.#staging.list();
     return names.length === given.size && names.every((name) => given.has(name));
   }
 
-  /** Moves what the project gave up out of it. */
+  /** Moves what came out of the project to the journal. */
   keepOld(): void {
     const copies = new Map<string, EntryLocation>();
     for (const swap of this.#swaps()) {
@@ -110,7 +110,7 @@ export class CarryOut {
     for (const { fd } of [this.#staging, this.#old]) syncFilesystem(fd);
   }
 
-  /** Undoes `keepOld`, so that steps can be told apart again. */
+  /** Reverts `keepOld`, so that the state of each step can be seen again. */
   fetchOld(): void {
     if (this.#old.names().length === 0) return;
     for (const swap of this.#swaps()) {
@@ -153,14 +153,14 @@ export class CarryOut {
     if (step.do === 'swap') return this.#swapping(step).undo();
     const location = this.#folders.locate(step.path);
     if (step.do === 'rmdir') return location !== null && restoreFolder(step, location);
-    // Whoever took it away or changed it again has had the last word.
+    // If it was removed or changed again meanwhile, that stays.
     if (location !== null) changeMode(step, location, step.to, step.from);
     return true;
   }
 }
 
 function removeFolder({ old, kept }: Rmdir, location: EntryLocation | null): boolean {
-  // What took its place since is for the next steps to judge.
+  // What took its place since is compared by the next steps.
   if (location === null || !isIt(lookAt(location), old)) return true;
   try {
     rmdirSync(pathOf(location));
@@ -182,7 +182,7 @@ function restoreFolder({ old }: Rmdir, location: EntryLocation): boolean {
   return true;
 }
 
-/** Of that very thing. Where the mode is neither, somebody else has changed it. */
+/** The inode must be the same. A mode that is neither of the two was set by another program. */
 function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: number): boolean {
   const changed = holding(location, (fd) => {
     const stats = statsOf(fd);
@@ -194,7 +194,7 @@ function changeMode({ ino }: Chmod, location: EntryLocation, from: number, to: n
   return changed ?? false;
 }
 
-/** What was one file is so on another filesystem, too. */
+/** Files that were one stay one on another filesystem too. */
 function keep(from: EntryLocation, to: EntryLocation, { old }: Swap, copies: Map<string, EntryLocation>): void {
   try {
     renameSync(pathOf(from), pathOf(to));

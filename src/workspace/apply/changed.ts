@@ -11,7 +11,7 @@ export function changedMeanwhile(paths: readonly BytePath[]): Fault {
   });
 }
 
-/** Nothing was changed, because the project moved between the look and the deed: what is there now may go together. */
+/** The project changed between plan and exchange, and nothing was done: a new plan may succeed. */
 export function hasMoved(error: unknown): boolean {
   return isFault(error, 'conflict') && error.message.startsWith(words) && !('left' in (error.data ?? {}));
 }

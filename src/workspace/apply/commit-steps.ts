@@ -1,9 +1,9 @@
 /**
- * Takes steps in a project, whole or not at all.
+ * Carries the steps of a plan out in a project, as a whole or not at all.
  *
- * Everything new is first prepared in a folder of ours inside the project, on the same filesystem.
- * Then each file changes places with its predecessor in one rename, and what came out is compared with what the plan
- * expected; the first surprise takes everything back. `recover` completes what a crash interrupts.
+ * Everything new is first staged in a private folder inside the project, on the same filesystem. Then each file is exchanged
+ * with its predecessor in one rename, and what came out is compared with what the plan expected; the first difference rolls
+ * everything back. `recover` completes what a crash interrupts.
  */
 import { randomBytes } from 'node:crypto';
 import { fstatSync } from 'node:fs';
@@ -83,7 +83,7 @@ function orRollBack<T>(folder: string, journal: Journal, work: () => T): T {
     if (left.length === 0) throw foreseen(error);
     throw new Fault('conflict', `${foreseen(error).message}; not all of it could be taken back`, {
       cause: error,
-      hint: `Somebody changed these meanwhile: ${left.map(toText).join(', ')}. What they were before is in ${folder}/old.`,
+      hint: `These were changed meanwhile: ${left.map(toText).join(', ')}. What they were before is in ${folder}/old.`,
       data: { left },
     });
   }

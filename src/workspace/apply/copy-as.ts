@@ -1,4 +1,4 @@
-/** A copy of a file or link that is equal in everything that is noted about it. */
+/** A copy of a file or link, equal in everything that its stamp records. */
 import { closeSync, constants, openSync, symlinkSync } from 'node:fs';
 import { setTimes } from '../../lib/sys.ts';
 import { toBytes, toText } from '../../model/byte-path.ts';

@@ -1,14 +1,14 @@
-/** One line about a changed lockfile or toolchain file: which packages, from which new places; which lines. */
+/** One line about a changed lockfile or toolchain file: the packages and their new sources, or the lines. */
 import { type Pinned, readerFor } from './lockfile.ts';
 
 type Bytes = Uint8Array | null;
 
-/** Larger ones are gated without a word about their packages. */
+/** Larger ones are gated without a note. */
 export const maxLockBytes = 16 * 1024 ** 2;
 const maxNoteCharacters = 300;
 const maxNamed = 3;
 
-/** `name` is that of the file, in small letters. Null for the side where it is not there. */
+/** `name` is the file name in lower case. Null stands for an absent file. */
 export function dependencyNote(name: string, before: Bytes, after: Bytes): string {
   return shortened(sentence(name, before, after).replace(/\s+/g, ' '), maxNoteCharacters);
 }
@@ -26,7 +26,7 @@ function sentence(name: string, before: Bytes, after: Bytes): string {
   }
 }
 
-/** The old one was not readable, or was none at all. */
+/** The old file was not readable, or absent. */
 function unlessBroken(read: (text: string) => Pinned[], now: string): string {
   try {
     return changedPackages([], read(now)) || 'what it pins cannot be read';
@@ -86,7 +86,7 @@ function difference(before: readonly Pinned[], after: readonly Pinned[]): string
 const address =
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/(?:[^@/\s"']*@)?([^/\s"'#?]+)|\bgit@([^:/\s"']+):|\b((?:file|link|portal|path|exec|patch):[^\s"',}]+)/gi;
 
-/** Hosts, and what is on the disk. */
+/** Hosts and local paths. */
 function placesIn(all: readonly Pinned[]): string[] {
   return all.flatMap(({ text: said }) =>
     [...said.matchAll(address)].map(([, host, git, path]) => (host ?? git ?? path ?? '').toLowerCase()),
@@ -100,7 +100,7 @@ function listed(word: string, items: readonly string[], plural = word): string {
   return `${items.length === 1 ? word : plural} ${named.join(', ')}${more}`;
 }
 
-/** Of short files of a few lines: what is new in it, or else what is gone. */
+/** For files of a few lines: the new lines, or else the removed ones. */
 function changedLines(before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   const [came, went] = [now.filter((line) => !old.includes(line)), old.filter((line) => !now.includes(line))];

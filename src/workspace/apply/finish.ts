@@ -1,4 +1,4 @@
-/** Brings what a journal describes to its end: forwards, or back to where it began. */
+/** Finishes what a journal describes, or rolls it back. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Anchor, within } from '../../lib/anchor.ts';
@@ -12,7 +12,7 @@ import { CarryOut } from './carry-out.ts';
 import { findJournal, type Journal, markTakenBack, removeJournal, writeJournal } from './journal.ts';
 import { isStaged, openStaging, removeStaging } from './staging.ts';
 
-/** Does all that a ready journal says. `conflict`: the project is no longer what it was, and `rollBack` is due. */
+/** Carries out a ready journal. `conflict`: the project is no longer what it was; the caller then calls `rollBack`. */
 export function finish(folder: string, journal: Journal): void {
   committing(folder, journal, (commit) => {
     commit.fetchOld();
@@ -22,7 +22,7 @@ export function finish(folder: string, journal: Journal): void {
   writeJournal(folder, { ...journal, state: 'done' });
 }
 
-/** The same of a journal of which nothing was done before, with a way to make anew what the owner changes meanwhile. */
+/** The same for a journal of which no step was done yet; `remake` handles files that the owner changes meanwhile. */
 export function finishFirst(folder: string, journal: Journal, remake: Remake | null): void {
   let latest = journal;
   committing(folder, journal, (commit) => {
@@ -35,14 +35,14 @@ export function finishFirst(folder: string, journal: Journal, remake: Remake | n
   writeJournal(folder, { ...latest, state: 'done' });
 }
 
-/** All of it is on disk then, and only then the journal may say so. */
+/** The journal may say `done` only after everything is on disk. */
 function keep(folder: string, journal: Journal, commit: CarryOut): void {
   crashPoint('apply:steps-done');
   if (!commit.holdsOldAlone() || !keptWhole(folder, journal)) commit.keepOld();
   crashPoint('apply:old-kept');
 }
 
-/** Nothing depends on it any more: what cannot be removed now goes with the next `recover`. */
+/** Nothing depends on the rest any more: what cannot be removed now is removed by the next `recover`. */
 export function cleanUp(journal: Journal): void {
   crashPoint('apply:done');
   try {
@@ -53,7 +53,7 @@ export function cleanUp(journal: Journal): void {
   crashPoint('apply:cleaned');
 }
 
-/** Says what could not be taken back, because somebody else has changed it since. */
+/** Returns the paths that could not be rolled back because they were changed since. */
 export function rollBack(folder: string, journal: Journal): readonly BytePath[] {
   const left = journal.state === 'ready' ? takeBack(folder, journal) : [];
   if (findJournal(folder)) markTakenBack(folder);
@@ -61,7 +61,7 @@ export function rollBack(folder: string, journal: Journal): readonly BytePath[] 
   return forget(folder, { ...journal, left });
 }
 
-/** Of a journal that is taken back and was not cleaned up. */
+/** For a journal that is rolled back and was not cleaned up. */
 export function completeRollBack(folder: string, journal: Journal): readonly BytePath[] {
   const isKept = (slot: number) => lstatSync(join(folder, 'old', `${slot}`), { throwIfNoEntry: false }) !== undefined;
   const left = journal.steps.filter((step) => step.do === 'swap' && isKept(step.slot));
@@ -84,7 +84,7 @@ function takeBack(folder: string, journal: Journal): BytePath[] {
   });
 }
 
-/** What the project gave up is all that is left in the staging folder: that becomes `old`. False on another filesystem. */
+/** The staging folder, which holds only what came out of the project, becomes `old`. False on another filesystem. */
 function keptWhole(folder: string, { project, staging }: Journal): boolean {
   try {
     within(Anchor.reach(project), (root) => renameSync(root.at(staging), join(folder, 'old')));
@@ -96,7 +96,7 @@ function keptWhole(folder: string, { project, staging }: Journal): boolean {
   return true;
 }
 
-/** A crash came after `keptWhole`. */
+/** After a crash that followed `keptWhole`. */
 function fetchWhole(folder: string, { project, staging }: Journal): void {
   const old = join(folder, 'old');
   if (!existsSync(project) || readdirSync(old).length === 0) return;

@@ -21,7 +21,7 @@ const scriptKeys = [
   'trustedDependencies',
   'patchedDependencies',
   'dependenciesMeta',
-  // Those of a workspace run their scripts with an install of the whole.
+  // An install of the whole workspace runs the scripts of its packages.
   'workspaces',
 ];
 const dependencyKeys = [
@@ -35,7 +35,7 @@ const dependencyKeys = [
   'catalogs',
 ];
 
-/** Of package.json. One that cannot be read as the package managers do counts as different. */
+/** For package.json. One that cannot be parsed as package managers parse it counts as different. */
 export function scriptsDiffer(before: Bytes, after: Bytes): boolean {
   try {
     return scriptsOf(before) !== scriptsOf(after);
@@ -59,13 +59,13 @@ function scriptsOf(bytes: Bytes): string {
 }
 
 /**
- * What comes from a registry is a range of versions, a tag, or another name for such. A name that begins with a dot is a
- * folder to npm, and one that ends like an archive is that archive, without any slash.
+ * What comes from a registry is a range of versions, a tag, or an alias of these. For npm a name that begins with a dot is a
+ * folder, and a name that ends like an archive is an archive, even without a slash.
  */
 const fromRegistry =
   /^(?!\.|.*\.(?:tgz|tar|tar\.gz)\s*$)(?:npm:(?:@[\w.~-]+\/)?[\w.~-]+(?:@[^:/]*)?|(?:workspace:|catalog:)?[^:/\\]*)$/i;
 
-/** Dependencies that are fetched from where they say, and may run something when they are installed; at any depth. */
+/** Dependencies that are fetched from an address of their own and may run scripts when installed; at any depth. */
 function fromElsewhere(value: JsonTree): unknown {
   if (typeof value === 'string') return fromRegistry.test(value) ? null : value;
   if (!isObject(value)) return null;
@@ -74,7 +74,7 @@ function fromElsewhere(value: JsonTree): unknown {
   return kept.length === 0 ? null : kept;
 }
 
-/** Of go.mod: which toolchain and tools run, and what stands in for a module. */
+/** For go.mod: the toolchain, the tools, and replacements of modules. */
 export function modulesDiffer(before: Bytes, after: Bytes): boolean {
   return moduleLines(before) !== moduleLines(after);
 }
@@ -94,7 +94,7 @@ function moduleLines(bytes: Bytes): string {
 
 const driver = /(?:^|\s)(?:filter|diff|merge)=(?!(?:set|unset|text|binary|union|ours)(?:\s|$))\S/;
 
-/** A line of attributes that names a driver came or went. */
+/** A line of attributes that names a driver was added or removed. */
 export function attributesDiffer(before: Bytes, after: Bytes): boolean {
   return driverLines(before) !== driverLines(after);
 }

@@ -1,4 +1,7 @@
-/** What of the project, besides a change itself, decides whether the change could run something. */
+/**
+ * What decides, besides a change itself, whether the change could run something: links and git settings of the
+ * project.
+ */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -12,7 +15,7 @@ import { LinkNames, type Names } from './link-names.ts';
 import { projectLinks } from './project-links.ts';
 
 export interface GateContext {
-  /** All plain names by which the project reaches a plain one, itself first. */
+  /** All plain names by which the project reaches a path, its own plain name first. */
   namesOf(plain: string): Names;
   /** Where the link at a path leads; null: there is none. */
   linkAt(path: BytePath): BytePath | null;
@@ -22,7 +25,7 @@ export const noGateContext: GateContext = { namesOf: (plain) => ({ names: [plain
 
 type Changed = Pick<Change, 'path' | 'after'>;
 
-/** Of a project, before these changes. One that is gone has none. */
+/** Of the project before these changes. A project that is gone has no links. */
 export function withGateContext<T>(
   project: string,
   changes: readonly Changed[],
@@ -60,7 +63,7 @@ function namesIn(project: string, folders: Folders, changes: readonly Changed[])
 
 const maxAbove = 64;
 
-/** What does not exist is where its nearest folder that does is. */
+/** The real path; where nothing exists, by the nearest folder that does. */
 function outside(path: BytePath): BytePath | null {
   let [at, rest] = [path, ''];
   for (let above = 0; above < maxAbove && at !== '/'; above += 1) {
@@ -83,8 +86,8 @@ const obeyed: { readonly [key: string]: string } = {
 const keys = String.raw`^(core\.(hookspath|attributesfile)|include(if\..*)?\.path)$`;
 
 /**
- * By settings of the repository that the project is, or is in, and of its owner: where hooks are, and which other files
- * are settings, too. Reading settings runs nothing.
+ * Paths that git settings name, of the repository that the project is or is in, and of its owner: the folder of hooks, and
+ * included files. Reading settings runs nothing.
  */
 function namedByGit(project: string): Named[] {
   const top = ask(project, ['rev-parse', '--show-toplevel']).trimEnd() || project;
@@ -93,7 +96,7 @@ function namedByGit(project: string): Named[] {
   return Array.from({ length: Math.floor(words.length / 2) }, (_, n) => {
     const [key = '', path = ''] = splitOnce(words[2 * n + 1]!, '\n');
     const name = obeyed[key];
-    // What is included is looked for beside the file that says so.
+    // An included path is relative to the file that includes it.
     const from = name === undefined ? dirname(resolve(top, words[2 * n]!.replace(/^file:/, ''))) : top;
     return [name ?? '.git/config', fromText(relative(project, resolve(from, path)))] as const;
   });
@@ -104,7 +107,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** As the owner of the project, whose repository it is, and with the owner's settings: they may name a folder of hooks. */
+/** Runs git with the account and the settings of the project's owner, since they may name a folder of hooks. */
 function ask(project: string, args: readonly string[]): string {
   const { uid, gid } = lstatSync(project);
   const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...env } = plainEnv;

@@ -1,11 +1,11 @@
 /**
- * The names of files and folders that tools run or obey, each with the tool that does. Adding one is adding a line.
+ * The names of files and folders that tools run or obey, each with its tool. A new one is one more line.
  *
  * A pattern is of whole names, in small letters, at any depth: a file, or a folder with all that is in it.
  */
 import type { GateKind } from '../../model/change.ts';
 
-/** How a change of such a file is judged; `any`: it counts whatever changed. */
+/** How a change of such a file is checked; `any`: every change counts. */
 export type JudgedBy = 'any' | 'attributes' | 'repository' | 'package' | 'go-module';
 
 export interface GateName {

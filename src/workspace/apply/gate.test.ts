@@ -81,7 +81,7 @@ describe('what content decides', () => {
     expect(gatesOf({ path: 'package.json', before: plain, after: plain }, nothing)).toEqual(['scripts']);
   });
 
-  it('a name that is there twice and stays so is nothing new', () => {
+  it('a name that occurs twice and stays unchanged is no gate', () => {
     const twice = '{"scripts":{"test":"y"},"scripts":{"test":"x"},"version":"1"}';
     expect(gates('package.json', plain, plain, twice, twice.replace('"1"', '"2"'))).toEqual([]);
   });
@@ -155,7 +155,7 @@ describe('what the project itself has', () => {
   const led = (path: string, target: string, links: Record<string, string>) =>
     gatesOf({ path, before: null, after: link(target) }, { before: () => null, after: () => null }, gateContext(links));
 
-  it('leads a link out by way of another', () => {
+  it('a link that leads out through another link is gated', () => {
     const links = {
       vendor: '/opt/vendor',
       'd/up': '../..',
@@ -187,7 +187,7 @@ describe('what the project itself has', () => {
     expect(gates(path, plain, plain)).toEqual([]);
   });
 
-  it('makes hooks of files that cannot run yet', () => {
+  it('gates files in a folder of hooks even if they are not executable', () => {
     const judged = (path: string) =>
       gatesOf(
         { path, before: null, after: plain },
@@ -199,8 +199,8 @@ describe('what the project itself has', () => {
   });
 });
 
-describe('what changed in a lockfile is said in one line', () => {
-  it('and with the gate', () => {
+describe('a changed lockfile gets a note of one line', () => {
+  it('the note comes with the gate', () => {
     const lock = (from: string) =>
       JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', resolved: `https://${from}/a.tgz` } } });
     const [old, now] = [Buffer.from(lock('registry.npmjs.org')), Buffer.from(lock('evil.example'))];

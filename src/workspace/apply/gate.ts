@@ -1,9 +1,9 @@
 /**
- * What could later run something on the host, told by path, mode, link target and, for a few files, by content. The list
+ * What could later run something on the host, recognised by path, mode, link target and, for a few files, by content. The list
  * (`gate-names.ts`) is code, so nothing that an agent can write has a say in it. It errs towards asking.
  *
  * Names count at any depth and the way careless filesystems read them: in any case, with trailing dots and spaces, with
- * invisible characters, by the short name `git~1`. Folders run nothing themselves; what is in them is told by path.
+ * invisible characters, by the short name `git~1`. Folders run nothing themselves; what is in them is recognised by path.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry, GateKind } from '../../model/change.ts';
@@ -31,7 +31,7 @@ type Judge = (change: Changed, content: GateContent) => boolean;
 /** Larger files are gated without a look inside. */
 export const maxGateBytes = 1024 * 1024;
 
-/** Told by content only between files; anything else in its place is told by its name. */
+/** Compared by content if both sides are files; otherwise the name decides. */
 const byContent =
   (differ: (before: Uint8Array | null, after: Uint8Array | null) => boolean): Judge =>
   ({ before, after }, content) => {
@@ -58,7 +58,7 @@ export function gatesOf(change: Changed, content: GateContent, gateContext: Gate
   return verdictOf(change, content, gateContext).gates;
 }
 
-/** Judged under each name by which the project reaches the path. */
+/** Checked under each name by which the project reaches the path. */
 export function verdictOf(change: Changed, content: GateContent, gateContext: GateContext = noGateContext): Verdict {
   if (isFolderOrNothing(change.before) && isFolderOrNothing(change.after)) return { gates: [], note: null };
   const own = plainName(change.path);
@@ -92,11 +92,11 @@ function gainsExecution({ before, after }: Changed): boolean {
   return runs(after) && !runs(before);
 }
 
-/** As the kernel does; what goes in circles leads nowhere. */
+/** The limit of the kernel; a circle of links leads nowhere. */
 const maxLinks = 40;
 
 /**
- * Only leading `..` can be told from the text: after a name, which may be another link, they lead anywhere. So such a
+ * Only leading `..` can be resolved from the text: after a name, which may be another link, they lead anywhere. So such a
  * target counts as leading out, like an absolute one, one that climbs above the project, one into a repository, and one by
  * way of a link that leads out.
  */

@@ -1,4 +1,7 @@
-/** The gates on one path. What a gate let through by its content is that content, whatever the agent writes meanwhile. */
+/**
+ * The gates on one path. The content that a gate has checked is the content that is taken, whatever the agent writes
+ * meanwhile.
+ */
 import { createHash } from 'node:crypto';
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Reader } from '../tree/reader.ts';
@@ -7,7 +10,7 @@ import type { GateContext } from './gate-context.ts';
 import type { PathState } from './planned-project.ts';
 
 export interface Judged extends Verdict {
-  /** To be put instead of what was asked about. */
+  /** What is put into the project: the state that was checked. */
   readonly after: PathState | null;
 }
 
@@ -25,7 +28,7 @@ export function judge(
     { path, before: before?.entry ?? null, after: after?.entry ?? null },
     {
       before: (maxBytes) => bytesOf(before, maxBytes),
-      // Once: what is judged is what is taken.
+      // Read once: what is checked is what is taken.
       after: (maxBytes) => {
         read ??= bytesOf(after, maxBytes);
         return read;
@@ -36,7 +39,7 @@ export function judge(
   return { ...verdict, after: after && pinned(after, read) };
 }
 
-/** By a hash, which is small however many files there are: content that is another when it is taken is refused then. */
+/** The hash of what was checked, since hashes fit in memory: content that differs when it is taken is refused. */
 function pinned(standing: PathState, bytes: Uint8Array | null): PathState {
   if (bytes === null) return standing;
   const sha256 = createHash('sha256').update(bytes).digest('hex');

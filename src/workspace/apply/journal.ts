@@ -1,9 +1,9 @@
 /**
- * The journal of one apply: a folder of ours, outside of any project.
+ * The journal of one apply: a private folder outside of any project.
  *
- *   journal.json   what is being done, and how far it is; named journal.back once it is taken back
+ *   journal.json   the steps and their state; renamed to journal.back when it is rolled back
  *   old/N          what step N took out of the project, for `undo`
- *   undo/          the journal of taking this apply back
+ *   undo/          the journal of the undo of this apply
  *
  * Life: staging → ready → done → undone. Before `ready` nothing of the project is touched, so a crash is rolled back; from
  * then on it is finished. An apply that was rolled back has no journal any more, unless something could not be.
@@ -17,7 +17,7 @@ import type { Stamp } from './stamp.ts';
 
 export type JournalState = 'staging' | 'ready' | 'done' | 'undone' | 'rolled-back';
 
-/** What `put` stands for waits in the staging folder under the number of its slot, and changes places with `old`. */
+/** `put` waits in the staging folder under the number of its slot, and is exchanged with `old`. */
 export interface Swap {
   readonly do: 'swap';
   readonly path: BytePath;
@@ -26,7 +26,9 @@ export interface Swap {
   readonly put: Stamp | null;
   /** SHA-256 of a file that was made. */
   readonly hash: string | null;
-  /** The owner keeps changing it: it is being made anew in the same file, so its size and `old` are not known. */
+  /**
+   * The owner changed it meanwhile: it is being made again in the same file, so its size and `old` are not known yet.
+   */
   readonly again?: true;
 }
 
@@ -41,10 +43,10 @@ export interface Journal {
   readonly project: string;
   /** A folder in the project. */
   readonly staging: string;
-  /** Whatever the caller wants to know about this apply later. */
+  /** JSON of the caller about this apply. */
   readonly meta: unknown;
   readonly steps: readonly JournalStep[];
-  /** What could not be rolled back, because somebody else has changed it since. What it replaced is in `old`. */
+  /** Paths that could not be rolled back because they were changed since. What they replaced is in `old`. */
   readonly left: readonly BytePath[];
 }
 
@@ -58,12 +60,12 @@ export function findJournal(folder: string): Journal | null {
   return read(folder, 'journal.json');
 }
 
-/** What has been taken back and not cleaned up. */
+/** A journal that is rolled back and was not cleaned up. */
 export function readTakenBack(folder: string): Journal | null {
   return read(folder, 'journal.back');
 }
 
-/** A rename and nothing else: there may be no space to write anything. */
+/** By a rename, which needs no free space. */
 export function markTakenBack(folder: string): void {
   renameSync(join(folder, 'journal.json'), join(folder, 'journal.back'));
   syncFolder(folder);
@@ -93,19 +95,19 @@ export function undoFolder(folder: string): string {
   return join(folder, 'undo');
 }
 
-/** What an apply that was undone needs no more. */
+/** Removes what an apply no longer needs once it is undone. */
 export function removeKept(folder: string): void {
   for (const part of [join('undo', 'old'), 'old']) removeFiles(join(folder, part));
   for (const part of ['old', 'undo']) rmSync(join(folder, part), { recursive: true, force: true });
 }
 
-/** Thousands of files in one folder, in half the time: what is no file is left. */
+/** Half the time of `rmSync` for thousands of files; folders are left. */
 function removeFiles(folder: string): void {
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
     if (!entry.isDirectory()) unlinkSync(join(folder, entry.name));
 }
 
-/** Removes what is ours in the folder, the journal last, and the folder if nothing else is in it. */
+/** Removes the parts of the journal, `journal.json` last, and the folder if nothing else is in it. */
 export function removeJournal(folder: string): void {
   for (const part of ['old', 'undo', 'journal.json', 'journal.back'])
     rmSync(join(folder, part), { recursive: true, force: true });
@@ -117,7 +119,7 @@ export function removeJournal(folder: string): void {
   }
 }
 
-/** What a crash left of writing a journal. */
+/** Removes what a crash left of a journal that was being written. */
 export function removeHalfWritten(folder: string): void {
   for (const name of readdirSync(folder))
     if (name.startsWith('journal.json.')) rmSync(join(folder, name), { force: true });

@@ -26,7 +26,7 @@ export function isObject(value: JsonTree | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && 'members' in value;
 }
 
-/** All values of that name; none where it is no object. */
+/** All values of that name; none if it is not an object. */
 export function valuesOf(value: JsonTree | undefined, name: string): JsonTree[] {
   return isObject(value) ? value.members.filter(([key]) => key === name).map(([, found]) => found) : [];
 }

@@ -48,7 +48,7 @@ describe('a path has the names that links give it', () => {
     expect(found).toContain('.vscode/x');
   });
 
-  it('where an agent’s own link leads outside is not looked at', () => {
+  it('a link of the agent is not resolved outside of the project', () => {
     const outside = () => {
       throw new Error('looked');
     };
@@ -87,7 +87,7 @@ test('a folder that git takes hooks from, also by way of a link', () => {
   expect(names({}, { named: [['.git/hooks', '../other']] }).namesOf('pre-commit').names).toEqual(['pre-commit']);
 });
 
-test('names without end are cut, and that is said', () => {
+test('names past the limit are left out, and `whole` is false', () => {
   const links = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`self${n}`, '.']));
   const { names: found, whole } = names(links).namesOf('x');
   expect([found.length, whole]).toEqual([500, false]);

@@ -1,37 +1,37 @@
 /**
- * By which other names a project reaches a path: through symbolic links to it, to a folder above it, and to folders that
+ * The other names by which a project reaches a path: through symbolic links to it, to a folder above it, and to folders that
  * hold such links. Pure: links are known by their text, and nothing is followed on a disk.
  *
- * Names are plain (`plain-name.ts`), so that links count on filesystems that are careless about names, too.
+ * Names are plain (`plain-name.ts`), so that links also count on filesystems that ignore case or some characters.
  */
 import type { BytePath } from '../../model/byte-path.ts';
 import { plainName } from './plain-name.ts';
 
 export interface Names {
-  /** Plain, the one asked for first. */
+  /** Plain names, the requested one first. */
   readonly names: readonly string[];
-  /** False: there are more than could be told. */
+  /** False: there are more names than the limit. */
   readonly whole: boolean;
 }
 
 export interface LinkSources {
   /** Of the project's folder, absolute, without links. */
   readonly root: BytePath;
-  /** Targets of the project's own links, by path; an agent's say in this is what was applied before. */
+  /** Targets of the project's links, by path; an agent has no influence on them except by earlier applies. */
   readonly links: ReadonlyMap<BytePath, BytePath>;
-  /** Of links that the changes add or replace. */
+  /** Targets of links that the changes add or replace. */
   readonly added: ReadonlyMap<BytePath, BytePath>;
-  /** Of all that changes. */
+  /** All changed paths. */
   readonly changed: ReadonlySet<BytePath>;
-  /** What settings of git name: paths, relative to the project, by the name under which git obeys them. */
+  /** Paths, relative to the project, that git settings name, each with the name under which git obeys it. */
   readonly named: readonly (readonly [name: string, path: BytePath])[];
-  /** The real place of an absolute path outside of the project; null: there is none. */
+  /** The real path of an absolute path outside of the project; null: there is none. */
   outside(path: BytePath): BytePath | null;
   /** False: not all links were found. */
   readonly whole: boolean;
 }
 
-/** As the kernel does; what goes in circles leads nowhere. */
+/** The limit of the kernel; a circle of links leads nowhere. */
 const maxLinks = 40;
 const maxNames = 500;
 const maxNameLength = 4096;
@@ -39,7 +39,7 @@ const maxNameLength = 4096;
 interface Way {
   /** In the project; null: outside, or nowhere. */
   readonly end: BytePath | null;
-  /** Every path of the project that the way passes. */
+  /** Every path of the project that is passed while the link is resolved. */
   readonly passed: ReadonlySet<BytePath>;
 }
 
@@ -48,7 +48,7 @@ export class LinkNames {
   readonly #root: readonly string[];
   /** Plain names of links, by the plain path they lead to. */
   readonly #ending = new Map<string, Set<string>>();
-  /** The same by changed paths that they pass on the way: a change of those decides where they lead. */
+  /** The same by the changed paths that they pass, because a change there decides where they lead. */
   readonly #passing = new Map<string, Set<string>>();
 
   constructor(sources: LinkSources) {
@@ -57,7 +57,7 @@ export class LinkNames {
     const { links, added, named } = sources;
     const then = new Map([...links, ...added]);
     for (const path of links.keys()) this.#add(path, this.#follow(path, links, true));
-    // With what the changes add, links of the project may lead elsewhere than without.
+    // Links that the changes add may make links of the project lead elsewhere.
     if (added.size > 0) for (const path of then.keys()) this.#add(path, this.#follow(path, then, !added.has(path)));
     for (const [name, path] of named) this.#add(name, this.#follow(path, then, true));
   }
@@ -66,7 +66,7 @@ export class LinkNames {
     const found = new Map<string, readonly string[]>([[plain, []]]);
     for (const [name, used] of found) {
       for (const [other, link] of this.#others(name)) {
-        // A link that is used once more adds nothing but the same names again.
+        // Following a link a second time yields the same names again.
         if (found.has(other) || used.includes(link) || other.length > maxNameLength) continue;
         if (found.size >= maxNames) return { names: [...found.keys()], whole: false };
         found.set(other, [...used, link]);

@@ -1,7 +1,7 @@
 /**
- * What lockfiles pin, read well enough to say what changed. They are the agent's words, so nothing is decided by this: a
- * changed lockfile is gated whatever can be read of it. Each reader takes time in proportion to the text, and what it does
- * not understand it throws on or leaves out.
+ * What lockfiles pin, parsed well enough to describe a change. The agent wrote them, so nothing is decided by this: a
+ * changed lockfile is gated whatever it says. Each parser takes time in proportion to the text, and throws on what it does
+ * not understand, or leaves it out.
  */
 import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.ts';
 
@@ -9,7 +9,7 @@ import { isObject, type JsonTree, parseMembers, valuesOf } from './json-members.
 export interface Pinned {
   readonly name: string;
   readonly version: string;
-  /** All that is said of it: from where, with which hash. */
+  /** Everything that the lockfile says about it: source and hash. */
   readonly text: string;
 }
 
@@ -32,7 +32,7 @@ const readers: Readonly<Record<string, Read>> = {
   'gemfile.lock': gemfile,
 };
 
-/** Null: no reader knows such a file. */
+/** Null: there is no parser for such a file. */
 export function readerFor(name: string): Read | null {
   return Object.hasOwn(readers, name) ? readers[name]! : null;
 }
@@ -49,7 +49,7 @@ function membersOf(value: JsonTree | undefined): readonly (readonly [string, Jso
   return isObject(value) ? value.members : [];
 }
 
-/** `packages` by place since npm 7, and nested `dependencies` before. */
+/** `packages` by folder since npm 7, and nested `dependencies` before. */
 function npm(text: string): Pinned[] {
   const root = parseMembers(text);
   const found = valuesOf(root, 'packages').flatMap((packages) =>
@@ -95,7 +95,7 @@ function pipfile(text: string): Pinned[] {
     .map(([name, said]) => pinned(name, versionIn(said).replace(/^==/, ''), said));
 }
 
-/** Blocks that begin at the margin, their lines indented; of both formats there have been. */
+/** Blocks that begin at the margin, with indented lines; for both formats of yarn. */
 function yarn(text: string): Pinned[] {
   return blocks(text, /^[^\s#]/)
     .filter(([head = '']) => head.includes('@'))
@@ -116,7 +116,7 @@ function pnpm(text: string): Pinned[] {
   });
 }
 
-/** `[[package]]` blocks, their hashes included wherever they are. */
+/** `[[package]]` blocks, with the hashes that older formats list elsewhere. */
 function toml(text: string): Pinned[] {
   return blocks(text, /^\[\[package\]\]/)
     .filter(([head]) => head?.startsWith('[[package]]'))

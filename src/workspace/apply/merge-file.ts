@@ -1,5 +1,5 @@
 /**
- * `git merge-file` on copies in a private folder. It runs where no repository is and without anybody's configuration, so
+ * `git merge-file` on copies in a private folder. It runs outside of any repository and without any configuration, so
  * nothing of an agent or of the project decides how it merges.
  */
 import { spawnSync } from 'node:child_process';

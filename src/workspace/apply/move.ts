@@ -1,21 +1,21 @@
-/** Renames that replace nothing. Where the filesystem has none, a look before an ordinary rename has to do. */
+/** Renames that replace nothing. If the filesystem has none, the code checks the target and then renames. */
 import { renameSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
 import { type FolderEntry, renameExchange, renameNoReplace, SysError } from '../../lib/sys.ts';
 import { toBytes } from '../../model/byte-path.ts';
 import { type EntryLocation, lookAt, pathOf } from '../tree/folders.ts';
 
-/** The last one: what was to be renamed is gone, as an ordinary rename will say. */
+/** ENOENT: the source is gone, and the plain rename reports that. */
 const cannot = ['EINVAL', 'ENOSYS', 'EOPNOTSUPP', 'ENOENT'];
 
-/** EEXIST where something is there. */
+/** Throws EEXIST if the name is taken. */
 export function move(from: EntryLocation, to: EntryLocation): void {
   if (tryRename(renameNoReplace, from, to)) return;
   if (lookAt(to)) throw Object.assign(new Error('rename: the name is taken'), { code: 'EEXIST' });
   renameSync(pathOf(from), pathOf(to));
 }
 
-/** False where that cannot be. */
+/** False: the filesystem cannot exchange. */
 export function exchange(one: EntryLocation, other: EntryLocation): boolean {
   return tryRename(renameExchange, one, other);
 }

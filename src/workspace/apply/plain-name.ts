@@ -1,6 +1,6 @@
 import { type BytePath, toText } from '../../model/byte-path.ts';
 
-/** As a filesystem that takes different names for one would see it. */
+/** A name as filesystems see it that treat different names as one. */
 export function plainName(path: BytePath): string {
   return toText(path).split(/[/\\]/).map(plainPart).join('/');
 }

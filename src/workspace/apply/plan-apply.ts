@@ -1,6 +1,6 @@
 /**
- * Plans taking the changes of one or more sandboxes into a project. Each source is decided against the project as the
- * sources before it would leave it. Only reads; the result is done by `commitApply`.
+ * Plans how the changes of one or more sandboxes are taken over into a project. Each source is decided against the project as
+ * the sources before it would leave it. Only reads; `commitApply` carries the result out.
  */
 import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
 import type { Change, PlannedPath } from '../../model/change.ts';

@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly options: ApplyOptions;
 }
 
-/** A conflict, and which ways on there are besides leaving it. */
+/** A conflict, and which resolutions are possible besides leaving it. */
 interface Clash {
   readonly reason: string;
   readonly with: string | null;
@@ -33,7 +33,7 @@ export class PlanSource {
   readonly #at: Surroundings;
   readonly #folderModes: ReadonlyMap<BytePath, number>;
 
-  /** `all` includes what is not wanted: it says how folders look that are needed all the same. */
+  /** `all` includes changes that were not requested: they have the modes of folders that are needed nevertheless. */
   constructor(at: Surroundings, all: readonly Change[]) {
     this.#at = at;
     this.#folderModes = new Map(
@@ -42,8 +42,8 @@ export class PlanSource {
   }
 
   /**
-   * Whether a folder can go is known once everything in it is decided, and whether a file can, once it is known whether the
-   * project takes it under the name that the agent gave it.
+   * The order: whether a folder can be removed depends on everything in it, and whether a deleted file can be removed depends
+   * on whether the project takes it under the new name that the agent has for it.
    */
   decide(changes: readonly Change[]): PlannedPath[] {
     const decided = new Map<Change, PlannedPath>();
@@ -58,7 +58,7 @@ export class PlanSource {
     return changes.map((change) => decided.get(change)!);
   }
 
-  /** Without the other half of a rename its content would be nowhere. */
+  /** If the new name of a renamed file is not taken, removing the old one would lose its content. */
   #decideDeletion(change: Change, renames: Renames): PlannedPath {
     const kept = renames.keeps(change);
     if (kept === null) return this.#decideOne(change);
@@ -82,7 +82,7 @@ export class PlanSource {
     return this.#follow(decide({ base, agent, project, baseKnown }, versions), versions);
   }
 
-  /** What is behind a link or a file in the project is not there for us. */
+  /** A path below a link or a file of the project counts as absent. */
   #behind(obstacle: PathState, versions: Versions): PlannedPath {
     if (versions.change.after === null) return this.#result(versions, 'same');
     const reason = `the project has a ${obstacle.entry.type} where its folder was`;
@@ -104,7 +104,7 @@ export class PlanSource {
     });
   }
 
-  /** The project has the content at both paths, or will, but as two files. */
+  /** The project has, or will have, the content at both paths, but as two files. */
   #isToBeLinked(versions: Versions): boolean {
     const { path, after, hardLink } = versions.change;
     const [here, there] = [this.#at.planned.onDisk(path), hardLink === null ? null : this.#at.planned.look(hardLink)];
@@ -181,7 +181,7 @@ export class PlanSource {
     return { ...this.#result(versions, 'conflict', conflict), gates, note };
   }
 
-  /** Plans it, if every gate on the way is open. */
+  /** Plans the path if all of its gates are allowed. */
   #carry(versions: Versions, result: PathState | null, outcome: Outcome, conflict: Conflict | null): PlannedPath {
     const { path } = versions.change;
     const { allow, resolution } = this.#at.options;
@@ -202,7 +202,7 @@ export class PlanSource {
     return judge(this.#at.reader, change.path, project, result, { ...gateContext, linkAt });
   }
 
-  /** As the agent has them, for the owner may have deleted them or not asked for them. */
+  /** With the agent's modes: the owner may have deleted these folders, or not requested them. */
   #makeFolders(path: BytePath): void {
     for (const folder of this.#at.planned.missingAbove(path)) {
       const there = this.#at.planned.onDisk(folder)?.entry;

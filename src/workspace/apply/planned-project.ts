@@ -1,6 +1,6 @@
 /**
- * The project as it would be after what was planned so far: a layer of planned entries over what is on disk. Each path on
- * disk is looked at once, and its stamp then is what the apply later insists on finding.
+ * The project as it would be after everything planned so far: a layer of planned entries over what is on disk. Each path on
+ * disk is read once, and the apply later expects exactly the stamp that it had then.
  */
 import { readdirSync } from 'node:fs';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
@@ -9,23 +9,23 @@ import { Folders, lookAt, parentOf } from '../tree/folders.ts';
 import type { Source } from '../tree/reader.ts';
 import { entryOf, type Stamp, stampOf } from './stamp.ts';
 
-/** What stands at a path, or would. */
+/** What is at a path, or would be. */
 export interface PathState {
   readonly entry: Entry;
   /** Of files. */
   readonly source: Source | null;
-  /** Of the content, where a gate judged it. */
+  /** Of the content, if a gate checked it. */
   readonly sha256?: string;
-  /** The sandbox it comes from; null: the project's own. */
+  /** The sandbox that it comes from; null: the project. */
   readonly from: string | null;
-  /** Of files of a sandbox: the path that stands for all names of this one. */
+  /** For files of a sandbox: the path that identifies the file among all of its names. */
   readonly file?: BytePath;
 }
 
 /** What is on disk. */
 export interface DiskState extends PathState {
   readonly stamp: Stamp;
-  /** How many names it has, in the project or elsewhere. */
+  /** The number of its hard links, in the project or elsewhere. */
   readonly names: number;
 }
 
@@ -55,7 +55,9 @@ export class PlannedProject {
     return real;
   }
 
-  /** The nearest thing above a path that is no folder; null: there is none, though folders may be missing. */
+  /**
+   * The nearest entry above a path if that is not a folder; null: none is in the way, though folders may be missing.
+   */
   obstacle(path: BytePath): PathState | null {
     for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
       const state = this.look(folder);

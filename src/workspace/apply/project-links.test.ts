@@ -22,7 +22,7 @@ function found(limits?: LinkLimits) {
   }
 }
 
-it('every link, also in .git, of any name, and none through another', () => {
+it('finds every link, also in .git and of any name, and enters no folder through a link', () => {
   mkdirSync(join(project, 'a/b/c'), { recursive: true });
   mkdirSync(join(project, '.git/hooks'), { recursive: true });
   mkdirSync(join(project, '.git/objects/pack'), { recursive: true });
@@ -47,7 +47,7 @@ it('every link, also in .git, of any name, and none through another', () => {
   });
 });
 
-it('says when time or links are too many', () => {
+it('`whole` is false when the time or the number of links exceeds its limit', () => {
   for (const name of ['a', 'b', 'c']) {
     mkdirSync(join(project, name));
     symlinkSync('x', join(project, name, 'l'));

@@ -1,7 +1,7 @@
 /**
  * Every symbolic link of a project, found by reading its folders, the upper ones first. Folders are entered by open
- * descriptors and never through a link; no file is looked at, for the folder says what is a link. Git's index would not
- * do: it knows neither links that are not committed nor those in `.git`.
+ * descriptors and never through a link; no file is read, since a folder's entries say which are links. Git's index is not
+ * enough: it has neither links that are not committed nor those in `.git`.
  */
 import { readdirSync } from 'node:fs';
 import { isErrno } from '../../lib/file.ts';
@@ -11,7 +11,7 @@ import { look, readLink, unlessGone } from '../tree/tree.ts';
 
 export interface ProjectLinks {
   readonly links: ReadonlyMap<BytePath, BytePath>;
-  /** False: time was up, or there are too many. */
+  /** False: there was not enough time, or there are too many. */
   readonly whole: boolean;
 }
 
@@ -51,17 +51,17 @@ function readFolder(folders: Folders, path: BytePath, links: Map<BytePath, ByteP
   }
 }
 
-/** Some filesystems do not say what an entry is. */
+/** Some filesystems do not report the type of an entry. */
 function isFolder(entry: { isDirectory(): boolean; isFile(): boolean }, ask: () => boolean): boolean {
   return entry.isDirectory() || (!entry.isFile() && ask());
 }
 
-/** Objects of a repository: many folders, and never a link that anything goes through. */
+/** The objects of a repository: many folders, and no links that git follows. */
 function isStore(path: BytePath): boolean {
   return /(?:^|\/)\.git\/(?:.*\/)?objects$/.test(path);
 }
 
-/** What the daemon may not read, or what has just gone, has no links for it. */
+/** Null for what the daemon may not read and for what has just been removed. */
 function readable<T>(read: () => T): T | null {
   try {
     return unlessGone(read);

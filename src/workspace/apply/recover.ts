@@ -1,4 +1,4 @@
-/** After a crash: finishes an apply or an undo, or takes it back. May be called at any time, and again. */
+/** After a crash: finishes an apply or an undo, or rolls it back. May be called at any time, and repeated. */
 import { existsSync } from 'node:fs';
 import type { BytePath } from '../../model/byte-path.ts';
 import { isFault } from '../../model/fault.ts';
@@ -9,11 +9,11 @@ import { completeUndo } from './undo.ts';
 
 export interface Recovered {
   /**
-   * What now holds: `done` the apply stands, `undone` it was taken back on request, `rolled-back` it is as if it had never
-   * been begun, `nothing` it was not.
+   * The state now: `done`: the apply is complete; `undone`: it was undone on request; `rolled-back`: the project is as before
+   * the apply; `nothing`: there was none.
    */
   readonly outcome: 'done' | 'undone' | 'rolled-back' | 'nothing';
-  /** What could not be rolled back, because somebody else has changed it since. What it was before is in `old`. */
+  /** Paths that could not be rolled back because they were changed since. What they were before is in `old`. */
   readonly left: readonly BytePath[];
 }
 
@@ -45,7 +45,7 @@ function finishOrRollBack(folder: string, journal: Journal): Recovered {
   }
 }
 
-/** An undo that cannot be finished leaves the apply standing. */
+/** If an undo cannot be finished, the apply stays in effect. */
 function recoverUndo(folder: string): Recovered {
   const { outcome, left } = recover(undoFolder(folder));
   if (outcome !== 'done') return { outcome: 'done', left };

@@ -18,9 +18,9 @@ export class Renames {
     this.#notTaken = [...decided].filter(isNotTaken).map(([change, planned]) => ({ change, planned }));
   }
 
-  /** What this deleted file is called now, if the project does not get it under that name; null: it may go. */
+  /** The new name of this deleted file, if the project does not take it under that name; null: it may be removed. */
   keeps(deleted: Change): PlannedPath | null {
-    // That two files are empty says nothing.
+    // Two empty files are no sign of a rename.
     if (deleted.before?.type !== 'file' || deleted.before.sizeBytes === 0) return null;
     return this.#notTaken.find(({ change }) => this.#isSame(deleted, change))?.planned ?? null;
   }

@@ -1,6 +1,6 @@
 /**
- * Files that the owner changed between the look at the project and the exchange, made anew from what is there now. The slot
- * keeps its file and the file its time, so that a crash finds what to take back; the window is as long as one file takes.
+ * Files that the owner changed between plan and exchange, made again from what the project has now. The slot keeps its file,
+ * and the file its time, so that a rollback after a crash finds it; the window for a race is as long as one file takes.
  */
 import { closeSync, constants, fchmodSync, ftruncateSync } from 'node:fs';
 import type { Anchor } from '../../lib/anchor.ts';
@@ -15,7 +15,7 @@ import type { JournalStep, Swap } from './journal.ts';
 import { isIt, stampOf } from './stamp.ts';
 import { Swapping } from './swap.ts';
 
-/** An owner who saves every few milliseconds leaves one of these alone, sooner or later. */
+/** Enough for an editor that saves every few milliseconds. */
 const maxTries = 500;
 const patienceMs = 10_000;
 
@@ -31,14 +31,14 @@ export class Retry {
     this.#remake = remake;
   }
 
-  /** A file for a file, and no other name leads to it. */
+  /** Only a file that replaces a file and has no other name. */
   canMake(step: JournalStep): step is Swap {
     if (step.do !== 'swap' || step.old?.type !== 'file' || step.put?.type !== 'file') return false;
     const staged = lookAt(this.#slot(step));
     return staged !== null && isIt(staged, step.put) && staged.nlink === 1n;
   }
 
-  /** The step as it was done in the end. `conflict`: the owner was quicker every time, or it does not go together any more. */
+  /** Returns the step as it was done in the end. `conflict`: the owner changed it each time, or it no longer merges. */
   make({ again: _, ...swap }: Swap): Swap {
     for (let tries = 0; tries < maxTries && performance.now() < this.#deadline; tries += 1) {
       const step = this.#remake(swap.path);

@@ -25,10 +25,10 @@ export class Stage {
   readonly #project: Folders;
   /** By path. */
   readonly #made = new Map<BytePath, Swap>();
-  /** By the number of the file it was. */
+  /** By the inode number of the original file. */
   readonly #restored = new Map<string, EntryLocation>();
 
-  /** What has no owner yet gets this one. */
+  /** The owner of new entries. */
   constructor(folder: Anchor, owner: Owner, reader: Reader, project: Folders) {
     this.#folder = folder;
     this.#owner = owner;
@@ -36,7 +36,7 @@ export class Stage {
     this.#project = project;
   }
 
-  /** Folders that may not be written to get their modes once they are filled. */
+  /** Folders without write permission get their modes after they are filled. */
   prepare(steps: readonly ApplyStep[]): JournalStep[] {
     const late: JournalStep[] = [];
     const prepared = steps.map((step, slot) => {
@@ -64,10 +64,10 @@ export class Stage {
     if (step.do === 'hardlink') return this.#makeHardLink(step, location);
     if (step.do === 'link') return { put: makeLink(location, step.target, step.old ?? this.#owner), hash: null };
     if (step.do === 'restore') return { put: this.#restore(location, step.kept, step.was), hash: null };
-    throw new Fault('internal', `nothing is made to ${step.do} something`);
+    throw new Fault('internal', `a step ${step.do} stages nothing`);
   }
 
-  /** Whatever took the name of the other file meanwhile, a link above all, is not it. */
+  /** Checked by inode: the name may lead to something else by now, above all to a link. */
   #makeHardLink(step: HardLink, location: EntryLocation): Pick<Swap, 'put' | 'hash'> {
     const { to, was, make } = step;
     const made = this.#made.get(to) ?? null;
@@ -81,7 +81,7 @@ export class Stage {
     return { put: expected, hash };
   }
 
-  /** The very same file where that can be, else one equal in everything. What was one file is one again. */
+  /** The same inode if possible, otherwise an equal copy. Files that were one are one again. */
   #restore(location: EntryLocation, kept: string, was: Stamp): Stamp {
     const other = this.#restored.get(was.ino);
     this.#restored.set(was.ino, location);
@@ -129,7 +129,7 @@ function makeLink(location: EntryLocation, target: BytePath, owner: Owner): Stam
   });
 }
 
-/** False where it cannot have another name. */
+/** False: the file cannot have another name. */
 export function linked(file: string | Buffer, name: string | Buffer): boolean {
   try {
     linkSync(file, name);
@@ -140,7 +140,7 @@ export function linked(file: string | Buffer, name: string | Buffer): boolean {
   }
 }
 
-/** What only the owner of a folder can have set on it, such as a group that is inherited, stays. */
+/** Bits that only the owner of a folder can have set, such as an inherited group, stay. */
 function modeAfter({ old, mode }: ApplyStep & { do: 'chmod' }): number {
   return old.type === 'folder' ? (old.mode & 0o7000) | mode : mode;
 }

@@ -1,6 +1,6 @@
 /**
- * The folder inside a project where what is new waits for its place, and what is old ends up. It is ours: the owner of the
- * project, as whom an agent may be at work in it, cannot enter it unless that is who we are.
+ * The folder inside a project where new entries are staged, and where the old ones are after the exchange. It belongs to the
+ * daemon's account: the owner of the project, whose account an agent may have, cannot enter it unless the accounts are equal.
  */
 import { mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
@@ -13,7 +13,7 @@ import type { Journal } from './journal.ts';
 
 type Where = Pick<Journal, 'project' | 'staging'>;
 
-/** Whatever the umask and the project's folder would have made of its mode. */
+/** The mode is set again, since the umask and the project's folder influence it. */
 export function makeStaging({ project, staging }: Where): void {
   within(Anchor.reach(project), (folder) => {
     const location = { folder, name: fromText(staging) };
@@ -24,7 +24,7 @@ export function makeStaging({ project, staging }: Where): void {
   });
 }
 
-/** Null when it is not there; a link in its place is not it. */
+/** Null: it is not there, or a link is in its place. */
 export function openStaging({ project, staging }: Where): Anchor | null {
   return unlessGone(() => within(Anchor.reach(project), (root) => root.enter(staging)));
 }
@@ -35,7 +35,10 @@ export function isStaged(where: Where): boolean {
   return folder !== null;
 }
 
-/** With files, links and empty folders in it. What somebody has put into one of those stays, and the folder with it. */
+/**
+ * Removes it with files, links and empty folders in it. If one of the folders has got an entry, that stays, and the
+ * staging folder too.
+ */
 export function removeStaging(where: Where): void {
   const folder = openStaging(where);
   if (folder === null) return;

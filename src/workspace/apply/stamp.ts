@@ -1,4 +1,4 @@
-/** What stood at a path at one moment, closely enough to tell whether it is still that, unchanged. Plain data. */
+/** What was at a path at one moment, precise enough to see whether it is still there, unchanged. Plain data. */
 import { readlinkSync } from 'node:fs';
 import type { Stat } from '../../lib/stat.ts';
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
@@ -7,8 +7,7 @@ import { type EntryLocation, pathOf } from '../tree/folders.ts';
 import { typeOf } from '../tree/tree.ts';
 
 /**
- * Without the device, whose number may be another after a reboot, and without the time of the last change of status,
- * which our own renames move.
+ * Without the device, whose number may differ after a reboot, and without `ctime`, which a rename changes.
  */
 export interface Stamp {
   readonly ino: string;
@@ -39,12 +38,12 @@ export function entryOf({ type, mode, sizeBytes, target }: Stamp): Entry {
   return { type, mode: type === 'link' ? 0 : mode & 0o777, sizeBytes, target };
 }
 
-/** The very same thing, whatever was done to it. */
+/** The same inode and type, changed or not. */
 export function isIt(stats: Stat | null, stamp: Stamp): boolean {
   return stats !== null && `${stats.ino}` === stamp.ino && typeOf(stats) === stamp.type;
 }
 
-/** The very same thing, and nobody wrote to it. A folder's times and size are those of its entries and do not count. */
+/** The same inode, and unchanged. A folder's times and size change with its entries and do not count. */
 export function isUntouched(stats: Stat | null, stamp: Stamp): boolean {
   if (!isIt(stats, stamp) || stats === null) return false;
   if (stamp.type === 'link') return true;

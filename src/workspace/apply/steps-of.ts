@@ -4,7 +4,9 @@ import type { ApplyStep } from './apply.ts';
 import type { DiskState, PathState, PlannedProject } from './planned-project.ts';
 import { type IsSame, withLinks } from './with-links.ts';
 
-/** A folder that its owner may not write to takes and gives nothing, so such modes come last and go first. */
+/**
+ * No entry can be made or removed in a folder without write permission, so such modes are set last and lifted first.
+ */
 const canWrite = (mode: number) => (mode & 0o300) === 0o300;
 
 const order: readonly ((step: ApplyStep) => boolean)[] = [
@@ -28,7 +30,7 @@ export function stepsOf(project: PlannedProject, isSame: IsSame): ApplyStep[] {
 export function inOrder(steps: readonly ApplyStep[]): ApplyStep[] {
   return order.flatMap((belongs, phase) => {
     const found = steps.filter(belongs);
-    // What is in a folder goes, and is closed, before it.
+    // Deepest first: entries before their folder.
     return phase === 2 || phase === 5 ? found.reverse() : found;
   });
 }
@@ -48,7 +50,7 @@ function stepsAt(path: BytePath, real: DiskState | null, planned: PathState | nu
   return [make(path, old, planned)];
 }
 
-/** Nothing but the mode can differ. */
+/** Equal except perhaps for the mode. */
 function isSameThing(real: DiskState, { entry, source }: PathState): boolean {
   if (entry.type !== real.entry.type) return false;
   if (entry.type === 'link') return entry.target === real.entry.target;

@@ -1,6 +1,6 @@
 /**
- * One thing in the project and one in the staging folder change places; either may be nothing. How far that got can be
- * told by looking, so doing and taking back may both be repeated after a crash.
+ * Exchanges an entry of the project with one in the staging folder; either may be absent. The state is read from both folders,
+ * not remembered, so that the exchange and its reversal can both be repeated after a crash.
  */
 import { renameSync } from 'node:fs';
 import { type Anchor, within } from '../../lib/anchor.ts';
@@ -17,9 +17,9 @@ export class Swapping {
   readonly #swap: Swap;
   /** Null: its folder is gone. */
   readonly #target: EntryLocation | null;
-  /** Holds `put` first, and where the filesystem can exchange, `old` then. */
+  /** Holds `put` before the exchange, and `old` after it. */
   readonly #slot: EntryLocation;
-  /** Holds `old` where it cannot. */
+  /** Holds `old` if the filesystem cannot exchange. */
   readonly #aside: EntryLocation;
 
   constructor(swap: Swap, target: EntryLocation | null, staging: Anchor) {
@@ -29,7 +29,7 @@ export class Swapping {
     this.#aside = { folder: staging, name: `${swap.slot}.old` };
   }
 
-  /** Where what came out of the project is. That need not be `old`: the owner may have been quicker. */
+  /** Where the entry is that came out of the project. It need not be `old`, since the owner may have replaced that. */
   displaced(): EntryLocation | null {
     const { put } = this.#swap;
     const inSlot = lookAt(this.#slot);
@@ -42,14 +42,14 @@ export class Swapping {
     return put === null ? this.displaced() !== null : !isIt(lookAt(this.#slot), put);
   }
 
-  /** What came out is what was meant to, and nobody has written to it since. */
+  /** The entry that came out is `old`, unchanged. */
   isRight(): boolean {
     const { old, again } = this.#swap;
     if (again) return false;
     return old === null || [this.#slot, this.#aside].some((location) => isUntouched(lookAt(location), old));
   }
 
-  /** False: what is there is not what was expected. `fresh`: it cannot have been done before. */
+  /** False: the project has something else than `old`. `fresh`: the step was not tried before. */
   do(fresh = false): boolean {
     const { old, put } = this.#swap;
     const target = this.#target;
@@ -62,7 +62,7 @@ export class Swapping {
     return now === null && free && moved(this.#slot, target);
   }
 
-  /** False: it is no longer ours to take back. */
+  /** False: it was changed since, so it stays. */
   undo(): boolean {
     const { old, put } = this.#swap;
     if (!this.isDone()) return this.#undoHalf();
@@ -70,14 +70,16 @@ export class Swapping {
     const now = lookAt(this.#target);
     if (put === null) return now === null && moved(this.displaced()!, this.#target);
     if (old === null && now === null) return true;
-    // A crash came after it was put back, and before anybody saw that what came out is the owner's.
+    // A crash followed the exchange back, before the check whether the owner had written to what came out.
     if (old !== null && isUntouched(now, old)) return this.#giveBack();
     if (!this.#isPut(now)) return false;
     if (put.type === 'folder') return this.#undoFolder(this.#target);
     return this.#putBack(this.#target) && this.isBack();
   }
 
-  /** After `undo`: what came out is what was put there, unchanged. False: the owner has it again. */
+  /**
+   * After `undo`: what came out is `put`, unchanged. False: the owner had changed it, and it is back in the project.
+   */
   isBack(): boolean {
     const { put } = this.#swap;
     const now = lookAt(this.#slot);
@@ -92,7 +94,10 @@ export class Swapping {
     return isUntouched(stats, again ? { ...put, sizeBytes: Number(stats.size) } : put);
   }
 
-  /** What came out is not ours: it goes to where it was, and what it replaced comes out again. Always false. */
+  /**
+   * The owner changed what came out: it goes back to its place, and what it had replaced comes out again. Always
+   * false.
+   */
   #giveBack(): false {
     const target = this.#target;
     const slot = this.#slot;
@@ -121,7 +126,7 @@ export class Swapping {
     return moved(target, this.#slot) && (displaced === null || moved(this.#aside, target));
   }
 
-  /** A folder that somebody has put something into stays, even if that was just now. */
+  /** A folder that has got an entry stays, even if that happened during the exchange. */
   #undoFolder(target: EntryLocation): boolean {
     if (!isEmpty(target) || !this.#putBack(target)) return false;
     if (isEmpty(this.#slot)) return true;

@@ -1,18 +1,18 @@
 /**
- * What to do about one change, from three sides: the base it was made on, the agent's version (agent) and what the
- * project has now (project). A pure decision; who asks reads the files.
+ * What to do about one change, from three sides: the base it was made on, the agent's version, and what the project has now.
+ * A pure decision; the caller reads the files.
  *
  * Rules beyond the plain three-way ones:
- * - A folder that both have is the same folder. One that the agent deleted goes once it is empty, so that what the owner
+ * - A folder that both have is the same folder. One that the agent deleted is removed if it is empty, so that what the owner
  *   put there keeps it.
  * - Permissions are merged apart from content. Where both sides changed them, those of the project stay as long as both
  *   agree on who may execute.
  * - FIFOs, sockets and devices mean something to running programs only. They are never taken and never replaced: such a
- *   change is left, and stands in nobody's way.
+ *   change is left, and blocks nothing.
  */
 import type { Entry } from '../../model/change.ts';
 
-/** Whether two sides have the same bytes. Asked only about files of one size. */
+/** Whether two sides have the same bytes. Called only for files of equal size. */
 export interface Sameness {
   projectIsBase(): boolean;
   projectIsAgent(): boolean;
@@ -43,13 +43,13 @@ export function decide(sides: Sides, contents: Sameness): Decision {
   if (isFolder(project) && isFolder(agent)) return baseKnown ? folderMode(base, agent!, project!) : same;
   if (isEqual(project, agent, () => contents.projectIsAgent())) return same;
   if (!baseKnown) return conflict(unknownBase);
-  // A folder is what is in it: where it was, or is, one, nothing of its own was there.
+  // A folder is no content of its own: where the base has one, and both others do not, both added something.
   if (!isFolder(agent) && !isFolder(project) && isFolder(base)) return decide({ ...sides, base: null }, contents);
   if (isFolder(project) && agent === null && !isFolder(base)) return same;
   if (isFolder(agent) && project === null && !isFolder(base)) return take;
   if (isFolder(base) && isFolder(project) && agent === null) return take;
   if (isEqual(project, base, () => contents.projectIsBase())) return take;
-  // Only its permissions were changed, and it is gone.
+  // The agent changed only its permissions, and the owner removed it.
   if (isFolder(base) && isFolder(agent) && project === null) return same;
   if (isFile(project) && isFile(agent) && base === null) return bothAdded(agent!, project!, contents);
   if (isFile(project) && isFile(agent) && isFile(base)) return files(base!, agent!, project!, contents);
@@ -88,7 +88,7 @@ function whoseContent(base: Entry, agent: Entry, project: Entry, contents: Samen
   return project.sizeBytes === agent.sizeBytes && contents.projectIsAgent() ? 'project' : 'both';
 }
 
-/** Null: both changed them, and differently about who may execute. */
+/** Null: both changed them, and they differ in who may execute. */
 export function mergeModes(base: number | null, agent: number, project: number): number | null {
   if (agent === base) return project;
   if (project === base) return agent;

@@ -1,6 +1,6 @@
 /**
- * Takes an apply back, by an apply of what it replaced. Every path has to be what was put there, the same file or an equal
- * one; otherwise nothing is done. Folders that the owner has put something into stay.
+ * Undoes an apply by applying what it had replaced. Every path must be what the apply put there, the same file or an equal
+ * one; otherwise nothing is done. Folders into which the owner has put something stay.
  */
 import { join } from 'node:path';
 import { type BytePath, toText } from '../../model/byte-path.ts';
@@ -24,7 +24,7 @@ import { inOrder } from './steps-of.ts';
 type Rmdir = JournalStep & { do: 'rmdir' };
 type Chmod = JournalStep & { do: 'chmod' };
 
-/** The paths that were taken back. */
+/** Returns the paths that were undone. */
 export function undoApply(folder: string): BytePath[] {
   const journal = readJournal(folder);
   if (journal.state !== 'done') throw new Fault('conflict', `this apply is ${journal.state}, so it cannot be undone`);
@@ -34,7 +34,7 @@ export function undoApply(folder: string): BytePath[] {
   return [...new Set(journal.steps.map(({ path }) => path))].sort();
 }
 
-/** What is left to do once the project is as it was. */
+/** What remains to do after the project is restored. */
 export function completeUndo(folder: string): void {
   writeJournal(folder, { ...readJournal(folder), state: 'undone' });
   removeKept(folder);
@@ -78,7 +78,7 @@ class Undoing {
 
   #inverseOfRmdir({ path, old }: Rmdir, now: Stamp | null): ApplyStep[] {
     if (now?.type === 'folder') return [];
-    // Where a file took its place, that one is out by then.
+    // A file that took its place is removed by an earlier step.
     if (now !== null && !this.#put.has(path)) return this.#refuse(path);
     return [{ do: 'mkdir', path, old: null, make: { mode: old.mode, owner: { uid: old.uid, gid: old.gid } } }];
   }
@@ -88,7 +88,7 @@ class Undoing {
     return now?.mode === to ? [{ do: 'chmod', path, old: now, mode: from }] : this.#refuse(path);
   }
 
-  /** Nothing where the new thing changes places with the old one. */
+  /** No step if the new entry is exchanged with the old one. */
   #out({ path, old, put }: Swap, now: Stamp | null): ApplyStep[] {
     if (now === null) return [];
     if (put?.type === 'folder') return [{ do: 'rmdir', path, old: now, kept: old === null }];

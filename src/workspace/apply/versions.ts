@@ -27,7 +27,7 @@ export class Versions implements Sameness {
   }
 
   projectIsBase(): boolean {
-    // One file, and its size is still that of the base.
+    // The base is the project's file itself, and its size is still that of the base.
     if (this.#isBaseInProject() && this.project?.from === null) return true;
     const [project, lost] = [this.project?.source ?? null, this.change.beforeContent];
     if (lost?.at === 'lost' && lost.sha256 && project) return this.#reader.hash(project) === lost.sha256;
@@ -40,7 +40,7 @@ export class Versions implements Sameness {
 
   agentIsBase(): boolean {
     const { before, after, hardLink } = this.change;
-    // A change that is no link is never equal in everything.
+    // A change without a hard link always differs in something: if not in the mode, then in the content.
     return (before?.mode !== after?.mode || hardLink !== null) && this.#same(this.#base(), this.agent);
   }
 
@@ -58,7 +58,7 @@ export class Versions implements Sameness {
     return before.mode === after.mode ? 'linked' : 'mode';
   }
 
-  /** Words instead of a merge say why there can be none. */
+  /** A text instead of a merge says why there can be none. */
   merge(sandbox: string): Merged | string {
     const sources = [this.change.before ? this.#base() : empty, this.project?.source ?? null, this.agent];
     if (sources[0] === null) return 'both changed it, and what it was changed from is no longer kept';
@@ -72,7 +72,7 @@ export class Versions implements Sameness {
     return one !== null && other !== null && this.#reader.same(one, other);
   }
 
-  /** Null: nowhere. A base that is the project itself is gone once the project has moved on. */
+  /** Null: it is no longer stored. A base that is the project itself is lost when the owner changes the file. */
   #base(): Source | null {
     const { before, beforeContent, path } = this.change;
     if (!this.#isBaseInProject()) return sourceOf(beforeContent, path);

@@ -1,4 +1,7 @@
-/** Of files that are one in the sandbox, the first is made, or in the project already, and the others are its names. */
+/**
+ * Of paths that are one file in the sandbox, the first is made, or is in the project already; the others become links
+ * to it.
+ */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Source } from '../tree/reader.ts';
 import type { ApplyStep, NewFile } from './apply.ts';
@@ -26,14 +29,14 @@ export function withLinks(steps: readonly ApplyStep[], project: PlannedProject, 
   });
 }
 
-/** Null: nothing else can be the same file. */
+/** Null: no other path can be the same file. */
 function fileOf(path: BytePath, { from, file, source }: PathState, project: PlannedProject): string | null {
   if (file !== undefined) return `${from}\0${file}`;
   const real = project.onDisk(path);
   return real !== null && source === real.source ? `${real.stamp.ino}` : null;
 }
 
-/** One may have been merged with what the owner did, and the other not. */
+/** One path may have been merged with the owner's changes, and the other not. */
 function isOne(one: NewFile, other: NewFile): boolean {
   if (one.mode !== other.mode || one.sizeBytes !== other.sizeBytes) return false;
   const [here, there] = [one.source, other.source];

@@ -40,7 +40,7 @@ describe('the base log', () => {
     return content ? (readContent(content, name, 1000)?.toString('latin1') ?? null) : null;
   }
 
-  it('is empty where there is none', () => {
+  it('is empty if there is no file', () => {
     expect(readBaseLog(place)).toMatchObject({ lookedNs: null, wholeBytes: 0 });
   });
 
@@ -57,7 +57,7 @@ describe('the base log', () => {
     expect(readBaseLog(place).lookedNs).toBe(123456789012345678n);
   });
 
-  it('believes the last record of a path', () => {
+  it('takes the last record of a path', () => {
     write((writer) => {
       writer.record('a', kept('old'));
       writer.record('b', kept('old'));
@@ -69,7 +69,7 @@ describe('the base log', () => {
     expect([contentOf('a'), readBaseLog(place).records.has('b')]).toEqual(['new', false]);
   });
 
-  it('reads contents that are larger than what it reads at once', () => {
+  it('reads contents that are larger than one read', () => {
     const large = 'x'.repeat(3_000_000);
     write((writer) => {
       writer.record('large', kept(large));
@@ -80,7 +80,7 @@ describe('the base log', () => {
     expect(contentOf('after')).toBe('yes');
   });
 
-  it('ignores an end that was not written whole, wherever it was cut, and writes over it', () => {
+  it('ignores an incomplete last record, wherever it was cut, and overwrites it', () => {
     write((writer) => writer.record('a', kept('one')));
     const whole = statSync(path).size;
     write((writer) => writer.record('b', kept('two')));
@@ -110,7 +110,7 @@ describe('the base log', () => {
     expect([contentOf('a'), contentOf('b'), readBaseLog(place).lookedNs]).toEqual(['one', 'two', 555n]);
   });
 
-  it('ignores a garbled end', () => {
+  it('ignores a last record that is not valid', () => {
     write((writer) => writer.record('a', kept('one')));
     for (const garbage of [
       'nonsense\n',
@@ -135,7 +135,7 @@ describe('the base log', () => {
     expect(() => contentOf('a')).toThrow(expect.objectContaining({ code: 'corrupt' }));
   });
 
-  describe('that is much longer than what it says', () => {
+  describe('that is much longer than its content', () => {
     const large = 'x'.repeat(300_000);
 
     function fill(): void {
@@ -149,7 +149,7 @@ describe('the base log', () => {
         });
     }
 
-    it('is rewritten, and says the same', () => {
+    it('is rewritten with the same records', () => {
       fill();
       write((writer) => {
         for (const name of ['b', 'forgotten']) writer.hides(name);
@@ -174,7 +174,7 @@ describe('the base log', () => {
       expect(compactBaseLog(readBaseLog(place))).toBe(false);
     });
 
-    it('is still read by who read it before', () => {
+    it('stays readable for a reader that opened the old file', () => {
       fill();
       const before = readBaseLog(place);
       const content = contentInLog(path, before.records.get('a')!)!;
@@ -185,7 +185,7 @@ describe('the base log', () => {
       reader.close();
     });
 
-    it('stays as it is where it is damaged, or says all that it has', () => {
+    it('is not rewritten if it is damaged, or if every record counts', () => {
       fill();
       const whole = readFileSync(path);
       whole.write('y', readBaseLog(place).records.get('a')!.content!.offset);

@@ -1,8 +1,8 @@
 /**
- * What paths were before an agent changed them, for a base that its owner may change as well. One line of JSON for each
- * record, then as many bytes of content as it says and a newline. Of several records for a path the last counts. An end that
- * was not written whole is ignored, and cut off before more is written. The file grows, and is rewritten (`compact.ts`) once
- * it is much longer than what it says. Whoever writes has the workspace to himself.
+ * The file `base.log`: what paths were before an agent changed them, for a base that its owner may change too. Each record is
+ * one line of JSON, followed by as many bytes of content as it says and a newline. Of several records for a path the last
+ * counts. An incomplete last record is ignored, and cut off before the next write. The file grows, and is rewritten
+ * (`compact.ts`) when it is much longer than its content. The writer holds the lock of the workspace.
  */
 
 import { createHash } from 'node:crypto';
@@ -18,21 +18,21 @@ import type { BaseLog, BaseOrigin, BaseRecord, Identity } from './change.ts';
 interface Header extends Omit<BaseRecord, 'origin' | 'content' | 'previous'> {
   readonly path: BytePath;
   readonly origin: BaseOrigin | 'none';
-  /** Null: none was kept. */
+  /** Null: the content was not kept. */
   readonly lengthBytes: number | null;
 }
 
-/** Everything that was changed by then has a record; taken before the looking begins. */
+/** Everything that was changed before this time has a record; the time is taken before a look begins. */
 interface Looked {
   readonly lookedNs: string;
 }
 
-/** That apply was taken back: what it settled is open again. */
+/** That apply was undone: its records no longer count. */
 interface Voided {
   readonly voidedApply: string;
 }
 
-/** The agent's own entry hid what the base has below this path, and everything that was there then has a record. */
+/** The agent's entry hid what the base has below this path, and every path that was there then has a record. */
 interface Hiding {
   readonly hides: BytePath;
 }
@@ -53,7 +53,7 @@ export function isSame(one: Identity, other: Identity): boolean {
 }
 
 export function contentInLog(file: string, record: BaseRecord): Content | null {
-  // A header without the hash of its content was never ours.
+  // The writer never leaves the hash out: content without one is refused when it is read.
   return record.content && { at: 'log', file, ...record.content, sha256: record.sha256 ?? '' };
 }
 
@@ -125,7 +125,7 @@ function takeBack(records: Map<BytePath, BaseRecord>, apply: string): void {
   }
 }
 
-/** Another apply may have come after it. */
+/** Another apply may have followed it. */
 export function withoutApply(record: BaseRecord, apply: string): BaseRecord | null {
   const previous = record.previous && withoutApply(record.previous, apply);
   if (record.apply === apply) return previous;
@@ -148,7 +148,7 @@ function isHeader({ path, origin, lengthBytes }: Header): boolean {
   return typeof path === 'string' && typeof origin === 'string' && (lengthBytes === null || lengthBytes >= 0);
 }
 
-/** Lines with bytes between them, read in large pieces. */
+/** Reads lines with content between them, in large pieces. */
 class Lines {
   readonly #fd: number;
   readonly #endBytes: number;
@@ -174,7 +174,7 @@ class Lines {
     }
   }
 
-  /** False where less is left, or no newline follows. */
+  /** False: less is left, or no newline follows. */
   skip(bytes: number): boolean {
     this.position += bytes;
     if (this.position >= this.#endBytes) return false;
@@ -191,18 +191,18 @@ class Lines {
   }
 }
 
-/** What to write about one path; null: nothing is to be known about it any more. */
+/** What to record about one path. */
 export interface Kept extends Omit<BaseRecord, 'content' | 'sha256' | 'apply' | 'hardLink' | 'previous'> {
   readonly content: Buffer | null;
   readonly apply?: string | null;
   readonly hardLink?: BytePath | null;
-  /** Where the content itself is not kept. */
+  /** If the content itself is not kept. */
   readonly sha256?: string | null;
 }
 
 const flushBytes = 16 * 1024 * 1024;
 
-/** Records written one after the other and then made durable together. */
+/** Writes records one after the other and makes them durable together. */
 export class BaseLogWriter {
   readonly #fd: number;
   #pieces: Buffer[] = [];
@@ -242,12 +242,12 @@ export class BaseLogWriter {
     this.#push(Buffer.from(`${JSON.stringify({ hides: path } satisfies Hiding)}\n`));
   }
 
-  /** In place of the last such note, where nothing new was seen: looking often must not fill the disk. */
+  /** Replaces the last such note if nothing new was seen, so that frequent looks do not fill the disk. */
   looked(lookedNs: bigint): void {
     const isNews = this.#wrote || this.#pieces.length > 0;
     if (!isNews && this.#lookAt !== null) ftruncateSync(this.#fd, this.#lookAt);
     this.#flush();
-    // Where a power cut takes the note alone, less is known, and nothing wrong.
+    // If a power cut loses the note alone, less is proven, but nothing is wrong.
     this.#isOnlyLooked = !this.#wrote;
     this.#push(Buffer.from(`${JSON.stringify({ lookedNs: `${lookedNs}` } satisfies Looked)}\n`));
   }

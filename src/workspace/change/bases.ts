@@ -1,9 +1,9 @@
 /**
- * Keeps what a change was made on, while that can still be read.
+ * Records what a change was made on while that can still be read.
  *
- * `keepBases` looks at a live base: when the workspace is made, then as often as is cheap, and before anything is
- * applied. What it saw unchanged needs no record; the time it began is noted instead. `settleBases` makes the agent's own
- * version the base of what the project has taken over. Both are called by one thread at a time for each workspace.
+ * `keepBases` is a look at a live base: when the workspace is made, then as often as is cheap, and before an apply. What a look
+ * sees unchanged needs no record; the time at which it began is noted instead. `settleBases` makes the agent's version the base
+ * of what the project has taken over. For each workspace one thread at a time calls them.
  */
 
 import { fstatSync } from 'node:fs';
@@ -33,9 +33,9 @@ import { indexFolder } from './index-layer.ts';
 import { type BaseFolder, type Clock, clockOf, hidesBase, isProven, tickNs, walkOverlay } from './overlay.ts';
 import { pathLimit } from './path-limit.ts';
 
-/** Larger files are known by their identity in the project only. */
+/** Of larger files only the identity in the project is recorded. */
 const keptBytes = 4 * 1024 * 1024;
-/** How much of what went with whole folders one look reads, to know it again should the owner write it anew. */
+/** How much of the files in deleted folders one look hashes, to recognise them if the owner writes them again. */
 const hashedBytes = 32 * 1024 * 1024;
 
 export function keepBases(place: WorkspacePlace): void {
@@ -62,7 +62,7 @@ export function keepBases(place: WorkspacePlace): void {
   });
 }
 
-/** Which paths hide what the base has below them. That is worth noting only where everything below them has a record. */
+/** Paths that hide what the base has below them. They are noted only if every path below them has a record. */
 class Hiding {
   readonly #place: WorkspacePlace;
   readonly #log: BaseLog;
@@ -100,7 +100,7 @@ function withWriter(place: WorkspacePlace, work: (writer: BaseLogWriter, log: Ba
 const unknown: Kept = { origin: 'unknown', entry: null, identity: null, content: null };
 const absent: Kept = { origin: 'absent', entry: null, identity: null, content: null };
 
-/** Null: there is nothing to be written, or it moved while we looked, which the next look will see. */
+/** Null: there is nothing to record, or the path changed during the look, and the next look will see it. */
 function keptOf(
   place: WorkspacePlace,
   log: BaseLog,
@@ -108,7 +108,7 @@ function keptOf(
   walked: WalkedPath,
   baseFolder: BaseFolder,
 ): Kept | null {
-  // A folder of the agent's own: the base of what is in it needs no proof.
+  // In a folder that the agent made: the base has nothing there.
   if (walked.beforeIn === null || isHiddenInGit(place, walked)) return null;
   const record = log.records.get(walked.path);
   if (record !== undefined && record.origin !== 'unknown') return completed(record, walked);
@@ -119,7 +119,7 @@ function keptOf(
   return walked.before === null ? absent : fromProject(walked);
 }
 
-/** It is as the base has it, though its folder is hidden: a discard has brought it back. */
+/** It equals the base although its folder is hidden: a discard has put it back. */
 function isPutBack(place: WorkspacePlace, walked: WalkedPath): boolean {
   return walked.after !== null && walked.before !== null && isTheSameNow(place, walked);
 }
@@ -131,7 +131,7 @@ function isTheSameNow(place: WorkspacePlace, walked: WalkedPath): boolean {
   return base !== undefined && (walked.after === null) === (after === null) && isEqual(place, walked, after, base);
 }
 
-/** A file that was only deleted when it was recorded is there again: now its content is worth keeping. */
+/** A file that was deleted when it was recorded exists again: now its content is kept too. */
 function completed(record: BaseRecord, walked: WalkedPath): Kept | null {
   const { origin, entry, identity, content } = record;
   if (origin !== 'project' || entry?.type !== 'file' || content !== null || !wantsContent(walked, entry)) return null;
@@ -151,7 +151,7 @@ function fromProject(walked: WalkedPath): Kept | null {
   return { origin: 'project', entry, identity, content };
 }
 
-/** Not of what went with a whole folder: that may be very much, and nothing is merged with a deletion. */
+/** Not for files of a deleted folder: they may be many, and nothing is merged with a deletion. */
 function wantsContent({ after, whiteout }: WalkedPath, entry: Entry): boolean {
   return entry.type === 'file' && entry.sizeBytes <= keptBytes && (after !== null || whiteout !== null);
 }
@@ -171,7 +171,7 @@ function readWhole(walked: WalkedPath): Buffer | null {
   });
 }
 
-/** Null: it is not, or no longer, what was seen. */
+/** Null: it is no longer the file that was seen. */
 function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) => T | null): T | null {
   const isIt = ({ fd }: Part) => isSame(identityOf(before!), identityOf(fstatSync(fd, { bigint: true })));
   return using(openRegular(beforeIn!, name), (part) => {
@@ -181,15 +181,15 @@ function reading<T>({ before, beforeIn, name }: WalkedPath, read: (part: Part) =
 }
 
 /**
- * The agent's version of these paths has been taken over into the project by an apply: from now on it is their base. Their
- * content is read again, so nothing may have changed it since.
+ * An apply has taken over the agent's version of these paths: from now on it is their base. The content is read
+ * again, so the caller makes sure that nothing has changed it since.
  */
 export function settleBases(place: WorkspacePlace, changes: readonly Change[], apply: string): void {
   const reader = new Reader();
   try {
     withWriter(place, (writer) => {
       for (const change of changes) {
-        // What shows through is as the base has it from now on.
+        // A name that only shows through now equals the base.
         if (place.live && isInIndex(place, change)) continue;
         writer.record(change.path, { ...settled(place, change, reader), apply });
       }
@@ -212,7 +212,7 @@ function settled(place: WorkspacePlace, change: Change, reader: Reader): Kept {
   return { ...none, content: content?.length === after.sizeBytes ? Buffer.from(content) : null };
 }
 
-/** Of a file too large to keep: what it was, and the project's file that is equal to it. */
+/** For a file too large to keep: its hash, and the identity of the project's file if that is equal. */
 function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<Kept, 'identity' | 'sha256'> {
   const identity = projectIdentity(place, path);
   const seen = using(openContent(content, path), (own) => {
@@ -223,8 +223,8 @@ function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<K
 }
 
 /**
- * That apply was taken back, and the project is as it was before: what it settled is a change again. Every log that knows
- * of the apply has to hear it, those of forks and snapshots too.
+ * That apply was undone, and the project is as it was before: what it settled is a change again. This is called for every
+ * log that has records of the apply, also those of forks and snapshots.
  */
 export function voidApply(place: WorkspacePlace, apply: string): void {
   withWriter(place, (writer, log) => {
@@ -239,7 +239,7 @@ export function voidApply(place: WorkspacePlace, apply: string): void {
   });
 }
 
-/** A file that went and came back is the same file, or a copy with its times, from another filesystem. */
+/** An undo restores the same inode, or a copy with the same times from another filesystem. */
 function sameAgain(place: WorkspacePlace, path: BytePath, identity: Identity): Identity | null {
   const now = projectIdentity(place, path);
   const { sizeBytes, mtimeNs } = identity;
@@ -251,7 +251,7 @@ function keptContent(log: BaseLog, path: BytePath, record: BaseRecord): Buffer |
   return content && readContent(content, path, keptBytes);
 }
 
-/** Nothing is known of these paths any more: they are as the base has them. */
+/** Removes the records of these paths: they equal the base again. */
 export function forgetBases(place: WorkspacePlace, isForgotten: (path: BytePath) => boolean): void {
   withWriter(place, (writer, { records }) => {
     for (const path of records.keys()) if (isForgotten(path)) writer.forget(path);

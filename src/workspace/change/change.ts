@@ -31,7 +31,7 @@ export interface Base {
   readonly entry: Entry | null;
   readonly content: Content | null;
   readonly known: boolean;
-  /** Of a file's content, where it is known. */
+  /** Of a file's content, if it is known. */
   readonly sha256: string | null;
 }
 
@@ -57,15 +57,15 @@ export interface Identity {
 export interface BaseRecord {
   readonly origin: BaseOrigin;
   readonly entry: Entry | null;
-  /** Of the project's file or folder, where it is known to be equal to this record. */
+  /** Of the project's file or folder, if it is known to equal this record. */
   readonly identity: Identity | null;
-  /** Of a file's content, where it was read. */
+  /** Of a file's content, if it was read. */
   readonly sha256: string | null;
-  /** Where in the log the content is; null where it was not kept. */
+  /** The position of the content in the log; null: it was not kept. */
   readonly content: { readonly offset: number; readonly lengthBytes: number } | null;
-  /** Of what was applied: by which apply. */
+  /** The apply that took this over; null: none. */
   readonly apply: string | null;
-  /** Of what was applied: which other path is the same file. */
+  /** For an applied path: another path that is the same file. */
   readonly hardLink: BytePath | null;
   /** The record that counts again if that apply is undone. */
   readonly previous: BaseRecord | null;
@@ -75,7 +75,10 @@ export interface BaseLog {
   readonly file: string;
   readonly records: ReadonlyMap<BytePath, BaseRecord>;
   readonly lookedNs: bigint | null;
-  /** Paths below which the base was hidden at some look. What has no record there came later, and the agent never saw it. */
+  /**
+   * Paths below which the base was hidden at some look. What has no record there came later, and the agent never saw
+   * it.
+   */
   readonly hiding: ReadonlySet<BytePath>;
   /** The length of all complete records. */
   readonly wholeBytes: number;

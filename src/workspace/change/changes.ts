@@ -48,7 +48,7 @@ class ChangeList {
     this.#applied = new Set(appliedPaths(log));
   }
 
-  /** `hidden`: what has no record was never there for the agent. */
+  /** `hidden`: a path without a record was never visible to the agent. */
   visit(walked: WalkedPath, isKnown: () => boolean, hidden: boolean): void {
     this.#applied.delete(walked.path);
     if (isHiddenInGit(this.#place, walked)) {
@@ -84,7 +84,7 @@ class ChangeList {
     return baseInTree(this.#place, walked, record === undefined && isKnown());
   }
 
-  /** What was kept of the same file by another name. */
+  /** The record of the same file under another name. */
   #ofOriginal({ before }: WalkedPath): BaseRecord | undefined {
     this.#originals ??= originalsIn(this.#log);
     return this.#originals.get(`${before!.dev}:${before!.ino}`);
@@ -96,8 +96,8 @@ class ChangeList {
   }
 
   /**
-   * Taken over into the project, but unknown to the base, or to the kernel, which then leaves no mark when the agent
-   * deletes it: nothing is left that could be visited.
+   * A path that was applied but that the base does not have, or that the kernel has not seen in it yet. The kernel leaves no
+   * mark when the agent deletes such a path, so the walk does not visit it.
    */
   #deletedSince(path: BytePath): void {
     this.#push(path, baseInLog(this.#place, this.#log, path, this.#log.records.get(path)!), null, { at: 'lost' });
@@ -121,7 +121,7 @@ class ChangeList {
     };
   }
 
-  /** A count that misses nothing is not worth reading a repository's objects for. */
+  /** By stat alone: an exact count would mean reading the objects of a repository. */
   #seemsChanged({ after, before }: WalkedPath): boolean {
     if (after === null || before === null) return after !== before;
     if (after.mode !== before.mode) return true;
@@ -130,12 +130,12 @@ class ChangeList {
   }
 }
 
-/** It is gone because a folder above it is. */
+/** It was deleted together with a folder above it. */
 function isWithFolder({ after, whiteout }: WalkedPath): boolean {
   return after === null && whiteout === null;
 }
 
-/** Where the agent's own version of a path is. */
+/** The folder that holds the agent's version of paths. */
 export function afterRoot({ kind, folder }: WorkspacePlace): string {
   return join(folder, kind === 'copy' ? 'tree' : 'upper');
 }

@@ -1,7 +1,7 @@
 /**
- * Rewrites a base log that is much longer than what it says. The new one takes the place of the old one in one rename, so
- * that a crash leaves either. Whoever read the old one may still be reading contents there: it stays a while under another
- * name, where `openContent` finds them.
+ * Rewrites a base log that is much longer than its content. One rename replaces the old log, so that a crash leaves one of
+ * the two. A reader of the old log may still need contents in it: it stays for a while under another name, where
+ * `openContent` finds it.
  */
 
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
@@ -16,12 +16,12 @@ import type { BaseLog, BaseRecord } from './change.ts';
 
 const worthBytes = 1024 * 1024;
 const slack = 4;
-/** Of a record without its content, about. */
+/** The approximate size of a record without its content. */
 const headerBytes = 512;
-/** Nobody reads a review for longer. */
+/** No review is read for longer than this. */
 const keptMs = 3_600_000;
 
-/** True: it is another file now. Only by who has the workspace to himself. */
+/** True: the log is a new file now. The caller holds the lock of the workspace. */
 export function compactBaseLog(log: BaseLog): boolean {
   forgetEarlier(log.file);
   if (log.wholeBytes < worthBytes || log.wholeBytes < slack * neededBytes(log)) return false;
@@ -31,7 +31,7 @@ export function compactBaseLog(log: BaseLog): boolean {
     writeAgain(log, next);
   } catch (error) {
     rmSync(next, { force: true });
-    // What is damaged is told to whoever needs it; until then it stays where it is.
+    // A damaged record is reported when it is needed; until then the log stays as it is.
     if (isFault(error, 'corrupt')) return false;
     throw error;
   }
@@ -56,7 +56,7 @@ function neededBytes({ records }: BaseLog): number {
   return bytes;
 }
 
-/** The oldest first: each that was applied has the one before it to go back to. */
+/** The oldest first: after an undo the record before the applied one counts. */
 function historyOf(record: BaseRecord): BaseRecord[] {
   return record.previous === null ? [record] : [...historyOf(record.previous), record];
 }

@@ -10,7 +10,7 @@ import type { WorkspacePlace } from '../workspace.ts';
 import { contentInLog, identityOf, isSame } from './base-log.ts';
 import type { Base, BaseLog, BaseRecord, Identity } from './change.ts';
 
-/** As the base's tree has it now. Undefined: it is changing right now. */
+/** What the base's tree has now. Undefined: it is being changed right now. */
 export function baseInTree(
   place: WorkspacePlace,
   { before, beforeIn, name }: WalkedPath,
@@ -23,7 +23,7 @@ export function baseInTree(
   return { entry, content, known, sha256: null };
 }
 
-/** As it was kept. */
+/** What was recorded. */
 export function baseInLog(place: WorkspacePlace, log: BaseLog, path: BytePath, record: BaseRecord): Base {
   const { entry, sha256 } = record;
   if (entry?.type !== 'file') return { entry, content: null, known: true, sha256 };

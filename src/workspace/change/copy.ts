@@ -1,4 +1,4 @@
-/** Reads a working copy that is a whole tree of its own: everything in it and in its base is compared. */
+/** Walks a working copy that is a complete tree: everything in it is compared with everything in its base. */
 import { join } from 'node:path';
 import { type WalkRules, walk } from '../tree/walk.ts';
 import type { WorkspacePlace } from '../workspace.ts';

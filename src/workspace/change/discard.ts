@@ -1,6 +1,6 @@
 /**
- * Makes a working copy what its base is again, at some paths and below them. Only while nothing runs in it and nothing is
- * mounted on it. An overlay then shows the base as it is now, so what was known of the paths is forgotten.
+ * Makes some paths of a working copy, and all below them, equal to the base again. Only while nothing runs in it and it is not
+ * mounted. An overlay then shows the base as it is now, so the records of these paths are removed.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { Aside } from './put-back.ts';
 
 type Scope = (path: BytePath) => boolean;
 
-/** Every path when none is given. Returns what was listed as changed and is no more. */
+/** An empty list means every path. Returns the paths that were listed as changed and no longer are. */
 export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]): BytePath[] {
   const asked = paths.includes('') ? [] : paths;
   const tops = asked.filter((path) => !asked.some((other) => other !== path && isWithin(path, other)));
@@ -38,7 +38,7 @@ export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]
   return [...new Set([...(listed ?? tops), ...more])].sort((one, other) => (one < other ? -1 : 1));
 }
 
-/** What is being discarded: half of it gone and all of it remembered would read as if the agent had deleted it. */
+/** What is being discarded. Without it, a crash half-way would look as if the agent had deleted the rest. */
 interface Note {
   readonly place: WorkspacePlace;
   readonly tops: readonly BytePath[];
@@ -48,7 +48,7 @@ function noteFile(folder: string): string {
   return join(folder, 'discarding.json');
 }
 
-/** Completes what a crash cut short, before anybody reads the working copy or starts on it. */
+/** Completes what a crash cut short, before the working copy is read or mounted. */
 export function finishDiscard(folder: string): void {
   const text = readIfThere(noteFile(folder));
   if (text !== null) carryOut(JSON.parse(text) as Note);
@@ -62,7 +62,7 @@ function carryOut({ place, tops }: Note): BytePath[] {
     const more = place.kind === 'copy' ? discardCopy(place, tops, scope, aside) : discardOverlay(place, tops, aside);
     crashPoint('discard:moved');
     forgetBases(place, (path) => scope(path) || more.includes(path));
-    // What was put back is as the project has it now, and remembers that.
+    // Records the state of the project that was put back.
     keepBases(place);
     crashPoint('discard:forgotten');
     rmSync(noteFile(place.folder));
@@ -76,7 +76,7 @@ function scopeOf(tops: readonly BytePath[]): Scope {
   return (path) => tops.length === 0 || tops.some((top) => isWithin(path, top));
 }
 
-/** Null: too many to be listed, which discarding mends. */
+/** Null: there are too many to list, and a discard is what helps. */
 function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
   try {
     const { changes } = listChanges(place);
@@ -87,7 +87,7 @@ function listedIn(place: WorkspacePlace, scope: Scope): BytePath[] | null {
   }
 }
 
-/** Returns the files that had to go as well, because they stand where the base has a folder on the way. */
+/** Returns files that were removed too, because they were in the place of a folder above a discarded path. */
 function discardOverlay(place: WorkspacePlace, tops: readonly BytePath[], aside: Aside): BytePath[] {
   if (tops.length > 0) {
     const replaced = tops.flatMap((top) => new OverlayPath(place, top, aside).discard());
@@ -134,7 +134,7 @@ function isAsInBase(place: WorkspacePlace, walked: WalkedPath): boolean {
   return base !== undefined && isEqual(place, walked, after, base);
 }
 
-/** Folders come before what is in them. What went with its folder needs nothing more. */
+/** Folders come before their entries. A path that was moved away with its folder needs no step of its own. */
 function putBack(place: WorkspacePlace, paths: BytePath[], aside: Aside): void {
   for (const path of paths.sort((one, other) => (one < other ? -1 : 1))) {
     const names = path.split('/');
@@ -156,14 +156,14 @@ function putOne(from: Anchor | null, to: Anchor, name: BytePath, aside: Aside): 
   }
 }
 
-/** The way to one path through both trees. */
+/** Walks to one path through both trees. */
 class OverlayPath {
   readonly #place: WorkspacePlace;
   readonly #names: BytePath[];
   readonly #aside: Aside;
   #upper: Anchor;
   #lower: Anchor | null;
-  /** What the base has where we are does not show through. */
+  /** The base does not show through in the current folder. */
   #hidden: boolean;
   readonly #replaced: BytePath[] = [];
 
@@ -191,7 +191,7 @@ class OverlayPath {
     if (look(this.#upper, name) !== null) this.#aside.take(this.#upper, name);
   }
 
-  /** False: neither side can have anything further down, or the base shows through already. */
+  /** False: neither tree has anything further down, or the base shows through already. */
   #enter(index: number): boolean {
     const name = this.#names[index]!;
     const own = look(this.#upper, name);
@@ -203,7 +203,7 @@ class OverlayPath {
     return true;
   }
 
-  /** The base's folder, but empty: what is in it stays deleted. */
+  /** Makes the base's folder, but empty: its entries stay deleted. */
   #makeFolder(name: BytePath): boolean {
     const stat = this.#lower && look(this.#lower, name);
     if (!this.#lower || !stat?.isDirectory() || !isInBase(this.#place, this.#names.join('/'))) return false;

@@ -1,6 +1,6 @@
 /**
- * Makes every name that the index stands for a name in the upper layer, so that the layers need no index: what the owner
- * does to the original no longer matters, and they can be copied and mounted anew. Does nothing while they are mounted.
+ * Makes every name in the index a name in the upper layer, so that the layers need no index: what the owner does to the
+ * original no longer matters, and the layers can be copied and mounted again. Does nothing while they are mounted.
  */
 import { chmodSync, chownSync, existsSync, fstatSync, linkSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,13 +30,13 @@ export function foldIndex(place: WorkspacePlace): void {
   forgetFolders(place);
 }
 
-/** Otherwise the kernel would insist on the very folders that the base and the upper layer were. */
+/** Otherwise the kernel would insist on the same inodes for the base and the upper layer. */
 function forgetFolders(place: WorkspacePlace): void {
   removeMark(Buffer.from(afterRoot(place)), `${place.marks}.overlay.origin`);
   removeMark(Buffer.from(indexFolder(place)), `${place.marks}.overlay.upper`);
 }
 
-/** Folders on the way are the base's, and what else is in them shows through as before. None of them looks changed by that. */
+/** Folders above it are copies of the base's, their other entries show through as before, and none looks changed. */
 function addName(place: WorkspacePlace, path: BytePath, file: BytePath): void {
   const names = path.split('/');
   const last = names.pop()!;
@@ -70,14 +70,14 @@ function entered(folder: Anchor, name: BytePath): Anchor {
   return next;
 }
 
-/** What is the project owner's is agent's inside. */
+/** What belongs to the owner of the project belongs to `agent` inside. */
 function makeFolder(path: Buffer, stat: Stat, agent: Owner | null): void {
   mkdirSync(path, 0o700);
   chownSync(path, agent?.uid ?? Number(stat.uid), agent?.gid ?? Number(stat.gid));
   chmodSync(path, Number(stat.mode & 0o7777n));
 }
 
-/** The kernel lends layers to one such mount at a time. */
+/** The kernel allows one mount of the same layers at a time, so a trial mount shows it. */
 function isMounted(place: WorkspacePlace): boolean {
   const target = mkdtempSync(join(place.folder, 'trial-'));
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitPart } from './git-inside.ts';
 
-describe('what stands inside .git', () => {
+describe('paths inside .git', () => {
   const parts = {
     outside: ['file', '.gitignore', 'a.git/config', 'x/.github/hooks', 'git/hooks/x'],
     git: ['.git', 'a/b/.git', '.GIT', '.git/x/.git'],

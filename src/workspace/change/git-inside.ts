@@ -1,10 +1,10 @@
-/** What stands inside folders named `.git`, in any case of letters: some filesystems do not tell them apart. */
+/** Kinds of paths inside folders named `.git`, in upper or lower case, since some filesystems ignore it. */
 import type { BytePath } from '../../model/byte-path.ts';
 
 const anyGit = /(?:^|\/)\.git(?:\/|$)/i;
 const atGit = /(?:^|\/)\.git$/i;
 const own = String.raw`(?:hooks(?:/.*)?|config|config\.worktree|info/attributes)`;
-/** What makes git run something, in the repository, in those of its submodules and in its worktrees. */
+/** What can make git run something: in the repository, in its submodules and in its worktrees. */
 const runs = new RegExp(
   String.raw`(?:^|/)\.git/(?:${own}|modules/(?:.*/)?${own}|worktrees/[^/]+/config\.worktree)$`,
   'is',
@@ -14,7 +14,7 @@ export type GitPart =
   | 'outside'
   /** Can make git run something. */
   | 'runs'
-  /** A `.git` itself: one that is no folder sends git elsewhere. */
+  /** A `.git` itself: if it is not a folder, it points git to another one. */
   | 'git'
   | 'inside';
 

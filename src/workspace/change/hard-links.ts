@@ -1,6 +1,6 @@
 /**
- * Which paths of a working copy are one file. That counts as a change where it is new: paths that were one file before and
- * are not any more are told by what is in them.
+ * Which paths of a working copy are one file. A new link counts as a change; paths that are no longer one file are
+ * listed only if their content differs.
  */
 
 import type { BytePath } from '../../model/byte-path.ts';
@@ -15,7 +15,7 @@ interface Name {
   readonly after: Entry;
   readonly content: Content;
   readonly record: BaseRecord | undefined;
-  /** Which file of the base stands there; null: none. */
+  /** The identity of the base's file at this path; null: none. */
   readonly before: string | null;
   readonly listed: boolean;
 }
@@ -32,7 +32,7 @@ export class HardLinks {
   add({ walked, after, ...found }: Found): void {
     const stat = walked.after;
     if (stat === null || after?.type !== 'file') return;
-    // Names that show through are not counted by the kernel.
+    // The link count of the kernel does not include names that show through.
     if (stat.nlink < 2n && walked.afterName === undefined) return;
     const file = `${stat.dev}:${stat.ino}`;
     const names = this.#files.get(file) ?? [];
@@ -40,7 +40,7 @@ export class HardLinks {
     this.#files.set(file, names);
   }
 
-  /** With what was listed and is a link, and what is nothing but a link. */
+  /** Adds `hardLink` to listed changes, and changes for paths that differ by the link alone. */
   complete(
     changes: readonly Change[],
     changeOf: (path: BytePath, base: Base, after: Entry, content: Content) => Change,
@@ -63,7 +63,7 @@ export class HardLinks {
   }
 }
 
-/** What is as it was comes first: the project may have that already. */
+/** An unchanged name comes first: the project may have that file already. */
 function firstName(one: Name, other: Name): number {
   if (one.listed !== other.listed) return one.listed ? 1 : -1;
   return one.path < other.path ? -1 : 1;

@@ -1,8 +1,8 @@
 /**
- * What the kernel keeps beside the upper layer while it is mounted, in `work/index`: of each file of the base that has
- * several names and was changed by one of them, a link to the changed file, called as the filesystem calls the original.
- * Every name of the original that shows through has the changed file's content. That is so only as long as the base has
- * the original; `foldIndex` makes them names in the upper layer, once nothing is mounted.
+ * The index that the kernel keeps in `work/index` while an overlay is mounted: for each file of the base that has several names
+ * and was changed by one of them, a link to the changed file, named by the file handle of the original. Every name of the
+ * original that shows through has the content of the changed file, as long as the base has the original; `foldIndex` makes
+ * them names in the upper layer when nothing is mounted.
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,18 +18,18 @@ export function indexFolder({ folder }: WorkspacePlace): string {
   return join(folder, 'work', 'index');
 }
 
-/** Cheap: false for nearly all. */
+/** Cheap, and false for nearly all workspaces. */
 export function hasIndex(place: WorkspacePlace): boolean {
   return entriesOf(place).length > 0;
 }
 
-/** Names of what is being removed begin with #. */
+/** The kernel names entries that it is removing with a leading #. */
 function entriesOf(place: WorkspacePlace): BytePath[] {
   if (place.kind !== 'overlay' || !existsSync(indexFolder(place))) return [];
   return within(Anchor.reach(indexFolder(place)), (index) => index.list().filter((name) => /^[0-9a-f]+$/.test(name)));
 }
 
-/** Visits what shows through and is changed, with the changed file as `after`, under its name in the index. */
+/** Visits paths that show through and are changed. `after` is the changed file, `afterName` its name in the index. */
 export function walkIndex(place: WorkspacePlace, visit: (walked: WalkedPath) => void): void {
   const entries = entriesOf(place);
   if (entries.length === 0) return;
@@ -45,7 +45,7 @@ export function walkIndex(place: WorkspacePlace, visit: (walked: WalkedPath) => 
   );
 }
 
-/** By the number of the original, as far as the base still has it. */
+/** By the inode number of the original, if the base still has it. */
 function originalsOf({ base }: WorkspacePlace, entries: readonly BytePath[]): Map<string, BytePath> {
   const fd = openSync(base, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -77,7 +77,7 @@ function isCalled(path: Buffer, name: BytePath): boolean {
 function walkShown(place: WorkspacePlace, visit: (walked: WalkedPath) => void): void {
   walk<boolean>(join(place.folder, 'upper'), place.base, (upper) => !isOpaqueMark(place, upper.fd), {
     isWhiteout,
-    // Whatever is below is to be seen.
+    // Lists everything that the base has.
     isOpaque: () => true,
     inside: (walked, shown) => shown && showsThrough(place, walked),
     visit: (walked, shown) => {
@@ -93,7 +93,7 @@ function showsThrough(place: WorkspacePlace, { after, whiteout, afterIn, name }:
   return after.isDirectory() && !isOpaqueMark(place, afterIn!.at(toBytes(name)));
 }
 
-/** What the kernel began and has no more use for, once every name is in the upper layer. */
+/** When every name is in the upper layer, the kernel does not need it. */
 export function removeIndex(place: WorkspacePlace): void {
   rmSync(indexFolder(place), { recursive: true, force: true });
 }

@@ -7,10 +7,13 @@ export function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }
 
-/** Of an open folder, or one by its path. */
+/** By an open folder or by a path. */
 export function isOpaqueMark({ marks }: WorkspacePlace, folder: number | Buffer): boolean {
   return readMark(folder, `${marks}.overlay.opaque`)?.toString() === 'y';
 }
 
-/** Of what a copy was made from: version, magic number, length, flags, type, 16 bytes of the filesystem's id; then the handle. */
+/**
+ * The header of an origin mark: version, magic number, length, flags, type, 16 bytes of filesystem id; then the
+ * handle.
+ */
 export const originHead = { type: 4, bytes: 21 } as const;

@@ -1,7 +1,7 @@
 /**
- * Reads what an overlay keeps apart: `upper` holds what an agent has of its own, character devices 0/0 where it deleted
- * something, and marks on folders that hide everything the base has there. Only the marks that the kernel itself wrote
- * count; an agent can write those of the other name.
+ * Walks the upper layer of an overlay: entries that the agent wrote, character devices 0/0 where it deleted something, and
+ * marks on folders that hide everything the base has there. Only marks that the kernel wrote count; an agent can write
+ * marks with the other prefix.
  */
 
 import { lstatSync } from 'node:fs';
@@ -16,22 +16,22 @@ import type { WorkspacePlace } from '../workspace.ts';
 import type { BaseLog } from './change.ts';
 import { isOpaqueMark, isWhiteout, originHead } from './layer-marks.ts';
 
-/** What is known of a folder of a live base. */
+/** What is known about a folder of a live base. */
 export interface BaseFolder {
   /** The path leads to the same folder as when the agent changed something in it. */
   readonly steady: boolean;
-  /** Of the innermost folder that the base has: nothing came or went in it since. */
+  /** Of the innermost folder that the base has: no entry was added or removed since. */
   readonly ctimeNs: bigint;
   /** The agent changed nothing in it before then. */
   readonly enteredNs: bigint;
-  /** A look has seen that the base's folder is hidden: what has no record came since, and the agent never saw it. */
+  /** A look has seen that the base's folder is hidden: a path without a record was added later, unseen by the agent. */
   readonly hidden: boolean;
 }
 
-/** Clocks of files are behind by up to one tick. */
+/** Timestamps of files are behind the clock by up to one tick. */
 export const tickNs = 10_000_000n;
 
-/** False: something moved while it was walked, and may have been left out. */
+/** False: something was moved during the walk and may have been missed. */
 export function walkOverlay(place: WorkspacePlace, log: BaseLog, visit: WalkRules<BaseFolder>['visit']): boolean {
   const { ctimeNs } = lstatSync(place.base, { bigint: true });
   const baseFolder = () => ({ steady: true, ctimeNs, enteredNs: 0n, hidden: false });
@@ -56,7 +56,7 @@ export function isOpaque(place: WorkspacePlace, folder: Anchor): boolean {
   return isOpaqueMark(place, folder.fd);
 }
 
-/** Only a file as large as the base's may be one whose content is still the base's. */
+/** A metacopy has the size of the base's file, so other files need no check. */
 function refuseForeign({ marks }: WorkspacePlace, { after, afterIn, before, name }: WalkedPath): void {
   if (!after?.isFile() || !before?.isFile() || afterIn === null || after.size !== before.size) return;
   if (readMark(afterIn.at(toBytes(name)), `${marks}.overlay.metacopy`) !== null) throw foreign('metacopy');
@@ -66,11 +66,13 @@ function foreign(mark: string): Fault {
   return new Fault('corrupt', `the working copy has an overlay mark (${mark}) that our mounts never make`);
 }
 
-/** What times can prove. */
+/** What timestamps can prove. */
 export interface Clock {
-  /** Everything changed before then has a record. At first that is when there was no place yet for changes. */
+  /**
+   * Everything that was changed before this time has a record. Before the first look: when the upper layer was made.
+   */
   readonly lookedNs: bigint;
-  /** The agent's files were made when the agent changed them, and not copied since from a snapshot. */
+  /** The agent's files were created when the agent changed them, not copied later from a snapshot. */
   readonly original: boolean;
 }
 
@@ -102,9 +104,9 @@ function baseFolderInside(
 }
 
 /**
- * Whether what the base has at this path now is what it had when the agent first changed the path. The time at which an
- * agent's file was made proves that only for one that the kernel copied from this very inode: any other may have
- * replaced an earlier one of the agent's own. A folder is copied when the first thing in it is changed.
+ * Whether what the base has at this path now is what it had when the agent first changed the path. The creation time of the
+ * agent's file proves that only if the kernel copied it from this very inode: any other may have replaced an earlier file
+ * of the agent. The kernel copies a folder when the first entry in it is changed.
  */
 export function isProven(
   place: WorkspacePlace,
@@ -120,17 +122,17 @@ export function isProven(
   return original && after !== null && before.ctimeNs < after.birthtimeNs && isCopyOf(place, walked);
 }
 
-/** The same of a file that the kernel copied from this very inode, whatever its name. */
+/** The same for a file that the kernel copied from this very inode, by any of its names. */
 export function isProvenInIndex({ lookedNs, original }: Clock, { after, before }: WalkedPath): boolean {
   return before!.ctimeNs < lookedNs || (original && before!.ctimeNs < after!.birthtimeNs);
 }
 
-/** The kernel copied it from the base, be it from this path or from one it was renamed from. */
+/** The kernel copied it from the base: from this path or from an earlier name. */
 function isCopy({ marks }: WorkspacePlace, { afterIn, name }: WalkedPath): boolean {
   return afterIn !== null && readMark(afterIn.at(toBytes(name)), `${marks}.overlay.origin`) !== null;
 }
 
-/** The agent's own entry hides what the base has, or may get, below this path. */
+/** The agent's entry hides what the base has now, or later, below this path. */
 export function hidesBase(place: WorkspacePlace, { after, whiteout, afterIn, name }: WalkedPath): boolean {
   if (whiteout !== null || after === null) return whiteout !== null;
   return !after.isDirectory() || isOpaqueMark(place, afterIn!.at(toBytes(name)));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pathLimit } from './path-limit.ts';
 
-describe('the limit on paths', () => {
+describe('the limit on listed paths', () => {
   it('allows a million, and not one more', () => {
     const limit = pathLimit();
     for (let count = 0; count < 1_000_000; count += 1) limit('path');

@@ -1,11 +1,11 @@
-/** An agent decides how many paths differ and how long they are, but not how much memory they may take. */
+/** The agent controls the number and the length of changed paths, so the memory for them has a limit. */
 import type { BytePath } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 
 const maxPaths = 1_000_000;
 const maxBytes = 256 * 1024 * 1024;
 
-/** To be told of each path that is kept. */
+/** The caller passes each path that it keeps. */
 export function pathLimit(): (path: BytePath) => void {
   let [paths, bytes] = [0, 0];
   return (path) => {

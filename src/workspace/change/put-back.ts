@@ -21,12 +21,12 @@ import { Fault } from '../../model/fault.ts';
 import { copyPart, openRegular, using } from '../tree/content.ts';
 import { entryAt } from '../tree/tree.ts';
 
-/** Entries are made here whole before they are moved to their place, and moved here before they are removed. */
+/** Entries are made here before they are moved to their place, and moved here before they are removed. */
 export class Aside {
   readonly #path: string;
   readonly #folder: Anchor;
   #count = 0;
-  /** Of files that have other names in the base: one in here. */
+  /** For each file with several names in the base, one name in this folder. */
   readonly #names = new Map<string, string>();
 
   constructor(path: string) {
@@ -35,12 +35,12 @@ export class Aside {
     this.#folder = Anchor.reach(path);
   }
 
-  /** A folder that is moved takes along whatever is in it. */
+  /** A folder is moved with everything in it. */
   take(folder: Anchor, name: BytePath): void {
     renameSync(folder.at(toBytes(name)), this.#fresh());
   }
 
-  /** Sockets, FIFOs and devices are not made again. False: it is one, or changed meanwhile. */
+  /** False: it is a socket, FIFO or device, which are not made, or it changed meanwhile. */
   put(from: Anchor, name: BytePath, stat: Stat, to: Anchor, prepare?: (path: string) => void): boolean {
     const path = this.#fresh();
     if (!this.#isLinked(stat, path) && !this.#make(from, name, stat, path)) return false;
@@ -50,7 +50,7 @@ export class Aside {
     return true;
   }
 
-  /** What is one file in the base is one again, as far as all its names are put back together. */
+  /** Names of one file in the base become one file again if they are put back by the same discard. */
   #isLinked({ dev, ino }: Stat, path: string): boolean {
     const other = this.#names.get(`${dev}:${ino}`);
     if (other !== undefined) linkSync(other, path);
@@ -64,7 +64,7 @@ export class Aside {
     this.#names.set(key, name);
   }
 
-  /** What is left over by a crash goes the next time. */
+  /** What a crash leaves behind is removed by the next discard. */
   dispose(): void {
     this.#folder.close();
     const { status, stderr } = spawnSync('rm', ['-rf', '--one-file-system', '--', this.#path]);
@@ -105,7 +105,7 @@ function own(path: string, { uid, gid }: Stat): void {
   try {
     lchownSync(path, Number(uid), Number(gid));
   } catch (error) {
-    // An owner that a user namespace has no id for stays ours, ignoring.
+    // An owner without an id in this user namespace cannot be set, ignoring.
     if (!isErrno(error, 'EINVAL') && !isErrno(error, 'EPERM')) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where the branches of an agent's repository stand, read without git: nothing that an agent can write there may run out
- * here. Only what the working copy has of its own is read; the rest is the project's.
+ * The tips of the branches of an agent's repository, read without git, since nothing that an agent can write there may run on
+ * the host. Only files that the working copy has itself are read; the rest is the project's.
  */
 import { type Anchor, within } from '../../lib/anchor.ts';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -13,7 +13,7 @@ import { openProjectGit } from './project-git.ts';
 
 export interface AgentTips {
   readonly oids: readonly string[];
-  /** False: there is more that cannot be read. */
+  /** False: there are tips that cannot be read. */
   readonly whole: boolean;
 }
 
@@ -36,7 +36,7 @@ class TipReader {
     this.#file(git, 'HEAD', (text) => [text.trim()]);
     this.#file(git, 'packed-refs', (text) => text.split('\n').flatMap((line) => packedBranch.exec(line)?.[1] ?? []));
     this.#inside(git, 'refs', (refs) => this.#inside(refs, 'heads', (heads) => this.#branches(heads, 0)));
-    // Of another format, which is not for us to read.
+    // Another format, which only git reads.
     this.#inside(git, 'reftable', () => this.#giveUp());
     return { oids: [...this.#oids], whole: this.#whole };
   }
@@ -71,7 +71,7 @@ class TipReader {
   }
 }
 
-/** Whether the project's repository lacks some of it. Where there is none, nothing could ever be fetched. */
+/** Whether the project's repository lacks one of these commits. Without a repository nothing can be fetched. */
 export async function lacksTips(project: string, { oids, whole }: AgentTips): Promise<boolean> {
   if (oids.length === 0 && whole) return false;
   const git = await openProjectGit(project);

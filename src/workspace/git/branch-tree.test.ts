@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { portions } from './branch-tree.ts';
 
-it('objects are read in portions that fit, and what is larger alone', () => {
+it('objects are read in portions below the limit, and a larger one alone', () => {
   const sizes = new Map([
     ['a', 300],
     ['b', 300],

@@ -13,14 +13,14 @@ import type { BranchChange } from './write-blobs.ts';
 export interface Branch {
   readonly git: ProjectGit;
   readonly name: string;
-  /** Where it is; null: it does not exist yet. */
+  /** Its commit; null: it does not exist yet. */
   readonly tip: string | null;
   /** What the next commit is made on: the tip, or HEAD for a new branch; null: nothing, there is no commit yet. */
   readonly start: string | null;
 }
 
 interface TreeEntry {
-  /** As git writes it: 100644, 100755, 120000, or 160000 for a submodule. */
+  /** In the form of git: 100644, 100755, 120000, or 160000 for a submodule. */
   readonly mode: string;
   readonly oid: string;
 }
@@ -30,7 +30,7 @@ export type BranchTree = ReadonlyMap<BytePath, TreeEntry>;
 
 export interface BranchEntry {
   readonly entry: Entry;
-  /** Of a file; null when it is larger than asked for: `copyBlob` brings it. */
+  /** Of a file; null: it is larger than the limit, and `copyBlob` fetches it. */
   readonly content: Buffer | null;
   readonly oid: string;
 }
@@ -49,10 +49,10 @@ export async function listTree(git: ProjectGit, commit: string | null): Promise<
   );
 }
 
-/** So much is in memory at once, or one object where that is more. */
+/** The most that is in memory at once, or one object if that is larger. */
 const portionBytes = 64 * 1024 ** 2;
 
-/** What stands there on the branch, path by path; where nothing does there is no entry. A submodule counts as a folder. */
+/** What the branch has at these paths; an absent path has no entry. A submodule counts as a folder. */
 export async function* branchEntries(
   { git, start }: Branch,
   paths: readonly BytePath[],
@@ -75,7 +75,7 @@ export async function* branchEntries(
 
 const folder: Entry = { type: 'folder', mode: 0o755, sizeBytes: 0, target: null };
 
-/** The bytes of a file, however many, into a new one. */
+/** Copies a file of any size into a new one. */
 export async function copyBlob(git: ProjectGit, oid: string, file: Buffer): Promise<void> {
   const args = ['cat-file', 'blob', oid];
   const child = startGit(git, args);
@@ -128,7 +128,7 @@ async function* readPortion(git: ProjectGit, oids: readonly string[]): AsyncGene
 /** What git writes before and after an object. */
 const frameBytes = 128;
 
-/** In the same order; only what is larger by itself makes a portion larger than that. */
+/** In the same order; a portion exceeds the limit only if it is one object. */
 export function portions(sizes: ReadonlyMap<string, number>, atOnceBytes: number): string[][] {
   const all: string[][] = [];
   let roomBytes = 0;
@@ -157,7 +157,7 @@ function header(line: string): [oid: string, sizeBytes: number] {
   return [found[1]!, Number(found[2])];
 }
 
-/** A path of the tree that the changes would take away without naming it, or that belongs to a submodule; null: none. */
+/** A path of the tree that the changes would remove without naming it, or that belongs to a submodule; null: none. */
 export function displacedBy(tree: BranchTree, changes: readonly BranchChange[]): BytePath | null {
   const named = new Set(changes.map(({ path }) => path));
   const staying = new Map([...tree].filter(([path]) => !named.has(path)));

@@ -1,6 +1,6 @@
 /**
  * Commits onto a branch of the project's repository. The owner's checkout and index stay as they are: the tree is made
- * in an index of our own, and the branch moves only if it still is where it was when it was opened.
+ * in a private index, and the branch is updated only if it still has the commit that it had when it was opened.
  */
 import { join } from 'node:path';
 import { toBytes } from '../../model/byte-path.ts';
@@ -20,7 +20,7 @@ export interface BranchCommit {
   readonly changes: readonly BranchChange[];
 }
 
-/** Refuses a name git does not take, and a branch that is checked out anywhere. */
+/** Refuses a name that git refuses, and a branch that is checked out anywhere. */
 export async function openBranch(project: string, name: string): Promise<Branch> {
   const git = await openProjectGit(project);
   if (git === null) throw new Fault('unsupported', `${project} has no git repository of its own`);
@@ -50,7 +50,7 @@ function toLatin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** The commit the branch is at then: a new one, or the one it was at when there is nothing to change. */
+/** Returns the new commit of the branch, or its present one if there is nothing to change. */
 export async function commitToBranch({ branch, message, author, changes }: BranchCommit): Promise<string> {
   const text = message.trim();
   if (text === '' || text.includes('\0')) throw new Fault('invalid', 'a commit needs a message, which is text');
@@ -83,12 +83,12 @@ async function writeTree({ git, start }: Branch, changes: readonly BranchChange[
   const lines = changes.map(
     ({ path }, at) => `${modes[at] ?? '0'} ${oids[at] || '0'.repeat(git.oidLength)}\t${path}\0`,
   );
-  // What goes makes room for what comes: a file for a folder, a folder for a file.
+  // Removals first: a file may replace a folder, and a folder a file.
   const [goes, comes] = [lines.filter((_, at) => modes[at] === null), lines.filter((_, at) => modes[at] !== null)];
   await gitOutput(git, ['read-tree', start ?? '--empty'], { env });
   const args = ['update-index', '-z', '--index-info'];
   const { exitCode, stderr } = await runGit(git, args, { env, input: toBytes([...goes, ...comes].join('')) });
-  // A path it does not take is left out with a word, and no failure.
+  // Git leaves out a path that it refuses with a message and without an error.
   if (exitCode !== 0 || stderr !== '') throw gitFault(args, stderr, 'invalid');
   return (await gitOutput(git, ['write-tree'], { env })).toString().trim();
 }
@@ -119,7 +119,7 @@ async function commitTree(
   return (await gitOutput(branch.git, args, { env, input, code: 'invalid' })).toString().trim();
 }
 
-/** Only from where it was: an empty old value says that it did not exist. */
+/** Only if it still has the old commit: an empty old value means that the branch did not exist. */
 async function move({ git, name, tip }: Branch, commit: string): Promise<void> {
   await refuseCheckedOut(git, name);
   const args = ['update-ref', '--create-reflog', '-m', 'carrel apply', `refs/heads/${name}`, commit, tip ?? ''];

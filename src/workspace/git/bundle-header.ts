@@ -1,4 +1,4 @@
-/** The beginning of a git bundle, read strictly: an agent wrote it. */
+/** The header of a git bundle, parsed strictly: an agent wrote it. */
 import { Fault } from '../../model/fault.ts';
 import { blank, hasInvisible } from '../../model/invisible.ts';
 import { printable } from '../../model/name.ts';
@@ -33,7 +33,7 @@ export function parseBundleHeader(start: Buffer, oidLength: 40 | 64): BundleHead
   return { refs, lengthBytes: end + 2 };
 }
 
-/** The format is the only thing that may be said; a filter would make it incomplete. */
+/** The object format is the only capability that is allowed; a filter would make the bundle incomplete. */
 function withoutFormat(lines: readonly string[], oidLength: number): string[] {
   const format = `@object-format=${oidLength === 40 ? 'sha1' : 'sha256'}`;
   return lines.filter((line) => line !== format);
@@ -58,14 +58,14 @@ function isOid(text: string): boolean {
   return /^[0-9a-f]{40,64}$/.test(text);
 }
 
-/** As git has it, and a little less: no part begins with a dash, nothing in it is invisible, and all of it is text. */
+/** The rules of git, and stricter: no part begins with a dash, no character is invisible, and all of it is text. */
 export function isBranchName(name: string): boolean {
   if (name.length > maxNameBytes || /[\u0000-\u0020\u007f~^:?*[\\\ufffd]|\.\.|@\{/.test(name)) return false;
   if (hasInvisible(name) || name.search(blank) >= 0) return false;
   return name !== '@' && name.split('/').every((part) => /^[^.-]/.test(part) && !/(?:\.lock|\.)$/.test(part));
 }
 
-/** No branch twice, and none that another would have to be a folder for. */
+/** No branch occurs twice, and none is a folder of another. */
 function refuseClashes(refs: readonly BundleRef[]): void {
   const names = new Set(refs.map(({ branch }) => branch));
   if (names.size < refs.length) throw refused('it has a branch twice');

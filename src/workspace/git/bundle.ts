@@ -1,7 +1,7 @@
 /**
- * Brings the commits of an agent into the project's repository, as refs of its own: `refs/carrel/NAME/heads/BRANCH`.
- * They come as a bundle that git wrote inside the sandbox, so every byte of it is the agent's. It is unpacked and checked
- * apart first; what is refused leaves nothing in the repository.
+ * Brings the commits of an agent into the project's repository, under refs of their own: `refs/carrel/NAME/heads/BRANCH`.
+ * They come as a bundle that git wrote inside the sandbox, so an agent controls every byte of it. It is unpacked and checked
+ * in a separate folder first; a bundle that is refused leaves nothing in the repository.
  */
 import { closeSync } from 'node:fs';
 import { openRegular, readUpTo } from '../../lib/bounded-read.ts';
@@ -16,29 +16,29 @@ import { commitOf, openProjectGit, type ProjectGit, withOwnerFolder } from './pr
 export interface TakenRef {
   readonly ref: string;
   readonly commit: string;
-  /** Of the commit: the agent's words. */
+  /** Of the commit, written by the agent. */
   readonly subject: string;
-  /** Commits that none of the project's own refs has. */
+  /** The number of commits that no ref of the project has. */
   readonly ahead: number;
 }
 
 const maxTips = 1000;
 const maxListed = 50_000;
-/** Columns of a subject that are told. */
+/** Columns of a subject that are shown. */
 const maxSubject = 500;
 
-/** Run in the workspace, inside; writes a bundle of all that is not in the tips to stdout. */
+/** Runs in the workspace inside a sandbox; writes a bundle of everything that the tips lack to stdout. */
 export function bundleCommand(tips: readonly string[]): string[] {
   const git = ['git', '-c', 'safe.directory=*', 'bundle', 'create', '--quiet', '-'];
   return [...git, '--ignore-missing', '--branches', 'HEAD', '--not', ...tips];
 }
 
-/** By what git says on stderr. */
+/** By the stderr of git. */
 export function isEmptyBundle(said: string): boolean {
   return /Refusing to create empty bundle/i.test(said);
 }
 
-/** What the project has, the newest first; a tip too few makes a bundle larger, nothing else. Null: no repository. */
+/** The tips of the project, the newest first; a missing tip only makes a bundle larger. Null: no repository. */
 export async function projectTips(project: string): Promise<string[] | null> {
   const git = await openProjectGit(project);
   if (git === null) return null;
@@ -48,18 +48,21 @@ export async function projectTips(project: string): Promise<string[] | null> {
   return [...new Set([head ?? '', ...refs])].filter(Boolean);
 }
 
-/** What a bundle and what is in it may cost on the host: no more than its sandbox may have itself. */
+/** What a bundle and its content may cost on the host: no more than the limits of its sandbox. */
 export interface BundleBounds {
-  /** Of the bundle. The pack that is made of it, with the objects of the project that it builds on, may have twice as much. */
+  /**
+   * Of the bundle. The pack that is made from it, with objects of the project that it builds on, may have twice as
+   * much.
+   */
   readonly diskBytes: number;
   /** Of one object. */
   readonly memoryBytes: number;
-  /** Of unpacking a small one; more for each MiB. */
+  /** For unpacking a small bundle; more for each MiB. */
   readonly cpuSeconds: number;
 }
 
 const most: BundleBounds = { diskBytes: 2 * 1024 ** 3, memoryBytes: 1024 ** 3, cpuSeconds: 20 };
-/** Git itself wants some. */
+/** What git itself needs. */
 const leastMemoryBytes = 64 * 1024 ** 2;
 
 export function bundleBounds({ diskBytes, memoryBytes }: Pick<Limits, 'diskBytes' | 'memoryBytes'>): BundleBounds {
@@ -74,7 +77,7 @@ interface BundleInput {
   readonly project: string;
   /** Of the sandbox. */
   readonly name: string;
-  /** A file of ours. */
+  /** A private file. */
   readonly bundle: string;
   readonly bounds?: BundleBounds;
 }
@@ -101,7 +104,7 @@ export async function takeBundle({ project, name, bundle, bounds = most }: Bundl
   return taken;
 }
 
-/** What was taken of a branch before; null: nothing was. */
+/** The commit that was taken from a branch before; null: none. */
 export async function takenRef(project: string, name: string, branch: string): Promise<TakenRef | null> {
   const git = await openProjectGit(project);
   if (git === null) return null;
@@ -110,7 +113,7 @@ export async function takenRef(project: string, name: string, branch: string): P
   return oid === null ? null : describe(git, { ref, oid }, {});
 }
 
-/** The newest commits of all refs of a project, of agents' too. */
+/** The newest commits of all refs of a project, including those of agents. */
 export async function commitsOf(project: string): Promise<ReadonlySet<string>> {
   const git = await openProjectGit(project);
   if (git === null) return new Set();
@@ -133,7 +136,7 @@ interface Target {
   readonly oid: string;
 }
 
-/** HEAD counts only when it is on no branch. */
+/** HEAD counts only if it is detached. */
 function targets({ refs }: BundleHeader, folder: string): Target[] {
   const onBranch = new Set(refs.filter(({ branch }) => branch !== null).map(({ oid }) => oid));
   return refs
@@ -141,7 +144,7 @@ function targets({ refs }: BundleHeader, folder: string): Target[] {
     .map(({ branch, oid }) => ({ ref: branch === null ? `${folder}/HEAD` : `${folder}/heads/${branch}`, oid }));
 }
 
-/** Unpacks into a folder apart that has the project's objects behind it, and looks at everything there. */
+/** Unpacks into a separate folder, with the project's objects as alternates, and checks everything there. */
 async function examine(taking: Taking, wanted: readonly Target[], folder: string): Promise<TakenRef[]> {
   const { git, bounds } = taking;
   const objects = (await gitOutput(git, ['rev-parse', '--git-path', 'objects'])).toString().replace(/\n$/, '');
@@ -161,20 +164,20 @@ async function examine(taking: Taking, wanted: readonly Target[], folder: string
 type Env = NonNullable<GitRunOptions['env']>;
 
 const packFactor = 2;
-/** Dead by SIGXFSZ, by SIGXCPU, or killed for want of either. */
+/** Ended by SIGXFSZ or SIGXCPU, or killed. */
 const overLimit: readonly number[] = [128 + 25, 128 + 24, 128 + 9];
 
-/** A fifth of what git usually manages. */
+/** A fifth of the usual speed of git. */
 const bytesPerSecond = 4 * 1024 ** 2;
 
-/** Checks every object as it goes. Git's own fetch does not, for bundles. */
+/** Checks every object while it unpacks, which `git fetch` does not do for bundles. */
 async function unpack({ git, bundle, header, bounds }: Taking, env: Env): Promise<void> {
   const { lengthBytes } = header;
   const { fd, stat } = openRegular(bundle)!;
   try {
-    // Moves the place from which git reads on.
+    // Moves the file offset to where git starts to read.
     readUpTo(fd, lengthBytes);
-    // One thread: each has objects in memory.
+    // One thread, since each holds objects in memory.
     const args = ['-c', 'core.bigFileThreshold=16m', 'index-pack', '--stdin', '--fix-thin', '--strict', '--threads=1'];
     const { exitCode, stderr } = await runGit(git, args, {
       input: fd,
@@ -199,7 +202,7 @@ async function refuseUnlessCommits(git: ProjectGit, wanted: readonly Target[], e
     throw refused('one of its branches is no commit');
 }
 
-/** Everything that a commit leads to has to be there, up to what the project's own refs have. */
+/** Everything that a commit refers to must be present, up to what the project's refs have. */
 async function refuseIncomplete(git: ProjectGit, wanted: readonly Target[], env: Env): Promise<void> {
   const input = wanted.map(({ oid }) => `${oid}\n`).join('');
   const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all'];
@@ -215,7 +218,7 @@ async function describe(git: ProjectGit, { ref, oid }: Target, env: Env): Promis
   return { ref, commit: oid, subject, ahead };
 }
 
-/** Refs that came earlier and are in the way go: a branch that is a folder by now, a HEAD that is on a branch again. */
+/** Removes earlier refs that are in the way: a branch that is a folder by now, a HEAD that is on a branch again. */
 async function makeRoom(git: ProjectGit, folder: string, wanted: readonly Target[]): Promise<void> {
   const listed = (await gitOutput(git, ['for-each-ref', '--format=%(refname)', folder])).toString();
   const coming = wanted.map(({ ref }) => ref);
@@ -230,7 +233,7 @@ function isInTheWay(ref: string, coming: readonly string[], folder: string): boo
   return ref === `${folder}/HEAD` || coming.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(`${one}/`));
 }
 
-/** What git said last, and what it said about it. */
+/** The last error of git, with its explanation. */
 function complaint(text: string): string {
   return text.trim().split('\n').slice(-2).join('; ').slice(0, 300);
 }

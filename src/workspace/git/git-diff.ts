@@ -1,4 +1,4 @@
-/** What git says about the two trees of a store: which paths differ, how, and the patch of each. */
+/** The output of git for the two trees of a store: which paths differ, how, and the patch of each. */
 import { type BytePath, fromBytes } from '../../model/byte-path.ts';
 import { Fault } from '../../model/fault.ts';
 import { gitFault, startGit } from './git.ts';
@@ -47,7 +47,7 @@ async function* output(store: GitStore, args: readonly string[]): AsyncGenerator
   try {
     for await (const chunk of child.stdout) yield chunk;
   } finally {
-    // Whoever stops reading early is not waiting for the rest.
+    // If the reader stops early, git is not needed any more.
     child.kill();
   }
   const { exitCode, stderr, fault } = await child.ended;
@@ -55,7 +55,7 @@ async function* output(store: GitStore, args: readonly string[]): AsyncGenerator
   if (exitCode !== 0) throw gitFault(args, stderr);
 }
 
-/** Reads records that end with NUL, up to the empty one that stands before the patch. */
+/** Reads records that end with NUL, up to the empty one before the patch. */
 class Head {
   readonly entries: DiffEntry[] = [];
   readonly counts: LineCount[] = [];
@@ -67,7 +67,7 @@ class Head {
     this.#mark = mark;
   }
 
-  /** What follows the head, once it is complete. */
+  /** What follows the complete head. */
   take(chunk: Buffer): Buffer | null {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     let start = 0;
@@ -115,12 +115,12 @@ function countIn(text: string): number | null {
 
 const sectionStart = Buffer.from('\ndiff --git ');
 
-/** Lines of content begin with a sign or a space, so nothing but git's own header begins like one. */
+/** Lines of content begin with a sign or a space, so only a header of git begins like this. */
 async function* sections(chunks: AsyncIterable<Buffer>, mark: string): AsyncGenerator<Buffer[]> {
   let pending: Buffer[] = [];
   let tail: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    // A start may lie across the seam.
+    // A header may begin in one chunk and end in the next.
     const seam = Buffer.concat([tail, chunk]);
     pending.push(chunk);
     tail = seam.subarray(-sectionStart.length);

@@ -1,8 +1,8 @@
 /**
  * Changes as two trees of a private git repository, so that git can compare them: `before` and `after`, each with the
- * changed files and links only. Lives in a folder of the caller's, who removes it.
+ * changed files and links only. It is in a folder of the caller, who removes it.
  *
- * What is large stays out, unless `whole` is asked for: a stand-in takes its place, made of its hash, so that git still
+ * Large content stays out, unless `whole` is set: a stand-in made from its hash takes its place, so that git still
  * sees what is equal and what moved. Folders, FIFOs, sockets and devices have no place in a git tree.
  */
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ import { type Data, type Fact, hasCrLf, hashed, type Loaded, load, pieces, sizeO
 
 export interface StoreInput {
   readonly changes: readonly Change[];
-  /** Empty and ours alone; gets a repository. */
+  /** An empty, private folder, where a repository is made. */
   readonly folder: string;
   /** Keep large files too. */
   readonly whole?: boolean;
@@ -30,11 +30,11 @@ export interface Facts {
 export interface GitStore {
   readonly git: Git;
   readonly changes: readonly Change[];
-  /** Of files that are not shown, by path. */
+  /** For files that are not shown, by path. */
   readonly facts: ReadonlyMap<BytePath, Facts>;
-  /** Paths that could not be stored: the tree moved while it was read, or, for a whole store, bytes are missing. */
+  /** Paths that could not be stored: the tree changed while it was read, or, for a whole store, bytes are missing. */
   readonly missing: ReadonlySet<BytePath>;
-  /** Follows every `.git` in stored paths; nobody who wrote the content could have known it. */
+  /** A random suffix of every `.git` in stored paths; the author of the content cannot have known it. */
   readonly mark: string;
   /** Some line may end with CR LF. */
   readonly hasCrLf: boolean;
@@ -80,10 +80,10 @@ export async function openStore(input: StoreInput): Promise<GitStore> {
   return { git, changes: input.changes, facts, missing, mark, hasCrLf: draft.hasCrLf };
 }
 
-/** Each object costs git 256 KiB for a moment; a C library that hands them back each time takes five times as long. */
+/** Git allocates 256 KiB per object; a C library that returns them to the kernel each time takes five times as long. */
 const keepMemory = { MALLOC_TRIM_THRESHOLD_: `${256 * 1024 ** 2}`, MALLOC_TOP_PAD_: `${16 * 1024 ** 2}` };
 
-/** By hand: without templates, and without asking git which of its defaults hold today. */
+/** Without `git init`: no templates, and no defaults of the installed git. */
 function makeRepository(folder: string): Git {
   const path = join(folder, 'store.git');
   mkdirSync(join(path, 'objects'), { recursive: true, mode: 0o700 });
@@ -144,7 +144,7 @@ function holdable(entry: Entry | null): Entry | null {
   return entry?.type === 'file' || entry?.type === 'link' ? entry : null;
 }
 
-/** So it is only in a tree that moved under the reader. */
+/** Only possible if the tree changed while it was read. */
 function isBelowFile({ files }: Side, path: BytePath): boolean {
   for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1))
     if (files.has(path.slice(0, end))) return true;
@@ -153,7 +153,7 @@ function isBelowFile({ files }: Side, path: BytePath): boolean {
 
 type Pair = { readonly before: Data | null; readonly after: Data | null };
 
-/** The bytes of each side, or a stand-in. As soon as one side of a file is not shown, there are facts about both. */
+/** The bytes of each side, or a stand-in. If one side of a file is not shown, there are facts about both. */
 function choose(draft: Draft, change: Change, before: Loaded | null, after: Loaded | null): Pair {
   const sides = [before, after].filter((side) => side !== null);
   draft.hasCrLf ||= sides.some(hasCrLf);
@@ -186,7 +186,7 @@ function* blob(draft: Draft, side: Side, path: BytePath, entry: Entry, data: Dat
 
 const newline = Buffer.from('\n');
 
-/** Git takes no part of a path that reads `.git`, in whatever case. */
+/** Git refuses a component `.git` in a path, in upper or lower case. */
 const gitPart = /(^|\/)(\.git)(?=\/|$)/gi;
 
 function marked(path: BytePath, mark: string): BytePath {

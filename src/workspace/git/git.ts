@@ -1,6 +1,6 @@
 /**
- * Runs git by argv with nothing of our own surroundings in it: no configuration of the machine or the user, no hooks,
- * no prompts, no network. What git prints is bytes.
+ * Runs git by argv without anything of the daemon's environment: no configuration of the machine or the user, no hooks,
+ * no prompts, no network. The output of git is bytes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -11,12 +11,12 @@ import { type BytePath, toBytes } from '../../model/byte-path.ts';
 import type { Entry } from '../../model/change.ts';
 import { Fault, spaceHint } from '../../model/fault.ts';
 
-/** A repository, and as whom and how git works on it. */
+/** A repository, and the account and settings for git in it. */
 export interface Git {
   readonly cwd: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Undefined: as we are. */
+  /** Undefined: the account of the daemon. */
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -28,12 +28,12 @@ export interface GitRan {
 }
 
 export interface GitRunOptions {
-  /** A number is an open file, read from where it stands. */
+  /** A number is an open file, read from its present offset. */
   readonly input?: Buffer | string | number;
   readonly env?: Readonly<Record<string, string>>;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
-  /** What it may use; it is killed at once if it takes more. */
+  /** Resource limits; git is killed if it exceeds them. */
   readonly limits?: GitLimits;
 }
 
@@ -47,7 +47,7 @@ const defaultMaxBytes = 256 * 1024 ** 2;
 const defaultTimeoutMs = 600_000;
 const maxErrorBytes = 64 * 1024;
 
-/** All there is in its environment. */
+/** Its whole environment. */
 export const plainEnv: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
@@ -58,7 +58,7 @@ export const plainEnv: Readonly<Record<string, string>> = {
   GIT_ASKPASS: 'true',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
-  // No transport at all, which no configuration of a repository can allow again, as it can where `protocol.allow` forbids.
+  // No transport at all. A repository's configuration cannot change this, while it could override `protocol.allow`.
   GIT_ALLOW_PROTOCOL: '',
   GIT_NO_REPLACE_OBJECTS: '1',
 };
@@ -73,7 +73,7 @@ export function endGit(): void {
 export interface GitChild {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Its exit code and what it complained about, once it has ended and closed its output. Never rejects. */
+  /** Its exit code and stderr, when it has ended and closed its output. Never rejects. */
   readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string; readonly fault: Fault | null }>;
   readonly kill: () => void;
 }
@@ -83,7 +83,7 @@ export function startGit(git: Git, args: readonly string[], options: GitRunOptio
   const { timeoutMs = defaultTimeoutMs } = options;
   const child = spawnChild(git, args, options);
   const stderr = collect(child.stderr!, maxErrorBytes);
-  // A program that ends early breaks the pipe; its exit code tells why.
+  // A program that ends early breaks the pipe; its exit code says why.
   child.stdin?.on('error', () => {});
   const ended = new Promise<{ exitCode: number; stderr: string; fault: Fault | null }>((resolve) => {
     child.on('error', (error) => resolve({ exitCode: 127, stderr: '', fault: spawnFault(child.spawnfile, error) }));
@@ -111,7 +111,7 @@ function spawnChild(git: Git, args: readonly string[], options: GitRunOptions): 
   });
   running.add(child);
   child.once('error', () => running.delete(child));
-  // Where it could not even be tried, for want of descriptors, there are no streams.
+  // If spawning failed for lack of descriptors, there are no streams.
   if (child.stderr === null || child.stdout === null)
     throw new Fault('exhausted', 'git could not be started', { hint: 'Raise the limit on open files (ulimit -n).' });
   return child;
@@ -136,7 +136,7 @@ export async function runGit(git: Git, args: readonly string[], options: GitRunO
   return { exitCode, stdout: output, stderr };
 }
 
-/** Runs git and gives its output; a failure is a Fault with that code and git's own words. */
+/** Runs git and returns its output; a failure is a Fault with that code and the message of git. */
 export async function gitOutput(
   git: Git,
   args: readonly string[],
@@ -151,10 +151,10 @@ export function gitFault(args: readonly string[], stderr: string, code: Fault['c
   const words = stderr.trim().split('\n').slice(-3).join('; ').slice(0, 500);
   if (/No space left on device|Out of diskspace|quota exceeded/i.test(stderr))
     return new Fault('exhausted', `git ${args[0]} failed: no space left`, { hint: spaceHint });
-  return new Fault(code, `git ${args[0]} failed: ${words || 'it said nothing'}`);
+  return new Fault(code, `git ${args[0]} failed: ${words || 'no message'}`);
 }
 
-/** As git writes it; it knows one bit. */
+/** In the form of git, which stores one bit. */
 export function gitMode({ type, mode }: Entry): string {
   if (type === 'link') return '120000';
   return (mode & 0o100) === 0 ? '100644' : '100755';
@@ -162,7 +162,7 @@ export function gitMode({ type, mode }: Entry): string {
 
 const batchBytes = 64 * 1024;
 
-/** Writes everything and closes, in few large writes: one for each piece costs more than the pieces. */
+/** Writes everything in a few large writes, which is faster than one write per piece, and closes. */
 export async function feed(stdin: Writable, pieces: Iterable<Buffer>): Promise<void> {
   let batch: Buffer[] = [];
   let bytes = 0;
@@ -171,7 +171,7 @@ export async function feed(stdin: Writable, pieces: Iterable<Buffer>): Promise<v
     bytes += piece.length;
     if (bytes < batchBytes) continue;
     if (!stdin.write(Buffer.concat(batch))) await hasRoom(stdin);
-    // Whoever reads has ended.
+    // The reader has ended.
     if (stdin.destroyed) return;
     batch = [];
     bytes = 0;

@@ -11,7 +11,7 @@ test('a header is one value, however many lines', () => {
   expect(headerText('=?UTF-8?B?eA==?=')).not.toContain('?B?eA==?=');
 });
 
-test('an address has one name and one place', () => {
+test('a name cannot add a second address', () => {
   expect(address({ name: 'Ann B.', email: 'a@b' })).toBe('Ann B. <a@b>');
   expect(address({ name: 'A, "B" <c@d>', email: 'a@b>\nBcc: <x' })).toBe('"A, B cd" <a@bBcc:x>');
 });
@@ -20,12 +20,12 @@ test('a date is in the form of mails', () => {
   expect(mailDate(new Date(0))).toBe('Thu, 01 Jan 1970 00:00:00 +0000');
 });
 
-test('no line of a message passes for a header, a separator or a diff', () => {
+test('no line of a message is parsed as a header, a separator or a diff', () => {
   const text = 'From: x\n>From y\n---\n--- a/x\ndiff -u\nIndex: x\nSubject: y\nfromage\n\n';
   expect(bodyText(text)).toBe(' From: x\n >From y\n ---\n --- a/x\n diff -u\n Index: x\n Subject: y\nfromage');
 });
 
-test('quoted printable keeps what a line ends with', () => {
+test('quoted printable keeps spaces and CR at the end of a line', () => {
   expect(quotedPrintable(Buffer.from('a=b\r\nc \n\td\t\n')).toString()).toBe('a=3Db=0D\nc=20\n\td=09\n');
   const long = quotedPrintable(Buffer.from(`${'ü'.repeat(50)}\n`)).toString();
   expect(long.split('\n').every((line) => line.length <= 76)).toBe(true);

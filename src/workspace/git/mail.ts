@@ -1,4 +1,4 @@
-/** The parts of a mail, written so that `git am` reads back exactly what was meant, whatever text it is. */
+/** The parts of a mail, encoded so that `git am` reads back any text exactly. */
 
 const asciiText = /^[ -~]*$/;
 /** An encoded word has 75 characters at most, its frame and base64 included. */
@@ -33,10 +33,10 @@ export function mailDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 
-/** What would end the message, or pass for a header of it. */
+/** What would end the message, or be parsed as a header of it. */
 const mistakable = /^(?:diff -|Index: |---|>?From\b|(?:From|Subject|Date):|\[PATCH\])/i;
 
-/** The text of a message; a line that git would take for something else is indented. */
+/** The text of a message; a line that git would parse as something else is indented. */
 export function bodyText(text: string): string {
   const lines = text.replaceAll('\0', '').split(/\r?\n/);
   return lines
@@ -51,7 +51,7 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
   return literal ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
 
-/** Whole lines in 7 bits: no transport and no reader strips what they end with. */
+/** Lines in 7 bits: no transport and no reader strips their ends. */
 export function quotedPrintable(bytes: Buffer): Buffer {
   const lines = bytes.toString('latin1').split('\n');
   return Buffer.from(lines.map(quotedLine).join('\n'), 'latin1');

@@ -18,14 +18,14 @@ export interface PatchHead {
 }
 
 export interface Patch {
-  /** Nothing when there is nothing that a patch can hold. */
+  /** Empty if there is nothing that a patch can hold. */
   readonly mail: AsyncIterable<Buffer>;
   /** Paths whose change is not in it, or not wholly. */
   readonly leftOut: readonly BytePath[];
 }
 
 /**
- * Works in an empty folder of the caller's, which has to stay until the mail is read. Marks are lines for people, which
+ * Works in an empty folder of the caller, which must stay until the mail is read. Marks are lines for people, which
  * `git am` leaves out.
  */
 export async function makePatch(

@@ -1,6 +1,6 @@
 /**
- * Git on the project's own repository. It belongs to the owner of the project, so git runs as the owner, with nothing in
- * it that could run anything else: hooks, monitors, filters, pagers and transports are off, whatever its configuration.
+ * Git in the project's repository. It belongs to the owner of the project, so git runs with the owner's account, and everything
+ * that could run a program is off, whatever its configuration: hooks, monitors, filters, pagers and transports.
  */
 import { chownSync, fstatSync, lstatSync, mkdtempSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { ownersScratch } from '../scratch.ts';
 import { type Git, runGit } from './git.ts';
 
 export interface ProjectGit extends Git {
-  /** Of a hash, in hexadecimal. */
+  /** The length of a hash in hexadecimal. */
   readonly oidLength: 40 | 64;
 }
 
@@ -31,14 +31,14 @@ const settings = [
   'log.showSignature=false',
 ];
 
-/** Null when the project has no repository of its own; one of a folder above is not its own. */
+/** Null: the project has no repository. One of a folder above does not count. */
 export async function openProjectGit(project: string): Promise<ProjectGit | null> {
   const folder = join(project, '.git');
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return null;
   return open(project, folder, statSync(project));
 }
 
-/** The same on the very folder that is the project now, whatever its path leads to meanwhile. */
+/** The same by an open folder, so that a path that changes meanwhile does not matter. */
 export async function withProjectGit<T>(project: string, work: (git: ProjectGit | null) => Promise<T>): Promise<T> {
   const folder = Anchor.reach(project);
   try {
@@ -57,18 +57,18 @@ async function open(cwd: string, gitFolder: string, owner: Stats): Promise<Proje
   return { ...git, oidLength: stdout.toString().trim() === 'sha256' ? 64 : 40 };
 }
 
-/** Null: there is no such ref, or it leads to no commit. */
+/** Null: there is no such ref, or it is not a commit. */
 export async function commitOf(git: ProjectGit, ref: string): Promise<string | null> {
   const { exitCode, stdout } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
   return exitCode === 0 ? stdout.toString().trim() : null;
 }
 
-/** Only root can be somebody else. */
+/** Only root can change its account. */
 function asOwner({ uid, gid }: Stats): { uid?: number; gid?: number } {
   return process.getuid?.() !== 0 || uid === 0 ? {} : { uid, gid };
 }
 
-/** A folder for git to work in, which the owner of the project can reach, and may do anything in. */
+/** A temporary folder for git that the owner of the project can reach and write. */
 export function withOwnerFolder<T>({ uid, gid }: Git, work: (folder: string) => Promise<T>): Promise<T> {
   return withNew(ownersScratch(), (folder) => {
     if (uid !== undefined) chownSync(folder, uid, gid ?? uid);

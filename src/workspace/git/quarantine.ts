@@ -1,6 +1,6 @@
 /**
- * New objects for the project's repository are made in a repository of their own beside them, on the same filesystem, and
- * move over by renames once all of them are there. Whatever fails on the way, a full disk above all, leaves nothing behind.
+ * New objects for the project's repository are made in a separate repository beside it, on the same filesystem, and
+ * moved over by renames when all of them are complete. A failure, above all a full disk, leaves nothing behind.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs';
@@ -15,11 +15,11 @@ import type { ProjectGit } from './project-git.ts';
 export interface Quarantine {
   /** Git that reads the project's objects and writes none of them. */
   readonly git: ProjectGit;
-  /** Gives the new objects to the project; what it returns takes them away again. */
+  /** Moves the new objects to the project; the returned function removes them again. */
   release(): () => void;
 }
 
-/** Git itself calls such folders so, and its prune removes what a crash leaves of them. */
+/** The name that git uses for such folders: `git prune` removes what a crash leaves of them. */
 const prefix = 'tmp_objdir-carrel-';
 
 export async function withQuarantine<T>(git: ProjectGit, work: (quarantine: Quarantine) => Promise<T>): Promise<T> {
@@ -81,7 +81,7 @@ function moveAll(git: ProjectGit, from: Anchor, to: Anchor, moved: BytePath[]): 
   }
 }
 
-/** An index comes last: from then on its pack is used. */
+/** An index comes last, because git uses the pack from then on. */
 function moveIn(from: Anchor, to: Anchor, folder: BytePath, moved: BytePath[]): void {
   const names = from.list().sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
   for (const name of names.filter((one) => to.look(one) === null)) {
@@ -90,7 +90,7 @@ function moveIn(from: Anchor, to: Anchor, folder: BytePath, moved: BytePath[]): 
   }
 }
 
-/** False: it is there. */
+/** False: the object exists already. */
 function makeFolder({ uid, gid }: ProjectGit, to: Anchor, name: BytePath): boolean {
   try {
     mkdirSync(to.at(name), 0o755);

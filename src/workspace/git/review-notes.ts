@@ -1,4 +1,4 @@
-/** In words of git's own kind, what a unified diff of git cannot show. */
+/** Lines in the style of git about what its unified diff cannot show. */
 import type { BytePath } from '../../model/byte-path.ts';
 import type { Change, Entry } from '../../model/change.ts';
 import { foldersAbove } from '../tree/folders.ts';
@@ -12,7 +12,7 @@ export interface Notable {
   readonly hiddenInGit: number;
 }
 
-/** What is created under the usual masks; any other mode is worth a word. */
+/** The modes that the usual umasks give; any other is noted. */
 const usualModes: readonly number[] = [0o644, 0o755, 0o664, 0o775];
 
 export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
@@ -32,7 +32,7 @@ export function notes({ changes, missing, hiddenInGit }: Notable): string[] {
   return lines;
 }
 
-/** Every folder that has something in it that is listed too. */
+/** Every folder with a listed entry. */
 function parents(changes: readonly Change[], side: 'before' | 'after'): Set<BytePath> {
   return foldersAbove(changes.filter((change) => change[side] !== null).map(({ path }) => path));
 }
@@ -61,7 +61,7 @@ function modeWords({ before, after }: Change): string[] {
   return [`mode change ${octal(before.mode)} => ${octal(after.mode)}`];
 }
 
-/** Git knows one bit, the owner's x; the other two usually go with it. */
+/** Git stores one bit, the owner's x; the other two usually follow it. */
 function gitShowsMode(before: number, after: number): boolean {
   const differs = before ^ after;
   return (differs & 0o100) !== 0 && (differs & ~0o111) === 0;
@@ -71,7 +71,7 @@ export function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-/** Of a file that is not shown: what it was and is. */
+/** For a file that is not shown: its size and hash before and after. */
 export function factLine(name: BytePath, { before, after }: Facts): string {
   const sides = [before, after].filter((fact) => fact !== null);
   const verb = before === null ? 'added' : after === null ? 'deleted' : 'changed';

@@ -1,7 +1,7 @@
 /**
- * Changes as people and programs read them: a unified diff, and a summary of each path. Nothing is left out: what git
- * cannot show follows in words. What git prints is passed on byte by byte; only names are quoted. Whoever shows it on a
- * terminal makes it harmless.
+ * Changes as people and programs read them: a unified diff, and a summary of each path. Nothing is left out: a note describes
+ * what git cannot show. The output of git is passed on byte by byte; only names are quoted. The program that shows it on a
+ * terminal escapes control characters.
  */
 import { type BytePath, isText, toBytes, toText } from '../../model/byte-path.ts';
 import type { Change, Entry, EntryType } from '../../model/change.ts';
@@ -12,21 +12,21 @@ import { factLine, notes, octal } from './review-notes.ts';
 
 export interface ChangeSummary {
   readonly path: string;
-  /** The exact name, where it is not text. */
+  /** The exact bytes, if the name is not text. */
   readonly pathBase64: string | undefined;
   /** Added, modified (content or mode), deleted, renamed, of another type. */
   readonly status: 'A' | 'M' | 'D' | 'R' | 'T';
   /** Where a renamed file was. */
   readonly from: string | undefined;
   readonly fromBase64: string | undefined;
-  /** Octal; null where there is none. */
+  /** Octal; null: there is none. */
   readonly oldMode: string | null;
   readonly newMode: string | null;
   readonly oldType: EntryType | null;
   readonly newType: EntryType | null;
   readonly oldSize: number | null;
   readonly newSize: number | null;
-  /** Lines; null for what is binary, large or unreadable. */
+  /** Lines; null for a file that is binary, large or unreadable. */
   readonly insertions: number | null;
   readonly deletions: number | null;
   /** Of binary and large files only. */
@@ -39,7 +39,7 @@ export interface ChangeSummary {
 
 export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncGenerator<Buffer> {
   const { entries, sections } = await openDiff(store, ['-p']);
-  // A change of type has two sections: one takes the old away, one brings the new.
+  // A change of type has two sections: one removes the old entry, one adds the new one.
   const order = entries.flatMap((entry) => (entry.status === 'T' ? [entry, entry] : [entry]));
   let next = 0;
   for await (const batch of sections) {
@@ -52,12 +52,12 @@ export async function* unifiedDiff(store: GitStore, hiddenInGit: number): AsyncG
 
 const notShown = Buffer.from('\nBinary files ');
 
-/** What is known about a file that is not shown follows its section. `git apply` refuses such a section. */
+/** Adds the facts about a file that is not shown to its section. `git apply` refuses such a section. */
 function withFacts(section: Buffer, entry: DiffEntry | undefined, facts: ReadonlyMap<BytePath, Facts>): Buffer {
   const known = entry && factsOf(entry, facts);
   if (known === undefined || !section.includes(notShown)) return section;
   const text = section.toString('latin1');
-  // Of a change of type, this section tells one half.
+  // The section of one half of a change of type.
   const half = {
     before: text.includes('\nnew file mode ') ? null : known.before,
     after: text.includes('\ndeleted file mode ') ? null : known.after,
@@ -102,9 +102,9 @@ function summarised(
   count = noLines,
 ): ChangeSummary {
   const { path, after } = change;
-  // What a renamed file replaces is not a file: then it is a change of type first.
+  // If a renamed file replaces something that is not a file, that is a change of type first.
   const before = change.before ?? source?.before ?? null;
-  // One shape for all of them: there may be tens of thousands.
+  // The same fields in the same order: there may be tens of thousands, and V8 shares their layout.
   return {
     path: toText(path),
     pathBase64: base64(path),
@@ -132,7 +132,7 @@ function statusOf({ before, after }: Change, source: Change | undefined): Change
   return before.type === after.type ? 'M' : 'T';
 }
 
-/** Of a file that is mostly zeros there is no hash that other programs know. */
+/** A file that is mostly zeros has a hash that other programs do not know. */
 function plainHash(fact: Facts['before'] | undefined): string | undefined {
   return fact?.sha256?.startsWith('sparse:') ? undefined : (fact?.sha256 ?? undefined);
 }

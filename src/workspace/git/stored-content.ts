@@ -1,4 +1,4 @@
-/** What of a file goes into a store for comparing: its bytes, or a stand-in and the facts about it. */
+/** What a store holds of a file: its bytes, or a stand-in and facts about it. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type BytePath, toBytes } from '../../model/byte-path.ts';
@@ -6,11 +6,11 @@ import type { Content, Entry } from '../../model/change.ts';
 import { copyContent, isBinary, isHollow } from '../tree/content.ts';
 import type { Reader } from '../tree/reader.ts';
 
-/** What is said about one side of a file that is not shown. */
+/** The facts about one side of a file that is not shown. */
 export interface Fact {
   readonly kind: 'text' | 'binary' | 'large' | 'unreadable';
   readonly sizeBytes: number;
-  /** Null when unreadable. */
+  /** Null: it is unreadable. */
   readonly sha256: string | null;
 }
 
@@ -18,7 +18,7 @@ export type Data = Buffer | { readonly file: string; readonly bytes: number };
 
 export interface Loaded {
   readonly fact: Fact;
-  /** Null when there is only the fact. */
+  /** Null: there are only facts. */
   readonly data: Data | null;
 }
 
@@ -26,7 +26,7 @@ export interface Stored {
   readonly path: BytePath;
   readonly entry: Entry;
   readonly content: Content | null;
-  /** Where to put the bytes of a large file; null: only look at them. */
+  /** Where to put the bytes of a large file; null: they are only hashed. */
   readonly spill: string | null;
 }
 
@@ -40,7 +40,7 @@ export function load(reader: Reader, stored: Stored): Loaded {
   const source = { from: 'content', content, path } as const;
   const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
   if (bytes !== null) return inMemory(isBinary(bytes) ? 'binary' : 'text', bytes);
-  // Large, or grown since it was listed.
+  // It is large, or has grown since it was listed.
   if (spill !== null && !isHollow(content, path)) return spilled(stored, content, spill);
   const sha256 = reader.hash(source);
   return sha256 === null
@@ -73,12 +73,12 @@ export function hashed({ fact, data }: Loaded): Fact {
   return { ...fact, sha256: createHash('sha256').update(data).digest('hex') };
 }
 
-/** Binary to git, equal for equal bytes, and similar to nothing. */
+/** Binary for git, equal for equal bytes, and similar to nothing else. */
 export function standIn(fact: Fact, path: BytePath, side: string): Buffer {
   return Buffer.from(fact.sha256 === null ? `\0${side} of ${path}` : `\0sha256:${fact.sha256}`, 'latin1');
 }
 
-/** Large ones are not looked through: they may. */
+/** Large ones are not searched and count as if they had one. */
 export function hasCrLf({ data }: Loaded): boolean {
   return data !== null && (!Buffer.isBuffer(data) || data.includes('\r\n'));
 }

@@ -1,4 +1,4 @@
-/** Puts the content of files and links into a repository, in one go. */
+/** Writes the content of files and links into a repository with one call of git. */
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { type BytePath, toBytes, toText } from '../../model/byte-path.ts';
@@ -10,19 +10,19 @@ import { feed, type Git, gitFault, startGit } from './git.ts';
 
 export interface BranchChange {
   readonly path: BytePath;
-  /** A file or a link; null: it goes. */
+  /** A file or a link; null: it is removed. */
   readonly entry: Entry | null;
   /** Of a file. */
   readonly content: Source | null;
-  /** What was judged; null: its content was not looked at. */
+  /** Of the content that a gate checked; null: no gate read it. */
   readonly sha256?: string | null;
 }
 
-/** As `git add` does: compressed a little, compared with nothing, and large ones never whole in memory. */
+/** Like `git add`: light compression, no deltas, and large files never whole in memory. */
 const settings = ['pack.compression=1', 'fastimport.unpackLimit=1', 'core.bigFileThreshold=4m'];
 const pieceBytes = 512 * 1024;
 
-/** The hash of each, in the same order; an empty one where there is nothing. */
+/** Returns the hash of each, in the same order; empty for a removed path. */
 export async function writeBlobs(git: Git, changes: readonly BranchChange[]): Promise<string[]> {
   const args = [...settings.flatMap((one) => ['-c', one]), 'fast-import', '--quiet', '--done', '--depth=0'];
   const child = startGit(git, args);
@@ -75,7 +75,7 @@ function head(sizeBytes: number): Buffer {
   return Buffer.from(`blob\nmark :1\ndata ${sizeBytes}\n`);
 }
 
-/** Exactly as many bytes as were announced, and those that were judged. */
+/** Exactly as many bytes as were announced, and the same that the gate checked. */
 function* pieces({ path, sha256 = null }: BranchChange, part: Part): Generator<Buffer> {
   const hash = sha256 === null ? null : createHash('sha256');
   for (let position = 0; position < part.lengthBytes; ) {

@@ -1,6 +1,6 @@
 /**
- * A second folder with all that is in the first: owners, modes, times, links between files, holes, devices, and the marks
- * the kernel keeps on the layers of an overlay. Blocks are shared where the filesystem can. Nobody changes it meanwhile.
+ * Copies a folder with everything in it: owners, modes, times, hard links, holes, devices, and the marks that the kernel keeps
+ * on the layers of an overlay. Blocks are shared if the filesystem can. The caller makes sure that nothing changes the source.
  */
 import { readdirSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
@@ -23,10 +23,13 @@ export async function copyFolder(source: string, target: string): Promise<void> 
   }
 }
 
-/** Marks that cannot be kept are an error: without them what was deleted comes back. In English, to be read below. */
+/**
+ * A mark that cannot be copied is an error: without it deleted files reappear. In English, since the output is
+ * parsed.
+ */
 const cp = ['env', 'LC_ALL=C', 'cp', '-a', '--preserve=xattr', '--reflink=auto', '--sparse=always'] as const;
 
-/** False when some of it is deeper than a path can be long. */
+/** False: a path in it is longer than the kernel accepts. */
 async function copyReachable(args: readonly string[]): Promise<boolean> {
   const { exitCode, stderr } = await run([...cp, '--one-file-system', ...args], copyMs);
   if (exitCode === 0) return true;
@@ -38,10 +41,10 @@ async function copyReachable(args: readonly string[]): Promise<boolean> {
   throw new Fault('internal', `cannot copy: ${other}`);
 }
 
-/** Less than half of what a path may have, so that a copy from there on gets further. */
+/** Less than half of the longest path, so that a copy that starts there gets further. */
 const pieceBytes = 1800;
 
-/** Goes on from open folders half-way down. Files that are linked across such a border become two. */
+/** Continues from open folders half-way down. Files that are linked across such a border become two. */
 async function copyDeep(source: Anchor, target: Anchor): Promise<void> {
   for (const path of foldersPast(source)) {
     const [from, to] = [source.enter(toBytes(path)), target.enter(toBytes(path))];
@@ -55,7 +58,7 @@ async function copyDeep(source: Anchor, target: Anchor): Promise<void> {
   }
 }
 
-/** Folders whose path is the first on its way to be longer than a piece. */
+/** The outermost folders whose path is longer than one piece. */
 function* foldersPast(source: Anchor): Generator<BytePath> {
   const waiting: BytePath[] = [''];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {

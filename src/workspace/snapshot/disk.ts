@@ -1,8 +1,8 @@
 /**
- * A disk of a sandbox's own: `disk.img` in its folder, an ext4 filesystem in a sparse file, mounted on `state` in our mount
- * namespace. When it is full, it is full inside only. The kernel frees its loop device with the last mount.
+ * A disk for one sandbox: `disk.img` in its folder, an ext4 filesystem in a sparse file, mounted on `state` in the daemon's
+ * mount namespace. When it is full, only this sandbox is affected. The kernel frees its loop device with the last mount.
  *
- * A sandbox that outlives a daemon keeps the device of the image, mounted in a namespace that nobody enters any more. The
+ * A sandbox that outlives a daemon keeps the device of the image mounted, in a namespace that no process enters any more. The
  * next daemon mounts that very device: two devices on one image would destroy it.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
@@ -32,7 +32,7 @@ export function hasDisk(sandboxFolder: string): boolean {
   return existsSync(imagePath(sandboxFolder));
 }
 
-/** The state of a sandbox on a disk of this size, if that can be had. A disk that is there keeps its size. */
+/** Puts the state of a sandbox on a disk of this size, if that is possible. An existing disk keeps its size. */
 export async function ensureDisk(sandboxFolder: string, sizeBytes: number): Promise<DiskLimit> {
   const state = mountPoint(sandboxFolder);
   mkdirSync(state, { recursive: true, mode: 0o711 });
@@ -49,7 +49,9 @@ function advisory(reason: string): DiskLimit {
   return { kind: 'advisory', reason };
 }
 
-/** Null when it was made; otherwise why it cannot be. Tried before it counts, so that no disk is left that nobody can mount. */
+/**
+ * Null: it was made; otherwise the reason why not. Mounted once before it is used, so that every disk can be mounted.
+ */
 async function makeDisk(sandboxFolder: string, sizeBytes: number): Promise<string | null> {
   if (!isRealRoot()) return 'only root can mount a disk';
   try {
@@ -61,12 +63,12 @@ async function makeDisk(sandboxFolder: string, sizeBytes: number): Promise<strin
   }
 }
 
-/** In a user namespace nobody may attach a file to a loop device. */
+/** In a user namespace no process may attach a file to a loop device. */
 function isRealRoot(): boolean {
   return process.getuid?.() === 0 && !isInUserNamespace();
 }
 
-/** A disk like that of one sandbox for another, filled before it is there. */
+/** A copy of the disk of one sandbox for another, filled before it gets its name. */
 export function fillDisk(from: string, to: string, fill: (folder: string) => Promise<void>): Promise<void> {
   return withNewDisk(to, statSync(imagePath(from)).size, fill).then(() => openDisk(to));
 }
@@ -99,7 +101,7 @@ async function withNewDisk(
   }
 }
 
-/** As much of it as possible is left unwritten. Small files are the rule here, so there are names for many. */
+/** As little as possible is written. Small files are common here, so there are many inodes. */
 const format = ['-q', '-F', '-m', '0', '-i', '8192', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard'] as const;
 
 async function makeImage(image: string, sizeBytes: number): Promise<void> {
@@ -121,7 +123,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Mounts the disk of a sandbox that has one, unless it is. */
+/** Mounts the disk of a sandbox, if it has one that is not mounted. */
 export async function openDisk(sandboxFolder: string): Promise<void> {
   if (!hasDisk(sandboxFolder) || isMounted(sandboxFolder)) return;
   mkdirSync(mountPoint(sandboxFolder), { recursive: true, mode: 0o711 });
@@ -142,18 +144,18 @@ async function mountImage(image: string, place: string): Promise<void> {
     const [source, loop] = device === null ? [image, ['loop']] : [device, []];
     const options = [...loop, 'nosuid', 'nodev', 'noatime', 'discard'].join(',');
     const ran = await administer('mount', '-n', '-t', 'ext4', '-o', options, '--', source, place);
-    // A device that was there a moment ago may have gone with its last mount.
+    // The device may have been freed with its last mount meanwhile.
     if (ran.exitCode === 0 || left === 1) return said(ran, 'mount');
   }
 }
 
-/** The loop device an image is attached to already. */
+/** The loop device that the image is attached to already. */
 async function deviceOf(image: string): Promise<string | null> {
   const { stdout } = await administer('losetup', '--associated', image, '--noheadings', '--output', 'NAME');
   return stdout.trim().split('\n')[0] || null;
 }
 
-/** Such programs are not on everybody's path. */
+/** These programs are not on the PATH of every account. */
 function administer(...argv: string[]): Promise<Ran> {
   return run(['env', `PATH=${process.env.PATH}:/usr/sbin:/sbin`, ...argv]);
 }
@@ -163,8 +165,8 @@ function said({ exitCode, stderr }: Ran, program: string): void {
 }
 
 /**
- * Before the folder of a sandbox is removed. Emptied first: in the namespace of an earlier daemon the disk may stay mounted
- * for as long as another sandbox lives there, and should take no space meanwhile.
+ * Called before the folder of a sandbox is removed. Empties the disk: in the namespace of an earlier daemon it may stay mounted
+ * as long as another sandbox runs there, and should take no space meanwhile.
  */
 export async function removeDisk(sandboxFolder: string): Promise<void> {
   if (!hasDisk(sandboxFolder)) return;

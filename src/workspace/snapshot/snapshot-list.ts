@@ -1,4 +1,4 @@
-/** Which snapshots a sandbox has: `snapshots/<id>`, each whole, with a `snapshot.json` beside its `state`. */
+/** The snapshots of a sandbox: `snapshots/<id>`, each complete, with a `snapshot.json` beside its `state`. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskUsage, syncAround } from '../../lib/disk.ts';
@@ -6,11 +6,14 @@ import { readIfThere, removeTree, syncFolder, writeWhole } from '../../lib/file.
 import { Fault } from '../../model/fault.ts';
 
 export interface Snapshot {
-  /** Counts up; later ones sort behind. */
+  /** Counts up, so that later ids sort after earlier ones. */
   readonly id: string;
   readonly label: string | null;
   readonly createdAt: string;
-  /** Taken by us before something that could not be undone otherwise; the oldest of these go by themselves. */
+  /**
+   * Taken automatically before something that could not be undone otherwise; the oldest of these are removed
+   * automatically.
+   */
   readonly auto: boolean;
   readonly sizeBytes: number;
 }
@@ -52,7 +55,7 @@ function read(sandboxFolder: string, id: string): Snapshot {
   }
 }
 
-/** By id, or by label: then the newest of that name. */
+/** By id, or by label: then the newest with that label. */
 export function findSnapshot(sandboxFolder: string, idOrLabel: string): Snapshot {
   const known = listSnapshots(sandboxFolder);
   const newest = [...known].reverse();
@@ -74,7 +77,7 @@ export function nextId(sandboxFolder: string): string {
   return String(Math.max(0, ...used.map(Number)) + 1).padStart(4, '0');
 }
 
-/** A folder under another name, whole, becomes the snapshot. */
+/** A complete folder under a temporary name becomes the snapshot by a rename. */
 export async function finish(sandboxFolder: string, facts: Omit<Snapshot, 'sizeBytes'>): Promise<Snapshot> {
   const folder = unfinishedPath(sandboxFolder, facts.id);
   const snapshot = { ...facts, sizeBytes: await diskUsage(join(folder, 'state')) };
@@ -91,7 +94,7 @@ export function makeUnfinished(sandboxFolder: string, id: string): string {
   return folder;
 }
 
-/** Gone at once; what it held follows. */
+/** It disappears at once by a rename; its files are removed after that. */
 export async function removeSnapshot(sandboxFolder: string, id: string): Promise<void> {
   const [from, to] = [join(snapshotsPath(sandboxFolder), id), unfinishedPath(sandboxFolder, `gone-${id}`)];
   if (!idPattern.test(id)) throw new Fault('not_found', `no snapshot ${id}`);
@@ -101,7 +104,7 @@ export async function removeSnapshot(sandboxFolder: string, id: string): Promise
   await removeTree(to);
 }
 
-/** What a crash left of snapshots that were being taken or removed. */
+/** Removes what a crash left of snapshots that were being taken or removed. */
 export async function removeUnfinished(sandboxFolder: string): Promise<void> {
   const left = names(sandboxFolder).filter((name) => name.startsWith(unfinished));
   for (const name of left) await removeTree(join(snapshotsPath(sandboxFolder), name));

@@ -1,10 +1,10 @@
 /**
- * Snapshots of a sandbox: what its `state` was at a moment, kept until the sandbox goes.
+ * Snapshots of a sandbox: its `state` at a moment, kept until the sandbox is removed.
  *
- * Nothing may write the state meanwhile, so whoever calls pauses or holds the sandbox, and does one thing at a time.
+ * Nothing may write the state meanwhile, so the caller pauses or locks the sandbox, and does one operation at a time.
  * Promises:
- * - A snapshot is there whole or not at all, and costs what was changed in the sandbox, not what the project has.
- * - Restoring keeps what was there before as an automatic snapshot, so restoring the wrong thing is undone by restoring.
+ * - A snapshot is complete or absent, and costs as much as was changed in the sandbox, not as much as the project has.
+ * - Restoring keeps the present state as an automatic snapshot, so a wrong restore is undone by restoring that.
  * - After a crash at any instant `recoverRestore` finishes what was begun, or leaves everything as it was.
  */
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ export interface SnapshotRequest {
   readonly label: string | null;
   readonly at: string;
   readonly auto: boolean;
-  /** A snapshot that is needed, so that it does not give way to this one. */
+  /** A snapshot that must not be removed to make room for this one. */
   readonly spared?: string;
 }
 
@@ -92,7 +92,7 @@ function newStatePath(sandboxFolder: string): string {
   return `${statePath(sandboxFolder)}.new`;
 }
 
-/** Returns the snapshot of what was there before. */
+/** Returns the automatic snapshot of the state before. */
 export async function restoreSnapshot(sandboxFolder: string, id: string, at: string): Promise<Snapshot> {
   await recoverRestore(sandboxFolder);
   const { id: snapshot } = findSnapshot(sandboxFolder, id);
@@ -124,7 +124,7 @@ function note(sandboxFolder: string, journal: Journal): Journal {
   return journal;
 }
 
-/** To be called before anything else touches the folder; does nothing when there is nothing to do. */
+/** The caller calls this before anything else touches the folder; it does nothing without a journal. */
 export async function recoverRestore(sandboxFolder: string): Promise<void> {
   const text = readIfThere(journalPath(sandboxFolder));
   if (text !== null) await resolveRestore(sandboxFolder, JSON.parse(text) as Journal);
@@ -132,7 +132,7 @@ export async function recoverRestore(sandboxFolder: string): Promise<void> {
   await removeUnfinished(sandboxFolder);
 }
 
-/** From the journal on there is only forward. */
+/** Once the journal is written, a restore is always finished. */
 async function resolveRestore(sandboxFolder: string, journal: Journal): Promise<Snapshot> {
   if (hasDisk(sandboxFolder)) await refillFrom(sandboxFolder, journal);
   else await swap(sandboxFolder, journal.before);
@@ -145,7 +145,7 @@ function endRestore(sandboxFolder: string): void {
   syncFolder(sandboxFolder);
 }
 
-/** Where there is nothing left to restore, what was there before comes back; that is said once. */
+/** If the snapshot is gone, the state before comes back, and the Fault is thrown once. */
 async function refillFrom(sandboxFolder: string, { snapshot, before }: Journal): Promise<void> {
   if (existsSync(snapshotState(sandboxFolder, snapshot))) return refill(sandboxFolder, snapshot);
   if (existsSync(snapshotState(sandboxFolder, before.id))) await refill(sandboxFolder, before.id);
@@ -155,7 +155,7 @@ async function refillFrom(sandboxFolder: string, { snapshot, before }: Journal):
   });
 }
 
-/** What was there becomes a snapshot by its name alone. */
+/** The present state becomes a snapshot by a rename. */
 async function swap(sandboxFolder: string, before: Journal['before']): Promise<void> {
   const [state, next] = [statePath(sandboxFolder), newStatePath(sandboxFolder)];
   const aside = join(unfinishedPath(sandboxFolder, before.id), 'state');

@@ -15,7 +15,7 @@ export function statePath(sandboxFolder: string): string {
   return join(sandboxFolder, 'state');
 }
 
-/** With all its files in place, whether or not they are on a disk of their own. */
+/** Ready to use, with or without a disk. */
 export async function openState(sandboxFolder: string): Promise<string> {
   const state = statePath(sandboxFolder);
   mkdirSync(state, { recursive: true, mode: 0o711 });
@@ -23,7 +23,7 @@ export async function openState(sandboxFolder: string): Promise<string> {
   return state;
 }
 
-/** What is in `source`, into `target`, which may exist and be empty. */
+/** Copies the content of `source` into `target`, which may exist and be empty. */
 export async function fillState(source: string, target: string): Promise<void> {
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(source)) await copyFolder(join(source, name), join(target, name));
@@ -31,13 +31,16 @@ export async function fillState(source: string, target: string): Promise<void> {
   likeOriginal(source, target);
 }
 
-/** What the kernel put aside while it worked belongs to no other mount, but for the index, which tells more names of what was changed. */
+/**
+ * Temporary files of the kernel are of no use to another mount, except for the index, which has more names of changed
+ * files.
+ */
 export async function renewWork(layers: string): Promise<void> {
   const work = join(layers, 'work');
   if (!existsSync(work)) return;
   const index = join(work, 'index');
-  const told = existsSync(index) && readdirSync(index).length > 0;
-  for (const name of readdirSync(work)) if (name !== 'index' || !told) await removeTree(join(work, name));
+  const hasNames = existsSync(index) && readdirSync(index).length > 0;
+  for (const name of readdirSync(work)) if (name !== 'index' || !hasNames) await removeTree(join(work, name));
 }
 
 function likeOriginal(source: string, target: string): void {
@@ -46,7 +49,7 @@ function likeOriginal(source: string, target: string): void {
   chmodSync(target, mode & 0o7777);
 }
 
-/** The state of one sandbox becomes that of another, which has none yet: whole or not at all. */
+/** Copies the state of one sandbox to another that has none yet, as a whole or not at all. */
 export async function copyState(fromSandboxFolder: string, toSandboxFolder: string): Promise<void> {
   const source = await openState(fromSandboxFolder);
   const target = statePath(toSandboxFolder);

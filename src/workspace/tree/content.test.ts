@@ -31,7 +31,7 @@ describe('contents', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  it('are read below a folder, not through links', () => {
+  it('are read below a folder, never through links', () => {
     const read = (path: string) => readContent(content, path, 100)?.toString();
     expect(read('folder/file')).toBe('secret');
     const none = ['link/file', 'to-file', 'folder', 'none', 'none/file', 'folder/file/x'].map(read);
@@ -66,7 +66,7 @@ describe('contents', () => {
     return openBelow(root, name)!;
   };
 
-  it('of a tebibyte of holes are hashed, compared and copied by what was written', () => {
+  it('of a tebibyte of holes are hashed, compared and copied by their data alone', () => {
     const tebibyte = 1024 ** 4;
     const one = hole('one', tebibyte, ['start', 0], ['middle', tebibyte / 2 + 5000]);
     const same = hole('same', tebibyte, ['start', 0], ['middle', tebibyte / 2 + 5000]);
@@ -103,7 +103,7 @@ describe('contents', () => {
     for (const { fd } of [sparse, dense]) closeSync(fd);
   });
 
-  it('of holes that are many and not long are not hashed with their zeros', () => {
+  it('with many short holes are hashed without the zeros', () => {
     const part = hole('short', 3 * 1024 ** 2);
     expect(hashOf(part).sha256).toMatch(/^sparse:/);
     closeSync(part.fd);

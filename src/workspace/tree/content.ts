@@ -1,4 +1,4 @@
-/** The bytes of files in trees that others may be changing, and of those we kept. Never follows, never waits. */
+/** The content of files in trees that others may be changing, and in logs. No link is followed, no FIFO blocks. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { Anchor, within } from '../../lib/anchor.ts';
@@ -13,7 +13,7 @@ const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOC
 const chunkBytes = 256 * 1024;
 const [chunk, otherChunk] = [Buffer.alloc(chunkBytes), Buffer.alloc(chunkBytes)];
 
-/** Null when it vanished, is no regular file any more, or is larger than that. */
+/** Null: it vanished, is not a regular file any more, or is larger than the limit. */
 export function readContent(content: Content, path: BytePath, maxBytes: number): Buffer | null {
   return using(openContent(content, path), (part) => {
     if (part.lengthBytes > maxBytes) return null;
@@ -27,7 +27,7 @@ export interface Copied {
   readonly sha256: string;
 }
 
-/** From the start of `toFd`, which is empty; long runs of zeros become holes. Null when there is nothing to read. */
+/** Writes to `toFd`, which is empty; long runs of zeros become holes. Null: there is nothing to read. */
 export function copyContent(content: Content, path: BytePath, toFd: number): Copied | null {
   return using(openContent(content, path), (part) => copyPart(part, toFd));
 }
@@ -64,7 +64,7 @@ export function openRegular(folder: Anchor, name: BytePath): Part | null {
   return null;
 }
 
-/** The same somewhere below a root, found name by name. */
+/** The same below a root, opened name by name. */
 export function openBelow(root: string, path: BytePath): Part | null {
   const names = path.split('/');
   const last = names.pop()!;
@@ -83,7 +83,7 @@ export function folderBelow(root: string, names: readonly BytePath[]): Anchor | 
   return folder;
 }
 
-/** Of whole files of the same size as of now. Null stands for a file that is gone, equal to nothing. */
+/** Compares two files of equal size. Null stands for a file that is gone, equal to nothing. */
 export function sameBytes(one: Part | null, other: Part | null): boolean {
   if (one === null || other === null) return false;
   for (let position = 0; ; ) {
@@ -96,7 +96,7 @@ export function sameBytes(one: Part | null, other: Part | null): boolean {
   }
 }
 
-/** Works on an open part and closes it. */
+/** Calls `work` with an open part and closes it. */
 export function using<T>(part: Part | null, work: (part: Part) => T | null): T | null {
   if (part === null) return null;
   try {
@@ -106,7 +106,7 @@ export function using<T>(part: Part | null, work: (part: Part) => T | null): T |
   }
 }
 
-/** Whether most of it is a hole, and more than anybody would want to have written out. */
+/** Whether most of it is a hole, too large to be written out in a patch or a commit. */
 export function isHollow(content: Content, path: BytePath): boolean {
   return (
     using(openContent(content, path), ({ fd, lengthBytes, isSparse = false }) => {
@@ -117,7 +117,7 @@ export function isHollow(content: Content, path: BytePath): boolean {
 
 const maxHollowBytes = 256 * 1024 ** 2;
 
-/** Null when it is lost, vanished, or is no regular file any more. */
+/** Null: it is lost, vanished, or is not a regular file any more. */
 export function openContent(content: Content, path: BytePath): Part | null {
   if (content.at === 'lost') return null;
   if (content.at === 'tree') return openBelow(content.root, content.path ?? path);
@@ -135,7 +135,7 @@ function openKept(content: Content & { at: 'log' }, file: string): Part | null {
   return null;
 }
 
-/** What a log was before it was rewritten, for those who read it then. */
+/** The log before it was rewritten, for its readers. */
 export function earlierLog(file: string): string {
   return `${file}.old`;
 }
@@ -154,8 +154,8 @@ function damaged({ file, offset }: Content & { at: 'log' }): Fault {
 }
 
 /**
- * Content with more zeros than this is known by its other blocks: holes of any length are a few bytes for their writer, and
- * must cost no more here. Whether the zeros are written or a hole makes no difference. What is read into memory is shorter.
+ * Content with more zeros than this is identified by its other blocks: a hole of any length costs its writer a few bytes, and
+ * must cost no more here. Written zeros and a hole give the same hash. Content that is read into memory is shorter.
  */
 const maxZeroBytes = 1024 ** 2;
 const blockBytes = 4096;
@@ -209,7 +209,7 @@ function isZeroBlock(block: Buffer): boolean {
   return block.length === blockBytes && zeros.compare(block, 0, blockBytes, 0, blockBytes) === 0;
 }
 
-/** Where the next bytes are, from a position that is in a hole; else that position. At the end: the end. */
+/** The position of the next data if this one is in a hole, otherwise this one. At the end: the end. */
 function afterHole({ fd, offset, lengthBytes, isSparse }: Part, position: number): number {
   if (!isSparse || position >= lengthBytes) return position;
   checkCancelled();
@@ -218,7 +218,7 @@ function afterHole({ fd, offset, lengthBytes, isSparse }: Part, position: number
   return Math.max(position, Math.min(lengthBytes, start - offset - ((start - offset) % blockBytes)));
 }
 
-/** Room for the bytes from here to the next hole: many small islands in a sea of zeros are not read with the sea. */
+/** A buffer for the bytes up to the next hole, so that small pieces of data are read without the zeros around them. */
 function upToHole({ fd, offset, isSparse }: Part, position: number): Buffer {
   const end = isSparse ? nextData(fd, offset + position)?.end : undefined;
   if (end === undefined) return chunk;
@@ -226,7 +226,7 @@ function upToHole({ fd, offset, isSparse }: Part, position: number): Buffer {
   return chunk.subarray(0, Math.max(blockBytes, Math.min(chunkBytes, length)));
 }
 
-/** As many bytes as there are and fit; less than fit only at the end. */
+/** Fills the buffer; less only at the end. */
 export function readChunk({ fd, offset, lengthBytes }: Part, position: number, into: Buffer): number {
   checkCancelled();
   const want = Math.min(into.length, lengthBytes - position);
@@ -243,7 +243,7 @@ export function writeFully(fd: number, bytes: Buffer, position: number): void {
   }
 }
 
-/** As git tells it from text: by a NUL, as far as it looks. */
+/** By the rule of git: a NUL in the first 8000 bytes. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).includes(0);
 }

@@ -1,8 +1,7 @@
 /**
- * A second tree with what is in the first: files with their holes, folders, links, and their modes, owners and times.
- * Others may be changing the first meanwhile; it is walked by open folders, so nothing they do leads out of it. What
- * vanishes on the way is left out, and so are FIFOs, sockets and devices. What is one file under several names is so in the
- * copy. Blocks are shared where the filesystem can. Blocks the thread it runs in.
+ * Copies a tree: files with their holes, folders, links, and their modes, owners and times. Others may be changing the source
+ * meanwhile; it is walked by open folders, so nothing leads out of it. What vanishes meanwhile is left out, and so are FIFOs,
+ * sockets and devices. Hard links stay hard links. Blocks are shared if the filesystem can. Blocks the thread it runs in.
  */
 import {
   closeSync,
@@ -26,10 +25,10 @@ import { pathOf } from './folders.ts';
 import { give, holdingNew, setMode } from './held.ts';
 import { Cursor, entryAt, look, typeOf } from './tree.ts';
 
-/** What is something else each time it is opened is being changed on purpose. */
+/** An entry that differs at each attempt is changed on purpose. */
 const maxTries = 100;
 
-/** The target is an empty folder that nobody else can reach. */
+/** The target is an empty, private folder. */
 export function copyAll(source: string, target: string): void {
   const [from, to] = openBoth(source, target);
   const copy = new TreeCopy(from, to, target);
@@ -68,7 +67,7 @@ class TreeCopy {
   readonly #device: bigint;
   readonly #stack: Frame[];
   readonly #target: string;
-  /** Files that have other names, by their number. */
+  /** Files that have other names, by inode number. */
   readonly #copied = new Map<bigint, BytePath>();
   #sharesBlocks = true;
 
@@ -96,7 +95,7 @@ class TreeCopy {
     }
   }
 
-  /** A folder gets its mode last: it might forbid to fill it. */
+  /** A folder gets its mode last, since the mode may forbid writing. */
   #leave({ stat }: Frame): void {
     settle(this.#to.here!.fd, stat);
     this.#stack.pop();
@@ -115,14 +114,14 @@ class TreeCopy {
     throw this.#changing();
   }
 
-  /** False: it is no longer that. */
+  /** False: it is of another type by now. */
   #copyAs(type: ReturnType<typeof typeOf>, name: BytePath, folder: Anchor, stat: Stat): boolean {
     if (type === 'folder') return this.#enter(name);
     if (type === 'link') return this.#copyLink(name, folder, stat);
     return type !== 'file' || (using(openRegular(folder, name), (part) => this.#copyFile(name, part)) ?? false);
   }
 
-  /** Of another filesystem nothing but the folder it is mounted on. */
+  /** Of another filesystem only the mount point is copied. */
   #enter(name: BytePath): boolean {
     if (!this.#from.down(name)) return false;
     const folder = this.#from.here!;
@@ -159,7 +158,7 @@ class TreeCopy {
     return true;
   }
 
-  /** Becomes another name of what was copied before; false: nothing was, or it cannot have another. */
+  /** Links it to a copy made before; false: there is none, or it cannot have another name. */
   #isLinked(name: BytePath, { ino, dev }: Stat): boolean {
     const first = dev === this.#device ? this.#copied.get(ino) : undefined;
     this.#copied.set(ino, first ?? this.path);
@@ -173,7 +172,7 @@ class TreeCopy {
     }
   }
 
-  /** All or nothing; Node's own copy instead never ends when the file shrinks under it. */
+  /** All or nothing. Node's `copyFile` never returns if the file shrinks meanwhile. */
   #share(name: BytePath, { fd }: Part): boolean {
     if (!this.#sharesBlocks) return false;
     try {
@@ -202,7 +201,7 @@ const cannotShare = ['EOPNOTSUPP', 'ENOTSUP', 'ENOTTY', 'ENOSYS', 'EXDEV', 'EINV
 
 const chunk = Buffer.alloc(1024 * 1024);
 
-/** As long as it was when it was opened, with the same holes; what it lost since is a hole too. */
+/** With the length that it had when it was opened, and the same holes; what it lost since is a hole too. */
 function copyData(part: Part, toFd: number): void {
   const { lengthBytes } = part;
   for (let at = nextData(part.fd, 0); at !== null && at.start < lengthBytes; at = nextData(part.fd, at.end)) {

@@ -1,6 +1,6 @@
 /**
  * The folders below one root, each opened once, component by component, and never through a link. A folder stays the one
- * it was when opened; `forget` makes the next look start again from the root.
+ * it was when opened; after `forget` folders are opened again from the root.
  */
 import { Anchor } from '../../lib/anchor.ts';
 import { type Stat, statIn } from '../../lib/stat.ts';
@@ -23,7 +23,7 @@ export class Folders {
     this.#root = Anchor.reach(root);
   }
 
-  /** Null where there is no such folder, or a link or file is on the way. */
+  /** Null: there is no such folder, or a link or file is in the way. */
   open(path: BytePath): Anchor | null {
     if (path === '') return this.#root;
     const known = this.#opened.get(path);
@@ -34,7 +34,7 @@ export class Folders {
     return folder;
   }
 
-  /** Where a path would stand; null when its folder is not there. */
+  /** The folder and the name of a path; null: its folder is not there. */
   locate(path: BytePath): EntryLocation | null {
     const folder = this.open(parentOf(path));
     return folder && { folder, name: nameOf(path) };
@@ -65,7 +65,7 @@ export function lookAt({ folder, name }: EntryLocation): Stat | null {
   return statIn({ folderFd: folder.fd, name: toBytes(name) });
 }
 
-/** Good in this process only. Text where that is enough, which Node takes faster. */
+/** Valid in this process only. A string for ASCII names, since Node handles strings faster than buffers. */
 export function pathOf({ folder, name }: EntryLocation): string | Buffer {
   return /^[\x00-\x7f]*$/.test(name) ? `/proc/self/fd/${folder.fd}/${name}` : folder.at(toBytes(name));
 }

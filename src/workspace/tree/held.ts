@@ -1,6 +1,6 @@
 /**
- * Entries in folders that an agent may write to as well, each held open while something is done to it. Whatever takes its
- * name meanwhile, a link above all, is left alone.
+ * Entries in folders that an agent may write to too, each held open while it is changed. If something else takes its name
+ * meanwhile, above all a link, that is not touched.
  */
 import {
   type BigIntStats,
@@ -32,8 +32,8 @@ export function holding<T>(location: EntryLocation, work: (fd: number) => T): T 
 }
 
 /**
- * What we have made there just now. `conflict` when it is of another type by now, or a folder with something in it, which
- * is not ours to give away. Its owner says nothing: some filesystems make everything somebody's.
+ * An entry that was made just before. `conflict`: it is of another type by now, or a folder with entries, whose owner must
+ * not change. Its present owner proves nothing: some filesystems give every file to one account.
  */
 export function holdingNew<T>(location: EntryLocation, type: EntryType, work: (fd: number) => T): T {
   const done = holding(location, (fd) => {
@@ -49,7 +49,9 @@ function isEmpty(fd: number): boolean {
 }
 
 export function interfered({ name }: EntryLocation): Fault {
-  return new Fault('conflict', `somebody else changed ${toText(name)} while it was being made`, { hint: 'Try again.' });
+  return new Fault('conflict', `${toText(name)} was changed by another program while it was being made`, {
+    hint: 'Try again.',
+  });
 }
 
 export function statsOf(fd: number): BigIntStats {
@@ -61,7 +63,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Who is not root makes everything in his own name. */
+/** Without root the owner stays the account of the daemon. */
 export function give(fd: number, { uid, gid }: Owner): void {
   const stats = statsOf(fd);
   if (Number(stats.uid) === uid && Number(stats.gid) === gid) return;
@@ -72,12 +74,12 @@ export function give(fd: number, { uid, gid }: Owner): void {
   }
 }
 
-/** Not of a link, which has none. */
+/** Not for a link, which has no mode. */
 export function setMode(fd: number, mode: number): void {
   chmodSync(byDescriptor(fd), mode);
 }
 
-/** Leads to the open thing itself, even if that is a link. */
+/** Leads to the open entry itself, even if that is a link. */
 function byDescriptor(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }

@@ -1,4 +1,4 @@
-/** Reads the content of many files, keeping the folders they are in open in between. */
+/** Reads the content of many files and keeps their folders open. */
 
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import {
 } from './content.ts';
 import { Folders, nameOf, parentOf } from './folders.ts';
 
-/** Bytes that are somewhere, or right here. Plain data. */
+/** Where content is: in a file or in memory. Plain data. */
 export type Source =
   | { readonly from: 'content'; readonly content: Content; readonly path: BytePath }
   | { readonly from: 'bytes'; readonly bytes: Uint8Array };
@@ -30,7 +30,7 @@ export class Reader {
   readonly #trees = new Map<string, Folders>();
   readonly #logs = new Map<string, number>();
 
-  /** Null where it is longer, not a file (any more), or nowhere. */
+  /** Null: it is longer than the limit, not a file any more, or lost. */
   read(source: Source, maxBytes: number): Uint8Array | null {
     if (source.from === 'bytes') return source.bytes.length > maxBytes ? null : source.bytes;
     const { content } = source;
@@ -55,7 +55,7 @@ export class Reader {
     return using(this.#open(source), hashOf)?.sha256 ?? null;
   }
 
-  /** False when either is nowhere. */
+  /** False if either is lost. */
   same(one: Source, other: Source): boolean {
     if (one.from === 'bytes') return this.#sameAs(one.bytes, other);
     if (other.from === 'bytes') return this.#sameAs(other.bytes, one);

@@ -27,7 +27,7 @@ describe('a position in a tree', () => {
     for (let level = 0; level < depth; level += 1) expect(cursor.down('d')).toBe(true);
   };
 
-  it('is the same on the way up as on the way down, with few folders open', () => {
+  it('visits the same folders up as down, with few of them open', () => {
     const before = openFiles();
     goDown();
     expect(openFiles() - before).toBeLessThan(20);
@@ -39,13 +39,13 @@ describe('a position in a tree', () => {
     expect(cursor.lostTrack).toBe(false);
   });
 
-  it('passes through no link, and says what is no folder', () => {
+  it('enters no link, and returns false for what is not a folder', () => {
     symlinkSync('d', join(root, 'link'));
     expect([cursor.down('link'), cursor.down('mark-0'), cursor.down('none')]).toEqual([false, false, false]);
     expect(marks()).toEqual(['mark-0']);
   });
 
-  it('goes up to where it came from, also when the folder below was moved elsewhere', () => {
+  it('goes up to the folder it came from, even if the folder below was moved', () => {
     goDown();
     renameSync(pathTo(50), join(root, 'moved'));
     mkdirSync(pathTo(50));
@@ -53,7 +53,7 @@ describe('a position in a tree', () => {
     expect(marks()).toEqual(['mark-49']);
   });
 
-  it('is nowhere where its folder has become a link', () => {
+  it('has no position if its folder was replaced by a link', () => {
     goDown();
     renameSync(pathTo(50), join(root, 'moved'));
     renameSync(pathTo(20), join(root, 'aside'));

@@ -1,7 +1,7 @@
 /**
- * A position in a tree that others may be changing. Going down never passes through a symbolic link. Only the last few
- * folders stay open, so trees may be deeper than we may have descriptors. Going back up to one that was closed goes
- * through `..`, if that is still the folder we came from, and otherwise once more from the root, name by name.
+ * A position in a tree that others may be changing. Going down never follows a symbolic link. Only the last few
+ * folders stay open, so a tree may be deeper than the limit of descriptors. Going up to a closed folder uses `..` if that is
+ * still the folder it came from, and otherwise opens the path again from the root, name by name.
  */
 import { constants, fstatSync, readlinkSync } from 'node:fs';
 import { Anchor } from '../../lib/anchor.ts';
@@ -15,28 +15,28 @@ const openAtMost = 16;
 
 interface Level {
   readonly name: BytePath;
-  /** Null as long as it is open. */
+  /** Null while it is open. */
   identity: string | null;
 }
 
 export class Cursor {
   readonly #root: Anchor;
   readonly #levels: Level[] = [];
-  /** Of the last levels, in their order. Null: it was gone when it was to be opened again. */
+  /** The last levels, in order. Null: the folder was gone when it was opened again. */
   readonly #opened: (Anchor | null)[] = [];
-  /** Something was not there any more when it was to be opened. */
+  /** An entry was gone when it was opened. */
   lostTrack = false;
 
   constructor(path: string) {
     this.#root = Anchor.reach(path);
   }
 
-  /** Null: the folder we were in is no longer where it was. */
+  /** Null: the folder is no longer at its path. */
   get here(): Anchor | null {
     return this.#levels.length === 0 ? this.#root : this.#opened.at(-1)!;
   }
 
-  /** False where that is no folder, or none any more. */
+  /** False: it is not a folder, or not any more. */
   down(name: BytePath): boolean {
     const folder = this.here === null ? null : this.#enter(this.here, name);
     if (folder === null) return false;
@@ -91,7 +91,7 @@ export class Cursor {
 
 const folderOnly = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Null where that is no folder, or none any more. As `Anchor.enter`, in half the time. */
+/** Null: it is not a folder, or not any more. Like `Anchor.enter`, in half the time. */
 export function enter(from: Anchor, name: BytePath): Anchor | null {
   return unlessGone(() => Anchor.of(openAt({ folderFd: from.fd, name: toBytes(name) }, folderOnly)));
 }
@@ -103,7 +103,7 @@ function identityOf({ fd }: Anchor): string {
 
 const goneErrors = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'ESTALE'];
 
-/** What vanished, or was swapped for something else, between seeing and opening it is null. */
+/** Null: the entry vanished, or was replaced by something else, before it was opened. */
 export function unlessGone<T>(look: () => T): T | null {
   try {
     return look();
@@ -117,7 +117,7 @@ export function look(folder: Anchor, name: BytePath): Stat | null {
   return statIn({ folderFd: folder.fd, name: toBytes(name) });
 }
 
-/** Null: it is no longer what it was. */
+/** Null: it is of another type by now. */
 export function entryAt(folder: Anchor, name: BytePath, stat: Stat): Entry | null {
   const type = typeOf(stat);
   if (type !== 'link') return entryOf(type, stat);
@@ -142,7 +142,7 @@ export function readLink(folder: Anchor, name: BytePath): BytePath | null {
   try {
     return readlinkSync(folder.at(toBytes(name)), 'latin1');
   } catch (error) {
-    // EINVAL: a link no more.
+    // EINVAL: it is not a link any more.
     if (isErrno(error, 'ENOENT') || isErrno(error, 'EINVAL')) return null;
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
  * Walks a working copy and its base side by side, folder by folder, without recursion. Visits every path that the
- * working copy has of its own and every path of the base that it hides; what merely shows through is not visited.
+ * working copy has itself and every path of the base that it hides; what only shows through is not visited.
  */
 import type { Anchor } from '../../lib/anchor.ts';
 import type { Stat } from '../../lib/stat.ts';
@@ -20,7 +20,7 @@ export interface WalkedPath {
   readonly before: Stat | null;
   /** The mark that hides what the base has there. */
   readonly whiteout: Stat | null;
-  /** What `after` is called in `afterIn`, where that is not `name`. */
+  /** The name of `after` in `afterIn`, if that is not `name`. */
   readonly afterName?: BytePath;
 }
 
@@ -29,7 +29,7 @@ export interface WalkRules<T> {
   /** The base's folder does not show through this one. */
   isOpaque(folder: Anchor): boolean;
   visit(walked: WalkedPath, inside: T): void;
-  /** What is to be known while inside the folder of this walked. */
+  /** The value that `visit` gets for the entries of this folder. */
   inside(walked: WalkedPath, around: T): T;
 }
 
@@ -43,7 +43,7 @@ interface Frame<T> {
   readonly inside: T;
 }
 
-/** From what is to be known in the working copy's own root. False: something moved meanwhile, and may have been left out. */
+/** `inside` makes the value for the root. False: something was moved meanwhile and may have been missed. */
 export function walk<T>(
   afterRoot: string,
   beforeRoot: string,
@@ -110,7 +110,7 @@ function descend<T>(
   if (!wantAfter && !wantBefore) return null;
   const inside = steps.inside(walked, top.inside);
   const inAfter = wantAfter && after.down(walked.name);
-  // A folder that vanished before we could enter it hides nothing that we know of.
+  // A folder that vanished before it was entered hides nothing.
   if (wantAfter && !inAfter) return null;
   const inBefore = wantBefore && before.down(walked.name);
   if (!inAfter && !inBefore) return null;
