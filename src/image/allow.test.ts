@@ -31,7 +31,7 @@ const both = (name: string, content: string) => {
 };
 
 describe('the list of the owner', () => {
-  it('has the only images there are, for the owner as well', async () => {
+  it('holds the only images that may be used, by the owner as well', async () => {
     both('debian', '1');
     expect(await code('debian')).toBe('denied');
     list = ['debian'];
@@ -44,7 +44,7 @@ describe('the list of the owner', () => {
       expect(await code(other)).toBe('denied');
   });
 
-  it('says what the engine does not have', async () => {
+  it('reports images that the engine does not have', async () => {
     list = ['debian'];
     expect(await code('debian')).toBe('not_found');
     engine.absent = true;
@@ -53,7 +53,7 @@ describe('the list of the owner', () => {
 });
 
 describe('a name', () => {
-  it('is refused with the reason when no sandbox can be made of it, and stands for nothing then', async () => {
+  it('is refused with the reason when no sandbox can be made of it, and is not recorded then', async () => {
     list = ['scratch'];
     engine.refusals.set(both('scratch', 'no shell'), 'it has no sh in /bin');
     await expect(allowed.resolve('scratch', true)).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe('a name', () => {
     expect(await code('scratch')).toBe('ok');
   });
 
-  it('stands for what it stood for first, and is refused when it moves', async () => {
+  it('stands for the content it first stood for, and is refused when that changes', async () => {
     list = ['debian'];
     const id = both('debian', '1');
     expect(await allowed.resolve('debian', false)).toMatchObject({ name: 'debian', id });
@@ -76,7 +76,7 @@ describe('a name', () => {
     expect(await code('debian')).toBe('ok');
   });
 
-  it('is allowed again by content', async () => {
+  it('is allowed again by digest', async () => {
     list = ['debian'];
     both('debian', '1');
     await code('debian');
@@ -88,7 +88,7 @@ describe('a name', () => {
     expect(await code('debian')).toBe('ok');
   });
 
-  it('of one content stands for no other', async () => {
+  it('with a digest stands for no other content', async () => {
     const id = both('debian', '1');
     list = [`debian@${id}`];
     both('debian', '2');
@@ -105,7 +105,7 @@ describe('what was made here', () => {
     saved.set(name, { name, id, source: 'project', project: '/p', checksum: 'c', at: 'now' });
   });
 
-  it('is for the owner, and for others when listed', async () => {
+  it('is for the owner, and for other users when listed', async () => {
     expect([await code(name), await code(name, false)]).toEqual(['ok', 'denied']);
     list = [name];
     expect(await code(name, false)).toBe('ok');

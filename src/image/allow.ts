@@ -1,4 +1,6 @@
-/** Which images sandboxes may be made of: those of the owner's list, and for the owner those made here; each by its id. */
+/**
+ * Which images sandboxes may be made of: those of the owner's list, and for the owner those built here; each by its id.
+ */
 import { Fault } from '../model/fault.ts';
 import { type Image, isOwnImageName, withTag } from '../model/image.ts';
 import { printable } from '../model/name.ts';
@@ -7,7 +9,7 @@ import type { FoundImage, ImageEngine, ImageRecords } from './image.ts';
 export interface AllowParts {
   readonly engine: Pick<ImageEngine, 'find' | 'refusal'>;
   readonly records: ImageRecords;
-  /** As the owner wrote it: `NAME`, or `NAME@sha256:…` for that content and no other. */
+  /** As the owner wrote it: `NAME`, or `NAME@sha256:…` for exactly that content. */
   readonly list: () => readonly string[];
   readonly now: () => string;
 }
@@ -15,21 +17,21 @@ export interface AllowParts {
 export interface Allowed {
   readonly name: string;
   readonly id: string;
-  /** Where it says its programs are. */
+  /** The PATH of its programs. */
   readonly path: string | null;
 }
 
 /** What a name of the list stands for. */
 export interface Listed {
   readonly name: string;
-  /** By content, as the owner wrote it. */
+  /** The digest that the owner wrote. */
   readonly digest: string | null;
   readonly found: FoundImage | null;
-  /** What it stood for when it was first used. */
+  /** The content that it stood for when it was first used. */
   readonly pinned: string | null;
 }
 
-/** `isNew`: what the name stands for is not recorded yet. */
+/** `isNew`: the id of the name is not recorded yet. */
 interface Proven {
   readonly allowed: Allowed;
   readonly isNew: boolean;
@@ -42,7 +44,7 @@ export class AllowList {
     this.#parts = parts;
   }
 
-  /** `isOwner`: those made here may be used as well. */
+  /** `isOwner`: images built here may be used as well. */
   async resolve(reference: string, isOwner: boolean): Promise<Allowed> {
     const { allowed, isNew } = await this.#prove(reference, isOwner);
     if (isNew) this.#pin(allowed.name, allowed.id);
@@ -60,19 +62,19 @@ export class AllowList {
     return made === null ? this.#useListed(this.#entryFor(reference)!) : this.#useMade(made);
   }
 
-  /** Refuses what nobody allowed, without asking the engine for what was. */
+  /** Refuses images that are not allowed, without asking the engine. */
   check(reference: string, isOwner: boolean): void {
     if (this.#entryFor(reference) !== null) return;
     if (!isOwner || this.#made(reference) === null) throw notListed(reference);
   }
 
-  /** Looks at everything on the list. */
+  /** Asks the engine about everything on the list. */
   async listed(): Promise<Listed[]> {
     const entries = this.#parts.list().filter((entry) => this.#made(entryOf(entry).name) === null);
     return Promise.all(entries.map((entry) => this.#look(entry)));
   }
 
-  /** Names of images made here that others may use, too. */
+  /** Whether other users may use an image that was built here. */
   isShared(name: string): boolean {
     return this.#entryFor(name) !== null;
   }
@@ -92,7 +94,7 @@ export class AllowList {
   async #useMade({ name, id }: Image): Promise<Proven> {
     const found = await this.#parts.engine.find(id);
     if (found !== null) return { allowed: await this.#usable(name, found), isNew: false };
-    throw new Fault('not_found', `the engine has ${name} no more`, { hint: 'Build it again: carrel image build' });
+    throw new Fault('not_found', `the engine no longer has ${name}`, { hint: 'Build it again: carrel image build' });
   }
 
   async #useListed(entry: string): Promise<Proven> {
@@ -107,7 +109,7 @@ export class AllowList {
     return { allowed: await this.#usable(name, found), isNew: pinned !== found.id };
   }
 
-  /** Refused here rather than by a sandbox that ends at once without a word. */
+  /** Refused here, since a sandbox of it would end at once without a message. */
   async #usable(name: string, found: FoundImage): Promise<Allowed> {
     const reason = await this.#parts.engine.refusal(found);
     if (reason === null) return { name, id: found.id, path: found.path };
@@ -119,7 +121,7 @@ export class AllowList {
   async #look(entry: string): Promise<Listed> {
     const { name, digest } = entryOf(entry);
     const { engine, records } = this.#parts;
-    // Registries and the engine call the same content by different digests.
+    // Registries and the engine have different digests for the same content.
     const found = (await engine.find(entry)) ?? (digest === null ? null : await engine.find(digest));
     return { name, digest, found, pinned: records.find(withTag(name))?.id ?? null };
   }

@@ -1,12 +1,12 @@
 /** The image that all others are built on. */
 import { baseImageName } from '../model/image.ts';
 import type { Extra } from './context/pack.ts';
-import type { Step } from './dockerfile/recipe.ts';
+import type { BuildStep } from './dockerfile/recipe.ts';
 
-/** What Dockerfiles call it; the second is what others of this kind do. */
+/** The names by which Dockerfiles refer to it; the second is the name used by aimi. */
 export const baseNames: readonly string[] = [baseImageName, 'aimi-sandbox:base'];
 
-/** Node of Debian 13 is the oldest that is still looked after. */
+/** The Node of Debian 13 is the oldest that is still maintained. */
 export const defaultParent = 'debian:trixie-slim';
 
 /** Stands for the packages of this machine. */
@@ -14,7 +14,7 @@ export const hostParentName = 'host';
 
 const toolFolder = 'tools';
 
-/** Whatever the parent has already is not installed again, so one that has everything needs no network. */
+/** Installs only what the parent lacks, so a parent that has everything needs no network. */
 const install = `set -eu
 missing=
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -31,7 +31,7 @@ if test -n "$missing"; then
   rm -rf /var/lib/apt/lists/*
 fi`;
 
-/** Whoever has its number in the parent makes room. */
+/** Removes an account of the parent with the same name or id. */
 const account = `set -eu
 for file in passwd group; do
   touch /etc/$file
@@ -44,7 +44,7 @@ mkdir -p /home/agent /workspace
 chown 1000:1000 /home/agent /workspace
 chmod 755 /opt/carrel /opt/carrel/bin`;
 
-export function baseSteps(parent: string, parentId: string): Step[] {
+export function baseSteps(parent: string, parentId: string): BuildStep[] {
   const step = (title: string, text: string) => ({ title, text, line: 0 });
   const script = (text: string) => `RUN ${JSON.stringify(['/bin/sh', '-c', text])}`;
   return [
@@ -58,7 +58,7 @@ export function baseSteps(parent: string, parentId: string): Step[] {
   ];
 }
 
-/** `tools` are by their paths below /opt/carrel/bin. */
+/** `tools` have paths below /opt/carrel/bin. */
 export function toolFiles(tools: readonly Extra[]): Extra[] {
   return tools.map((tool) => ({ ...tool, path: `${toolFolder}/${tool.path}` }));
 }

@@ -48,14 +48,14 @@ it.each<[what: string, files: Record<string, string>, from: string[], copies: st
   ['cargo without a lock', { 'Cargo.toml': '' }, ['Cargo.toml'], [], /cargo rustc/],
   ['go', { 'go.mod': '', 'go.sum': '' }, ['go.mod'], ['go.mod', 'go.sum'], /go mod download/],
   ['go without sums', { 'go.mod': '' }, ['go.mod'], ['go.mod'], /go mod download/],
-])('%s is detected, and its files alone are copied', (_what, files, from, copies, runs) => {
+])('%s is detected, and only its files are copied', (_what, files, from, copies, runs) => {
   const detected = found(files)!;
   expect([detected.from, detected.notes]).toEqual([from, []]);
   expect(copied(detected.text)).toEqual(copies);
   expect(detected.text).toMatch(runs);
 });
 
-it('several go together', () => {
+it('several package managers are combined', () => {
   const detected = found({ 'package.json': '{}', 'package-lock.json': '{}', 'requirements.txt': '', 'go.mod': '' })!;
   expect(detected.from).toEqual(['package-lock.json', 'requirements.txt', 'go.mod']);
 });
@@ -69,16 +69,16 @@ it.each<[what: string, files: Record<string, string>, note: string]>([
   ],
   ['requirements in other files', { 'requirements.txt': 'a\n-r dev.txt\n' }, '-r dev.txt'],
   ['the project as a requirement', { 'requirements.txt': '-e .\n' }, '-e .'],
-])('%s is left alone, and that is said', (_what, files, note) => {
+])('%s is not used, and a note says so', (_what, files, note) => {
   expect(found(files)).toMatchObject({ from: [], notes: [expect.stringContaining(note)] });
 });
 
-it('nothing is detected in nothing, nor behind links', () => {
+it('nothing is detected in an empty project, nor behind links', () => {
   expect(found({})).toBeNull();
   symlinkSync('/etc/passwd', join(folder, 'requirements.txt'));
   expect(found({})).toBeNull();
 });
 
-it('a lock that is none is refused', () => {
+it('an invalid lock file is refused', () => {
   expect(() => found({ 'package.json': '{}', 'package-lock.json': '{' })).toThrow('package-lock.json is not JSON');
 });

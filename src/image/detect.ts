@@ -1,6 +1,6 @@
 /**
- * A Dockerfile for a project that has none, from the files that package managers know. What it installs is found by
- * programs in `/workspace` although nothing of it is there: Node looks for `/node_modules` by itself.
+ * Writes a Dockerfile for a project that has none, from the files of package managers. Programs in `/workspace` find
+ * what it installs although it is elsewhere: Node searches `/node_modules` by itself.
  */
 import type { Anchor } from '../lib/anchor.ts';
 import { Fault } from '../model/fault.ts';
@@ -10,7 +10,7 @@ export interface Detected {
   /** The files it was made from. */
   readonly from: readonly string[];
   readonly text: string;
-  /** What was found and left alone, and why. */
+  /** What was found and not used, and why. */
   readonly notes: readonly string[];
 }
 
@@ -67,7 +67,7 @@ const python: Detector = (has, root) => {
   };
 };
 
-/** The sources are not needed for what others have published; cargo wants to see some all the same. */
+/** Published dependencies can be built without the sources of the project; cargo insists on some sources. */
 const rust: Detector = (has) => {
   if (!has('Cargo.toml')) return null;
   const fetch = [
@@ -78,7 +78,7 @@ const rust: Detector = (has) => {
   return { from: 'Cargo.toml', lines: [needs('cargo', 'cargo rustc'), ...(has('Cargo.lock') ? fetch : [])] };
 };
 
-/** Modules are read like those of a server, so that the place where agents keep their own can be written. */
+/** Go reads the modules through GOPROXY from a folder, so that the agent's module cache stays writable. */
 const go: Detector = (has) => {
   if (!has('go.mod')) return null;
   const files = has('go.sum') ? 'go.mod go.sum' : 'go.mod';
@@ -95,7 +95,7 @@ const go: Detector = (has) => {
 
 const detectors: readonly Detector[] = [node, python, rust, go];
 
-/** Null: there is nothing to make an image of its own for. */
+/** Null: the project needs no image of its own. */
 export function detect(root: Anchor, base: string): Detected | null {
   const has = (name: string) => root.look(name)?.isFile() ?? false;
   const found = detectors.map((detector) => detector(has, root)).filter((part) => part !== null);

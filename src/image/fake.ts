@@ -1,4 +1,6 @@
-/** Images in memory, for tests: reads the archive of a build like an engine, and runs nothing but `echo`, `exit` and `hang`. */
+/**
+ * Images in memory, for tests. It reads the archive of a build like an engine, and runs only `echo`, `exit` and `hang`.
+ */
 import { createHash } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
 import type { BuildMessage, BuildOrder, FoundImage, ImageEngine, ImportOrder } from './image.ts';
@@ -6,15 +8,15 @@ import type { BuildMessage, BuildOrder, FoundImage, ImageEngine, ImportOrder } f
 export interface BuildSeen {
   readonly order: Omit<BuildOrder, 'archive'>;
   readonly dockerfile: readonly string[];
-  /** Content by path; of links, where they lead. */
+  /** Content by path; for links, their target. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 export class FakeImages implements ImageEngine {
   readonly builds: BuildSeen[] = [];
-  /** What a registry would have, by name. */
+  /** The images of a registry, by name. */
   readonly registry = new Map<string, string>();
-  /** Nobody answers. */
+  /** The engine does not answer. */
   absent = false;
   /** Why no sandbox can be made of an image, by its id. */
   readonly refusals = new Map<string, string>();
@@ -28,7 +30,7 @@ export class FakeImages implements ImageEngine {
     if (this.noBuilder) throw this.noBuilder;
   }
 
-  /** As somebody else would put it there. */
+  /** Adds an image as if it was made elsewhere. */
   put(name: string, content: string, labels: Readonly<Record<string, string>> = {}): string {
     const id = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     this.#images.set(id, {

@@ -1,42 +1,45 @@
 /**
- * Images are what sandboxes of an engine that has images are made of.
+ * Images are the root filesystems of sandboxes on an engine that has images.
  *
- * Two kinds are made here. The base has our tools, git, Node and Python, on a parent that the owner chooses. The image of a
- * project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers ask for.
+ * Two kinds are built here. The base has Carrel's tools, git, Node and Python, on a parent that the owner chooses. The
+ * image of a project is the base and what `.carrel/Dockerfile.sandbox` adds to it, or what its package managers need.
+ *
+ * Life cycle of an image: the input is collected and checked → built by the engine → recorded → used by sandboxes, by
+ * its id → removed, when a newer version exists and no sandbox needs it.
  *
  * Promises:
- * - An image is made anew only when something that goes into it changed: the Dockerfile, a file that it copies, the base. A
- *   checksum of all of it is in a label of the image.
- * - A Dockerfile of a project reaches nothing but the files it names in the project, earlier stages, the base and the network
- *   of the build: no other image, no mount, no secret, no file outside, whatever links are planted.
- * - Whoever stops a build stops everything that it began. What is recorded is an image that is there.
- * - A name that somebody may use stands for one content, by its id. When the name comes to stand for another, it is refused
- *   until the owner says so.
+ * - An image is built again only when one of its inputs changed: the Dockerfile, a file that it copies, the base. A
+ *   label of the image holds a checksum of all of them.
+ * - A project's Dockerfile reaches only the files it names in the project, earlier stages, the base and the network of
+ *   the build: no other image, no mount, no secret, no file outside, whatever links are planted.
+ * - Cancelling a build ends everything that it began. An image is recorded only after it exists.
+ * - A name that may be used stands for one content, by its id. When the name stands for another content later, it is
+ *   refused until the owner allows that.
  * - The name of one project's image is never given to another folder.
  */
 import type { Image } from '../model/image.ts';
 import type { Limits } from '../model/limits.ts';
 
-/** What an engine knows of an image. */
+/** What an engine reports about an image. */
 export interface FoundImage {
   readonly id: string;
-  /** Names by content that registries know it by. */
+  /** Digests by which registries know it. */
   readonly digests: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
-  /** PATH of programs that are made of it. */
+  /** The PATH of its programs. */
   readonly path: string | null;
-  /** What it runs on, such as `linux/amd64`. */
+  /** The platform, such as `linux/amd64`. */
   readonly platform: string;
 }
 
 export interface BuildOrder {
-  /** A tar archive; what it holds is all that the build sees. */
+  /** A tar archive with everything that the build sees. */
   readonly archive: AsyncIterable<Buffer>;
   /** The name of the Dockerfile in it. */
   readonly dockerfile: string;
   readonly tag: string;
-  /** Whether it may use the network that containers have. */
+  /** Whether the build may use the network of containers. */
   readonly network: boolean;
   readonly limits: Pick<Limits, 'cpus' | 'memoryBytes' | 'swapBytes'>;
 }
@@ -47,33 +50,33 @@ export interface ImportOrder {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What an engine says while it builds. */
+/** What an engine reports during a build. */
 export type BuildMessage =
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'image'; readonly id: string }
   | { readonly kind: 'failure'; readonly message: string; readonly exitCode: number | null };
 
-/** The part of an engine that has images. */
+/** The part of an engine that handles images. */
 export interface ImageEngine {
-  /** Refuses where nothing can be built; asked before anything is. */
+  /** Throws where nothing can be built; called before any work. */
   requireBuilder(): Promise<void>;
-  /** By id or name; null when it is not there. */
+  /** By id or name; null when it does not exist. */
   find(reference: string): Promise<FoundImage | null>;
-  /** Why no sandbox can be made of one that is there; null: one can. */
+  /** Why no sandbox can be made of an image; null: one can. */
   refusal(image: FoundImage): Promise<string | null>;
-  /** Those with a label, but for what others are built on. */
+  /** Images with a label, except those that others are built on. */
   labelled(label: string): Promise<readonly FoundImage[]>;
-  /** Fetched from the registry its name says. */
+  /** Pulls it from the registry that its name says. */
   pull(reference: string, signal: AbortSignal): AsyncIterable<BuildMessage>;
-  /** A root filesystem, with a name and labels. */
+  /** Imports a root filesystem, with a name and labels. */
   import(order: ImportOrder, signal: AbortSignal): AsyncIterable<BuildMessage>;
-  /** Ends when the signal does, with all that it began. */
+  /** Ends when the signal is aborted, with everything that it began. */
   build(order: BuildOrder, signal: AbortSignal): AsyncIterable<BuildMessage>;
-  /** One that something is made of stays. */
+  /** Fails for an image that is in use. */
   remove(id: string): Promise<void>;
 }
 
-/** Where it is remembered what names stand for. */
+/** What names stand for, persistently. */
 export interface ImageRecords {
   find(name: string): Image | null;
   list(): readonly Image[];
@@ -81,7 +84,7 @@ export interface ImageRecords {
   remove(name: string): void;
 }
 
-/** What somebody who waits for a build wants to know. */
+/** What a client that waits for a build gets. */
 export type BuildEvent =
   | { readonly kind: 'phase'; readonly text: string }
   | { readonly kind: 'step'; readonly number: number; readonly total: number; readonly title: string }
@@ -89,7 +92,7 @@ export type BuildEvent =
 
 export interface Built {
   readonly image: Image;
-  /** False: it was as it should be already. */
+  /** False: the image was up to date. */
   readonly built: boolean;
   readonly notes: readonly string[];
 }

@@ -83,7 +83,7 @@ const refusal = async (work: Promise<unknown>) =>
   );
 
 describe('an image', () => {
-  it('is made once, and again only when something that goes into it changed', async () => {
+  it('is built once, and again only when one of its inputs changed', async () => {
     const first = await build();
     expect(first).toMatchObject({ built: true, image: { source: 'project', project, at: 'now' } });
     expect(engine.builds).toHaveLength(2);
@@ -106,20 +106,20 @@ describe('an image', () => {
     }
   });
 
-  it('is not begun where nothing can be built: no parent is missed first', async () => {
+  it('is not begun where nothing can be built, before its parent is searched', async () => {
     engine.noBuilder = new Fault('unsupported', 'no builder');
     await engine.remove((await engine.find('parent:latest'))!.id);
     expect((await refusal(build(project, undefined, false)))?.code).toBe('unsupported');
     expect(events).toEqual([]);
   });
 
-  it('is made again when the engine has it no more', async () => {
+  it('is built again when the engine no longer has it', async () => {
     const { image } = await build();
     await engine.remove(image.id);
     expect((await build()).built).toBe(true);
   });
 
-  it('that was made but not recorded is not made again', async () => {
+  it('that was built but not recorded is not built again', async () => {
     const { image } = await build();
     saved.clear();
     expect(await build()).toMatchObject({ built: false, image: { id: image.id } });
@@ -127,7 +127,7 @@ describe('an image', () => {
     expect(engine.builds).toHaveLength(2);
   });
 
-  it('is not taken for ours by its name alone', async () => {
+  it('is not recognised by its name alone', async () => {
     const { image } = await build();
     saved.clear();
     const { tag } = engine.builds.at(-1)!.order;
@@ -135,7 +135,7 @@ describe('an image', () => {
     expect(await build()).toMatchObject({ built: true });
   });
 
-  it('is built of what was checked: the base by id, our user and labels last, nothing of ours in what is copied', async () => {
+  it('is built from checked input: the base by id, our user and labels last, and none of our files in what is copied', async () => {
     const { image } = await build();
     const { dockerfile, files, order } = engine.builds.at(-1)!;
     const baseId = saved.get(baseImageName)!.id;
@@ -148,7 +148,7 @@ describe('an image', () => {
     expect((await build(folder('plain', null), undefined, false)).image.name).toBe(baseImageName);
   });
 
-  it('says its steps and what they print', async () => {
+  it('reports its steps and their output', async () => {
     await build();
     expect(events.slice(-7)).toEqual([
       { kind: 'phase', text: expect.stringMatching(/^building carrel-sandbox-shop-/) },
@@ -161,7 +161,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('that fails says at which step, and what it printed last', async () => {
+  it('that fails reports the step and its last output', async () => {
     const bad = folder('bad', 'FROM carrel-sandbox:base\n\nRUN echo Step 4/5 : nonsense\nRUN exit 3\n');
     const fault = await refusal(build(bad));
     expect(fault).toMatchObject({ code: 'invalid', data: { line: 4, step: 3, exitCode: 3 } });
@@ -169,13 +169,13 @@ describe('an image', () => {
     expect([...saved.keys()]).toEqual([baseImageName]);
   });
 
-  it('is not built of what carries a secret', async () => {
+  it('is not built from a Dockerfile with a secret', async () => {
     const leaky = folder('leaky', 'FROM carrel-sandbox:base\nENV KEY=hunter2\n');
     expect((await refusal(build(leaky)))?.code).toBe('denied');
     expect(engine.builds).toHaveLength(1);
   });
 
-  it('is stopped by whoever wanted it, also while it waits for its turn', async () => {
+  it('is cancelled by its caller, also while it waits in the queue', async () => {
     const abort = new AbortController();
     const slow = build(folder('slow', 'FROM carrel-sandbox:base\nRUN hang\n'), abort.signal);
     const waiting = new AbortController();
@@ -196,7 +196,7 @@ describe('a Dockerfile', () => {
   const seen = () =>
     [...engine.builds.at(-1)!.files.keys()].filter((name) => !/^\.(carrel-|dockerignore)/.test(name)).sort();
 
-  it('is found in .aimi, too, with the base as it is called there', async () => {
+  it('is found in .aimi, too, with the base under its name there', async () => {
     const path = folder('aimi', null);
     put(join(path, '.aimi/Dockerfile.sandbox'), copies('aimi-sandbox:base'));
     expect((await build(path)).built).toBe(true);
@@ -206,7 +206,7 @@ describe('a Dockerfile', () => {
     expect(engine.builds.at(-1)!.dockerfile[1]).toBe('RUN echo first');
   });
 
-  it('has what the project ignores left out, or what it alone ignores', async () => {
+  it('leaves out what the project ignores, or what its own ignore file names', async () => {
     put(join(project, '.carrel/Dockerfile.sandbox'), copies('carrel-sandbox:base'));
     put(join(project, 'secret'), 'x');
     put(join(project, '.dockerignore'), 'secret\n.carrel\n');
@@ -229,7 +229,7 @@ describe('a Dockerfile', () => {
 describe('names', () => {
   const remote = '[remote "origin"]\n\turl = https://example.com/acme/shop\n';
 
-  it('are those of the remote, and one folder has each', async () => {
+  it('come from the remote, and each belongs to one folder', async () => {
     put(join(project, '.git/config'), remote);
     const other = folder('copy', 'FROM carrel-sandbox:base\nRUN echo evil\n');
     put(join(other, '.git/config'), remote);
@@ -243,7 +243,7 @@ describe('names', () => {
 });
 
 describe('the base', () => {
-  it('is fetched, or has to be there', async () => {
+  it('is pulled, or must exist when there is no network', async () => {
     images = open('debian:13');
     expect(await refusal(build(null))).toMatchObject({
       code: 'unavailable',
@@ -256,7 +256,7 @@ describe('the base', () => {
     expect(events).toContainEqual({ kind: 'phase', text: 'fetching debian:13' });
   });
 
-  it('is built on the packages of this machine, taken once', async () => {
+  it('is built on the packages of this machine, which are imported once', async () => {
     images = open('host');
     expect((await build(null)).built).toBe(true);
     expect((await build(null)).built).toBe(false);
@@ -264,19 +264,19 @@ describe('the base', () => {
     expect([said.length, engine.builds.length]).toEqual([1, 1]);
   });
 
-  it('is the image of a project that asks for nothing more', async () => {
+  it('is the image of a project that needs nothing more', async () => {
     const { image, notes } = await build(folder('plain', null));
     expect([image.name, notes.length]).toEqual([baseImageName, 1]);
   });
 
-  it('without an engine is one clear error', async () => {
+  it('without an engine causes one clear error', async () => {
     engine.absent = true;
     expect((await refusal(build()))?.code).toBe('unavailable');
   });
 });
 
 describe('earlier versions', () => {
-  it('go, unless something was made of them', async () => {
+  it('are removed, unless a sandbox was made of them', async () => {
     const first = (await build()).image;
     put(join(project, 'a'), '2');
     needed.add(first.id);

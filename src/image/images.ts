@@ -1,4 +1,4 @@
-/** Makes images: the base, and those of projects on top of it. One at a time. */
+/** Builds images: the base, and those of projects on it. One at a time. */
 import { createHash } from 'node:crypto';
 import { Anchor } from '../lib/anchor.ts';
 import { crashPoint } from '../lib/crash-point.ts';
@@ -9,7 +9,7 @@ import type { Limits } from '../model/limits.ts';
 import { baseNames, baseSteps, hostParentName, toolFiles } from './base.ts';
 import { collect, type Entry } from './context/collect.ts';
 import { checksumOf, type Extra, pack } from './context/pack.ts';
-import { recipeFrom, type Step } from './dockerfile/recipe.ts';
+import { type BuildStep, recipeFrom } from './dockerfile/recipe.ts';
 import type { HostParent } from './host/parent.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { type BuildOf, Progress } from './progress.ts';
@@ -19,15 +19,15 @@ import { sourceOf } from './source.ts';
 export interface ImageParts {
   readonly engine: ImageEngine;
   readonly records: ImageRecords;
-  /** What the base is built on. */
+  /** The parent of the base. */
   readonly parent: () => string;
   /** The packages of this machine as a parent. */
   readonly host: () => HostParent;
-  /** What goes into /opt/carrel/bin. */
+  /** The files for /opt/carrel/bin. */
   readonly tools: () => readonly Extra[];
   readonly installation: string;
   readonly limits: Limits;
-  /** Something was made of it and may start again. */
+  /** A sandbox was made of it and may start again. */
   readonly isNeeded: (id: string) => boolean;
   readonly now: () => string;
 }
@@ -36,20 +36,20 @@ export interface BuildWish {
   /** The real path of its folder; null: the base alone. */
   readonly project: string | null;
   readonly network: boolean;
-  /** Refuses a Dockerfile that has something in it which no image may have. */
+  /** Refuses a Dockerfile with content that no image may have, such as a secret. */
   readonly check: (file: string, text: string) => void;
   readonly say: (event: BuildEvent) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Everything that one image is made of. */
+/** All inputs of one image. */
 interface Making {
   readonly name: string;
   readonly tag: string;
   readonly source: 'base' | 'project';
   readonly project: string | null;
   readonly of: BuildOf;
-  /** What the Dockerfile begins with. */
+  /** The first lines of the Dockerfile. */
   readonly head: string;
   readonly root: Anchor | null;
   readonly entries: readonly Entry[];
@@ -58,7 +58,7 @@ interface Making {
 }
 
 const labels = { home: 'carrel.image.home', checksum: 'carrel.image.checksum' } as const;
-/** Raised when the same input is to make another image. */
+/** Raised when the same input must give another image. */
 const formVersion = 1;
 const turn = 'build';
 
@@ -114,7 +114,7 @@ export class Images {
     return `${imagePrefix}:host-${this.#parts.installation}`;
   }
 
-  /** Made of what is installed here, when that has changed. */
+  /** Imported from the packages of this machine, when these have changed. */
   async #hostParent({ say, signal }: BuildWish): Promise<FoundImage> {
     const { engine, installation, host } = this.#parts;
     const { checksum, archive } = host();
@@ -124,8 +124,7 @@ export class Images {
     await say({ kind: 'phase', text: 'collecting the packages of this machine' });
     const order = { archive: archive(), tag, labels: { [labels.home]: installation, [labels.checksum]: checksum } };
     for await (const message of engine.import(order, signal)) {
-      if (message.kind === 'failure')
-        throw new Fault('unavailable', `the engine does not take them: ${message.message}`);
+      if (message.kind === 'failure') throw new Fault('unavailable', `the engine refuses them: ${message.message}`);
     }
     const found = await engine.find(tag);
     if (found !== null && this.#isOurs(found, checksum)) return found;
@@ -143,7 +142,7 @@ export class Images {
       }
       const found = await engine.find(withTag(parent));
       if (found !== null) return found;
-      throw new Fault('unavailable', 'it is not there afterwards');
+      throw new Fault('unavailable', 'the engine does not have it after the pull');
     } catch (error) {
       if (!isFault(error, 'unavailable') && !isFault(error, 'not_found')) throw error;
       throw new Fault('unavailable', `the parent of all images, ${parent}, cannot be fetched: ${error.message}`, {
@@ -172,7 +171,7 @@ export class Images {
     }
   }
 
-  /** A name that another folder's image has is not taken from it, whatever this one says it is. */
+  /** A name that belongs to another folder's image is not reused, whatever the remote of this project says. */
   #nameFor(project: string, root: Anchor): string {
     const slug = slugOf(project, root);
     const name = projectImageName(slug);
@@ -188,7 +187,7 @@ export class Images {
     if (known?.checksum === checksum && (await engine.find(known.id)) !== null) {
       return { image: known, built: false, notes: making.notes };
     }
-    // Made, but not recorded: something came in between.
+    // Built but not recorded: a crash came in between.
     const made = await engine.find(making.tag);
     const built = made === null || !this.#isOurs(made, checksum);
     const { id } = built ? await this.#run(making, { inputs, checksum }, wish) : made;
@@ -221,10 +220,10 @@ export class Images {
     const id = await follow(engine.build(order, wish.signal), new Progress({ ...making.of, steps }), wish.say);
     const found = await engine.find(id ?? making.tag);
     if (found !== null && this.#isOurs(found, sums.checksum)) return found;
-    throw new Fault('unavailable', `the engine did not make ${making.name} as it was told to`);
+    throw new Fault('unavailable', `the engine did not build ${making.name} as ordered`);
   }
 
-  /** Earlier versions that nothing is made of, and what builds that failed left. */
+  /** Removes earlier versions that no sandbox uses, and what failed builds left. */
   async #sweep(): Promise<void> {
     const { engine, records, isNeeded, installation } = this.#parts;
     const parent = await engine.find(this.#hostTag).catch(unlessFault);
@@ -236,13 +235,13 @@ export class Images {
   }
 }
 
-/** Somebody else made something of it, or the engine went away: the next build sweeps again, ignoring. */
+/** It is in use, or the engine went away: the next build sweeps again, ignoring. */
 function unlessFault(error: unknown): undefined {
   if (!isFault(error)) throw error;
 }
 
-/** Whoever runs it without us is not root inside. */
-const userStep: Step = { title: 'USER agent', line: 0, text: 'USER 1000:1000' };
+/** A container that is started without Carrel does not run as root either. */
+const userStep: BuildStep = { title: 'USER agent', line: 0, text: 'USER 1000:1000' };
 
 function stopIf(signal: AbortSignal): void {
   if (signal.aborted) throw new Fault('cancelled', 'the build was stopped');
@@ -262,7 +261,7 @@ async function follow(
 }
 
 /** The engine leaves out of the build what its ignore file names: here, both of these. */
-function contextFiles(dockerfile: string, head: string, steps: readonly Step[]): Extra[] {
+function contextFiles(dockerfile: string, head: string, steps: readonly BuildStep[]): Extra[] {
   const text = `${head}${steps.map((step) => step.text).join('\n')}\n`;
   return [
     { path: dockerfile, mode: 0o644, content: Buffer.from(text) },

@@ -19,7 +19,7 @@ function failure(progress: Progress, exitCode: number | null = 1) {
 }
 
 describe('progress', () => {
-  it('is steps by their own titles, what they print, and nothing of the engine’s own', () => {
+  it('consists of steps with their titles, their output, and no messages of the engine', () => {
     const said = ['Step 1/3 : FROM sha256:1', '\n', ' ---> 123\n', 'Step 2/3 : RUN make', '\n', ' ---> Running in 4\n'];
     expect(take(begin(), ...said, 'one\ntw', 'o\n', 'Removing intermediate container 4\n')).toEqual([
       '1/3 FROM base',
@@ -29,7 +29,7 @@ describe('progress', () => {
     ]);
   });
 
-  it('takes no step from what a command prints, but for the very next', () => {
+  it('takes no step from the output of a command, except the very next one', () => {
     const progress = begin();
     take(progress, 'Step 1/3 : FROM x', '\n');
     expect(take(progress, 'Step 3/3 : RUN evil\nStep 2/9 : RUN evil\nStep 1/3 : x\n')).toEqual([
@@ -42,7 +42,7 @@ describe('progress', () => {
     ]);
   });
 
-  it('costs little when there is a lot of it', () => {
+  it('is parsed quickly when there is a lot of it', () => {
     const progress = begin();
     const flood = 'y\n'.repeat(500_000);
     const began = performance.now();
@@ -71,13 +71,13 @@ describe('a failure', () => {
     expect(failure(progress, null).message).toContain('failed (it broke): RUN make');
   });
 
-  it('for want of space is one', () => {
+  it('for lack of space is reported as that', () => {
     const progress = begin();
     take(progress, 'Step 1/3 : FROM x', '\n', 'cp: write error: No space left on device\n');
     expect(failure(progress)).toMatchObject({ code: 'exhausted', hint: 'Free some disk space, and build again.' });
   });
 
-  it('before any step is the engine’s', () => {
+  it('before any step is reported as the engine’s', () => {
     expect(failure(begin())).toMatchObject({ code: 'unavailable', message: 'the engine cannot build D: it broke' });
   });
 });

@@ -1,15 +1,15 @@
-/** What an engine says while it builds → steps, and what went wrong in which. */
+/** Turns the messages of a build into steps, and errors into the step that failed. */
 import { Fault } from '../model/fault.ts';
-import type { Step } from './dockerfile/recipe.ts';
+import type { BuildStep } from './dockerfile/recipe.ts';
 import type { BuildEvent, BuildMessage } from './image.ts';
 
 const keptLines = 20;
 const maxLine = 400;
 
 export interface BuildOf {
-  /** Where the steps are from. */
+  /** The file that the steps are from. */
   readonly file: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly BuildStep[];
   readonly hint: string;
 }
 
@@ -23,7 +23,7 @@ export class Progress {
     this.#of = of;
   }
 
-  /** What one message is about; what was printed comes together, however many lines it is. Throws what went wrong. */
+  /** The events of one message; output is joined, however many lines it has. Throws what went wrong. */
   take(message: BuildMessage): BuildEvent[] {
     if (message.kind === 'failure') throw this.#failure(message.message, message.exitCode);
     if (message.kind === 'image') return [];
@@ -40,7 +40,7 @@ export class Progress {
     return [...events, ...this.#printed(said)];
   }
 
-  /** Where the next step is announced. No other can be: what a command prints is no step. */
+  /** Where the next step is announced. Only the next one is accepted: the output of a command is no step. */
   #next(lines: readonly string[]): number {
     return lines.findIndex((line) => {
       const [number, total] = isAnnouncement(line) ?? [];
@@ -84,7 +84,7 @@ function isAnnouncement(line: string): [number: number, total: number] | null {
   return match && [Number(match[1]), Number(match[2])];
 }
 
-/** What the engine says about containers and layers of its own. */
+/** What the engine reports about its containers and layers. */
 function isChatter(text: string): boolean {
   return /^ ---> |^Removing intermediate container |^Successfully (built|tagged) /.test(text);
 }

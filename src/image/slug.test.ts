@@ -38,7 +38,7 @@ describe('a project', () => {
   });
   const config = (text: string) => writeFileSync(join(folder, '.git/config'), text);
 
-  it('is called after origin, or the first remote', () => {
+  it('is named after origin, or the first remote', () => {
     config(
       '[core]\n\turl = https://x/not/this\n[remote "up"]\n\turl = https://x/up/shop\n[remote "origin"]\n\tURL = "https://x/acme/shop"\n',
     );
@@ -47,7 +47,7 @@ describe('a project', () => {
     expect(slugOf(folder, root)).toBe('up-shop');
   });
 
-  it('is called after its folder otherwise, which others may be called, too', () => {
+  it('is otherwise named after its folder, and other folders may have the same name', () => {
     const own = withHash('my-project', folder);
     expect(own).toMatch(/^my-project-[0-9a-f]{8}$/);
     expect(slugOf(folder, root)).toBe(own);
@@ -58,7 +58,7 @@ describe('a project', () => {
     expect(slugOf(folder, root)).toBe(own);
   });
 
-  it('is not asked through a link', () => {
+  it('is not read through a link', () => {
     rmSync(join(folder, '.git'), { recursive: true });
     mkdirSync(join(folder, '../other'));
     writeFileSync(join(folder, '../other/config'), '[remote "origin"]\n\turl = https://x/acme/shop\n');

@@ -1,4 +1,4 @@
-/** What the image of a project is called after: where the project comes from, or else its folder. */
+/** The name of a project's image: from its remote, or else from its folder. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Anchor } from '../lib/anchor.ts';
@@ -8,7 +8,7 @@ import { readSmall } from './context/small-file.ts';
 const maxConfigBytes = 256 * 1024;
 const maxSlug = 48;
 
-/** Small letters, digits and single hyphens, whatever a remote is called. */
+/** Lower case letters, digits and single hyphens, whatever the remote is called. */
 export function slugOf(project: string, root: Anchor): string {
   const remote = remoteOf(root);
   const named = remote === null ? '' : slugOfRemote(remote);
@@ -20,7 +20,7 @@ export function withHash(slug: string, project: string): string {
   return `${slug}-${createHash('sha256').update(project).digest('hex').slice(0, 8)}`;
 }
 
-/** The last two names of its path: whose it is, and what. Accounts and passwords are in the part before. */
+/** The last two names of its path: owner and repository. Accounts and passwords are in the part before. */
 export function slugOfRemote(remote: string): string {
   const path = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)$/i.exec(remote)?.[1] ?? /^[^/]*:(.*)$/.exec(remote)?.[1] ?? remote;
   const names = path
@@ -40,7 +40,7 @@ function clean(text: string): string {
     .replace(/^-+|-+$/g, '');
 }
 
-/** Read as text, since a git that is asked may run what the repository names. `origin`, or the first there is. */
+/** Parsed as text, since git may run programs that the repository names. `origin`, or the first remote. */
 function remoteOf(root: Anchor): string | null {
   const config = readConfig(root);
   if (config === null) return null;
@@ -55,7 +55,7 @@ function remoteOf(root: Anchor): string | null {
   return remotes.get('origin') ?? [...remotes.values()][0] ?? null;
 }
 
-/** A project whose `.git` is elsewhere has none that is looked at. */
+/** Not read for a project whose `.git` is elsewhere. */
 function readConfig(root: Anchor): string | null {
   try {
     return readSmall(root, '.git/config', maxConfigBytes)?.toString('utf8') ?? null;

@@ -1,4 +1,4 @@
-/** What the image of a project is to be made of: its own Dockerfile, or one from what it is found to need. */
+/** The input of a project's image: its Dockerfile, or one that is written from what the project needs. */
 import type { Anchor } from '../lib/anchor.ts';
 import { baseImageName, dockerfilePlaces } from '../model/image.ts';
 import { Ignore, parseIgnore } from './context/ignore.ts';
@@ -16,7 +16,7 @@ export interface ProjectSource {
 
 const maxIgnoreBytes = 64 * 1024;
 
-/** Null: it needs nothing but the base. */
+/** Null: it needs only the base. */
 export function sourceOf(root: Anchor): ProjectSource | null {
   for (const file of dockerfilePlaces) {
     const bytes = readSmall(root, file, maxDockerfileBytes);
@@ -33,14 +33,14 @@ function detected(root: Anchor): ProjectSource | null {
   const file = found.from.join(' and ') || 'the project';
   return {
     dockerfile: parseDockerfile(file, Buffer.from(found.text)),
-    // Only files that were looked for are copied.
+    // Only files that were detected are copied.
     ignore: new Ignore([]),
     notes: found.notes.map((note) => `${note}: write ${dockerfilePlaces[0]} for it`),
     hint: `Say yourself how it is built: write ${dockerfilePlaces[0]}`,
   };
 }
 
-/** One that is for this Dockerfile alone comes before that of the project. */
+/** An ignore file for this Dockerfile alone has precedence over that of the project. */
 function ignoreOf(root: Anchor, file: string): Ignore {
   for (const name of [`${file}.dockerignore`, '.dockerignore']) {
     const bytes = readSmall(root, name, maxIgnoreBytes);

@@ -40,8 +40,8 @@ const refusal = async (work: Promise<unknown>) =>
     (error: unknown) => (isFault(error) ? error : null),
   );
 
-describe('what a build sees', () => {
-  it('is what is copied and nothing else', async () => {
+describe('the context of a build', () => {
+  it('holds what is copied and nothing else', async () => {
     for (const path of ['a', 'b', 'src/x.js', 'src/y.ts', 'src/deep/z.js', 'lib/x.js']) put(path);
     expect(await paths(['a'])).toEqual(['a']);
     expect(await paths(['/a', './b', 'x/../a'])).toEqual(['a', 'b']);
@@ -62,20 +62,20 @@ describe('what a build sees', () => {
     expect(await paths(['../../..'])).toEqual(await paths(['.']));
   });
 
-  it('is not what .dockerignore names', async () => {
+  it('leaves out what .dockerignore names', async () => {
     for (const path of ['a', '.env', 'src/.env', 'src/x', 'node_modules/y']) put(path);
     expect(await paths(['.'], '**/.env\nnode_modules')).toEqual(['a', 'src', 'src/x']);
     expect(await paths(['.'], '*\n!src/x')).toEqual(['src/x']);
     expect((await refusal(find(['.env'], '.env')))?.message).toMatch(/^D, line 7: the project has no \.env/);
   });
 
-  it('is refused with the line that copies what is not there', async () => {
+  it('is refused with the line that copies a missing file', async () => {
     for (const pattern of ['nothing', 'a/b', 'no*', '../secret']) {
       expect((await refusal(find([pattern])))?.message).toMatch(/^D, line 7: the project has no /);
     }
   });
 
-  it('has modes and links as they are, without any privilege', async () => {
+  it('keeps modes and links, without set-id bits', async () => {
     put('a');
     chmodSync(join(folder, 'a'), 0o6755);
     symlinkSync('../../etc/shadow', join(folder, 'link'));
@@ -87,7 +87,7 @@ describe('what a build sees', () => {
 });
 
 describe('a hostile project', () => {
-  it('leads nowhere by links', async () => {
+  it('is not read through links', async () => {
     symlinkSync('../secret', join(folder, 'file'));
     symlinkSync('..', join(folder, 'folder'));
     for (const pattern of ['file', 'folder', 'folder/secret', 'f*', '*/secret']) {
@@ -96,7 +96,7 @@ describe('a hostile project', () => {
     expect((await find(['.'])).map(({ kind }) => kind)).toEqual(['link', 'link']);
   });
 
-  it('has nothing read that is no file', async () => {
+  it('has only plain files read', async () => {
     const server = createServer().listen(join(folder, 'socket'));
     await new Promise((resolve) => server.once('listening', resolve));
     expect(await paths(['.'])).toEqual([]);
@@ -104,7 +104,7 @@ describe('a hostile project', () => {
     server.close();
   });
 
-  it('is neither too large nor too deep', async () => {
+  it('is limited in size and depth', async () => {
     for (const path of ['a', 'b', 'c']) put(path, '12345');
     expect((await refusal(find(['.'], '', { maxBytes: 14, maxEntries: 9 })))?.code).toBe('exhausted');
     expect((await refusal(find(['.'], '', { maxBytes: 99, maxEntries: 2 })))?.code).toBe('exhausted');
@@ -113,7 +113,7 @@ describe('a hostile project', () => {
     expect((await refusal(find(['.'])))?.message).toContain('too deep');
   });
 
-  it('cannot swap what was looked at for a link', async () => {
+  it('cannot replace a checked file by a link', async () => {
     put('src/x', 'good');
     const entries = await find(['.']);
     const checksum = await checksumOf(root, entries);
@@ -140,7 +140,7 @@ describe('a hostile project', () => {
     expect((await refusal(drain(pack(root, entries, [], checksum))))?.code).toBe('conflict');
   });
 
-  it('has no small file that is none', () => {
+  it('has no small file read that is not a plain file', () => {
     put('real', 'text');
     mkdirSync(join(folder, 'folder'));
     symlinkSync('real', join(folder, 'link'));
@@ -152,8 +152,8 @@ describe('a hostile project', () => {
     expect(() => readSmall(root, 'real', 3)).toThrow('larger than');
   });
 
-  it('is bounded by what is read, not by the size that a file shows', () => {
-    // Files of the kernel show a size of 0, as one does that grows after it was looked at.
+  it('is bounded by what is read, not by the size that a file reports', () => {
+    // Files of the kernel report a size of 0, like a file that grows after it was checked.
     within(Anchor.open('/proc/self'), (kernel) => {
       expect(() => readSmall(kernel, 'mountinfo', 9)).toThrow('larger than');
     });
@@ -163,7 +163,7 @@ describe('a hostile project', () => {
 describe('the checksum', () => {
   const sum = async () => checksumOf(root, await find(['.']));
 
-  it('is the same as long as everything is', async () => {
+  it('is the same as long as all inputs are', async () => {
     put('a', 'x');
     symlinkSync('a', join(folder, 'l'));
     const before = await sum();

@@ -1,6 +1,6 @@
 /**
- * What a build gets to see of a project: the files its Dockerfile copies and no others. Folders are entered by
- * descriptor, links are taken as links and lead nowhere, and everything has a limit.
+ * Collects what a build sees of a project: the files its Dockerfile copies and no others. Folders are entered by
+ * descriptor, links are copied as links and not followed, and everything has a limit.
  */
 
 import { readlinkSync, type Stats } from 'node:fs';
@@ -21,7 +21,7 @@ export interface Entry {
   readonly kind: 'file' | 'folder' | 'link';
   readonly mode: number;
   readonly sizeBytes: number;
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target: BytePath;
 }
 
@@ -34,7 +34,7 @@ const contextLimits: ContextLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 
 const maxDepth = 200;
 
 export interface Wanted {
-  /** The Dockerfile, for what is refused. */
+  /** The Dockerfile, for messages. */
   readonly file: string;
   readonly files: readonly Files[];
   readonly ignore: Ignore;
@@ -75,7 +75,7 @@ class Collector {
     throw refusal(this.#wanted.file, line, `the project has no ${pattern} for a build`, hint);
   }
 
-  /** Whether anything is of that name. */
+  /** Whether anything matched. */
   async #select(folder: Anchor, above: BytePath, [name, ...rest]: NamePattern[], line: number): Promise<boolean> {
     let any = false;
     for (const one of this.#named(folder, name!)) {
@@ -103,7 +103,7 @@ class Collector {
     for (const name of folder.list()) await this.#add(folder, name, above === '' ? name : `${above}/${name}`, depth);
   }
 
-  /** With everything in it. Whether anything was added. */
+  /** Adds it with everything in it. Whether anything was added. */
   async #add(folder: Anchor, name: BytePath, path: BytePath, depth: number): Promise<boolean> {
     if (++this.#looks % 256 === 0) await breathe();
     const { ignore } = this.#wanted;
@@ -137,7 +137,7 @@ class Collector {
     });
   }
 
-  /** A folder that is gone or became a link holds nothing. */
+  /** A folder that is gone or became a link counts as empty. */
   async #entered<T>(folder: Anchor, name: BytePath, work: (inner: Anchor) => Promise<T>): Promise<T | false> {
     let inner: Anchor;
     try {

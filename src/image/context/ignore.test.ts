@@ -35,7 +35,7 @@ describe('.dockerignore', () => {
   });
 });
 
-test('a pattern that was made to take long does not', () => {
+test('a pattern built for long backtracking is matched quickly', () => {
   const pattern = namePattern(`${'*a'.repeat(60)}b`)!;
   const began = performance.now();
   expect(matchesName(pattern, 'a'.repeat(255))).toBe(false);

@@ -1,13 +1,16 @@
-/** `.dockerignore`: what of a project no image gets to see. What is not understood is refused, or it would be seen. */
+/**
+ * `.dockerignore`: which files of a project no build sees. A line that is not understood is refused, as it could hide
+ * files.
+ */
 import { posix } from 'node:path';
 import { type BytePath, toText } from '../../model/byte-path.ts';
 import { refusal } from '../dockerfile/parse.ts';
 import { matches, matchesName, type NamePattern, namePattern } from './pattern.ts';
 
 interface Rule {
-  /** `**` is any number of folders. */
+  /** `**` matches any number of folders. */
   readonly names: readonly (NamePattern | '**')[];
-  /** It brings back what an earlier one left out. */
+  /** It includes again what an earlier rule left out. */
   readonly keeps: boolean;
 }
 
@@ -15,7 +18,7 @@ const maxRules = 1000;
 
 export class Ignore {
   readonly #rules: readonly Rule[];
-  /** Something below what is left out may be kept. */
+  /** Something below a folder that is left out may be kept. */
   readonly mayKeep: boolean;
 
   constructor(rules: readonly Rule[]) {
@@ -23,7 +26,7 @@ export class Ignore {
     this.mayKeep = rules.some(({ keeps }) => keeps);
   }
 
-  /** The last rule about it, or about a folder it is in, decides. */
+  /** The last rule that matches it, or a folder above it, decides. */
   leavesOut(path: BytePath): boolean {
     const names = toText(path).split('/');
     let out = false;

@@ -1,4 +1,4 @@
-/** Files of a project as an archive for a build, and the checksum that tells whether they are still the same. */
+/** Packs files of a project into an archive for a build, and computes the checksum that shows whether they changed. */
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { Fault } from '../../model/fault.ts';
 import type { Entry } from './collect.ts';
 import { header, padding } from './tar.ts';
 
-/** What is added to the files of the project. */
+/** A file that is added to those of the project. */
 export interface Extra {
   readonly path: string;
   readonly mode: number;
@@ -20,7 +20,7 @@ export interface Extra {
 const readInto = promisify(read);
 const chunkBytes = 256 * 1024;
 
-/** Of names, kinds, modes and contents. Without entries no folder is needed. */
+/** Of names, types, modes and contents. Without entries no folder is needed. */
 export async function checksumOf(root: Anchor | null, entries: readonly Entry[]): Promise<string> {
   const hash = createHash('sha256');
   for (const entry of entries) {
@@ -30,7 +30,7 @@ export async function checksumOf(root: Anchor | null, entries: readonly Entry[])
   return hash.digest('hex');
 }
 
-/** Fails at its end when the files are no longer those that the checksum was made of. */
+/** Fails at its end when the files are no longer those of the checksum. */
 export async function* pack(
   root: Anchor | null,
   entries: readonly Entry[],
@@ -49,12 +49,12 @@ export async function* pack(
     }
     yield padding(entry.sizeBytes);
   }
-  // Without its end the engine does not take it for an archive.
+  // Without its end the engine refuses the archive.
   if (hash.digest('hex') !== checksum) throw changed();
   yield padding(0, 2);
 }
 
-/** The beginning of an archive, with the folders that the files are in. */
+/** The beginning of an archive, with the folders of the files. */
 export function* packExtras(extras: readonly Extra[]): Generator<Buffer> {
   const target = Buffer.alloc(0);
   for (const folder of new Set(extras.flatMap(({ path }) => foldersOf(path)))) {
@@ -105,5 +105,7 @@ function openBelow(root: Anchor, path: BytePath): OpenFile {
 
 function changed(path?: BytePath): Fault {
   const what = path === undefined ? 'the project' : `${toText(path)} of the project`;
-  return new Fault('conflict', `${what} changed while it was read`, { hint: 'Try again when nobody changes it.' });
+  return new Fault('conflict', `${what} changed while it was read`, {
+    hint: 'Try again when the files of the project do not change.',
+  });
 }

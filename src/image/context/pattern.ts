@@ -1,9 +1,9 @@
-/** Names as shells and Dockerfiles describe them: `*`, `?` and `[a-z]`. Takes time in proportion to name and pattern. */
+/** Matches names like shells and Dockerfiles do: `*`, `?` and `[a-z]`. Takes time in proportion to name and pattern. */
 type Piece = { readonly one: (character: string) => boolean } | 'any';
 
 export interface NamePattern {
   readonly pieces: readonly Piece[];
-  /** The name, where it can be no other. */
+  /** The name, where the pattern matches only one. */
   readonly literal: string | null;
 }
 
@@ -64,7 +64,7 @@ export function matchesName({ pieces, literal }: NamePattern, name: string): boo
   );
 }
 
-/** `isAny` pieces stand for any number of items. Goes back to the last of them only, so it never takes long. */
+/** `isAny` pieces match any number of items. Backtracks to the last of them only, so it never takes long. */
 export function matches<P, T>(
   pieces: readonly P[],
   items: readonly T[],

@@ -1,10 +1,10 @@
-/** Small files of a project that say something about it: never through a link, never more than expected. */
+/** Reads small files of a project: never through a link, never more than expected. */
 import type { Anchor } from '../../lib/anchor.ts';
 import { isRefusal, ReadRefusal, readBoundedBelow } from '../../lib/bounded-read.ts';
 import { Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
 
-/** Null when it is not there. */
+/** Null when it does not exist. */
 export function readSmall(root: Anchor, path: string, maxBytes: number): Buffer | null {
   try {
     return readBoundedBelow(root, path, maxBytes)?.bytes ?? null;

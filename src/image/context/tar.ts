@@ -1,4 +1,6 @@
-/** Headers of a tar archive. Everything belongs to root and has no time, so that the same files are the same archive. */
+/**
+ * Headers of a tar archive. Everything belongs to root and has no time, so that the same files give the same archive.
+ */
 const blockBytes = 512;
 const kinds = { file: '0', link: '2', folder: '5' } as const;
 
@@ -12,7 +14,7 @@ export interface Member {
 
 const maxName = 100;
 
-/** Long names go before it, as archives of their own kind. */
+/** Long names precede it, as entries of their own type. */
 export function* header(member: Member): Generator<Buffer> {
   const name = member.kind === 'folder' ? Buffer.concat([member.name, Buffer.from('/')]) : member.name;
   if (member.target.length > maxName) yield* longName('K', member.target);
@@ -27,7 +29,7 @@ function* longName(type: string, name: Buffer): Generator<Buffer> {
   yield padding(body.length);
 }
 
-/** What fills the last block of a body, and whole ones behind it. */
+/** Fills the last block of a body, and adds whole blocks after it. */
 export function padding(bytes: number, more = 0): Buffer {
   return Buffer.alloc(((blockBytes - (bytes % blockBytes)) % blockBytes) + more * blockBytes);
 }

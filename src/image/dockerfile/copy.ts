@@ -1,4 +1,4 @@
-/** COPY and ADD: what they take from the project, and from where else they may take it. */
+/** COPY and ADD: what they copy from the project, and which other sources they may have. */
 import type { Fault } from '../../model/fault.ts';
 import type { Instruction } from './parse.ts';
 import { jsonWords } from './words.ts';
@@ -10,7 +10,7 @@ export interface Files {
 }
 
 export interface Sources {
-  /** As the engine gets it. */
+  /** The text for the engine. */
   readonly text: string;
   /** Null: it copies from another stage. */
   readonly files: Files | null;
@@ -18,7 +18,7 @@ export interface Sources {
 
 type Refuse = (what: string, hint?: string) => Fault;
 
-/** `stages` are the names and numbers of earlier ones. */
+/** `stages` are the names and numbers of earlier stages. */
 export function readSources(
   { name, line, text, heredocs }: Instruction,
   stages: readonly string[],
@@ -50,7 +50,7 @@ function splitFlags(text: string): [flags: string[], rest: string] {
   return [flags, rest];
 }
 
-/** The stage that a flag names; null where it says something else. */
+/** The stage that a flag names; null for another flag. */
 function fromFlag(name: string, flag: string, stages: readonly string[], refuse: Refuse): string | null {
   if (/^--chown=[\w:.-]+$/.test(flag)) return null;
   const [, from] = /^--from=([\w.-]+)$/.exec(flag) ?? [];
@@ -62,13 +62,13 @@ function fromFlag(name: string, flag: string, stages: readonly string[], refuse:
   throw refuse(`${from} is not an earlier stage`, 'Nothing is copied from other images.');
 }
 
-/** Readers of Dockerfiles take quotes and escapes away at different times. */
+/** Parsers of Dockerfiles remove quotes and escapes at different times. */
 function checkWord(name: string, word: string, refuse: Refuse): void {
   if (/["'\\`]/.test(word))
     throw refuse(`${word}: quotes and escapes are not understood in ${name}`, 'Write the name as it is.');
 }
 
-/** The engine itself would fetch it, in the network of the host. */
+/** The engine itself would download it, over the network of the host. */
 function checkLocal(source: string, refuse: Refuse): void {
   if (source.includes('$')) throw refuse(`${source}: ADD takes no variables`, 'Use COPY.');
   if (/^[a-z][a-z0-9+.-]*:\/\/|^[\w.-]+@|^github\.com\/|\.git(#|$)/i.test(source)) {
@@ -76,7 +76,7 @@ function checkLocal(source: string, refuse: Refuse): void {
   }
 }
 
-/** With a variable in it, it may be anything. */
+/** A variable may stand for anything. */
 function patternOf(source: string): string {
   return source.includes('$') ? '.' : source;
 }

@@ -1,11 +1,11 @@
-/** Text that follows an instruction, up to a line of its own that ends it. */
+/** Text that follows an instruction, up to a line that ends it. */
 import { splitWords } from './words.ts';
 
 export interface HeredocMark {
   readonly name: string;
-  /** Tabs at the beginning of its lines do not count. */
+  /** Leading tabs of its lines are removed. */
   readonly chomp: boolean;
-  /** As it stands in the instruction. */
+  /** The word as written in the instruction. */
   readonly word: string;
 }
 
@@ -13,7 +13,7 @@ export interface Heredoc extends HeredocMark {
   readonly body: string;
 }
 
-/** Null: there is one whose end nobody could tell. */
+/** Null: the end of one cannot be determined. */
 export function heredocsIn(text: string, escaper: string): HeredocMark[] | null {
   if (text.startsWith('[')) return [];
   const marks: HeredocMark[] = [];
@@ -26,7 +26,7 @@ export function heredocsIn(text: string, escaper: string): HeredocMark[] | null 
   return marks;
 }
 
-/** What a shell is given for a RUN with heredocs. Null: it is a script for some other program. */
+/** The script that a shell gets for a RUN with heredocs. Null: it is a script for another program. */
 export function shellScript(text: string, heredocs: readonly Heredoc[]): string | null {
   const [only] = heredocs;
   if (heredocs.length === 1 && text === only!.word) return only!.body.startsWith('#!') ? null : only!.body;

@@ -30,11 +30,11 @@ describe('instructions', () => {
       ['1 RUN echo "<<EOF" \\<<A $((1<<2)) 1 << 2 x <<<y'],
     ],
     ['and behind a list', 'RUN ["cat", "<<EOF"]\nCMD a', ['1 RUN ["cat", "<<EOF"]', '2 CMD a']],
-  ])('are read %s', (_what, text, found) => {
+  ])('are parsed %s', (_what, text, found) => {
     expect(parse(text)).toEqual(found);
   });
 
-  it('keep what heredocs hold', () => {
+  it('keep the content of heredocs', () => {
     expect(bodies('RUN <<EOF\n a\n\nEOFx\n EOF\nEOF')).toMatchObject([{ name: 'EOF', body: ' a\n\nEOFx\n EOF\n' }]);
     expect(bodies('RUN <<-EOF\n\t\ta\n \tb\n\tEOF')).toMatchObject([{ name: 'EOF', body: 'a\n \tb\n' }]);
   });

@@ -1,16 +1,16 @@
 /**
- * A Dockerfile → its instructions. Whatever builds the image later never sees this text, only what is written anew from
- * the instructions, so no two readers can disagree about it. What is not understood is refused with its line.
+ * Parses a Dockerfile into instructions. The builder never sees the original text, only text that is written from the
+ * instructions, so no two parsers can disagree about it. What is not understood is refused with its line.
  */
 import { Fault } from '../../model/fault.ts';
 import { type Heredoc, heredocsIn } from './heredoc.ts';
 
 export interface Instruction {
-  /** In capitals. */
+  /** In upper case. */
   readonly name: string;
   /** Where it begins, counted from 1. */
   readonly line: number;
-  /** Everything behind the name, on one line. */
+  /** Everything after the name, on one line. */
   readonly text: string;
   readonly heredocs: readonly Heredoc[];
 }
@@ -51,13 +51,16 @@ export function parseDockerfile(file: string, bytes: Uint8Array): Dockerfile {
 
 function textLines(file: string, bytes: Uint8Array): string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
-  // Some readers take these for white space, others do not.
+  // Some parsers take these for white space, others do not.
   const strange = lines.findIndex((line) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffd]/.test(line));
   if (strange < 0) return lines;
   throw refusal(file, strange + 1, 'it holds a control character or something that is not UTF-8');
 }
 
-/** Comments at the very top of the form `# key=value` that mean something; returns what continues a line. */
+/**
+ * Reads the directives: comments of the form `# key=value` at the top of the file. Returns the character that continues
+ * a line.
+ */
 function readDirectives(file: string, lines: readonly string[]): Escape {
   let escaper: Escape = '\\';
   const seen = new Set<string>();
@@ -73,7 +76,7 @@ function readDirectives(file: string, lines: readonly string[]): Escape {
   return escaper;
 }
 
-/** It names the program that reads the rest of the file; here that is this one. */
+/** It names the program that parses the rest of the file; only this parser is used here. */
 function checkSyntax(file: string, line: number, value: string): void {
   if (/^(docker\.io\/)?docker\/dockerfile(:1(\.\d+){0,2})?$/.test(value)) return;
   throw refusal(file, line, `this is not the Dockerfile that is understood here: ${value}`, 'Leave the line out.');
@@ -106,7 +109,7 @@ class Reader {
     return { name, line, text, heredocs: withHeredocs.includes(name) ? this.#heredocs(line, text) : [] };
   }
 
-  /** One instruction without what continues its lines; comments and empty lines in between are left out. */
+  /** One instruction on one line, without continuation characters, comments and empty lines. */
   #joined(first: number): string {
     let joined = '';
     for (; this.#at < this.#lines.length; this.#at += 1) {

@@ -66,7 +66,7 @@ function refused(text: string, line: number, what: string): void {
 const on = (text: string) => `FROM base:1 AS one\nFROM base:1\n${text}`;
 
 describe('what a step may do', () => {
-  it('is what it says', () => {
+  it('is kept as written', () => {
     const text = 'RUN a \\\n  b\nENV A=1\nUSER root\nWORKDIR /x\nCMD ["x"]\nLABEL a="b c" d=carrel.e';
     expect(lines(on(text)).slice(2)).toEqual([
       'RUN a   b',
@@ -126,7 +126,7 @@ describe('what a step may do', () => {
 });
 
 describe('files of the project', () => {
-  it('are those that are copied, and all where nobody knows', () => {
+  it('are those that are copied, and all where a variable hides which', () => {
     const text = `COPY --chown=agent:agent a b/*.js /x/\nADD a.tar /y\nCOPY --from=one z /\nCOPY ["c", "/x"]\nCOPY \${D}/e /x`;
     expect(from(on(text)).files).toEqual([
       { line: 3, patterns: ['a', 'b/*.js'] },
@@ -144,12 +144,12 @@ describe('files of the project', () => {
 });
 
 describe('heredocs', () => {
-  it('are one line for whoever builds', () => {
+  it('become one line for the builder', () => {
     expect(lines(on('RUN <<EOF\nset -e\nFROM evil\nEOF')).at(-1)).toBe('RUN ["/bin/sh","-c","set -e\\nFROM evil\\n"]');
     expect(lines(on("RUN cat <<'A' > /x\n$a\nA")).at(-1)).toBe(`RUN ["/bin/sh","-c","cat <<'A' > /x\\n$a\\nA\\n"]`);
   });
 
-  it('are run by the shell of their stage', () => {
+  it('run in the shell of their stage', () => {
     const text = 'FROM base:1 AS a\nSHELL ["/bin/bash", "-ec"]\nFROM a\nRUN <<E\nx\nE\nFROM base:1\nRUN <<E\nx\nE';
     expect(lines(text).filter((line) => line.startsWith('RUN'))).toEqual([
       'RUN ["/bin/bash","-ec","x\\n"]',
@@ -158,7 +158,7 @@ describe('heredocs', () => {
   });
 });
 
-it('whatever is accepted is one line a step, and every stage is on the base', () => {
+it('every accepted step is one line, and every stage is on the base', () => {
   const pieces = [
     ...[
       'FROM base:1',

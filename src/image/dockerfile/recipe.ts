@@ -1,7 +1,7 @@
 /**
- * What a Dockerfile of a project may ask for, and the Dockerfile that the engine gets instead of it. Every stage begins
- * with the base image or an earlier stage. Nothing in it can name another image, an address that the engine itself would
- * fetch, a mount, a secret or a network.
+ * What a project's Dockerfile may ask for, and the Dockerfile that the engine gets instead. Every stage begins with the
+ * base image or an earlier stage. No instruction can name another image, an address that the engine itself would
+ * download, a mount, a secret or a network.
  */
 import { arch } from 'node:os';
 import { type Files, readSources } from './copy.ts';
@@ -9,24 +9,24 @@ import { shellScript } from './heredoc.ts';
 import { type Dockerfile, type Instruction, refusal } from './parse.ts';
 import { expand, jsonWords, splitWords, unquoted } from './words.ts';
 
-export interface Step {
-  /** As whoever wrote it knows it. */
+export interface BuildStep {
+  /** As its author wrote it. */
   readonly title: string;
   readonly line: number;
-  /** As the engine gets it. */
+  /** The text for the engine. */
   readonly text: string;
 }
 
 export interface Recipe {
   readonly file: string;
   readonly head: string;
-  readonly steps: readonly Step[];
-  /** What of the project it copies. */
+  readonly steps: readonly BuildStep[];
+  /** The files of the project that it copies. */
   readonly files: readonly Files[];
 }
 
 export interface Base {
-  /** What Dockerfiles call it. */
+  /** The names by which Dockerfiles refer to the base. */
   readonly names: readonly string[];
   readonly id: string;
 }
@@ -36,7 +36,7 @@ interface Stage {
   shell: readonly string[];
 }
 
-/** A reader of Dockerfiles takes no longer lines. */
+/** Parsers of Dockerfiles refuse longer lines. */
 const maxStepBytes = 60_000;
 const maxSteps = 500;
 const defaultShell = ['/bin/sh', '-c'];
@@ -75,7 +75,7 @@ class Writer {
     const { escaper } = this.#dockerfile;
     if (Buffer.byteLength(text) > maxStepBytes)
       throw this.#refuse(line, 'it is too long', 'Copy a script and run that.');
-    // The next step would become a part of this one.
+    // Otherwise the next step would become a part of this one.
     if (text.trimEnd().endsWith(escaper)) throw this.#refuse(line, `it ends with ${escaper}`);
     return text;
   }
@@ -134,7 +134,7 @@ class Writer {
     return `FROM ${source}${name === undefined ? '' : ` AS ${name.toLowerCase()}`}`;
   }
 
-  /** What a stage begins with: an earlier one of that name, or the base. */
+  /** What a stage begins with: an earlier stage of that name, or the base. */
   #origin(line: number, reference: string): [source: string, shell: readonly string[]] {
     const named = expand(reference, this.#arguments);
     const stage = this.stages.find(({ name }) => name !== null && name === named?.toLowerCase());
@@ -148,7 +148,7 @@ class Writer {
     );
   }
 
-  /** Everything is made for this machine. */
+  /** Images are built for this machine only. */
   #checkPlatform(line: number, flag: string): void {
     const [, platform] = /^--platform=(.+)$/.exec(flag) ?? [];
     const own = `linux/${arch() === 'x64' ? 'amd64' : arch()}`;
@@ -164,7 +164,7 @@ class Writer {
       throw this.#refuse(line, `${JSON.stringify(name)} cannot name a stage`);
   }
 
-  /** Before the first FROM: what the names of images may be made of. */
+  /** Before the first FROM: variables that names of images may use. */
   #argument({ line, text }: Instruction): void {
     for (const word of this.#words(text)) {
       const [, name, given] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(word) ?? [];
@@ -201,7 +201,7 @@ class Writer {
     return words;
   }
 
-  /** By ours things are known to be ours. */
+  /** Labels `carrel.*` are refused: they mark images that Carrel made. */
   #checkLabels({ line, text }: Instruction): void {
     for (const word of this.#words(text)) {
       const key = unquoted(word.split('=', 1)[0]!);

@@ -1,4 +1,4 @@
-/** The words of an instruction, and the variables in them. */
+/** Splits an instruction into words, and expands variables in them. */
 
 /** Split at white space outside of quotes; quotes and escapes stay in the words. */
 export function splitWords(text: string, escaper: string): string[] {
@@ -21,7 +21,7 @@ export function splitWords(text: string, escaper: string): string[] {
   return words;
 }
 
-/** Words in the form of a JSON list, when that is what it is. */
+/** The words of a JSON list; null where the text is none. */
 export function jsonWords(text: string): string[] | null {
   if (!text.startsWith('[')) return null;
   try {
@@ -32,7 +32,7 @@ export function jsonWords(text: string): string[] | null {
   }
 }
 
-/** Without the quotes around it or inside. Null where an escape makes that unclear. */
+/** Without quotes. Null where an escape makes the result unclear. */
 export function unquoted(word: string): string | null {
   if (/[\\`]/.test(word)) return null;
   const [parts, rest] = [/"([^"]*)"|'([^']*)'|([^"']+)/g, word.replace(/"[^"]*"|'[^']*'/g, '')];
@@ -40,7 +40,7 @@ export function unquoted(word: string): string | null {
   return [...word.matchAll(parts)].map(([, double, single, bare]) => double ?? single ?? bare ?? '').join('');
 }
 
-/** `$NAME`, `${NAME}`, `${NAME:-else}` and `${NAME:+instead}`. Null: something else with a dollar. */
+/** Expands `$NAME`, `${NAME}`, `${NAME:-else}` and `${NAME:+instead}`. Null: another use of a dollar. */
 export function expand(text: string, variables: ReadonlyMap<string, string>): string | null {
   const form = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:[-+])([^{}$]*))?\})/g;
   if (text.replace(form, '').includes('$')) return null;

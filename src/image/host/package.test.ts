@@ -18,7 +18,7 @@ const status = [
   record('other'),
 ].join('\n\n');
 
-it('reads what is installed', () => {
+it('parses the installed packages', () => {
   const packages = parsePackages(status);
   expect([...packages.keys()]).toEqual([
     'bash',
@@ -35,7 +35,7 @@ it('reads what is installed', () => {
   expect(packages.get('git')!.needs).toEqual([['perl'], ['mail-agent', 'missing', 'ssmtp'], ['not-there']]);
 });
 
-it('finds everything that is needed, round in circles and by what packages stand for', () => {
+it('finds all dependencies, also circular and virtual ones', () => {
   const names = (...roots: string[]) => closure(parsePackages(status), roots).map(({ name }) => name);
   expect(names('bash')).toEqual(['bash', 'libc6', 'libgcc-s1', 'libtinfo6']);
   expect(names('git', 'nothing')).toEqual(['exim', 'git', 'perl']);

@@ -1,17 +1,17 @@
-/** The packages of a Debian system, and what some of them cannot do without. */
+/** The packages of a Debian system and their dependencies. */
 export interface Package {
   readonly name: string;
   readonly architecture: string;
   readonly version: string;
   readonly essential: boolean;
-  /** Each is satisfied by any of several. */
+  /** Each is satisfied by any of several packages. */
   readonly needs: readonly (readonly string[])[];
   readonly provides: readonly string[];
-  /** What its manager has written down about it. */
+  /** The entry of the package manager about it. */
   readonly record: string;
 }
 
-/** Of those that are installed, by name. */
+/** The installed packages, by name. */
 export function parsePackages(status: string): Map<string, Package> {
   const packages = status.split(/\n\n+/).flatMap((record) => packageFrom(record) ?? []);
   return new Map(packages.map((one) => [one.name, one]));
@@ -38,7 +38,7 @@ function bare(text: string): string {
   return text.trim().split(/[ (:]/, 1)[0]!;
 }
 
-/** These and everything they need, by name. What is not installed cannot be had, and is left out. */
+/** These packages and all their dependencies, by name. A dependency that is not installed is left out. */
 export function closure(packages: ReadonlyMap<string, Package>, roots: readonly string[]): Package[] {
   const providers = new Map([...packages.values()].flatMap((one) => one.provides.map((name) => [name, one] as const)));
   const find = (name: string) => packages.get(name) ?? providers.get(name);

@@ -1,6 +1,6 @@
 /**
- * A parent image for machines that reach no registry: the packages of this Debian system that a base needs, as they are
- * installed. Of /etc only what is public and the same everywhere goes along; of /usr/local, /home and the rest nothing.
+ * A parent image for machines that reach no registry: the packages of this Debian system that a base needs, as
+ * installed. Of /etc it holds only what is public and the same everywhere; nothing of /usr/local, /home and the rest.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
@@ -19,13 +19,13 @@ export interface HostParent {
   archive(): AsyncIterable<Buffer>;
 }
 
-/** With what they need, and what every system of this kind has. */
+/** With their dependencies, and what every system of this kind has. */
 const wanted = [
   ...['apt', 'bash', 'ca-certificates', 'debian-archive-keyring', 'git', 'less', 'nodejs', 'npm', 'procps', 'python3'],
   ...['python3-pip', 'python3-venv', 'ripgrep'],
 ];
 const leftOut = /^(etc|usr\/include|usr\/lib\/node_modules\/npm|usr\/share\/(doc|info|lintian|locale|man))(\/.|$)/;
-/** As they are, whoever brought what is in them. npm replaces itself. */
+/** Copied as they are, whichever program wrote their content. npm replaces itself. */
 const wholeFolders = [
   ...[
     'etc/alternatives',
@@ -37,13 +37,13 @@ const wholeFolders = [
   ],
   'usr/lib/node_modules/npm',
 ];
-/** Every system has them, and no package. */
+/** Every system has them, but no package contains them. */
 const folders = ['usr/local/bin', 'usr/local/lib', 'usr/local/sbin', 'usr/local/share'];
 const records = 'var/lib/dpkg';
-/** Raised when the same packages are to make another archive. */
+/** Raised when the same packages must give another archive. */
 const formVersion = 1;
 
-/** `node` is where the Node that runs this is installed: it goes along where no package brings one. */
+/** `node` is the folder of the Node that runs this: it is added where no package contains one. */
 export function hostParent(root = '/', node = dirname(dirname(realpathSync(process.execPath)))): HostParent {
   const status = readIfThere(join(root, records, 'status'));
   if (status === null) {
@@ -70,7 +70,7 @@ async function* archiveOf(root: string, chosen: readonly Package[], node: string
   }
   const files = newFiles(root, chosen);
   yield* packExtras(files);
-  // A path may come once only.
+  // A path may occur once only.
   const made = new Set([...folders, ...files.flatMap(({ path }) => [path, ...foldersOf(path)])]);
   const paths = pathsOf(root, chosen).filter((path) => !made.has(path));
   const whole = wholeFolders.filter((path) => existsSync(join(root, path)));
@@ -89,7 +89,7 @@ async function* archiveOf(root: string, chosen: readonly Package[], node: string
   }
 }
 
-/** Under /usr/local, where programs without a package belong. */
+/** Below /usr/local, where programs without a package belong. */
 function nodeArguments(folder: string | null): string[] {
   if (folder === null) return [];
   const paths = ['bin/node', 'bin/npm', 'bin/npx', 'lib/node_modules/npm'].filter((path) =>
@@ -99,7 +99,7 @@ function nodeArguments(folder: string | null): string[] {
   return [...move, '--directory', folder, ...paths];
 }
 
-/** By the folders they are really in: on most systems /bin is a link to /usr/bin. */
+/** With their real folders: on most systems /bin is a link to /usr/bin. */
 function pathsOf(root: string, chosen: readonly Package[]): string[] {
   const links = new Map(
     readdirSync(root)
@@ -120,7 +120,7 @@ function linkAt(root: string, path: string): string | null {
   return lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(full) : null;
 }
 
-/** Names that stand for one of several programs, `awk` say, belong to no package. */
+/** Names that stand for one of several programs, such as `awk`, belong to no package. */
 function chosenLinks(root: string, kept: ReadonlySet<string>): string[] {
   const programs = ['usr/bin', 'usr/sbin'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
@@ -132,7 +132,7 @@ function chosenLinks(root: string, kept: ReadonlySet<string>): string[] {
   });
 }
 
-/** What a package has brought, without the slash at the beginning. */
+/** The files of a package, without the leading slash. */
 function listed(root: string, { name, architecture }: Package): string[] {
   const folder = join(root, records, 'info');
   const text =
@@ -140,7 +140,7 @@ function listed(root: string, { name, architecture }: Package): string[] {
   return text.split('\n').flatMap((line) => (line.length > 2 ? [line.slice(1)] : []));
 }
 
-/** What the package manager in there has to know, and the accounts that everything begins with. */
+/** What the package manager inside needs to know, and the initial accounts. */
 function newFiles(root: string, chosen: readonly Package[]): Extra[] {
   const file = (path: string, text: string | Buffer): Extra => ({ path, mode: 0o644, content: Buffer.from(text) });
   const stems = new Set(chosen.flatMap(({ name, architecture }) => [name, `${name}:${architecture}`]));
@@ -156,7 +156,7 @@ function newFiles(root: string, chosen: readonly Package[]): Extra[] {
   ];
 }
 
-/** Those of the host may have passwords in them. */
+/** Those of the host may contain passwords. */
 function sourcesOf(root: string): string[] {
   const release = readIfThere(join(root, 'usr/lib/os-release')) ?? '';
   const [, name] = /^VERSION_CODENAME="?([a-z]+)"?$/m.exec(release) ?? [];
