@@ -19,7 +19,7 @@ describe('failing', () => {
     expect(store.insert(userRow('a'), event('a')).id).toBe('a');
   });
 
-  it('uses up several faults in the order given, each method for itself', () => {
+  it('consumes several faults in order, separately for each method', () => {
     const store = failing(createMemoryStore());
     store.failNext('get', full);
     store.failNext('list', locked);
@@ -30,7 +30,7 @@ describe('failing', () => {
     expect(faultOf(() => store.list('user'))).toBe(locked);
   });
 
-  it('asks a verdict about each call and its arguments, until it is taken away', () => {
+  it('asks a verdict about each call and its arguments, until it is removed', () => {
     const store = failing(createMemoryStore(), (method, [kind]) =>
       method === 'list' && kind === 'user' ? full : null,
     );
@@ -41,7 +41,7 @@ describe('failing', () => {
     expect(store.list('user')).toEqual([]);
   });
 
-  it('shares its state with the store within', () => {
+  it('shares its state with the inner store', () => {
     const within = createMemoryStore();
     const store = failing(within);
     const row = store.insert(userRow('a'), event('a'));

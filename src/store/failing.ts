@@ -1,4 +1,4 @@
-/** A store with fault knobs, for tests of callers: what is told to fail throws before it reaches the store within. */
+/** A store with fault knobs, for tests of callers: a call that must fail throws before it reaches the inner store. */
 import type { Fault } from '../model/fault.ts';
 import type { Store } from './store.ts';
 
@@ -6,9 +6,9 @@ export type Method = keyof Store;
 export type Verdict = (method: Method, args: readonly unknown[]) => Fault | null;
 
 export interface Knobs {
-  /** The next call of this method fails; several are used up in the order given. */
+  /** The next call of this method fails; several faults are consumed in order. */
   failNext(method: Method, fault: Fault): void;
-  /** Asked before each call that `failNext` lets pass; null takes the verdict away. */
+  /** Asked before each call that `failNext` lets pass; null removes it. */
   failWhen(verdict: Verdict | null): void;
 }
 

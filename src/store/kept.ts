@@ -1,6 +1,7 @@
 /**
- * Statements and connections that are never collected. On Node 24.19 and later an addon of the older kind, which
- * better-sqlite3 12 is, ends the process when one of its objects is (nodejs/node#65446). There are a handful.
+ * Statements and connections that are never garbage-collected. On Node 24.19 and later an addon of the older kind,
+ * which better-sqlite3 12 is, ends the process when one of its objects is collected (nodejs/node#65446). There are only
+ * a few.
  */
 import type { Database } from 'better-sqlite3';
 
@@ -11,7 +12,7 @@ export function keep<T>(object: T): T {
   return object;
 }
 
-/** The value of a pragma. For one that is set again and again: `exec`. */
+/** The value of a pragma. For one that is set repeatedly: `exec`. */
 export function pragma(db: Database, text: string): unknown {
   return keep(db.prepare(`PRAGMA ${text}`))
     .pluck()

@@ -1,4 +1,4 @@
-/** The space that the SQLite file, its log and the index of the log need, had before it is needed. */
+/** Reserves space for the SQLite file, its log and the index of the log. */
 import {
   closeSync,
   existsSync,
@@ -17,12 +17,12 @@ import { allocate } from '../lib/sys.ts';
 import type { StoreOptions } from './store.ts';
 
 const preallocated = { mostBytes: 1024 ** 2, leastBytes: 64 * 1024 };
-/** The part of what is free that may be taken. */
+/** The part of the free space that may be reserved. */
 const share = 16;
 
 /**
- * Makes the file and its log as large as many small writes need, so that these need no new space: a value that is written
- * and then deleted leaves free pages in the file, and a log that is written over from its beginning.
+ * Makes the file and its log as large as many small writes need, so that these need no new space: a value that is
+ * written and then deleted leaves free pages in the file, and a log that is overwritten from its beginning.
  */
 export function preallocate(db: Database, path: string): void {
   const { bavail, bsize } = statfsSync(dirname(path));
@@ -36,13 +36,13 @@ export function preallocate(db: Database, path: string): void {
       ${remove};
       PRAGMA wal_checkpoint(PASSIVE)`);
   } catch {
-    // There is no room for it, ignoring: writes need space of their own then.
+    // There is no room for it, ignoring: then writes need new space.
   }
 }
 
 /**
- * SQLite removes the files of its log when the last connection closes, and the next one would need space for them. They stay,
- * by a second name meanwhile, and the log counts as empty: all of it is in the file by then.
+ * SQLite removes the files of its log when the last connection closes, and the next one would need space for them. A
+ * second link keeps them meanwhile, and the log counts as empty: all of it is in the file by then.
  */
 export function keepingLog(path: string, close: () => void): void {
   const held = [`${path}-wal`, `${path}-shm`].map((name) => ({ name, other: `${name}.kept` }));
@@ -60,13 +60,13 @@ function giveOtherName(name: string, other: string): void {
     rmSync(other, { force: true });
     linkSync(name, other);
   } catch {
-    // Its filesystem has no links, ignoring: then the next one needs space.
+    // Its filesystem has no links, ignoring: then the next connection needs space.
   }
 }
 
 const walHeaderBytes = 32;
 
-/** A log without a header holds nothing. */
+/** A log without a header is empty. */
 function restoreEmpty(kept: string, name: string): void {
   const fd = openSync(kept, 'r+');
   try {
@@ -78,13 +78,13 @@ function restoreEmpty(kept: string, name: string): void {
   renameSync(kept, name);
 }
 
-/** Of four thousand pages of the log, which is folded in at one thousand. */
+/** For four thousand pages of the log, which is checkpointed at one thousand. */
 const indexBytes = 32 * 1024;
 
 /**
- * Gives every page of the index of the log its space. SQLite maps that file and leaves holes where blocks are smaller than
- * pages: writing to one on a full disk ends the process by SIGBUS. The descriptor is closed after the connection, because
- * closing it takes away the locks that SQLite has on the file.
+ * Allocates every page of the index of the log. SQLite maps that file and leaves holes where blocks are smaller than
+ * pages: writing to a hole on a full disk ends the process by SIGBUS. The descriptor is closed after the connection,
+ * because closing it drops the locks that SQLite has on the file.
  */
 export function allocateIndex(path: string, db: Database, { giveUpSpace = () => false }: StoreOptions): number {
   const fd = openSync(`${path}-shm`, 'r+');

@@ -1,8 +1,8 @@
 /**
- * A store that forgets with the process, for tests; and what every store does in memory: refuse with the same words, tell
- * its listeners, bound its events.
+ * A store in memory, for tests; and what every store needs: the same faults, a feed for listeners, a bound on events.
  *
- * Values are kept as JSON text, as on disk, so a caller can neither alias what is stored nor store what JSON cannot hold.
+ * Values are kept as JSON text, as on disk, so a caller can neither alias what is stored nor store what JSON cannot
+ * hold.
  */
 import type { Event, NewEvent } from '../model/event.ts';
 import { asFault, Fault } from '../model/fault.ts';
@@ -19,7 +19,7 @@ import {
 
 const maxPage = 100_000;
 
-/** Now and then the seq up to which events go, so that never more than `maxEvents` stay; otherwise null. */
+/** Now and then the seq up to which events are pruned, so that at most `maxEvents` stay; otherwise null. */
 export function expiredUpTo(seq: number, maxEvents: number): number | null {
   const pruneEvery = Math.ceil(Math.min(1000, maxEvents / 10));
   return seq % pruneEvery === 0 ? seq - (maxEvents - pruneEvery) : null;
@@ -29,7 +29,7 @@ export function boundedLimit(limit: number): number {
   return Math.max(0, Math.min(limit, maxPage));
 }
 
-/** What is not JSON is a mistake of ours, found before anything is written. */
+/** A value that is not JSON is a bug, found before anything is written. */
 export function encode(value: unknown): string {
   try {
     const text = JSON.stringify(value);
@@ -48,7 +48,7 @@ export const refusal = {
   nameTaken: (row: Identity) =>
     new Fault('conflict', `${row.kind} ${printable(row.name)} already exists`, { hint: 'Choose another name.' }),
   moved: (row: Identity) =>
-    new Fault('conflict', `${row.kind} ${printable(row.name)} was changed by somebody else meanwhile`, {
+    new Fault('conflict', `${row.kind} ${printable(row.name)} was changed by another request meanwhile`, {
       hint: 'Read it again and repeat the change.',
     }),
   gone: (row: Identity) => new Fault('not_found', `${row.kind} ${printable(row.name)} is gone`),
@@ -67,9 +67,9 @@ interface Subscription {
 }
 
 /**
- * Tells listeners of events in the order of the writes, also when a listener writes: its event waits until everybody has
- * heard of the one before. A listener hears only of writes made while it was subscribed. One that throws becomes a
- * process warning and keeps its subscription.
+ * Calls listeners in the order of the writes, also when a listener writes: its event is queued until all listeners got
+ * the one before. A listener gets only events of writes made while it was subscribed. A listener that throws causes a
+ * process warning and stays subscribed.
  */
 export class Feed {
   readonly #subscriptions = new Set<Subscription>();
@@ -226,7 +226,7 @@ class MemoryStore implements Store {
     return entry;
   }
 
-  /** Everything that can fail comes before the change, which makes the two one. */
+  /** Everything that can fail comes before the change, so that both happen or neither. */
   #write<T>(event: NewEvent, change: (seq: number) => T): T {
     const data = encode(event.data);
     const stored = { seq: this.#lastSeq + 1, at: event.at, type: event.type, subject: event.subject, data };

@@ -1,8 +1,8 @@
 /**
- * The schema of the SQLite store, version by version, and how a file shows which version it holds.
+ * The schema of the SQLite store, version by version, and how a file shows its version.
  *
- * `application_id` and `user_version` change only while the file is not in WAL mode. The first bytes of the file are
- * therefore always the truth, and a file that is foreign or newer is refused without being opened.
+ * `application_id` and `user_version` change only while the file is not in WAL mode. So the first bytes of the file are
+ * always current, and a foreign or newer file is refused without being opened.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
@@ -12,7 +12,7 @@ import { pragma } from './kept.ts';
 /** "crrl" in ASCII, in the header of every store. */
 export const applicationId = 0x6372726c;
 
-/** Append only: a step that was ever released stays as it is. */
+/** Append only: a released step never changes. */
 const migrations: readonly string[] = [
   `CREATE TABLE rows (
      seq INTEGER PRIMARY KEY,
@@ -37,7 +37,7 @@ const migrations: readonly string[] = [
 
 export const schemaVersion = migrations.length;
 
-/** Brings a database to the newest version, each step in a transaction of its own. */
+/** Migrates a database to the newest version, each step in its own transaction. */
 export function migrate(db: Database, steps: readonly string[] = migrations): void {
   const from = pragma(db, 'user_version') as number;
   if (from >= steps.length) return;
@@ -59,7 +59,7 @@ function apply(db: Database, step: string, version: number): void {
 const headerBytes = 100;
 const magic = 'SQLite format 3\0';
 
-/** Reads the file without SQLite, which would leave its traces beside it. */
+/** Reads the file without SQLite, which would create files beside it. */
 export function refuseForeign(path: string): void {
   const header = readHeader(path);
   if (header.toString('latin1', 0, magic.length) !== magic) throw damaged(path, 'is not a database');
@@ -87,7 +87,7 @@ function newer(path: string, version: number): Fault {
   });
 }
 
-/** Filled up with zeros where the file is shorter. */
+/** Padded with zeros where the file is shorter. */
 function readHeader(path: string): Buffer {
   const fd = openSync(path, 'r');
   try {

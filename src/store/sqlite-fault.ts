@@ -1,4 +1,4 @@
-/** What SQLite says, and the filesystem under it, as Faults. */
+/** Errors of SQLite and of the filesystem under it, as Faults. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asFault, Fault, type FaultCode, spaceHint } from '../model/fault.ts';
@@ -68,7 +68,9 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** SQLite has other words for it when there is no room for its log, or for the index of it, which grows by 32 KiB. */
+/**
+ * SQLite reports other errors when there is no room for its log, or for the index of the log, which grows by 32 KiB.
+ */
 function isFull(path: string): boolean {
   const { bavail, bsize, files, ffree } = statfsSync(dirname(path));
   return bavail * bsize < 64 * 1024 || (files > 0 && ffree < 2);

@@ -1,10 +1,10 @@
 /**
  * The store in one SQLite file.
  *
- * A new file appears whole under its name, so an empty or half-written one is damage and never a beginning. Before a
- * file is opened for writing it is looked at without leaving a trace; what is damaged, foreign or newer stays untouched.
+ * A new file appears complete under its name, so an empty or half-written one is damaged and never a new store. Before
+ * a file is opened for writing it is checked without being changed; a damaged, foreign or newer file stays untouched.
  *
- * The seq of an event is also the revision of the row written with it. A revision thus never comes back, not even when a
+ * The seq of an event is also the revision of the row written with it. So a revision is never reused, not even when a
  * row is removed and another takes its id.
  */
 import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs';
@@ -29,10 +29,10 @@ import {
   type WriteOptions,
 } from './store.ts';
 
-/** Calls are synchronous: while one waits for a lock, the whole daemon does. */
+/** Calls are synchronous: while one waits for a lock, the whole daemon waits. */
 const busyMs = 250;
 
-/** Opens the store, making it when there is none. The folder must exist. */
+/** Opens the store, creating it when there is none. The folder must exist. */
 export function openSqliteStore(path: string, options: StoreOptions = {}): Store {
   return translated(path, () => {
     if (!existsSync(path)) create(path);
@@ -46,7 +46,7 @@ export function openSqliteStore(path: string, options: StoreOptions = {}): Store
   });
 }
 
-/** A link, unlike a rename, never replaces a store that another process made in the same moment. */
+/** A link, unlike a rename, never replaces a store that another process created at the same moment. */
 function create(path: string): void {
   const fresh = `${path}.${process.pid}.new`;
   writeWhole(fresh, emptyStore());
@@ -60,7 +60,7 @@ function create(path: string): void {
   syncFolder(dirname(path));
 }
 
-/** The bytes of a store that holds nothing yet. */
+/** The bytes of an empty store. */
 function emptyStore(): Buffer {
   const db = keep(new Database(':memory:'));
   try {
@@ -72,15 +72,15 @@ function emptyStore(): Buffer {
 }
 
 /**
- * Closing the last writable connection folds the log into the file, so a file that has one is checked read-only. What is
- * opened next is open before the check is closed, so that the files of the log stay.
+ * Closing the last writable connection checkpoints the log into the file, so a file with a log is checked read-only.
+ * The next connection is opened before the check is closed, so that the files of the log stay.
  */
 function refusingDamaged<T>(path: string, next: () => T): T {
   const db = keep(new Database(path, { readonly: isFilled(`${path}-wal`), fileMustExist: true, timeout: busyMs }));
   try {
     const verdict = pragma(db, 'quick_check(1)');
     if (verdict !== 'ok') throw damaged(path, `is damaged: ${verdict}`);
-    // Migrations need the file for themselves.
+    // Migrations need exclusive access to the file.
     if (pragma(db, 'user_version') === schemaVersion) return next();
   } finally {
     db.close();
@@ -99,7 +99,7 @@ function connect(path: string): Database.Database {
     migrate(db);
     const mode = pragma(db, 'journal_mode = WAL');
     if (mode !== 'wal') throw new Fault('unsupported', `${path}: its filesystem cannot keep a write-ahead log`);
-    // The first look at it makes the files of the log.
+    // The first read creates the files of the log.
     db.exec('SELECT seq FROM rows LIMIT 1');
     return db;
   } catch (error) {
@@ -138,7 +138,7 @@ function prepare(db: Database.Database) {
     events: db.prepare<[number, number], RawEvent>('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?'),
     expire: db.prepare<[number]>('DELETE FROM events WHERE seq <= ?'),
     firstSeq: db.prepare<[], number | null>('SELECT min(seq) FROM events').pluck(),
-    // Unlike the newest event, it also knows of events that were pruned.
+    // Unlike the newest event, it also counts events that were pruned.
     lastSeq: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck(),
   };
 }
@@ -146,7 +146,7 @@ function prepare(db: Database.Database) {
 interface Opened {
   readonly path: string;
   readonly db: Database.Database;
-  /** The index of its log, open as long as the connection. */
+  /** A descriptor of the index of its log, open as long as the connection. */
   readonly index: number;
 }
 
@@ -246,7 +246,7 @@ class SqliteStore implements Store {
     return translated(this.#path, work);
   }
 
-  /** What is there already can be changed and removed on a full disk; only for something new there has to be room. */
+  /** On a full disk existing rows can be changed and removed; only new rows need free space. */
   #writeWithReserve<T>(event: NewEvent, options: WriteOptions | undefined, change: (revision: number) => T): T {
     for (;;) {
       try {
@@ -278,7 +278,7 @@ class SqliteStore implements Store {
     return this.#atomically.immediate(work) as T;
   }
 
-  /** FULL syncs the log at each commit, and with it every lazy write before; NORMAL only when the log is folded in. */
+  /** FULL syncs the log at each commit, and with it every lazy write before; NORMAL only at a checkpoint. */
   #setDurability(lazy: boolean): void {
     const wanted = lazy ? 'NORMAL' : 'FULL';
     if (wanted === this.#synchronous) return;
@@ -296,7 +296,7 @@ class SqliteStore implements Store {
   }
 }
 
-/** Rows that were listed, by revision: to parse hundreds again and again takes longer than to read them. */
+/** Parsed rows by revision: parsing hundreds again takes longer than reading them. */
 class ParsedRows {
   #rows = new Map<string, Row<Kind>>();
   #earlier = new Map<string, Row<Kind>>();
@@ -310,7 +310,7 @@ class ParsedRows {
   }
 }
 
-/** Those of removed rows go with the older half. */
+/** Entries of removed rows are dropped with the older half. */
 const maxParsedRows = 5000;
 
 function rowOf<K extends Kind>(raw: RawRow | undefined): Row<K> | null {

@@ -1,17 +1,17 @@
 /**
- * The store is the only truth of an installation.
+ * The store holds the state of an installation. Everything else is derived from it or observed.
  *
- * It keeps rows: a JSON value under a kind and an id, with a name that is unique per kind and owner, and a revision that
- * grows with every write. A write carries the row it was made from; when another write came first it is refused with
- * `conflict` and changes nothing. A write and its event land together or not at all. The store has no clock: callers
- * say when things happened.
+ * It keeps rows: a JSON value under a kind and an id, with a name that is unique per kind and owner, and a revision
+ * that grows with every write. Life cycle of a row: inserted → updated any number of times → removed. A write carries
+ * the row it was made from; when another write came first it is refused with `conflict` and changes nothing. A write
+ * and its event are committed together or not at all. The store has no clock: callers pass the time.
  *
  * Writes are durable when the call returns, power cuts included, unless `lazy` says that a crash of the machine may
- * take them back: fit for what can be observed again, never for what a user asked for.
+ * undo them: suitable for state that can be observed again, never for what a user asked for.
  *
  * Every call is synchronous, so a read and the write built on it cannot be interleaved within the daemon.
  *
- * On a full disk rows are still changed and removed, as far as space was kept back for that; new ones are refused.
+ * On a full disk rows can still be changed and removed, as far as space was reserved for that; new ones are refused.
  *
  * Faults: `conflict` (name or id taken, revision moved), `not_found` (the row is gone), `exhausted` (disk full),
  * `corrupt` (damaged, or written by a newer Carrel), `unavailable` (closed or locked).
@@ -59,9 +59,9 @@ export interface WriteOptions {
 }
 
 export interface StoreOptions {
-  /** So many events stay at most, and at least nine tenths of that. */
+  /** At most so many events are kept, and at least nine tenths of that. */
   readonly maxEvents?: number;
-  /** Makes some room on a full disk for changing and removing what is there; false when no more can be made. */
+  /** Frees reserved space on a full disk for changing and removing rows; false when there is none left. */
   readonly giveUpSpace?: () => boolean;
 }
 
@@ -72,19 +72,19 @@ export interface Store {
   find<K extends Kind>(kind: K, owner: string, name: string): Row<K> | null;
   /** All rows of a kind, or those of an owner, in the order they were inserted. */
   list<K extends Kind>(kind: K, owner?: string): readonly Row<K>[];
-  /** How many `list` would give, without reading them. */
+  /** How many rows `list` would return, without reading them. */
   count(kind: Kind, owner?: string): number;
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K>;
   update<K extends Kind>(row: Row<K>, value: Kinds[K], event: NewEvent, options?: WriteOptions): Row<K>;
   remove<K extends Kind>(row: Row<K>, event: NewEvent, options?: WriteOptions): void;
 
-  /** Events with `seq` greater than `after`, oldest first. Only so many are kept: the oldest go. */
+  /** Events with `seq` greater than `after`, oldest first. The oldest are pruned. */
   events(after: number, limit: number): readonly Event[];
   lastSeq(): number;
-  /** Of the oldest event that is kept; one more than `lastSeq` where there is none. */
+  /** The seq of the oldest event that is kept; one more than `lastSeq` where there is none. */
   firstSeq(): number;
-  /** Calls back after each write, in order, with its event. Returns the way to stop. */
+  /** Calls back after each write, in order, with its event. Returns a function that unsubscribes. */
   subscribe(listener: (event: Event) => void): () => void;
 
   /** Repeat-safe. Every later call is `unavailable`. */

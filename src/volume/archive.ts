@@ -1,10 +1,10 @@
 /**
- * The file that a backup is: a plain tar of two members, so that anybody can look into it.
+ * The file format of a backup: a plain tar of two members, so that it can be inspected with tar.
  *
  *   manifest.json                        what it is, of a fixed size, with the checksum of what follows
  *   data.tar.zst or data.tar.gz          the content of the volume
  *
- * It is written under another name and renamed when it is whole and on disk; an existing file is never replaced.
+ * It is written under another name and renamed when it is complete and on disk; an existing file is never replaced.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, existsSync, renameSync } from 'node:fs';
@@ -78,7 +78,7 @@ async function fill(folder: string, temporary: string, { volume, at, version }: 
   }
 }
 
-/** Everything around the payload. */
+/** Writes everything around the payload. */
 async function frame(handle: FileHandle, manifest: Manifest): Promise<void> {
   const at = new Date(manifest.backedUpAt);
   const head = [
@@ -116,11 +116,11 @@ function taken(file: string): Fault {
 
 export interface Archive {
   readonly manifest: Manifest;
-  /** Of the file. */
+  /** The size of the file. */
   readonly bytes: number;
   /** Rejects with `invalid` unless every byte is as it was written. */
   verify(): Promise<void>;
-  /** Into an empty folder. Returns notes on what was left out. */
+  /** Unpacks into an empty folder. Returns notes on what was left out. */
   unpackInto(folder: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -142,7 +142,7 @@ export async function openArchive(file: string): Promise<Archive> {
   }
 }
 
-/** Never waits for a pipe that somebody put there. */
+/** Never blocks on a pipe at that path. */
 async function openFile(file: string): Promise<FileHandle> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch((error) => {
     if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${file} does not exist`, { hint });

@@ -1,4 +1,4 @@
-/** The archives in a folder, as each says about itself; what cannot be read is nobody's. */
+/** The archives in a folder, with what each says about itself; one that cannot be read belongs to no user. */
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { syncFolder } from '../lib/file.ts';
@@ -27,7 +27,7 @@ async function readBackup(file: string): Promise<Backup[]> {
   }
 }
 
-/** By its path or the last part of it. The owner of the installation also removes what cannot be read. */
+/** By its path or the last part of it. The owner of the installation can also remove one that cannot be read. */
 export async function removeBackup(folder: string, acting: Acting, file: string): Promise<string> {
   const path = join(folder, basename(file));
   const found = (await listBackups(folder)).find((backup) => backup.file === path);

@@ -1,7 +1,8 @@
 /**
- * The folder of a volume, and the ways to change all of it at once. Beside the volumes, under names that no volume can have:
+ * The folder of a volume, and how its whole content is replaced at once. Beside the volumes, under names that no volume
+ * can have:
  *
- *   .new-NAME…   content that is being made, or that was replaced and is going
+ *   .new-NAME…   content that is being made, or that was replaced and is being removed
  *   .old-NAME    content that was replaced where two names cannot be exchanged at once
  *   .gone-NAME   a volume that is being removed
  */
@@ -23,7 +24,7 @@ export function isPlainFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Makes it unless it is there, as that of `ownerId`; anything else under that name is refused. */
+/** Makes it with `ownerId` as owner unless it exists; anything else at that path is refused. */
 export function ensureFolder(path: string, ownerId: number | null): void {
   if (!isPlainFolder(path)) makeFolder(path);
   if (ownerId === null || lstatSync(path).uid === ownerId) return;
@@ -41,8 +42,8 @@ function makeFolder(path: string): void {
 }
 
 /**
- * All of a tree becomes that of `ownerId`, or ours: ids that an archive or a folder of the host brings along mean other accounts
- * on this machine. Links are not followed, and the kernel drops set-id bits and file capabilities with the change.
+ * Gives a whole tree to `ownerId`, or to the daemon: ids from an archive or a folder of the host mean other accounts on
+ * this machine. Links are not followed, and the kernel drops set-id bits and file capabilities with the change.
  */
 export async function ownTree(path: string, ownerId: number | null): Promise<void> {
   const [uid, gid] = ownerId === null ? [process.geteuid!(), process.getegid!()] : [ownerId, ownerId];
@@ -60,8 +61,8 @@ export async function sizeOf(path: string): Promise<number | null> {
 }
 
 /**
- * Content made beside and then put in the place of a volume's. What makes it may outlive us for a moment, so no two have
- * the same name.
+ * Makes content in a folder beside the volume and then swaps it in. The program that makes it may outlive the daemon
+ * for a moment, so every such folder has its own name.
  */
 export async function withStaged<T>(volumes: string, name: string, work: (staged: string) => Promise<T>): Promise<T> {
   const staged = join(volumes, `.new-${name}-${randomBytes(4).toString('hex')}`);
@@ -69,19 +70,19 @@ export async function withStaged<T>(volumes: string, name: string, work: (staged
   try {
     return await work(staged);
   } finally {
-    // What is left of it goes with the next `recover`.
+    // The next `recover` removes the rest.
     await removeTree(staged).catch(() => {});
   }
 }
 
-/** Nobody's data, and no way to bring them back from a backup. */
+/** Devices hold no data, and a backup cannot restore them. */
 export async function removeDevices(path: string): Promise<void> {
   const devices = ['(', '-type', 'b', '-o', '-type', 'c', ')'] as const;
   const { exitCode, stderr } = await run(['find', path, '-xdev', ...devices, '-delete'], longMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot look through ${path}: ${stderr.trim().split('\n')[0]}`);
 }
 
-/** What was staged becomes the volume, and the other way round. Durable on return. */
+/** Exchanges the staged folder and the volume. Durable on return. */
 export function swap(volumes: string, staged: string, name: string): void {
   within(Anchor.open(volumes), ({ fd: folderFd }) => {
     try {
@@ -106,7 +107,7 @@ function swapByTurns(volumes: string, staged: string, name: string): void {
   renameSync(old, staged);
 }
 
-/** From here on the volume is not there any more, whatever happens; what it held follows with `removeGone`. */
+/** From here on the volume is removed, whatever happens; `removeGone` removes its content. */
 export function setAside(volumes: string, name: string): void {
   const live = join(volumes, name);
   if (!existsSync(live)) return;
@@ -118,12 +119,12 @@ export function removeGone(volumes: string, name: string): Promise<void> {
   return removeTree(join(volumes, `.gone-${name}`));
 }
 
-/** Names of volumes whose removal had begun. */
+/** Names of volumes whose removal has begun. */
 export function goneNames(volumes: string): string[] {
   return left(volumes, '.gone-').map((entry) => entry.slice('.gone-'.length));
 }
 
-/** A swap that was half done where names cannot be exchanged is taken back. */
+/** Undoes a swap that was half done where names cannot be exchanged. */
 export function takeBack(volumes: string): void {
   for (const entry of left(volumes, '.old-')) {
     const live = join(volumes, entry.slice('.old-'.length));
@@ -134,8 +135,8 @@ export function takeBack(volumes: string): void {
 }
 
 /**
- * Whoever still fills one, having outlived us, does not find it under another name. What cannot be removed goes the next
- * time.
+ * A program that outlived the daemon and still writes to a staged folder does not find it under another name. What
+ * cannot be removed is removed the next time.
  */
 export async function removeStaged(volumes: string): Promise<void> {
   for (const entry of left(volumes, '.new-')) {

@@ -1,4 +1,4 @@
-/** The refusal to change a volume that sandboxes have, with the commands that free it. */
+/** The Fault for a change of a volume that sandboxes have mounted, with the commands that free it. */
 import { Fault } from '../model/fault.ts';
 
 /** `users` are sandboxes as USER/NAME; `owner` is the user of the volume, null for a shared one. */

@@ -1,4 +1,4 @@
-/** What an archive says about itself. It is no proof: whoever can write the file can write this. */
+/** What an archive says about itself. It proves nothing: a person who can write the file can write this. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../model/fault.ts';
 import { isShared, isVolumeType, labelPattern, type VolumeKind } from '../model/volume.ts';
@@ -11,13 +11,13 @@ export interface Manifest {
   readonly format: number;
   readonly volume: string;
   readonly type: VolumeKind;
-  /** Of a named volume, and only there. */
+  /** Only for named volumes. */
   readonly label?: string;
-  /** In full; null: shared. */
+  /** The full name of the user; null: shared. */
   readonly owner: string | null;
   readonly createdAt: string;
   readonly backedUpAt: string;
-  /** The version that wrote it. */
+  /** The version of Carrel that wrote it. */
   readonly carrel: string;
   readonly compression: Compression;
   readonly payloadBytes: number;
@@ -53,7 +53,7 @@ export function parseManifest(bytes: Buffer): Manifest {
   return manifest;
 }
 
-/** Of all other facts, in their order. */
+/** Over all other fields, in their order. */
 function sumOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 }
@@ -63,7 +63,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
     const read: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof read === 'object' && read !== null) return read as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw damaged('its manifest cannot be read');
 }

@@ -1,16 +1,16 @@
 /**
- * What may be in the archive of a volume: folders, files, hard and symbolic links, under names that stay inside and pass
- * through no link. Everything else is refused, except what anybody may make and nobody can bring back or miss: that is
- * left out.
+ * What the archive of a volume may contain: folders, files, hard and symbolic links, under names that stay inside and
+ * pass through no link. Everything else is refused, except entries that any user can make and that hold no data: those
+ * are left out.
  */
 import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import type { Header } from './member.ts';
 
-/** A longer one cannot be written at once. */
+/** A longer path cannot be passed to one system call. */
 export const maxPathBytes = 4000;
 
-/** More than this cannot be kept in mind. */
+/** A limit for memory. */
 const maxRemembered = 2_000_000;
 
 export interface Member extends Header {
@@ -26,7 +26,7 @@ export class MemberRule {
   readonly #links = new Set<string>();
   readonly #leftOut = new Set<string>();
 
-  /** Names of what was left out. */
+  /** Names that were left out. */
   get leftOut(): ReadonlySet<string> {
     return this.#leftOut;
   }
@@ -69,14 +69,15 @@ export class MemberRule {
   }
 }
 
-/** Pipes, and the mark of something deleted, which any user may make: neither has content. */
+/** Pipes, and whiteouts of overlays, which any user may make: neither has content. */
 function isUnwanted({ type, device }: Member): boolean {
   return type === '6' || (type === '3' && device === '0:0');
 }
 
 /**
- * Relative to the volume, without `./` before and `/` behind; the volume itself is the empty name. Only a folder may have
- * `/` behind: some take a file of such a name for a folder, and its content for the next entry.
+ * The name relative to the volume, without a leading `./` and a trailing `/`; the volume itself is the empty name. Only
+ * a folder may have a trailing `/`: some parsers take a file of such a name for a folder, and its content for the next
+ * entry.
  */
 function checkName(name: string, type: string): string {
   const inner = name.replace(/^\.(\/|$)/, '');

@@ -71,7 +71,7 @@ async function codeOf(...entries: Entry[]): Promise<string> {
 const long = `${'d/'.repeat(maxPathBytes / 2)}end`;
 
 describe('an archive', () => {
-  it.each([1, 100, 512, 700, 100_000])('passes as it is, in chunks of %i', async (chunk) => {
+  it.each([1, 100, 512, 700, 100_000])('passes unchanged, in chunks of %i', async (chunk) => {
     const entries = [
       { name: './', type: '5' },
       { name: './a', content: 'hello' },
@@ -87,7 +87,7 @@ describe('an archive', () => {
     expect((await passed(archive, chunk)).bytes.equals(archive)).toBe(true);
   });
 
-  it('passes without what is nobody’s data, and links to that', async () => {
+  it('passes without entries that hold no data, and without links to them', async () => {
     const [before, after] = [entry({ name: './a', content: 'a' }), entry({ name: './z', content: 'z' })];
     const dropped = [
       { name: './pipe', type: '6' },

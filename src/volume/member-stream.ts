@@ -1,4 +1,4 @@
-/** An archive on its way to the program that unpacks it: every entry is judged before a byte of it is passed on. */
+/** An archive on its way to the program that unpacks it: every entry is checked before a byte of it is passed on. */
 import { statfs } from 'node:fs/promises';
 import { Fault, spaceHint } from '../model/fault.ts';
 import { blockBytes, damaged, type Header, isZero, padded, parseHeader, parseRecords } from './member.ts';
@@ -44,7 +44,7 @@ function overridden(header: Header, records: ReadonlyMap<string, string>): Heade
   };
 }
 
-/** After the first empty block there is nothing but empty ones. */
+/** After the first empty block there are only empty ones. */
 async function* end(first: Buffer, input: Input): AsyncGenerator<Buffer> {
   yield first;
   yield await input.take(blockBytes);
@@ -67,7 +67,7 @@ class Input {
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   }
 
-  /** The end of the source before that many bytes is an error, unless they are without bound. */
+  /** An end of the source before that many bytes is an error, unless the number is unbounded. */
   async *upTo(bytes: number): AsyncGenerator<Buffer> {
     for (let left = bytes; left > 0; ) {
       if (this.#rest.length === 0 && !(await this.#more())) {
@@ -92,7 +92,7 @@ const lookEveryBytes = 64 * 1024 * 1024;
 const reserveBytes = 1024 ** 3;
 const reserveShare = 0.05;
 
-/** A small archive may hold more than the disk: stops while there is room left for everybody else. */
+/** A small archive may expand to more than the disk: stops while there is still room for other users. */
 export async function* spaced(source: AsyncIterable<Buffer>, folder: string): AsyncGenerator<Buffer> {
   let sinceLook = lookEveryBytes;
   for await (const chunk of source) {

@@ -1,14 +1,16 @@
-/** One entry of a tar archive: what its header of 512 bytes says, and the records of an extended header before it. */
+/**
+ * One entry of a tar archive: the fields of its header of 512 bytes, and the records of an extended header before it.
+ */
 import { Fault } from '../model/fault.ts';
 
 export const blockBytes = 512;
 
 export interface Header {
-  /** Of any bytes, as latin1. */
+  /** Any bytes, as latin1. */
   readonly name: string;
   readonly linkName: string;
   readonly type: string;
-  /** NaN: it does not say. */
+  /** NaN: not stated. */
   readonly sizeBytes: number;
   readonly device: string;
 }
@@ -27,7 +29,7 @@ export function isZero(block: Buffer): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** Strict, so that no other reader can take it for something else. */
+/** Strict, so that no other parser can read it differently. */
 export function parseHeader(block: Buffer): Header {
   if (text(block, 257, 6) !== 'ustar' || text(block, 263, 2) !== '00') throw damaged('an entry is of an unknown form');
   if (octal(block, 148, 8) !== checksum(block)) throw damaged('an entry has a wrong checksum');
@@ -51,7 +53,7 @@ function octal(block: Buffer, start: number, length: number): number {
   return Number.parseInt(digits, 8);
 }
 
-/** Of all bytes, those of the checksum itself taken for spaces. */
+/** Over all bytes, with spaces in place of the checksum itself. */
 function checksum(block: Buffer): number {
   return block.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0);
 }
@@ -81,7 +83,7 @@ export function makeHeader(name: string, sizeBytes: number, at: Date): Buffer {
   return block;
 }
 
-/** `LENGTH KEY=VALUE` and a line end, one after another; a value may hold any bytes. */
+/** `LENGTH KEY=VALUE` and a newline, repeated; a value may hold any bytes. */
 export function parseRecords(body: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < body.length; ) {

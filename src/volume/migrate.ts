@@ -1,7 +1,7 @@
 /**
- * Old volumes brought over: their content is copied beside the new volume, and takes the place of its empty folder at once.
+ * Migrates old volumes: their content is copied beside the new volume, and then replaces its empty folder at once.
  *
- * Before that a note is made of the very folder that is to take the place, so that after a crash it is known whether it
+ * Before that a note names the inode of the folder that will replace it, so that after a crash it is known whether it
  * did. An old volume is read and never changed. The record of the new one says where its content came from.
  */
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
@@ -20,12 +20,12 @@ export interface Migrated {
   readonly from: OldVolume;
   /** The name of the new one. */
   readonly to: string;
-  /** `already`: at an earlier time. `conflict`: the new one has content of its own or is in use, and was left alone. */
+  /** `already`: migrated earlier. `conflict`: the new one has content or is in use, and was not changed. */
   readonly outcome: 'migrated' | 'already' | 'conflict' | 'failed';
   readonly reason: string | null;
 }
 
-/** An old volume that the user may have. */
+/** An old volume that the user may take over. */
 export interface Claim extends OldName {
   readonly from: OldVolume;
   readonly to: string;
@@ -38,7 +38,7 @@ export interface MigrationSteps {
 }
 
 interface Note extends MigratedFrom {
-  /** Of the folder that is to take the place. Devices may be numbered anew when the machine starts. */
+  /** The inode of the new folder. The device number is not noted, as it may change at a reboot. */
   readonly inode: string;
 }
 
@@ -51,7 +51,10 @@ export class Migration {
     this.#steps = steps;
   }
 
-  /** With the user's hash first, of the name or of the number of the account; what was everybody's goes to the owner of the installation, what is another's is left. */
+  /**
+   * Volumes with the user's hash first, of the name or of the uid; volumes that all users shared go to the owner of the
+   * installation, those of other users are left.
+   */
   claims({ user, uid = null, isOwner }: Acting, found: readonly OldVolume[]): readonly Claim[] {
     const mine = [userHash(user), ...(uid === null ? [] : [userHash(String(uid))])];
     const claims = found.flatMap((from) => {
@@ -98,7 +101,7 @@ export class Migration {
     });
   }
 
-  /** Its files belonged to the agent inside, under whatever ids the old installation used, and become this user's. */
+  /** Its files belonged to the agent inside, under the ids of the old installation, and become this user's. */
   async #copy({ from, into, type, user }: Claim, staged: string): Promise<void> {
     await this.#context.copyFolder(from.folder, join(staged, into));
     await removeDevices(staged);
@@ -125,7 +128,7 @@ export class Migration {
     return join(this.#context.folder, `${notePrefix}${name}`);
   }
 
-  /** Whether the folder that was noted took the place decides. */
+  /** Whether the noted folder is in place decides. */
   recover(): void {
     const { folder } = this.#context;
     const left = readdirSync(folder).filter((entry) => entry.startsWith(notePrefix));

@@ -29,11 +29,11 @@ it.each([
   'hal9000-constructor',
   'hal9000-',
   'other-home',
-])('%s is none', (name) => {
+])('%s is not an old volume', (name) => {
   expect(parseOldName(name, 'carrel')).toBeNull();
 });
 
-it('finds those of another prefix', () => {
+it('finds volumes of another prefix', () => {
   expect(parseOldName('carrel-home-a1b2c3d4', 'lab')).toEqual({
     label: null,
     type: 'home',

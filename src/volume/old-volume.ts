@@ -1,4 +1,4 @@
-/** Volumes under names of before: without the hash of a user, under another prefix, or made by HAL-9000. */
+/** Volumes under older names: without the hash of a user, under another prefix, or made by HAL-9000. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../model/fault.ts';
@@ -15,14 +15,14 @@ import { isPlainFolder } from './folder.ts';
 
 export interface OldVolume {
   readonly name: string;
-  /** With its content. */
+  /** The folder with its content. */
   readonly folder: string;
 }
 
 export interface OldName extends VolumeKey {
-  /** Null: it was everybody's. */
+  /** Null: it was shared by all users. */
   readonly hash: string | null;
-  /** The folder of the new volume that its content goes to; empty: the volume itself. */
+  /** The folder of the new volume for its content; empty: the volume itself. */
   readonly into: string;
 }
 
@@ -64,7 +64,7 @@ function plain(word: string): Omit<OldName, 'hash'> | null {
   return isVolumeType(word) ? { ...typeKey(word), into: '' } : null;
 }
 
-/** Those in a folder, which may be the one where Docker keeps its volumes. */
+/** The old volumes in a folder, which may be the folder of Docker's volumes. */
 export function findOldVolumes(source: string, prefix: string): readonly OldVolume[] {
   if (!isPlainFolder(source)) throw new Fault('not_found', `${source} is not a folder`);
   return readdirSync(source)
@@ -72,7 +72,7 @@ export function findOldVolumes(source: string, prefix: string): readonly OldVolu
     .map((name) => ({ name, folder: contentOf(join(source, name)) }));
 }
 
-/** What is called as one of HAL-9000's and is none that is known, with the reason: nothing of it is left without a word. */
+/** Volumes with a name of HAL-9000 that are of no known type, with the reason, so that none is skipped silently. */
 export function findUnknown(source: string, prefix: string): readonly { name: string; reason: string }[] {
   if (prefix === halPrefix) return [];
   return readdirSync(source)
@@ -83,7 +83,7 @@ export function findUnknown(source: string, prefix: string): readonly { name: st
     });
 }
 
-/** Docker keeps the content of a volume in a folder of its own, and may keep its options beside that. */
+/** Docker keeps the content of a volume in a subfolder, and may keep its options beside that. */
 function contentOf(folder: string): string {
   const inner = join(folder, '_data');
   const others = readdirSync(folder).filter((name) => name !== '_data' && name !== 'opts.json');

@@ -1,4 +1,4 @@
-/** The content of a volume as one compressed stream, written into an open file. */
+/** Packs the content of a volume into one compressed stream, written into an open file. */
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export interface Packed {
   readonly notes: readonly string[];
 }
 
-/** The better one where it is installed. */
+/** The better program where it is installed. */
 export async function chooseCompression(): Promise<Compression> {
   try {
     return (await run(['zstd', '--version'])).exitCode === 0 ? 'zstd' : 'gzip';
@@ -34,7 +34,7 @@ const compress: { readonly [C in Compression]: readonly [string, ...string[]] } 
 
 export const marks = ['--xattrs', '--xattrs-include=user.*', '--numeric-owner'] as const;
 const times = '--pax-option=delete=atime,delete=ctime';
-/** Large pieces: each one written is the compressor woken up. */
+/** Large blocks: every write wakes the compressor. */
 const pieces = '--blocking-factor=128';
 const form = [
   ...['--format=pax', times, '--sparse', pieces],
@@ -42,8 +42,8 @@ const form = [
 ] as const;
 
 /**
- * Behind the first bytes of an empty file. `tar` goes down by open folders, so nothing that is swapped for a link meanwhile
- * leads it out.
+ * Writes after the first bytes of an empty file. `tar` descends by open folders, so a folder that is replaced by a link
+ * meanwhile does not lead it out.
  */
 export async function pack(folder: string, file: FileHandle, position: number, by: Compression): Promise<Packed> {
   await file.write(Buffer.alloc(position));
@@ -61,7 +61,7 @@ export async function pack(folder: string, file: FileHandle, position: number, b
   return { ...written, notes: [...special, ...changes(tarEnded)] };
 }
 
-/** The compressor writes into the file itself, from where the file stands: whatever is in between takes its time. */
+/** The compressor writes to the file itself, at its current position: a process in between would cost time. */
 function startPacking(folder: string, file: FileHandle, by: Compression): [Program, Program] {
   const [read, write] = pipe();
   try {
@@ -81,7 +81,7 @@ const syncEveryBytes = 64 * 1024 * 1024;
 const chunkBytes = 1024 * 1024;
 const pauseMs = 20;
 
-/** What somebody else writes until the end, read behind them and sent to disk, so that nothing is left to wait for. */
+/** Reads and syncs a file that another process is still writing, so that nothing is left to do at the end. */
 async function hashGrowing(file: FileHandle, position: number, end: Promise<unknown>): Promise<Omit<Packed, 'notes'>> {
   const [hash, buffer] = [createHash('sha256'), Buffer.alloc(chunkBytes)];
   let [bytes, synced, syncing, isOver] = [0, 0, Promise.resolve(), false];

@@ -1,4 +1,4 @@
-/** A compressed stream of entries, each of them judged, back into a folder. */
+/** Unpacks a compressed stream of entries into a folder, checking each entry. */
 import { pipeline } from 'node:stream/promises';
 import { failed, type Program, start } from '../lib/program.ts';
 import { isFault } from '../model/fault.ts';
@@ -13,7 +13,10 @@ const decompress: { readonly [C in Compression]: readonly [string, ...string[]] 
   gzip: ['gzip', '-d', '-c'],
 };
 
-/** Into an empty folder, with every entry ours: ids of an archive are not ids of this machine. Returns notes on what was left out. */
+/**
+ * Unpacks into an empty folder, with the daemon as owner of every entry: ids of an archive are not ids of this machine.
+ * Returns notes on what was left out.
+ */
 export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, folder: string): Promise<string[]> {
   const rule = new MemberRule();
   const decompressor = start(decompress[by], ['pipe', 'pipe', 'pipe']);
@@ -35,7 +38,7 @@ export async function unpack(payload: AsyncIterable<Buffer>, by: Compression, fo
   return rule.leftOut.size === 0 ? [] : [noteOn('pipe, deletion mark or path that is too long', [...rule.leftOut])];
 }
 
-/** A broken pipe only says that somebody else failed. */
+/** A broken pipe only says that another program failed. */
 async function firstCause(error: unknown, tar: Program, decompressor: Program): Promise<unknown> {
   if (isFault(error)) tar.child.kill('SIGKILL');
   decompressor.child.kill('SIGKILL');

@@ -1,25 +1,27 @@
 /**
- * Volumes: named folders that outlive sandboxes, each with a record that says whose it is.
+ * Volumes: named folders that outlive sandboxes, each with a record that names its user.
  *
- *   init, create → (resolve, touch)* → clean        backup, restore, fill and migrate replace or keep all of the content
+ *   init, create → (resolve, touch)* → clean        backup, restore, fill and migrate replace or keep all of the
+ * content
  *
- * A user has one volume of each type, which is made when it is needed, and named ones, which only `create` and `restore` make: a
- * name that is not known is refused, so a slip of the pen never gives a sandbox an empty volume.
+ * A user has one volume of each type, which is made when it is needed, and named ones, which only `create` and
+ * `restore` make: an unknown name is refused, so a typing mistake never gives a sandbox an empty volume.
  *
- * A record and a folder of the same name make a volume. Folders lie side by side in one folder that only the daemon enters;
- * what is in them is written by agents and never trusted. Everybody acts as one user: volumes of others are `not_found`,
- * except for the owner of the installation; shared ones are changed by the owner of the installation alone.
+ * A record and a folder of the same name make a volume. All folders are in one folder that only the daemon enters;
+ * agents write their content, so it is never trusted. Every call acts for one user: volumes of others are `not_found`,
+ * except for the owner of the installation; only the owner changes shared ones.
  *
  * Promises:
- * - A name whose record has another user is refused, so a hash that two users share gives nobody the other's files.
- * - What a sandbox has mounted is never replaced or removed. That is asked again in the very moment of the change.
- * - What a user's agents wrote or may write belongs to them on the host too, whoever it came from.
- * - Content changes whole or not at all. After a crash at any instant `recover` finishes what was begun or removes its
- *   traces; it runs before anything else does.
+ * - A name whose record has another user is refused, so two users with the same hash do not get each other's files.
+ * - A volume that a sandbox has mounted is never replaced or removed. This is checked again at the moment of the
+ *   change.
+ * - What a user's agents wrote or may write belongs to that user on the host too, wherever it came from.
+ * - Content is replaced completely or not at all. After a crash at any instant `recover` finishes what was begun or
+ *   removes its traces; it runs before anything else.
  * - Nothing is ever removed because of its age.
  *
- * Faults: `denied` (somebody else's, or not the owner), `not_found`, `conflict` (in use, or the file exists), `invalid` (an
- * archive that is hostile or damaged), `unsupported` (a newer archive), `exhausted` (disk full).
+ * Faults: `denied` (another user's, or not the owner), `not_found`, `conflict` (in use, or the file exists), `invalid`
+ * (a hostile or damaged archive), `unsupported` (a newer archive), `exhausted` (disk full).
  */
 import type { NewEvent } from '../model/event.ts';
 import type { Volume } from '../model/volume.ts';
@@ -30,7 +32,7 @@ import type { Manifest } from './manifest.ts';
 export interface VolumeRecords {
   get(name: string): Volume | null;
   list(): readonly Volume[];
-  /** Inserts, or replaces the one of that name. */
+  /** Inserts a record, or replaces that of the same name. */
   put(volume: Volume, event: NewEvent): void;
   remove(name: string, event: NewEvent): void;
 }
@@ -38,26 +40,29 @@ export interface VolumeRecords {
 export interface VolumeContext {
   /** Holds the folders of all volumes, and nothing else. */
   readonly folder: string;
-  /** Where `clean` puts backups. */
+  /** Where `clean` writes backups. */
   readonly backups: string;
   readonly prefix: string;
-  /** Of Carrel, for archives. */
+  /** The version of Carrel, for archives. */
   readonly version: string;
   readonly records: VolumeRecords;
-  /** Who agents of a user are on the host, which owns what is theirs; null where we own everything ourselves. */
+  /** The host id of a user's agents, which owns their files; null where the daemon owns everything. */
   agentOf(user: string): number | null;
-  /** Names of the sandboxes that have a volume now or may get it back. */
+  /** Names of the sandboxes that have a volume now or may mount it again. */
   mountedBy(name: string): readonly string[];
-  /** All of a folder into another, which may exist and be empty: owners, modes, links, holes and marks included. */
+  /**
+   * Copies a folder into another, which may exist and be empty, with owners, modes, links, holes and extended
+   * attributes.
+   */
   copyFolder(source: string, target: string): Promise<void>;
 }
 
-/** On whose behalf something happens. */
+/** The user that a call acts for. */
 export interface Acting {
   readonly user: string;
-  /** The number of their account, where it is known. */
+  /** The uid of their account, where it is known. */
   readonly uid?: number | null;
-  /** Of the installation. */
+  /** Owner of the installation. */
   readonly isOwner: boolean;
 }
 
@@ -65,11 +70,11 @@ export interface VolumeStatus extends Volume {
   /** Null: the folder is gone. */
   readonly sizeBytes: number | null;
   readonly mountedBy: readonly string[];
-  /** Whole days since its last use, where those are as many as asked for; null: not stale. */
+  /** Whole days since its last use, where those are at least as many as asked for; null: not stale. */
   readonly staleDays: number | null;
 }
 
-/** A volume as a mount can have it. */
+/** A volume as a mount needs it. */
 export interface ResolvedVolume {
   readonly volume: Volume;
   readonly source: string;
@@ -81,11 +86,11 @@ export interface Cleaned {
   readonly name: string;
   /** Null: none was asked for, or none could be made. */
   readonly backup: Written | null;
-  /** Why it is still there; null: it is not. */
+  /** Why it was not removed; null: it was. */
   readonly kept: string | null;
 }
 
-/** An archive that was made here. */
+/** An archive that was made by `clean`. */
 export interface Backup extends Pick<Manifest, 'volume' | 'type' | 'label' | 'owner' | 'backedUpAt'> {
   readonly file: string;
   readonly bytes: number;

@@ -46,12 +46,12 @@ export class Volumes {
     });
   }
 
-  /** The volumes of a user and the shared ones, made where they are not there yet. */
+  /** The volumes of a user and the shared ones, made where they do not exist yet. */
   init(user: string, at: string): readonly Volume[] {
     return volumeTypes.map((type) => this.#provide(typeKey(type), user, at));
   }
 
-  /** A named one of the user. */
+  /** Creates a named volume of the user. */
   create(user: string, label: string, at: string): Volume {
     const key = labelKey(checkVolumeLabel(label, this.#context.prefix));
     if (this.#context.records.get(this.#nameOf(key, user))?.user === user) {
@@ -60,7 +60,7 @@ export class Volumes {
     return this.#provide(key, user, at);
   }
 
-  /** The named ones of the user, made where they are not there yet. */
+  /** The named volumes of the user, made where they do not exist yet. */
   ensure(user: string, labels: readonly string[], at: string): readonly Volume[] {
     const keys = labels.map((label) => labelKey(checkVolumeLabel(label, this.#context.prefix)));
     return keys.map((key) => this.#provide(key, user, at));
@@ -70,7 +70,7 @@ export class Volumes {
     return nameOfKey(this.#context.prefix, key, user);
   }
 
-  /** Those of the user and the shared ones; `all`: everybody's, for the owner. */
+  /** Those of the user and the shared ones; `all`: those of all users, for the owner. */
   list({ user, isOwner }: Acting, all = false): readonly Volume[] {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the volumes of all users');
     return this.#context.records.list().filter((one) => all || one.user === user || one.user === null);
@@ -98,7 +98,7 @@ export class Volumes {
     return { ...volume, sizeBytes: await folders.sizeOf(this.pathOf(volume.name)), mountedBy, staleDays };
   }
 
-  /** What `--volume` means for a sandbox of this user: nobody mounts what belongs to somebody else, the owner included. */
+  /** What `--volume` means for a sandbox of this user: a volume of another user is refused, also for the owner. */
   resolve(user: string, request: VolumeRequest): ResolvedVolume {
     const volume = this.find({ user, isOwner: false }, request.volume);
     if (volume.type === 'chromadb') throw neverMounted(volume.name);
@@ -107,7 +107,7 @@ export class Volumes {
     return { volume, source, target: request.target, readonly: request.readonly || isShared(volume.type) };
   }
 
-  /** A sandbox has it from now on. */
+  /** A sandbox mounts it now. */
   touch(name: string, at: string): void {
     const volume = this.#context.records.get(name);
     if (volume) this.#context.records.put({ ...volume, lastUsedAt: at }, event('used', name, at));
@@ -117,7 +117,7 @@ export class Volumes {
     return join(this.#context.folder, name);
   }
 
-  /** Each by itself: what cannot go stays, with a reason. */
+  /** Each separately: one that cannot be removed stays, with a reason. */
   async clean(acting: Acting, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
     const volumes = asked.map((one) => this.#changeable(acting, one));
     for (const { name } of volumes) this.#refuseMounted(name);
@@ -154,13 +154,16 @@ export class Volumes {
     return join(this.#context.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
   }
 
-  /** Also while a sandbox has it: then what changes meanwhile is in it either way. The file must not exist. */
+  /**
+   * Also while a sandbox has it mounted: then a file that changes meanwhile is in it in one state or the other. The
+   * file must not exist.
+   */
   backup(acting: Acting, asked: string, file: string, at: string): Promise<Written> {
     const volume = this.#changeable(acting, asked);
     return this.#exclusive.run(volume.name, () => this.#backup(volume, file, at));
   }
 
-  /** Those that were made here: of this user, and shared ones for the owner; `all`: everybody's, for the owner. */
+  /** Those that `clean` made: of this user, and shared ones for the owner; `all`: those of all users, for the owner. */
   async backups({ user, isOwner }: Acting, all = false): Promise<readonly Backup[]> {
     if (all && !isOwner) throw new Fault('denied', 'only the owner of the installation sees the backups of all users');
     const backups = await listBackups(this.#context.backups);
@@ -173,7 +176,7 @@ export class Volumes {
     return writeArchive(folder, file, { volume, at, version: this.#context.version });
   }
 
-  /** Into the volume of the same type and user, whatever it was called when the backup was made. */
+  /** Restores into the volume of the same type and user, whatever its name was when the backup was made. */
   async restore(acting: Acting, file: string, at: string): Promise<Restored> {
     const archive = await openArchive(file);
     try {
@@ -190,7 +193,7 @@ export class Volumes {
     }
   }
 
-  /** A shared volume gets the content of a folder of the host, in place of what it has. */
+  /** Replaces the content of a shared volume by that of a folder of the host. */
   fill(acting: Acting, type: SharedVolumeType, source: string, at: string): Promise<Restored> {
     refuseShared(acting, type);
     if (!folders.isPlainFolder(source)) throw new Fault('invalid', `${source} is not a folder`);
@@ -227,7 +230,7 @@ export class Volumes {
     );
   }
 
-  /** Each by itself; what cannot be brought over is left alone, with a reason. The old ones stay. */
+  /** Each separately; one that cannot be migrated is not changed, with a reason. The old ones stay. */
   async migrate(acting: Acting, found: readonly OldVolume[], at: string): Promise<readonly Migrated[]> {
     const migrated: Migrated[] = [];
     for (const one of this.#migration.claims(acting, found)) {
@@ -236,7 +239,7 @@ export class Volumes {
     return migrated;
   }
 
-  /** Once, before anything else. */
+  /** Called once, before anything else. */
   async recover(at: string): Promise<void> {
     const { folder, backups } = this.#context;
     folders.takeBack(folder);
@@ -295,7 +298,7 @@ export class Volumes {
     if (users.length > 0) throw inUse(name, users, this.#context.records.get(name)?.user ?? null);
   }
 
-  /** One that was made here: of this user, or anybody's for the owner. */
+  /** Removes one that `clean` made: of this user, or of any user for the owner. */
   removeBackup(acting: Acting, file: string): Promise<string> {
     return removeBackup(this.#context.backups, acting, file);
   }
