@@ -126,8 +126,8 @@ describe('refused with a hint', () => {
     [['merge', 'a'], 'carrel help merge'],
     [['restore', 'a'], 'carrel help restore'],
     [['undo', 'a', 'b'], 'carrel help undo'],
-    [['run', 'npm', 'test'], 'what runs inside stands after --'],
-    [['exec', 'a', 'ls', '-la'], 'what runs inside stands after --'],
+    [['run', 'npm', 'test'], 'the command to run follows after --'],
+    [['exec', 'a', 'ls', '-la'], 'the command to run follows after --'],
     [['exec', '--', 'ls'], 'carrel help exec'],
     [['usr'], 'Did you mean user?'],
     [['user', 'ad'], 'Did you mean add?'],
@@ -163,7 +163,7 @@ describe('said', () => {
   test('help of everything, a group and one of its commands', async () => {
     await parsed('help');
     expect(said.stdout).toMatch(
-      /^Storage and people:\n {2}volume COMMAND +folders [\s\S]*\n {2}user COMMAND +.*: add, ls, token, rm$/m,
+      /^Storage and people:\n {2}volume COMMAND +persistent [\s\S]*\n {2}user COMMAND +.*: add, ls, token, rm$/m,
     );
     expect(said.stdout.indexOf('Workspaces:')).toBeLessThan(said.stdout.indexOf('Storage and people:'));
     await parsed('help', 'user');

@@ -15,13 +15,13 @@ export interface GlobalOptions {
 export type Dispatch = (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => Promise<void>;
 
 /**
- * Reads argv and hands the command to `dispatch`. What cannot be read is a Fault (`invalid`) with the hint; help and
- * version are printed and end here.
+ * Reads argv and hands the command to `dispatch`. Wrong input is a Fault (`invalid`) with a hint; help and version are
+ * printed here.
  */
 export async function parse(argv: readonly string[], dispatch: Dispatch): Promise<void> {
   const [typed, tail] = splitCommand(argv);
   const head = withShownVerb(typed);
-  const program = buildProgram(tail, dispatch, head.includes('--json'), wanted(head));
+  const program = buildProgram(tail, dispatch, head.includes('--json'), neededEntries(head));
   try {
     await program.parseAsync([...head], { from: 'user' });
   } catch (error) {
@@ -30,7 +30,7 @@ export async function parse(argv: readonly string[], dispatch: Dispatch): Promis
   }
 }
 
-/** Only commands that take one give `--` a meaning of its own; for all others it ends the options, as usual. */
+/** For commands that take a command, `--` separates it; for all others it ends the options, as usual. */
 export function splitCommand(argv: readonly string[]): [head: readonly string[], tail: readonly string[]] {
   const at = argv.indexOf('--');
   if (at < 0 || !entryOf(argv.slice(0, at))?.takesCommand) return [argv, []];
@@ -54,8 +54,8 @@ function entryNamed([first, second]: readonly string[]): CommandEntry | undefine
   return commands.find(({ name }) => name === first || name === `${first} ${second}`);
 }
 
-/** A command that is to run needs no other; help may tell of any. */
-function wanted(head: readonly string[]): readonly CommandEntry[] {
+/** The commands to build: the one that runs, or all of them for help. */
+function neededEntries(head: readonly string[]): readonly CommandEntry[] {
   const entry = head.some((word) => ['-h', '--help'].includes(word)) ? undefined : entryOf(head);
   return entry ? [entry] : commands;
 }
@@ -79,7 +79,7 @@ function buildProgram(
   const program = new Command('carrel')
     .description('One machine, many AI coding agents: each in an isolated sandbox.')
     .usage('[--home DIR] [--user NAME] [--json] COMMAND')
-    .option('--home <DIR>', 'the installation to use (CARREL_HOME, default ~/.carrel)')
+    .option('--home <DIR>', 'directory of the installation (default: CARREL_HOME, else ~/.carrel)')
     .option('--user <NAME>', 'act as this user; for the owner')
     .option('--json', 'print JSON and nothing else on stdout')
     .version(packageVersion(), '--version', 'print the version')
@@ -98,11 +98,11 @@ function buildProgram(
 }
 
 const environment = [
-  'CARREL_SOCKET names the socket of a daemon that others run, CARREL_TOKEN_FILE',
-  'the file with your token for it (or CARREL_TOKEN the token itself).',
+  'CARREL_SOCKET is the shared socket of a daemon of another account,',
+  'CARREL_TOKEN_FILE the file with your token for it (or CARREL_TOKEN the token).',
 ].join('\n');
 
-/** Like `carrel COMMAND --help`, and for what is no command like that without `--help`: refused, with a guess. */
+/** Like `carrel COMMAND --help`. An unknown command is refused as usual, with a suggestion. */
 function buildHelp(program: Command): Command {
   const help = new Command('help').argument('[command...]').usage('[COMMAND]').summary('explain a command');
   return help
@@ -120,7 +120,7 @@ function buildHelp(program: Command): Command {
     });
 }
 
-/** Areas are shown in the order of the table, so a group comes with its first command. */
+/** Help shows commands in the order they are added, so a group is added with its first command. */
 function parentOf(entry: CommandEntry, program: Command): Command {
   const group = groups.find(({ name }) => entry.name.startsWith(`${name} `));
   if (!group) return program;
@@ -187,7 +187,7 @@ function refusal(error: CommanderError, head: readonly string[]): Fault {
 }
 
 function incomplete(group: GroupEntry | undefined): Fault {
-  if (!group) return new Fault('invalid', 'no command was given', { hint: 'carrel help' });
+  if (!group) return new Fault('invalid', 'no command', { hint: 'carrel help' });
   const { name } = group;
   return new Fault('invalid', `carrel ${name} needs one of ${wordsIn(name).join(', ')}`, {
     hint: `carrel help ${name}`,
@@ -198,5 +198,5 @@ function advice(code: string, entry: CommandEntry | undefined, group: GroupEntry
   if (!entry) return group ? `carrel help ${group.name}` : 'carrel help';
   const misplaced = code === 'commander.excessArguments' || code === 'commander.unknownOption';
   if (!entry.takesCommand || !misplaced) return `carrel help ${entry.name}`;
-  return `carrel ${entry.name} ${entry.usage}; what runs inside stands after --`;
+  return `carrel ${entry.name} ${entry.usage}; the command to run follows after --`;
 }

@@ -1,58 +1,62 @@
-/** The commands about the daemon, and what it tells of the machine. */
+/** The commands about the daemon and the machine. */
 import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
-const fleetFile: OptionEntry = { flags: '--file <FILE>', field: 'file', summary: 'another file than carrel.yaml' };
+const fleetFile: OptionEntry = {
+  flags: '--file <FILE>',
+  field: 'file',
+  summary: 'read this file instead of ./carrel.yaml',
+};
 const after: OptionEntry = {
   flags: '--after <SEQ>',
   field: 'after',
-  summary: 'only what came after this sequence number',
+  summary: 'only entries after this sequence number',
 };
 
-const groups: readonly GroupEntry[] = [{ name: 'engine', summary: 'what makes sandboxes' }];
+const groups: readonly GroupEntry[] = [{ name: 'engine', summary: 'the engines that run sandboxes' }];
 
 const commands: readonly CommandEntry[] = [
   {
     name: 'up',
-    summary: 'bring the machine to the carrel.yaml here; without one, run the daemon, in the background with -d',
+    summary: 'create, replace and remove sandboxes until they match the carrel.yaml here; without one, run the daemon',
     options: [
       { flags: '-d, --detach', summary: 'start the daemon in the background and return' },
       fleetFile,
-      { flags: '--dry-run', summary: 'show what would be done' },
-      { flags: '-y, --yes', summary: 'remove without asking what is not declared, or was otherwise' },
+      { flags: '--dry-run', summary: 'show the steps and do nothing' },
+      { flags: '-y, --yes', summary: 'do not ask before sandboxes are removed or replaced' },
     ],
     load: () => import('./up.ts'),
   },
   {
     name: 'down',
-    summary: 'end the daemon; sandboxes go on',
-    options: [{ flags: '--all', summary: 'stop all sandboxes first' }],
+    summary: 'stop the daemon; sandboxes keep running',
+    options: [{ flags: '--all', summary: 'also stop all sandboxes' }],
     load: () => import('./down.ts'),
   },
   {
     name: 'status',
-    summary: 'show the daemon and what it holds',
+    summary: 'show whether the daemon runs, its version and how many sandboxes there are',
     load: () => import('./status.ts'),
   },
   {
     name: 'doctor',
-    summary: 'check what this machine offers and what is isolated, with a hint for what is missing',
+    summary: 'check what this machine supports and that sandboxes are isolated, with a hint for each problem',
     load: () => import('./doctor.ts'),
   },
   {
     name: 'events',
-    summary: 'show what happened',
-    options: [{ flags: '-f, --follow', summary: 'go on with what happens' }, after],
+    summary: 'show the log of events',
+    options: [{ flags: '-f, --follow', summary: 'keep printing new events' }, after],
     load: () => import('./events.ts'),
   },
   {
     name: 'audit',
-    summary: 'show who did what; everything for the owner, for others what they did themselves',
-    options: [{ flags: '-f, --follow', summary: 'go on with what is done' }, after],
+    summary: 'show which user did what; the owner sees all users, others see themselves',
+    options: [{ flags: '-f, --follow', summary: 'keep printing new entries' }, after],
     load: () => import('./audit.ts'),
   },
   {
     name: 'engine ls',
-    summary: 'list the engines and whether they can be used, with a hint where not',
+    summary: 'list engines and whether they can be used here',
     load: () => import('./engine-ls.ts'),
   },
 ];

@@ -1,4 +1,4 @@
-/** The commands for the first hour, and those that shells call. */
+/** The commands for new users, and the one that completion scripts call. */
 import type { Area } from '../cli.ts';
 import type { CommandTable } from './completion.ts';
 
@@ -9,14 +9,14 @@ export const gettingStarted = (table: () => CommandTable): Area => ({
     {
       name: 'demo',
       summary:
-        'see three agents work side by side on a sample project, in a folder of its own or in DIR; no key, no network',
+        'run three scripted agents on a sample project, in a temporary directory or in DIR; needs no key and no network',
       args: '[DIR]',
       completes: 'files',
       load: () => import('./demo.ts'),
     },
     {
       name: 'init',
-      summary: 'write a carrel.yaml for the projects in this folder',
+      summary: 'write a carrel.yaml for the projects in this directory',
       load: () => import('./init.ts'),
     },
     {

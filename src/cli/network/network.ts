@@ -1,17 +1,17 @@
-/** The commands about what sandboxes reach. */
+/** The commands about the network of sandboxes. */
 import { presetNames } from '../../model/credential.ts';
 import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
 
 const groups: readonly GroupEntry[] = [
-  { name: 'net', summary: 'what sandboxes may reach, and what they tried' },
-  { name: 'port', summary: 'ports of this machine that lead to servers in sandboxes' },
-  { name: 'credential', summary: 'keys that are added to requests outside of sandboxes' },
+  { name: 'net', summary: 'network rules of sandboxes, and the log of connections' },
+  { name: 'port', summary: 'forward ports of this machine to servers in sandboxes' },
+  { name: 'credential', summary: 'keys that the proxy adds to requests, so that sandboxes never hold them' },
 ];
 
 const netCommands: readonly CommandEntry[] = [
   {
     name: 'net allow',
-    summary: 'let a sandbox reach more, at once',
+    summary: 'allow a sandbox to connect to more hosts, at once',
     args: '<NAME> <RULE...>',
     fields: { allow: 'RULE' },
     usage: 'NAME HOST[:PORT]…',
@@ -20,7 +20,7 @@ const netCommands: readonly CommandEntry[] = [
   },
   {
     name: 'net deny',
-    summary: 'take rules away again; connections that they allowed are cut',
+    summary: 'remove rules of a sandbox and close the connections they allowed',
     args: '<NAME> <RULE...>',
     fields: { deny: 'RULE' },
     usage: 'NAME HOST[:PORT]…',
@@ -29,7 +29,7 @@ const netCommands: readonly CommandEntry[] = [
   },
   {
     name: 'net explain',
-    summary: 'say what would happen if a sandbox asked for HOST:PORT, and why',
+    summary: 'show whether a sandbox may connect to HOST:PORT, and why',
     args: '<NAME> <HOST:PORT>',
     fields: { asked: 'HOST:PORT' },
     completes: 'sandbox',
@@ -37,11 +37,11 @@ const netCommands: readonly CommandEntry[] = [
   },
   {
     name: 'net log',
-    summary: 'show what a sandbox tried to reach',
+    summary: 'show the connections that a sandbox tried',
     args: '<NAME>',
     options: [
-      { flags: '-f, --follow', summary: 'go on with what it tries' },
-      { flags: '--tail <N>', field: 'tail', summary: 'only the last N lines of the record' },
+      { flags: '-f, --follow', summary: 'keep printing new connections' },
+      { flags: '--tail <N>', field: 'tail', summary: 'only the last N lines' },
     ],
     completes: 'sandboxes',
     load: () => import('./net-log.ts'),
@@ -51,18 +51,20 @@ const netCommands: readonly CommandEntry[] = [
 const portCommands: readonly CommandEntry[] = [
   {
     name: 'port add',
-    summary: 'have a port of this machine lead to a server in a sandbox',
+    summary: 'forward a port of this machine to a server in a sandbox',
     args: '<NAME> <PORT>',
     fields: { port: 'PORT', hostPort: 'PORT' },
     usage: '[options] NAME PORT[:HOSTPORT]',
-    options: [{ flags: '--address <ADDRESS>', field: 'hostAddress', summary: 'where to listen instead of 127.0.0.1' }],
+    options: [
+      { flags: '--address <ADDRESS>', field: 'hostAddress', summary: 'address to listen on (default 127.0.0.1)' },
+    ],
     completes: 'sandbox',
     load: () => import('./port-add.ts'),
   },
-  { name: 'port ls', summary: 'list ports that lead to sandboxes', load: () => import('./port-ls.ts') },
+  { name: 'port ls', summary: 'list forwarded ports', load: () => import('./port-ls.ts') },
   {
     name: 'port rm',
-    summary: 'have it lead there no more',
+    summary: 'stop forwarding a port',
     args: '<NAME> <PORT>',
     fields: { port: 'PORT', hostPort: 'PORT' },
     usage: 'NAME PORT[:HOSTPORT]',
@@ -74,40 +76,40 @@ const portCommands: readonly CommandEntry[] = [
 const credentialCommands: readonly CommandEntry[] = [
   {
     name: 'credential add',
-    summary: 'have a secret added, as a header, to what sandboxes ask of a host',
+    summary: 'let the proxy add a secret as a header to requests to one host',
     args: '<NAME>',
     fields: { name: 'NAME' },
     usage: 'NAME --secret SECRET [options]',
     options: [
-      { flags: '--secret <NAME>', field: 'secret', summary: 'the secret that is the key', completes: 'secrets' },
+      { flags: '--secret <NAME>', field: 'secret', summary: 'secret that holds the key', completes: 'secrets' },
       {
         flags: '--preset <PRESET>',
         field: 'preset',
-        summary: 'a service we know, with all that follows',
+        summary: 'known service, instead of --host, --header and --format',
         choices: presetNames,
       },
       {
         flags: '--host <HOST>',
         field: 'host',
-        summary: 'the only host it goes to, over TLS; HOST:PORT where that is not 443',
+        summary: 'the one host it is sent to, over TLS; HOST:PORT if the port is not 443',
       },
-      { flags: '--header <HEADER>', field: 'header', summary: 'the header it goes in, such as authorization' },
+      { flags: '--header <HEADER>', field: 'header', summary: 'name of the header, such as authorization' },
       {
         flags: '--format <FORMAT>',
         field: 'format',
-        summary: 'what the header says, {} being the secret, such as "Bearer {}" (default {})',
+        summary: 'value of the header, {} is the secret, such as "Bearer {}" (default {})',
       },
     ],
     load: () => import('./credential-add.ts'),
   },
   {
     name: 'credential ls',
-    summary: 'list credentials and where they go, never the keys',
+    summary: 'list credentials and their hosts, without the keys',
     load: () => import('./credential-ls.ts'),
   },
   {
     name: 'credential rm',
-    summary: 'forget a credential that no sandbox was given; the secret stays',
+    summary: 'remove a credential that no sandbox uses; the secret is kept',
     args: '<NAME>',
     completes: 'credentials',
     load: () => import('./credential-rm.ts'),

@@ -1,83 +1,83 @@
-/** The commands about volumes, secrets and users. */
+/** The commands about volumes, secrets, images and users. */
 import { engineNames } from '../../model/sandbox.ts';
 import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
-const allUsers: OptionEntry = { flags: '--all-users', summary: 'those of all users; for the owner' };
+const allUsers: OptionEntry = { flags: '--all-users', summary: 'include all users; for the owner' };
 
 const groups: readonly GroupEntry[] = [
-  { name: 'volume', summary: 'folders that outlive sandboxes' },
-  { name: 'home', summary: 'what all your sandboxes have in their home' },
-  { name: 'secret', summary: 'what sandboxes may read and nothing else may tell' },
-  { name: 'image', summary: 'what sandboxes on a Docker Engine are made of' },
-  { name: 'user', summary: 'those who may come in' },
+  { name: 'volume', summary: 'persistent storage for sandboxes' },
+  { name: 'home', summary: 'the home directory that all your sandboxes start from' },
+  { name: 'secret', summary: 'secrets, mounted into sandboxes as files' },
+  { name: 'image', summary: 'images for sandboxes on a Docker Engine' },
+  { name: 'user', summary: 'users of this installation' },
 ];
 
 const volumeCommands: readonly CommandEntry[] = [
   {
     name: 'volume ls',
     summary: 'list volumes',
-    options: [allUsers, { flags: '--backups', summary: 'their backups instead, for: carrel volume restore FILE' }],
+    options: [allUsers, { flags: '--backups', summary: 'list backups instead, for: carrel volume restore FILE' }],
     load: () => import('./volume-ls.ts'),
   },
   {
     name: 'volume init',
-    summary: 'make your volumes; those that exist stay as they are',
+    summary: 'create your volumes of all types; existing ones are kept',
     options: [
       {
         flags: '--plugins <FOLDER>',
         field: 'plugins',
-        summary: 'what base-plugins, shared by all, is to have; for the owner',
+        summary: 'directory to copy into the shared volume base-plugins; for the owner',
       },
     ],
     load: () => import('./volume-init.ts'),
   },
   {
     name: 'volume create',
-    summary: 'make a volume with a name of your own, for: --volume NAME:PATH',
+    summary: 'create a named volume, for: --volume NAME:PATH',
     args: '<NAME>',
     fields: { name: 'NAME' },
     load: () => import('./volume-create.ts'),
   },
   {
     name: 'volume rm',
-    summary: 'remove volumes with names of your own, each after a backup; or, with --backups, backups',
+    summary: 'remove named volumes, each after a backup; with --backups, remove backups',
     args: '<NAME...>',
     fields: { file: 'NAME' },
     options: [
-      { flags: '--no-backup', summary: 'make no backup: what goes is gone' },
-      { flags: '--backups', summary: 'NAME is a backup, as carrel volume ls --backups shows it' },
+      { flags: '--no-backup', summary: 'make no backup' },
+      { flags: '--backups', summary: 'NAME is a backup as listed by: carrel volume ls --backups' },
     ],
     completes: 'volumes',
     load: () => import('./volume-rm.ts'),
   },
   {
     name: 'volume status',
-    summary: 'show their sizes, who has them and when they were last used',
+    summary: 'show size, sandboxes and last use of volumes',
     options: [allUsers],
     load: () => import('./volume-status.ts'),
   },
   {
     name: 'volume clean',
-    summary: 'remove volumes that no sandbox has, those of all types unless named; each is backed up first',
+    summary: 'remove volumes that no sandbox uses (default: those of all types), each after a backup',
     args: '[NAME...]',
     fields: { names: 'NAME' },
     options: [
-      { flags: '-y, --yes', summary: 'do not ask' },
-      { flags: '--no-backup', summary: 'make no backup: what goes is gone' },
+      { flags: '-y, --yes', summary: 'do not ask for confirmation' },
+      { flags: '--no-backup', summary: 'make no backup' },
     ],
     completes: 'volumes',
     load: () => import('./volume-clean.ts'),
   },
   {
     name: 'volume backup',
-    summary: 'pack a volume into one archive and print where it is',
+    summary: 'pack a volume into an archive and print its path',
     args: '<NAME>',
     completes: 'volumes',
     load: () => import('./volume-backup.ts'),
   },
   {
     name: 'volume restore',
-    summary: 'replace a volume by what an archive of it has',
+    summary: 'replace the content of a volume from an archive',
     args: '<FILE>',
     fields: { file: 'FILE' },
     completes: 'files',
@@ -85,7 +85,7 @@ const volumeCommands: readonly CommandEntry[] = [
   },
   {
     name: 'volume migrate',
-    summary: 'bring content over from a folder that has volumes of older names',
+    summary: 'import volumes that HAL-9000 kept in a directory',
     args: '<FOLDER>',
     fields: { folder: 'FOLDER' },
     completes: 'files',
@@ -96,13 +96,17 @@ const volumeCommands: readonly CommandEntry[] = [
 const homeCommands: readonly CommandEntry[] = [
   {
     name: 'home shell',
-    summary:
-      'open a shell, or run CMD, in a sandbox that changes the home of all your sandboxes; it is removed at the end',
+    summary: 'open a shell, or run CMD, in a temporary sandbox that changes the home directory of all your sandboxes',
     usage: '[options] [-- CMD…]',
     options: [
-      { flags: '--engine <ENGINE>', field: 'engine', summary: 'what makes the sandbox', choices: engineNames },
-      { flags: '--image <REF>', field: 'image', summary: 'as for run (engine docker)', completes: 'images' },
-      { flags: '--network <RULES>', field: 'network', summary: 'what it may reach, as for run' },
+      { flags: '--engine <ENGINE>', field: 'engine', summary: 'engine that runs the sandbox', choices: engineNames },
+      {
+        flags: '--image <REF>',
+        field: 'image',
+        summary: 'image as root filesystem, as in run (engine docker)',
+        completes: 'images',
+      },
+      { flags: '--network <RULES>', field: 'network', summary: 'hosts it may connect to, as in run' },
     ],
     takesCommand: true,
     load: () => import('./home-shell.ts'),
@@ -112,23 +116,21 @@ const homeCommands: readonly CommandEntry[] = [
 const secretCommands: readonly CommandEntry[] = [
   {
     name: 'secret set',
-    summary: 'keep a secret, or replace it; the value is typed unseen or read from stdin, less one newline at its end',
+    summary: 'store or replace a secret; the value is read from a prompt or from stdin, without a final newline',
     args: '<NAME>',
     fields: { name: 'NAME' },
-    options: [
-      { flags: '--file <FILE>', field: 'valueBase64', summary: 'take the value from a file, every byte of it' },
-    ],
+    options: [{ flags: '--file <FILE>', field: 'valueBase64', summary: 'read the value from a file, byte by byte' }],
     completes: 'secrets',
     load: () => import('./secret-set.ts'),
   },
   {
     name: 'secret ls',
-    summary: 'list secrets, never their values',
+    summary: 'list secrets without their values',
     load: () => import('./secret-ls.ts'),
   },
   {
     name: 'secret rm',
-    summary: 'forget a secret that no sandbox was given',
+    summary: 'remove a secret that no sandbox uses',
     args: '<NAME>',
     completes: 'secrets',
     load: () => import('./secret-rm.ts'),
@@ -138,21 +140,21 @@ const secretCommands: readonly CommandEntry[] = [
 const imageCommands: readonly CommandEntry[] = [
   {
     name: 'image build',
-    summary: 'make the image of a project, if anything it is made of has changed; without PROJECT the base of all',
+    summary: 'build the image of a project if its inputs changed; without PROJECT, the base image',
     args: '[PROJECT]',
     fields: { project: 'PROJECT' },
-    options: [{ flags: '--offline', summary: 'the build has no network' }],
+    options: [{ flags: '--offline', summary: 'build without network' }],
     completes: 'files',
     load: () => import('./image-build.ts'),
   },
   {
     name: 'image ls',
-    summary: 'list the images that --image takes',
+    summary: 'list images for --image',
     load: () => import('./image-ls.ts'),
   },
   {
     name: 'image rm',
-    summary: 'remove an image that was made here and that no sandbox is made of',
+    summary: 'remove an image that was built here and that no sandbox uses',
     args: '<NAME>',
     fields: { name: 'NAME' },
     completes: 'images',
@@ -163,23 +165,27 @@ const imageCommands: readonly CommandEntry[] = [
 const userCommands: readonly CommandEntry[] = [
   {
     name: 'user add',
-    summary: 'let somebody in and print their token, this once',
+    summary: 'add a user and print the token; it is shown only once',
     args: '<NAME>',
     fields: { name: 'NAME' },
     options: [
-      { flags: '--uid <UID>', field: 'uid', summary: 'the account whose folders may be their projects' },
-      { flags: '--account <LOGIN>', summary: 'the same, by its login name' },
+      {
+        flags: '--uid <UID>',
+        field: 'uid',
+        summary: 'uid of the account whose directories the user may use as projects',
+      },
+      { flags: '--account <LOGIN>', summary: 'the same by login name' },
     ],
     load: () => import('./user-add.ts'),
   },
   {
     name: 'user ls',
-    summary: 'list those who may come in',
+    summary: 'list users',
     load: () => import('./user-ls.ts'),
   },
   {
     name: 'user token',
-    summary: 'print a new token in place of the old one, yours unless named; nothing else changes',
+    summary: 'replace the token of a user (default: yours) and print the new one',
     args: '[NAME]',
     fields: { name: 'NAME' },
     completes: 'users',
@@ -187,7 +193,7 @@ const userCommands: readonly CommandEntry[] = [
   },
   {
     name: 'user rm',
-    summary: 'let somebody in no more; their sandboxes have to be gone',
+    summary: 'remove a user that has no sandboxes',
     args: '<NAME>',
     completes: 'users',
     load: () => import('./user-rm.ts'),
@@ -197,8 +203,8 @@ const userCommands: readonly CommandEntry[] = [
 const composeCommands: readonly CommandEntry[] = [
   {
     name: 'compose',
-    summary: 'print the carrel.yaml here as a docker-compose.yml',
-    options: [{ flags: '--file <FILE>', field: 'file', summary: 'another file than carrel.yaml' }],
+    summary: 'convert the carrel.yaml here to a docker-compose.yml and print it',
+    options: [{ flags: '--file <FILE>', field: 'file', summary: 'read this file instead of ./carrel.yaml' }],
     load: () => import('./compose.ts'),
   },
 ];

@@ -6,70 +6,70 @@ import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 const agent: OptionEntry = {
   flags: '--agent <NAME>',
   field: 'agent',
-  summary: 'who does the work: claude, codex, gemini, opencode, or one of config.yaml',
+  summary: 'agent to run: claude, codex, gemini, opencode, or one declared in config.yaml',
   completes: 'agents',
 };
 
 const project: OptionEntry = {
   flags: '--project <DIR>',
   field: 'project',
-  summary: 'the project of the swarm (default: the folder here)',
+  summary: 'project of the swarm (default: the current directory)',
 };
 
 const pr: OptionEntry = {
   flags: '--pr',
-  summary: 'push the branches of what is completed and open pull requests, with gh',
+  summary: 'push completed branches and open pull requests with gh',
 };
 
-/** What the sandboxes of a swarm may have, as `run` has it. */
+/** Options of the sandboxes, as in `run`. */
 const surroundings: readonly OptionEntry[] = [
-  { flags: '--engine <ENGINE>', field: 'engine', summary: 'what makes the sandboxes', choices: engineNames },
+  { flags: '--engine <ENGINE>', field: 'engine', summary: 'engine that runs the sandboxes', choices: engineNames },
   {
     flags: '--image <REF>',
     field: 'image',
-    summary: 'an image of the owner’s list instead of the project’s own (engine docker)',
+    summary: 'image instead of the project’s own (engine docker)',
     completes: 'images',
   },
   {
     flags: '--rootfs <PATH>',
     field: 'rootfs',
-    summary: 'a folder or tarball as root filesystem instead of the host’s /usr',
+    summary: 'directory or tarball as root filesystem instead of the host’s /usr',
   },
-  { flags: '--cpus <N>', field: 'limits.cpus', summary: 'processors each may use (default 2)' },
-  { flags: '--memory <SIZE>', field: 'limits.memoryBytes', summary: 'memory each may use (default 4g)' },
-  { flags: '--strict', summary: 'refuse limits that cannot be enforced here, instead of saying so' },
-  { flags: '--env <K=V>', field: 'env', summary: 'set a variable inside; may be repeated', repeat: true },
+  { flags: '--cpus <N>', field: 'limits.cpus', summary: 'limit of processors per sandbox (default 2)' },
+  { flags: '--memory <SIZE>', field: 'limits.memoryBytes', summary: 'limit of memory per sandbox (default 4g)' },
+  { flags: '--strict', summary: 'fail if a limit cannot be enforced here, instead of a warning' },
+  { flags: '--env <K=V>', field: 'env', summary: 'set an environment variable; may be repeated', repeat: true },
   {
     flags: '--secret <NAME>',
     field: 'secrets',
-    summary: 'give them a secret; may be repeated',
+    summary: 'mount a secret at /run/secrets/NAME; may be repeated',
     repeat: true,
     completes: 'secrets',
   },
   {
     flags: '--credential <NAME>',
     field: 'credentials',
-    summary: 'have a credential added to their requests, outside; may be repeated',
+    summary: 'let the proxy add a credential to their requests; may be repeated',
     repeat: true,
     completes: 'credentials',
   },
   {
     flags: '--network <RULES>',
     field: 'network',
-    summary: 'what they may reach: none, or HOST[:PORT] after HOST[:PORT] with commas between',
+    summary: 'hosts they may connect to: none, or HOST[:PORT],…',
   },
 ];
 
 const groups: readonly GroupEntry[] = [
-  { name: 'swarm', summary: 'task files being worked on, each by an agent in a sandbox of its own' },
-  { name: 'task', summary: 'files of stories for agents to work on' },
-  { name: 'policy', summary: 'what agents may run on this machine without a question' },
+  { name: 'swarm', summary: 'run agents on task files, each in its own sandbox' },
+  { name: 'task', summary: 'task files: lists of stories for agents' },
+  { name: 'policy', summary: 'which commands agents may run without asking' },
 ];
 
 const taskCommands: readonly CommandEntry[] = [
   {
     name: 'task ls',
-    summary: 'list the task files of a project (here), or the stories of one file',
+    summary: 'list the task files of a project, or the stories of one file',
     args: '[PATH]',
     fields: { file: 'PATH', project: 'PATH' },
     completes: 'files',
@@ -77,7 +77,7 @@ const taskCommands: readonly CommandEntry[] = [
   },
   {
     name: 'task validate',
-    summary: 'say what is wrong with task files, line by line; all of the project unless named',
+    summary: 'check task files and print problems with their lines (default: all of the project)',
     args: '[FILE...]',
     fields: { file: 'FILE' },
     completes: 'files',
@@ -85,7 +85,7 @@ const taskCommands: readonly CommandEntry[] = [
   },
   {
     name: 'task ready',
-    summary: 'show the stories that can be begun, the most urgent first',
+    summary: 'list stories that can start now, by priority',
     args: '[FILE]',
     fields: { file: 'FILE' },
     completes: 'files',
@@ -93,19 +93,19 @@ const taskCommands: readonly CommandEntry[] = [
   },
   {
     name: 'task mark',
-    summary: 'change the status of a story: in_progress, completed, failed or skipped',
+    summary: 'set the status of a story: in_progress, completed, failed or skipped',
     args: '<FILE> <STORY> <STATUS>',
     fields: { file: 'FILE', story: 'STORY', status: 'STATUS' },
     options: [
-      { flags: '--notes <TEXT>', field: 'notes', summary: 'what to remember with it' },
-      { flags: '--force', summary: 'although stories it depends on are neither completed nor skipped' },
+      { flags: '--notes <TEXT>', field: 'notes', summary: 'notes to store with the story' },
+      { flags: '--force', summary: 'even if stories it depends on are still open' },
     ],
     completes: 'files',
     load: () => import('./task-mark.ts'),
   },
   {
     name: 'task skip',
-    summary: 'skip a story and what is pending behind it',
+    summary: 'skip a story and the pending stories that depend on it',
     args: '<FILE> <STORY>',
     fields: { file: 'FILE', story: 'STORY' },
     completes: 'files',
@@ -113,7 +113,7 @@ const taskCommands: readonly CommandEntry[] = [
   },
   {
     name: 'task reset',
-    summary: 'let stories fail that are in progress while nobody works on them',
+    summary: 'mark stories as failed that are in progress without an agent',
     args: '<FILE>',
     fields: { file: 'FILE' },
     completes: 'files',
@@ -124,46 +124,46 @@ const taskCommands: readonly CommandEntry[] = [
 const runCommands: readonly CommandEntry[] = [
   {
     name: 'swarm run',
-    summary: 'have task files worked on, each by an agent in a sandbox of its own, and read along; Ctrl-C leaves',
+    summary: 'run an agent on each task file, in its own sandbox, and show progress; Ctrl-C detaches',
     options: [
       { flags: '--file <FILE>', field: 'files', summary: 'one task file' },
       { flags: '--files <A,B>', field: 'files', summary: 'several task files' },
-      { flags: '--all', summary: 'all task files of the project that have something to do' },
-      { flags: '--max <N>', field: 'max', summary: 'how many are worked on at once (default 4)' },
+      { flags: '--all', summary: 'all task files of the project with open stories' },
+      { flags: '--max <N>', field: 'max', summary: 'number of sandboxes at once (default 4)' },
       agent,
       ...surroundings,
       pr,
-      { flags: '-d, --detach', summary: 'begin and do not read along' },
+      { flags: '-d, --detach', summary: 'run in the background' },
       project,
     ],
     load: () => import('./swarm-run.ts'),
   },
   {
     name: 'swarm status',
-    summary: 'show how the swarm stands; on a terminal until it has ended',
+    summary: 'show the state of the swarm; on a terminal, follow it until it has ended',
     options: [project],
     load: () => import('./swarm-status.ts'),
   },
   {
     name: 'swarm logs',
-    summary: 'show what the agent of a task file said and did, as a conversation',
+    summary: 'show the messages and tool calls of an agent',
     args: '<NAME>',
-    options: [{ flags: '-f, --follow', summary: 'go on with what it says' }, project],
+    options: [{ flags: '-f, --follow', summary: 'keep printing new messages' }, project],
     completes: 'sandboxes',
     load: () => import('./swarm-logs.ts'),
   },
   {
     name: 'swarm resume',
     summary:
-      'begin again what has failed or was stopped, all of it unless named; finished stories stay finished, and options that are left out stay as they were',
+      'continue what failed or was stopped (default: all); completed stories are kept, options left out keep their values',
     args: '[NAME...]',
     fields: { names: 'NAME' },
-    options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'begin and do not read along' }, project],
+    options: [agent, ...surroundings, pr, { flags: '-d, --detach', summary: 'run in the background' }, project],
     load: () => import('./swarm-resume.ts'),
   },
   {
     name: 'swarm stop',
-    summary: 'stop what is pending or running, all of it unless named',
+    summary: 'stop what is pending or running (default: all)',
     args: '[NAME...]',
     fields: { names: 'NAME' },
     options: [project],
@@ -171,37 +171,37 @@ const runCommands: readonly CommandEntry[] = [
   },
 ];
 
-/** For scripts written against the commands of aimi; the state they keep is that of the swarm. */
+/** For scripts that run containers themselves and record them in the swarm’s state. */
 const stateCommands: readonly CommandEntry[] = [
   {
     name: 'swarm ls',
-    summary: 'print the name and the status of each container, with a tab between',
+    summary: 'print name and status of each container, separated by a tab',
     options: [project],
     load: () => import('./swarm-ls.ts'),
   },
   {
     name: 'swarm export',
-    summary: 'print the state as one JSON document',
+    summary: 'print the state of the swarm as JSON',
     options: [
       {
         flags: '--file <FILE>',
         field: 'file',
-        summary: 'also keep it in this file of the project, written again after every change',
+        summary: 'also write it to this file of the project after every change',
       },
-      { flags: '--no-file', summary: 'keep it in a file no longer' },
+      { flags: '--no-file', summary: 'stop writing the file' },
       project,
     ],
     load: () => import('./swarm-export.ts'),
   },
   {
     name: 'swarm init',
-    summary: 'for scripts: begin a swarm in the place of the one before',
-    options: [project, { flags: '--force', summary: 'although something is pending or running' }],
+    summary: 'for scripts: start a new swarm that replaces the one before',
+    options: [project, { flags: '--force', summary: 'even if containers are pending or running' }],
     load: () => import('./swarm-init.ts'),
   },
   {
     name: 'swarm add',
-    summary: 'for scripts: note a container that the script looks after',
+    summary: 'for scripts: record a container that the script runs',
     args: '<ID> <NAME> <TASK-FILE> <BRANCH>',
     fields: { containerId: 'ID', containerName: 'NAME', taskFilePath: 'TASK-FILE', branchName: 'BRANCH' },
     options: [project],
@@ -209,26 +209,26 @@ const stateCommands: readonly CommandEntry[] = [
   },
   {
     name: 'swarm update',
-    summary: 'for scripts: note how such a container stands',
+    summary: 'for scripts: update the record of a container',
     args: '<NAME>',
     fields: { containerName: 'NAME' },
     options: [
       {
         flags: '--status <STATUS>',
         field: 'status',
-        summary: 'its status',
+        summary: 'status of the container',
         choices: containerStatuses,
       },
-      { flags: '--pr-url <URL>', field: 'prUrl', summary: 'where its pull request is' },
-      { flags: '--story-progress <JSON>', field: 'storyProgress', summary: 'how many stories stand how' },
-      { flags: '--acp-pid <PID>', field: 'acpPid', summary: 'the process of its adapter, or null' },
+      { flags: '--pr-url <URL>', field: 'prUrl', summary: 'URL of its pull request' },
+      { flags: '--story-progress <JSON>', field: 'storyProgress', summary: 'number of stories by status, as JSON' },
+      { flags: '--acp-pid <PID>', field: 'acpPid', summary: 'process id of its adapter, or null' },
       project,
     ],
     load: () => import('./swarm-update.ts'),
   },
   {
     name: 'swarm rm',
-    summary: 'for scripts: forget a container',
+    summary: 'for scripts: remove the record of a container',
     args: '<NAME>',
     fields: { containerName: 'NAME' },
     options: [project],
@@ -236,7 +236,7 @@ const stateCommands: readonly CommandEntry[] = [
   },
   {
     name: 'swarm clean',
-    summary: 'forget what has ended and print how many these were',
+    summary: 'remove the records of ended containers and print their number',
     options: [project],
     load: () => import('./swarm-clean.ts'),
   },
@@ -245,9 +245,10 @@ const stateCommands: readonly CommandEntry[] = [
 const policyCommands: readonly CommandEntry[] = [
   {
     name: 'policy check',
-    summary: 'say whether a command may run without a question: the one after --, or a tool call as JSON on stdin',
+    summary:
+      'decide whether an agent may run a command without asking: the one after --, or a tool call as JSON on stdin',
     usage: '[options] [-- CMD…]',
-    options: [{ flags: '--hook', summary: 'answer as a PreToolUse hook of Claude Code does' }],
+    options: [{ flags: '--hook', summary: 'print the answer as a PreToolUse hook of Claude Code' }],
     takesCommand: true,
     load: () => import('./policy-check.ts'),
   },
