@@ -14,23 +14,32 @@ import { listenForSignals } from './signals.ts';
 export async function main(argv: readonly string[]): Promise<void> {
   // Nothing else has to be loaded for the question that scripts ask most.
   if (argv.length === 1 && argv[0] === '--version') return void process.stdout.write(`${packageVersion()}\n`);
-  let out = new Output(wantsJson(argv));
+  let out = new Output(false);
+  watchOver((error) => out.fail(asFault(error)));
+  const code = await runCommand(argv, (json) => {
+    out = new Output(json);
+    return out;
+  });
+  await written();
+  process.exit(code);
+}
+
+/** One command, from its arguments to its exit code. `open` makes its output. */
+export async function runCommand(argv: readonly string[], open: (json: boolean) => Output): Promise<number> {
+  let out = open(wantsJson(argv));
   let code = 0;
   const dispatch = async (entry: CommandEntry, invocation: Invocation, globals: GlobalOptions) => {
-    out = new Output(globals.json === true);
+    out = open(globals.json === true);
     out.reword = (fault) => withOptionName(fault, entry);
     code = await perform(entry, contextOf(globals, out), invocation);
   };
-  const fail = (error: unknown) => out.fail(asFault(error));
-  watchOver(fail);
   try {
     const { parse } = await import('./program.ts');
     await parse(argv, dispatch);
   } catch (error) {
-    code = fail(error);
+    code = out.fail(asFault(error));
   }
-  await written();
-  process.exit(code);
+  return code;
 }
 
 /** A pipe takes what its reader has room for; the rest is still with us. */

@@ -10,7 +10,7 @@ const colours = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as
 export type Colour = keyof typeof colours;
 
 export interface Sink {
-  write(text: string): unknown;
+  write(data: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -18,8 +18,8 @@ export interface Sink {
 
 export class Output {
   readonly json: boolean;
-  readonly #stdout: Sink;
-  readonly #stderr: Sink;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
   readonly #colourful: boolean;
   #drawn = 0;
   #asking = false;
@@ -28,72 +28,72 @@ export class Output {
 
   constructor(json: boolean, stdout: Sink = process.stdout, stderr: Sink = process.stderr, env = process.env) {
     this.json = json;
-    this.#stdout = stdout;
-    this.#stderr = stderr;
+    this.stdout = stdout;
+    this.stderr = stderr;
     this.#colourful = !env.NO_COLOR && env.TERM !== 'dumb';
   }
 
   /** Result lines. The caller has made foreign text safe. */
   print(...lines: readonly string[]): void {
-    if (lines.length > 0) this.#stdout.write(`${lines.join('\n')}\n`);
+    if (lines.length > 0) this.stdout.write(`${lines.join('\n')}\n`);
   }
 
   /** One JSON document, or one line of a stream of them. */
   document(value: unknown, indent = 2): void {
-    this.#stdout.write(`${plainJson(JSON.stringify(value, null, indent))}\n`);
+    this.stdout.write(`${plainJson(JSON.stringify(value, null, indent))}\n`);
   }
 
   /** Friendly words that only a person at a terminal needs. */
   note(text: string): void {
-    if (this.interactive) this.#stderr.write(`${plain(text)}\n`);
+    if (this.interactive) this.stderr.write(`${plain(text)}\n`);
   }
 
   /** Words about a result that everybody may read, but that are none of it. */
   say(text: string): void {
-    if (!this.json) this.#stderr.write(`${plain(text)}\n`);
+    if (!this.json) this.stderr.write(`${plain(text)}\n`);
   }
 
   /** Something the user must know although the command goes on. */
   warn(text: string): void {
-    if (!this.json) this.#stderr.write(`carrel: ${plain(text)}\n`);
+    if (!this.json) this.stderr.write(`carrel: ${plain(text)}\n`);
   }
 
   /** Says what went wrong, and the exit code that belongs to it. */
   fail(refusal: Fault): number {
     const fault = this.reword(refusal);
-    this.#stderr.write(this.json ? `${plainJson(JSON.stringify(fault))}\n` : this.#explain(fault));
+    this.stderr.write(this.json ? `${plainJson(JSON.stringify(fault))}\n` : this.#explain(fault));
     return consequences[fault.code].exit;
   }
 
   paint(colour: Colour, text: string): string {
     if (text === '') return '';
-    return this.#tint(this.#stdout, colour, text);
+    return this.#tint(this.stdout, colour, text);
   }
 
   /** The columns of the terminal that shows stdout; null where it goes elsewhere. */
   get columns(): number | null {
-    return this.#stdout.isTTY === true ? this.#stdout.columns || 80 : null;
+    return this.stdout.isTTY === true ? this.stdout.columns || 80 : null;
   }
 
   /** The lines of the same terminal. */
   get rows(): number {
-    return this.#stdout.rows || 24;
+    return this.stdout.rows || 24;
   }
 
   /** Whether `paint` paints. */
   get colourful(): boolean {
-    return this.#colourful && this.#stdout.isTTY === true;
+    return this.#colourful && this.stdout.isTTY === true;
   }
 
   /** Whether somebody watches stderr. */
   get interactive(): boolean {
-    return !this.json && this.#stderr.isTTY === true;
+    return !this.json && this.stderr.isTTY === true;
   }
 
   /** Replaces the line on the terminal that shows progress; empty clears it. */
   progress(text: string): void {
-    const line = cut(plain(text), (this.#stderr.columns || 80) - 1);
-    if (this.interactive && !this.#asking) this.#stderr.write(`\r\u001b[K${line}`);
+    const line = cut(plain(text), (this.stderr.columns || 80) - 1);
+    if (this.interactive && !this.#asking) this.stderr.write(`\r\u001b[K${line}`);
   }
 
   /** Progress of what waits for the answer to a question is not drawn over the question. */
@@ -109,14 +109,14 @@ export class Output {
   /** Result lines in the place of those drawn before, on a terminal that shows stdout. */
   redraw(lines: readonly string[]): void {
     const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : '';
-    this.#stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);
+    this.stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[J`);
     this.#drawn = lines.length;
   }
 
   #explain(fault: Fault): string {
-    const message = `${this.#tint(this.#stderr, 'red', 'carrel:')} ${plainLines(fault.message).replaceAll('\n', '\n  ')}\n`;
+    const message = `${this.#tint(this.stderr, 'red', 'carrel:')} ${plainLines(fault.message).replaceAll('\n', '\n  ')}\n`;
     if (fault.hint === undefined) return message;
-    return `${message}  ${this.#tint(this.#stderr, 'cyan', 'hint:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
+    return `${message}  ${this.#tint(this.stderr, 'cyan', 'hint:')} ${plainLines(fault.hint).replaceAll('\n', '\n  ')}\n`;
   }
 
   #tint(sink: Sink, colour: Colour, text: string): string {

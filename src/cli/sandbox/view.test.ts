@@ -51,7 +51,7 @@ test('the list', () => {
 
 test('whose state nobody knows for sure', () => {
   const said: string[] = [];
-  const words = new Output(false, { write: () => {} }, { write: (text) => said.push(text) });
+  const words = new Output(false, { write: () => {} }, { write: (text) => said.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
   tellUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
   expect(said).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);

@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { readFrames } from '../../api/client.ts';
 import { decodeJson, type Frame } from '../../api/stream.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Output } from '../output/output.ts';
+import type { Output, Sink } from '../output/output.ts';
 
 export interface Exit {
   readonly exitCode: number;
@@ -49,7 +49,7 @@ export async function deliver(frames: AsyncIterable<Frame>, sinks: Sinks): Promi
 export function ownSinks(out: Output): Sinks {
   const notice = (message: string) => out.warn(message);
   if (out.json) return { stdout: jsonSink(out, 'stdout'), stderr: jsonSink(out, 'stderr'), notice };
-  return { stdout: (chunk) => pour(process.stdout, chunk), stderr: (chunk) => pour(process.stderr, chunk), notice };
+  return { stdout: (chunk) => pour(out.stdout, chunk), stderr: (chunk) => pour(out.stderr, chunk), notice };
 }
 
 /** The last word of a stream under --json. */
@@ -62,9 +62,9 @@ export function memoryHint(name: string): string {
 }
 
 /** Waits for the sink where it is slow. A sink that broke takes everything; its owner hears of the error. */
-export async function pour(sink: Writable, chunk: Buffer): Promise<void> {
-  if (sink.destroyed || sink.write(chunk)) return;
-  await once(sink, 'drain').catch(() => {});
+export async function pour(sink: Sink, chunk: Buffer): Promise<void> {
+  if ((sink as Writable).destroyed || sink.write(chunk) !== false) return;
+  await once(sink as Writable, 'drain').catch(() => {});
 }
 
 function jsonSink(out: Output, stream: 'stdout' | 'stderr'): (chunk: Buffer) => void {

@@ -47,11 +47,11 @@ export async function collect(ask: Ask): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function pipeThrough(ask: Ask, _out: Output, stderr: Sinks['stderr']): Promise<Reviewed> {
+async function pipeThrough(ask: Ask, out: Output, stderr: Sinks['stderr']): Promise<Reviewed> {
   let empty = true;
   const stdout = (chunk: Buffer) => {
     empty = false;
-    return pour(process.stdout, chunk);
+    return pour(out.stdout, chunk);
   };
   await deliver(ask(), { stdout, stderr });
   return { empty, exitCode: 0 };
