@@ -20,6 +20,7 @@ export function createHosts(names: Readonly<Record<string, string>>): Hosts {
   const enter = ['unshare', '--mount', '--propagation', 'private', '--', script];
   return {
     around: (account) => ({
+      isPlain: account?.isPlain ?? true,
       wrap: (argv) => [...enter, ...(account?.wrap(argv) ?? argv)],
       prepareHome: (home) => account?.prepareHome(home),
     }),

@@ -23,6 +23,7 @@ import { installationOf } from '../../src/app/home.ts';
 import { processRef } from '../../src/lib/process.ts';
 import { isFault } from '../../src/model/fault.ts';
 import { type Dockerd, image } from './dockerd.ts';
+import { canRunInProcess, runInProcess, startBy } from './in-process.ts';
 import { noteInstallation, runEnv } from './run.ts';
 import { daemonsOf } from './traces.ts';
 
@@ -42,18 +43,21 @@ export interface CliOptions {
   readonly cwd?: string;
 }
 
+const ownProgram = resolve('bin/carrel');
 const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 90_000);
 
 /** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
 export interface Account {
   readonly wrap: (argv: readonly string[]) => readonly string[];
+  /** What it does to the process of a command makes no difference to the command. */
+  readonly isPlain?: boolean;
   readonly prepareHome: (home: string) => void;
 }
 
 export class Installation {
   readonly home: string;
   /** The command of this checkout, or of another installed copy. */
-  program = resolve('bin/carrel');
+  program = ownProgram;
   readonly #account: Account | null;
   readonly #beside: string;
   /** Names the place where the daemon is to die. */
@@ -68,6 +72,7 @@ export class Installation {
     chmodSync(this.#beside, 0o755);
     this.home = this.folder('home');
     noteInstallation(installationOf(this.home));
+    startBy(this.home, () => this.ok('up', '-d'));
     this.#crashFile = join(this.folder('crash'), 'at');
     if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
@@ -127,8 +132,16 @@ export class Installation {
     });
   }
 
-  /** Runs the CLI to its end. */
-  async run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
+  /** Runs a command of the CLI to its end: as a process where something depends on that. */
+  run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
+    const isPlain =
+      Object.keys(options).length === 0 && this.program === ownProgram && (this.#account?.isPlain ?? true);
+    const all = this.#dockerd ? onDocker(args) : args;
+    return isPlain && canRunInProcess(all) ? runInProcess(this.home, all) : this.process(args, options);
+  }
+
+  /** Runs `bin/carrel` to its end. */
+  process(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
     return outcomeOf(this.spawn(args, options.env, options.cwd), options);
   }
 

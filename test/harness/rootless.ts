@@ -23,6 +23,7 @@ export function createRootlessAccount(lent = 65_536, groups: readonly number[] =
   execFileSync('chmod', ['755', folder]);
   return {
     wrap: (argv) => ['unshare', '--mount', '--propagation', 'private', '--', script, ...argv],
+    isPlain: true,
     prepareHome: (home) => chownSync(home, rootlessUid, rootlessUid),
     dispose: () => {
       rmSync(folder, { recursive: true });
