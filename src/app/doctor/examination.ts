@@ -24,8 +24,8 @@ import { type Home, socketName } from '../home.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 const cliMs = 60_000;
-/** How long what kept the trials may take to end after them. */
-const goneMs = 10_000;
+/** How long what kept the trials may take to end after them, on a machine that is busy. */
+const goneMs = 60_000;
 const pollMs = 20;
 
 export interface Doctor {
