@@ -34,13 +34,14 @@ function sandboxFolders(carrel: Installation): string[] {
 
 describe('doctor as root', () => {
   let carrel: Installation;
-  beforeAll(() => {
+  let rows: readonly Row[];
+  beforeAll(async () => {
     carrel = new Installation();
+    rows = await carrel.json<Row[]>('doctor');
   });
   afterAll(() => carrel.dispose());
 
   it('proves every claim of SECURITY.md and leaves nothing behind', async () => {
-    const rows = await carrel.json<Row[]>('doctor');
     expect(claims.length).toBeGreaterThan(20);
     expect(claimRows(rows).filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(rows.filter(({ level }) => level === 'failure')).toEqual([]);
@@ -50,8 +51,7 @@ describe('doctor as root', () => {
     expect(readdirSync(join(carrel.home, 'engine')).filter((name) => name.startsWith('trial'))).toEqual([]);
   });
 
-  it('looks at the machine', async () => {
-    const rows = await carrel.json<Row[]>('doctor');
+  it('looks at the machine', () => {
     const looked = ['kernel', 'user-namespaces', 'subordinate-ids', 'conmon', 'init', 'cgroups', 'overlay'];
     const further = ['seccomp-kernel', 'idmapped-mounts', 'disk-space', 'disk-inodes', 'inotify', 'git', 'ripgrep'];
     for (const name of [...looked, ...further, 'unshare', 'leftovers', 'sandbox']) named(rows, name);
@@ -69,7 +69,7 @@ describe('doctor as root', () => {
     for (const name of claims) expect(stdout).toMatch(new RegExp(`^✓ +${name} `, 'm'));
   });
 
-  it('leaves other sandboxes alone, and others of its kind', async () => {
+  it('leaves other sandboxes and a second doctor alone', async () => {
     await carrel.ok('create', '--name', 'mine', '--', 'sleep', '600');
     const both = await Promise.all([carrel.json<Row[]>('doctor'), carrel.json<Row[]>('doctor')]);
     for (const rows of both) expect(claimRows(rows).filter(({ level }) => level !== 'ok')).toEqual([]);
@@ -108,7 +108,7 @@ describe('doctor as an ordinary user', () => {
     account.dispose();
   });
 
-  it('proves every claim but the limits that nobody delegated', async () => {
+  it('proves every claim but the limits, whose control groups are not delegated', async () => {
     const rows = await carrel.json<Row[]>('doctor');
     const others = claimRows(rows).filter(({ name }) => !limits.includes(name));
     expect(others.filter(({ level }) => level !== 'ok')).toEqual([]);
