@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { isRealRoot } from './test/harness/machine.ts';
 import { openRun } from './test/harness/run.ts';
@@ -48,7 +49,8 @@ function real(name: string, order: number) {
       exclude: isRealRoot ? [] : needRoot,
       globalSetup: ['test/leftovers.ts'],
       pool: ownNamespace,
-      maxWorkers: 2,
+      // One more than cores: tests wait for containers, disks and limits part of the time.
+      maxWorkers: availableParallelism() + 1,
       sequence: { groupOrder: order },
       // More than any test takes: what waits for something that must come says itself when it has waited in vain.
       testTimeout: 180_000,

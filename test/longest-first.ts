@@ -1,5 +1,5 @@
 /**
- * The order of test files. Two run at a time, so a long one that begins last runs alone. Vitest remembers durations from
+ * The order of test files. A few run at a time, so a long one that begins last runs alone. Vitest remembers durations from
  * the last run; in a fresh clone it knows none, and these files go first.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

@@ -20,8 +20,17 @@ import { type Case, Trial } from './engine/trial.ts';
 type Part = (it: Case) => void;
 
 /** What an engine does with the life of a sandbox: enough for one that is reached in the same way as another one. */
-export const coreParts: readonly Part[] = [lifeCycle, endings, observation];
-export const everyPart: readonly Part[] = [...coreParts, executions, terminals, attachment, logging, pauses, networks];
+export const coreParts: readonly Part[] = [lifeCycle, endings];
+export const everyPart: readonly Part[] = [
+  ...coreParts,
+  observation,
+  executions,
+  terminals,
+  attachment,
+  logging,
+  pauses,
+  networks,
+];
 
 export function engineConformance(name: string, setup: () => Promise<EngineSetup>, parts = everyPart): void {
   const it = caseWith(setup);
