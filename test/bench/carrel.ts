@@ -119,7 +119,7 @@ export class Carrel {
     return (await this.#client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {} })).changes.length;
   }
 
-  /** `carrel diff`, the whole command, with nobody to read it. */
+  /** `carrel diff`, the whole command, its output discarded. */
   async diff(name: string): Promise<void> {
     const child = this.#installation.spawn(['diff', name]);
     child.stdin!.end();

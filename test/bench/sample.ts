@@ -38,7 +38,7 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Everybody once a round, each round beginning with another one, so that noise hits all alike. Warmed up once first,
- * unless that would take too long. Null is somebody who is not there and gets no times.
+ * unless that would take too long. Null stands for a program that is not there and gets no times.
  */
 export async function interleave<K extends string, T = Timing>(
   rounds: number,

@@ -112,7 +112,7 @@ type Entries = { containers: { storyProgress: { completed: number }; updatedAt: 
 function rewrite(file: string, at: number, write: (file: string, text: string) => void): void {
   const lock = openSync(`${file}.lock`, 'w');
   try {
-    if (!tryLock(lock)) throw new Error('somebody else has the lock');
+    if (!tryLock(lock)) throw new Error('another process has the lock');
     const state = JSON.parse(readFileSync(file, 'utf8')) as Entries;
     const container = state.containers[at]!;
     container.storyProgress = { ...container.storyProgress, completed: at };

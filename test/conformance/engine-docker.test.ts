@@ -34,7 +34,7 @@ function behind(dockerd: Dockerd, text: string, first: () => Promise<unknown>): 
   });
 }
 
-it('nobody is connected to what ends before the Docker Engine gets to it, and would stay so for ever', async () => {
+it('attach is refused for a sandbox that ends before the Docker Engine attaches', async () => {
   const setup = await dockerSetup(dockerd);
   const launch = setup.launch({ command: setup.commands.wait, stdin: true });
   const server = behind(dockerd, '/attach?', () => setup.engine.stop(launch.id, null, 0));

@@ -42,7 +42,7 @@ export function engineConformance(name: string, setup: () => Promise<EngineSetup
 /** For engines that run real programs on files of the host: what `src/model/mount.ts` promises. */
 export function mountConformance(name: string, setup: () => Promise<EngineSetup>): void {
   const it = caseWith(setup);
-  describe(`${name} mounts what it is told to`, () => {
+  describe(`${name} mounts what the launch says`, () => {
     ownedFolders(it);
     nestedMounts(it);
   });

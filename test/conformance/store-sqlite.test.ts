@@ -173,7 +173,7 @@ describe('durability', () => {
 });
 
 describe('a full or read-only disk', () => {
-  it.runIf(isRealRoot)('is told as such, keeps what was acknowledged, and heals', () => {
+  it.runIf(isRealRoot)('is reported as such, keeps what was acknowledged, and recovers', () => {
     const folder = dirname(freshPath());
     const said = JSON.parse(
       run(['unshare', '--map-root-user', '--mount', process.execPath, join(fixtures, 'store-full.mjs'), folder]),

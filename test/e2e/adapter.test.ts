@@ -33,7 +33,7 @@ function project(stories: readonly StoryPlan[]): string {
   return new Repository(projects, { ...files, [taskFilePath]: taskFile(stories) }).path;
 }
 
-/** A sandbox whose command is the adapter, and somebody attached who has asked. */
+/** A sandbox whose command is the adapter, and an attached client that has sent a request. */
 async function begin(name: string, stories: readonly StoryPlan[]): Promise<Visit> {
   const command = [...adapterCommand(settings)];
   await carrel.ok('status');
@@ -57,7 +57,7 @@ class Visit {
     this.exited = new Promise((done) => this.child.on('close', done));
   }
 
-  /** After an empty line, which ends what somebody before may have left. */
+  /** After an empty line, which ends what an earlier client may have left. */
   ask(): this {
     this.child.stdin!.write(Buffer.concat([Buffer.from('\n'), encodeMessage(request)]));
     return this;
@@ -124,7 +124,7 @@ it('goes on without a daemon, and tells the next one how everything stands', asy
   cut.child.kill('SIGKILL');
   await cut.exited;
   const next = new Visit('alone').ask();
-  // A story in progress is told again now and then, be it before the answer.
+  // The state of a story in progress is repeated now and then, perhaps before the answer.
   for (const change of ['US-001 completed', 'US-002 in_progress']) await next.until(change);
   expect(next.changes).toHaveLength(2);
   await carrel.killDaemon();

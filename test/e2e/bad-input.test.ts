@@ -147,7 +147,7 @@ describe('a home', () => {
     expect(await carrel.json('ls')).toEqual([]);
   });
 
-  it('has one daemon: a second one is told so', async () => {
+  it('has one daemon: a second one is refused', async () => {
     await carrel.ok('up', '-d');
     const { exitCode, stderr } = await carrel.run(['up']);
     // The one that is there may be too busy to answer, and still has the home.
@@ -167,7 +167,7 @@ describe('a home', () => {
 });
 
 describe('a machine', () => {
-  it('without any program is told so before there is a daemon', async () => {
+  it('without any program gets an error before there is a daemon', async () => {
     const carrel = new Installation();
     const { exitCode, stderr } = await carrel.run(['ls'], { env: { PATH: '/nowhere' } });
     expect(stderr).toMatch(/unshare is not installed\n +hint: /);
@@ -179,7 +179,7 @@ describe('a machine', () => {
     ['conmon', 'conmon is not installed', 'conmon'],
     ['crun runc', 'no runtime: crun or runc is not installed', 'runtime'],
     ['tini-static docker-init tini catatonit', 'no init for sandboxes is installed', 'init'],
-  ])('without %s is told so, by the doctor too, and nothing is made', async (programs, message, row) => {
+  ])('without %s gets an error, from the doctor too, and nothing is made', async (programs, message, row) => {
     const wrap = (argv: readonly string[]) => [
       'unshare',
       '--mount',
@@ -222,7 +222,7 @@ describe('a kernel that makes no user namespaces', () => {
 });
 
 describe('an account without subordinate ids', () => {
-  it('is told what it lacks', async () => {
+  it('gets an error that names what it lacks', async () => {
     const account = createRootlessAccount(0);
     const carrel = new Installation(account);
     const { exitCode, stderr } = await carrel.run(['ls']);

@@ -132,7 +132,7 @@ describe('on the unified hierarchy', () => {
     expect(stderr).toMatch(/fork/i);
   });
 
-  it('takes a sandbox that somebody froze for stopped', async () => {
+  it('shows a sandbox that another program froze as stopped', async () => {
     await carrel.ok('create', '--name', 'c');
     const { id } = await carrel.json<View>('show', 'c');
     writeFileSync(join(groups(id)[0]!, 'cgroup.freeze'), '1');

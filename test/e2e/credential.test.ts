@@ -124,7 +124,7 @@ describe('by its real name, through the proxy', () => {
     expect([received[0]!.url, ...keysSeen()]).toEqual(['/v1/z', values[0]]);
   });
 
-  it('so it is with Python and git, and a tool that trusts nobody else', async () => {
+  it('the same holds for Python and git, and a tool with an authority of its own', async () => {
     const python = `import os, urllib.request as r
 p = r.ProxyHandler({'https': os.environ['HTTPS_PROXY']})
 print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().decode())`;
@@ -139,7 +139,7 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
     expect(received.map(({ url }) => url!.split('?')[0])).toEqual(expect.arrayContaining(['/py', '/r/info/refs']));
   });
 
-  it('so it is with fetch in Node', async () => {
+  it('the same holds for fetch in Node', async () => {
     const script = `fetch('https://127.0.0.1:${service.port}/y').then((answer) => answer.text()).then(console.log)`;
     const near = ['--env', 'no_proxy=', '--env', 'NO_PROXY='];
     expect(await carrel.ok('exec', ...near, 'box', '--', 'node', '-e', script)).toBe('hello\n');
@@ -263,7 +263,7 @@ describe('the key', () => {
     expect(await next()).toBe(values[1]);
   });
 
-  it('is added while no daemon lives, by nobody while no proxy lives, and again when they are back', async () => {
+  it('is added without a daemon, not without a proxy, and again when both are back', async () => {
     await carrel.killDaemon();
     expect(await next()).toBe(values[1]);
     const proxy = killProxy(carrel.home)!;

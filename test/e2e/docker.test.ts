@@ -24,7 +24,7 @@ describe('on docker', () => {
   let dockerd: Dockerd;
   let carrel: Installation;
   let project: string;
-  /** Holds a runtime that kills whoever calls it. */
+  /** Holds a runtime that kills its caller. */
   let fatal: string;
 
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('on docker', () => {
     expect(await dockerd.docker('ps', '--all', '--quiet')).toBe('');
   });
 
-  it('ends with the Docker Engine, is told truthfully, and starts again on its working copy', async () => {
+  it('ends with the Docker Engine, is shown as ended, and starts again on its working copy', async () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt');
     await dockerd.stop();
@@ -192,7 +192,7 @@ describe('on docker', () => {
       } finally {
         await dockerd.start();
       }
-      // The next daemon looks for what nobody owns.
+      // The next daemon looks for orphans.
       await carrel.ok('down');
       await carrel.ok(...create, ...command);
       const runs = async () => (await carrel.run(['exec', 'box', '--', 'cat', '/.data/count'])).stdout;

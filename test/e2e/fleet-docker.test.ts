@@ -1,4 +1,4 @@
-/** A declared fleet on a Docker Engine: by the owner, and by somebody who comes with a token. */
+/** A declared fleet on a Docker Engine: by the owner, and by a user with a token. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ describe('the owner', () => {
   });
 });
 
-describe('somebody with a token', () => {
+describe('a user with a token', () => {
   const account = 54_321;
   let folder: string;
 
@@ -128,7 +128,7 @@ describe('somebody with a token', () => {
     });
   }
 
-  it('brings up a fleet of their own, on both engines, which the owner sees and nobody else', async () => {
+  it('brings up a fleet on both engines, which only they and the owner see', async () => {
     const without = await bob(['up']);
     expect([without.exitCode, without.stderr]).toEqual([5, expect.stringContaining('the secret KEY is not set')]);
     await bob(['secret', 'set', 'KEY'], 'of bob');

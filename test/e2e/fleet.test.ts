@@ -131,7 +131,7 @@ describe('what differs', () => {
     expect(await states()).toEqual(['api completed', 'app running']);
   });
 
-  it('removals are asked for: without anybody to ask they are refused and nothing is done', async () => {
+  it('removals need a confirmation: without a terminal they are refused and nothing is done', async () => {
     put(base('[sleep, "1000"]', '  new: {}\n').replace('  app: {project: app}\n', ''));
     const before = await ids();
     const refused = await here('up');
@@ -145,7 +145,7 @@ describe('what differs', () => {
     expect(await states()).toEqual(['api running', 'new running']);
   });
 
-  it('somebody at a terminal is asked, and only a yes is one', async () => {
+  it('at a terminal the command asks, and only yes is taken for yes', async () => {
     put(base('[sleep, "8000"]'));
     const before = await ids();
     const no = await atTerminal('\n');
@@ -158,7 +158,7 @@ describe('what differs', () => {
     expect((await carrel.show('api')).command).toEqual(['sleep', '8000']);
   });
 
-  it('work that nobody took over is never lost, and nothing else is done meanwhile', async () => {
+  it('changes that were not applied are never lost, and nothing else is done', async () => {
     await agent(carrel, 'app', 'echo work > /workspace/work');
     const before = await ids();
     put(base('[sleep, "7000"]', '  extra: {}\n').replace('{project: app}', '{project: app, limits: {pids: 99}}'));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gather, Installation, isRunning, until } from '../harness/installation.ts';
 
 const MiB = 1024 ** 2;
-/** Writes up to the line that it is told, again and again; 0 ends it. */
+/** Writes up to the line that it reads, again and again; 0 ends it. */
 const writer = `mkfifo /tmp/go; exec 3<>/tmp/go; i=0; echo ready
 while read n <&3 && [ $n -gt 0 ]; do while [ $i -lt $n ]; do i=$((i+1)); echo "line $i ${'x'.repeat(120)}"; done; done`;
 const numbersIn = (text: string) => [...text.matchAll(/^line (\d+)/gm)].map(([, n]) => Number(n));
@@ -116,7 +116,7 @@ describe('a daemon', () => {
     expect(statSync(join(carrel.home, 'daemon.log.1')).size).toBe(11 * MiB);
   });
 
-  it('stops all that runs, and removes what is old but for work that nobody took', async () => {
+  it('stops all that runs, and removes what is old unless it has changes that were not applied', async () => {
     const project = carrel.folder('project');
     writeFileSync(join(project, 'file'), 'x\n');
     await carrel.ok('create', '--name', 'works', project);

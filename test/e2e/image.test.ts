@@ -219,7 +219,7 @@ describe('a project', () => {
     expect(await containers()).toBe(0);
   });
 
-  it('reaches nothing of the host, and no network when it is told so', async () => {
+  it('reaches nothing of the host, and no network with --offline', async () => {
     const script =
       'ls -A / > /seen; ip link > /links; (mount -t tmpfs x /mnt; cat /proc/1/cmdline) > /tried 2>&1; env > /env';
     const { image } = await build(withDockerfile(base, `RUN ${script}`), '--offline');
@@ -241,7 +241,7 @@ describe('a project', () => {
   });
 });
 
-describe('whoever waits for a build', () => {
+describe('a client that waits for a build', () => {
   it('stops it with Ctrl-C, and the next one begins', async () => {
     const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 300')]);
     await until(async () => (await containers()) === 1, 'the step to run');
@@ -253,7 +253,7 @@ describe('whoever waits for a build', () => {
     expect((await built)[0]).toBe(0);
   });
 
-  it('is told when the daemon is killed, and nothing goes on without it', async () => {
+  it('gets an error when the daemon is killed, and the build ends with it', async () => {
     const child = carrel.spawn(['image', 'build', withDockerfile(base, 'RUN sleep 299')]);
     const exit = once(child, 'exit');
     await until(async () => (await containers()) === 1, 'the step to run');
@@ -310,7 +310,7 @@ describe('--image', () => {
     await carrel.ok('rm', '--force', 'pinned');
   });
 
-  it('takes what the owner built, and others what the owner lists; nobody else builds', async () => {
+  it('takes what the owner built, and others what the owner lists; only the owner builds', async () => {
     configure('parent');
     const { image } = await build(withDockerfile(base));
     const { token } = await carrel.json<{ token: string }>('user', 'add', 'bob');

@@ -111,7 +111,7 @@ function hostPaths({ canary, carrel }: Ground): string[] {
   return [canary, ...home, ...absentFolders, ...privateFiles];
 }
 
-/** What a Docker Engine adds, whatever it is told, and Podman. */
+/** What a Docker Engine and Podman add in any case. */
 const dockerFolders = ['.dockerenv'];
 const addedVariables = { docker: ['HOSTNAME'], podman: ['HOSTNAME', 'container'] };
 const addedToRun = { docker: [], podman: ['.containerenv', 'podman-init'] };
@@ -296,7 +296,7 @@ function devices(ground: () => Ground, way: Way): void {
       expect(forbiddenDevices.filter((path) => existsSync(path))).not.toEqual([]);
     });
 
-    it('can make no device, and nobody left one anywhere', () => {
+    it('can make no device, and finds none', () => {
       expect(found.made).toEqual({ character: 'EPERM', block: 'EPERM', pipe: 'ok' });
       expect(found.strays).toEqual([]);
     });

@@ -147,7 +147,7 @@ function privileges(ground: () => Ground, way: Way): void {
       found = await ground().attack<Privileges>('privileges', {}, entrance);
     });
 
-    it('is agent and nobody else', () => {
+    it('runs as agent alone', () => {
       // In a container of a Docker Engine the number outside is that inside.
       const id = isOnEngine(way) ? rootIdOf('root') + 1000 : 1000;
       expect([found.Uid, found.Gid]).toEqual(Array(2).fill(Array(4).fill(id).join('\t')));
@@ -172,7 +172,7 @@ function privileges(ground: () => Ground, way: Way): void {
       expect(found.Seccomp).toBe('2');
     });
 
-    it('becomes nobody else and takes no advantage', () => {
+    it('cannot change its account or gain privileges', () => {
       expect(found.denied).toMatchObject({ setuid: 'EPERM', setgid: 'EPERM', setresuid: 'EPERM', setgroups: 'EPERM' });
       expect(found.denied).toMatchObject({
         chown: 'EPERM',

@@ -1,4 +1,4 @@
-/** Names, labels, commands and output made to fool whoever looks at them. */
+/** Names, labels, commands and output that try to deceive their reader. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { attacker, everyWay, type Ground } from '../fixtures/attacks/ground.ts';

@@ -59,7 +59,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
 
   const inside = async (...command: string[]) => (await asBob(['exec', 'bob', '--', ...command])).stdout;
 
-  /** With every capability that there is in the namespaces of bob's sandbox, which nobody in there can get. */
+  /** With every capability that there is in the namespaces of bob's sandbox, which no process in there can get. */
   const asRootInside = async (...command: string[]) => {
     const user = (await inside('readlink', '/proc/self/ns/user')).trim();
     const pid = firstPidIn(user);
@@ -113,7 +113,7 @@ describe.each(['local', 'docker'])('on %s', (engine) => {
     const [anns, bobs] = [file(user, 'secret'), file('bob', 'mine')];
     expect(Math.floor(anns / 65_536)).not.toBe(Math.floor(bobs / 65_536));
     for (const uid of [anns, bobs]) expect(uid).toBeGreaterThan(0x7000_0000);
-    // Whoever got out of bob's sandbox would have these ids, and modes alone would keep them out.
+    // A process that got out of bob's sandbox would have these ids, and modes alone would keep them out.
     const escaped = (path: string) =>
       execFileSync('setpriv', [`--reuid=${bobs}`, `--regid=${bobs}`, '--clear-groups', '--', 'cat', path], {
         stdio: 'pipe',

@@ -9,7 +9,7 @@ import { Ground, type Way, ways } from '../fixtures/attacks/ground.ts';
 import { Installation, until } from '../harness/installation.ts';
 import { killProxy } from '../harness/proxy.ts';
 
-/** Answers a WebSocket's handshake and then says everything again; on the address it is told to listen on. */
+/** Answers a WebSocket's handshake and then says everything again; on the address in its arguments. */
 const echo = `
 import socket, sys, threading
 server = socket.create_server((sys.argv[1], int(sys.argv[2])), family=socket.AF_INET6 if ':' in sys.argv[1] else socket.AF_INET)
@@ -121,7 +121,7 @@ describe.each(ways)('a crash, %s', (way: Way) => {
   });
 });
 
-/** Null: nobody is there, or hangs up. */
+/** Null: nothing listens there, or the connection is closed. */
 function talk(port: number, text: string, host = '127.0.0.1'): Promise<string | null> {
   return new Promise((resolve) => {
     const socket: Socket = connect({ port, host }, () => socket.write(`${handshake}${text}`));

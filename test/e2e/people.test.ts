@@ -84,7 +84,7 @@ describe('another user', () => {
     };
     const [ann, bob] = [await idOf((args) => carrel.run(args), 'box'), await idOf(asBob, 'own')];
     expect(ann.to <= bob.from || bob.to <= ann.from).toBe(true);
-    // Whoever got out of bob's sandbox as its root would have these ids on the host.
+    // A process that got out of bob's sandbox as its root would have these ids on the host.
     const escaped = (path: string) =>
       execFileSync('setpriv', [`--reuid=${bob.from}`, `--regid=${bob.from}`, '--clear-groups', '--', 'cat', path]);
     for (const path of ['carrel.db', 'users', 'volumes'])
@@ -293,7 +293,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     await until(async () => (await carrel.list()).length === 0, 'the last to be removed');
   });
 
-  it('has plugins for everybody, which the owner fills and nobody changes from inside', async () => {
+  it('has plugins for all users, which only the owner changes', async () => {
     const plugins = carrel.folder('plugins');
     writeFileSync(join(plugins, 'one'), 'shared\n');
     await carrel.ok('volume', 'init', '--plugins', plugins);
@@ -307,7 +307,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     mkdirSync(join(old, 'hal9000-coordinator-state'));
     chmodSync(join(old, 'hal9000-coordinator-state'), 0o700);
     writeFileSync(join(old, 'hal9000-coordinator-state/state'), 'old\n');
-    // Of bob, and of nobody here.
+    // Bob's, which exists for no other user.
     for (const hash of ['81b637d8', 'deadbeef']) mkdirSync(join(old, `hal9000-memory-bank-${hash}`));
     writeFileSync(join(old, 'hal9000-memory-bank-81b637d8/note'), 'of bob\n');
     // Some installations of HAL-9000 took the number of the account instead of its name.

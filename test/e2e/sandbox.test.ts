@@ -227,7 +227,7 @@ describe('stop and start', () => {
 
   it('reaps what its command leaves behind', async () => {
     await carrel.script('a', '(sleep 0.1 & echo $! > /tmp/orphan); exec sleep infinity');
-    // What nobody has reaped is still listed.
+    // A process that is not reaped is still listed.
     const look = ['exec', 'a', '--', 'sh', '-c', '[ -s /tmp/orphan ] && [ ! -e /proc/$(cat /tmp/orphan) ]'];
     await until(async () => (await carrel.run(look)).exitCode === 0, 'the orphan to be gone');
   });

@@ -17,7 +17,7 @@ interface Caller {
   readonly user: string;
 }
 
-/** What a program inside tries in order to be somebody else: bytes as they are, and what comes back. */
+/** What a program inside tries in order to pass for another sandbox: bytes as they are, and the answer. */
 const hostile = `
 import json, socket, sys
 claim = 'X-Carrel-Caller: {"id":"root","name":"root","user":"root"}'
@@ -119,7 +119,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
   const ask = (name: string, port: number, ...more: string[]) =>
     carrel().run(['exec', name, '--', 'curl', '-sS', '--max-time', '20', ...more, `http://127.0.0.1:${port}/x`]);
 
-  it('hears who calls, whoever they say they are', async () => {
+  it('gets the real caller, whatever the request says', async () => {
     expect(await ask('box', ports.notes)).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
     expect(await ask('other', ports.near, '-d', 'body')).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
     const [box, other] = await Promise.all(['box', 'other'].map((name) => carrel().show(name)));
@@ -142,7 +142,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     expect(said).toEqual({ exitCode: 0, stdout: 'hello /first\n', stderr: '' });
   });
 
-  it('is told no lies, in whatever form', async () => {
+  it('gets no forged header, in whatever form', async () => {
     const { stdout, stderr } = await carrel().run(['exec', 'box', '--', 'python3', '-c', hostile, String(ports.notes)]);
     const { id, user } = await carrel().show('box');
     expect([stderr, Object.keys(JSON.parse(stdout) as object)]).toEqual(['', expect.arrayContaining(['pipelined'])]);

@@ -34,7 +34,7 @@ function ghFor(project: SwarmProject): Record<string, string> {
   return { PATH: `${folder}:${process.env.PATH}`, ...safe };
 }
 
-it('one that fails keeps nobody from finishing, and is resumed where it was', async () => {
+it('a task file that fails does not stop others, and is resumed where it was', async () => {
   const [first, second] = lines('login', 2) as [string, string];
   const project = new SwarmProject(carrel, 'failing', { login: [first, `exit 3`], docs: lines('docs', 1) });
   const env = ghFor(project);
@@ -112,7 +112,7 @@ it('daemons that die between any two steps are followed by one that goes on', as
   await project.swarm('cleanup');
 });
 
-it('whoever is killed at whatever moment, what is resumed ends with every story once', async () => {
+it('after kills of daemon and adapter at random moments a resumed swarm has every story once', async () => {
   const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
   await project.swarm(...begin, '--detach');
   await survive(localPrey(carrel, project), 6, 700);

@@ -68,7 +68,7 @@ it('containers that scripts look after are as the engine has them', async () => 
   expect(await project.swarm('list')).toContain('lives\tfailed');
 });
 
-it('whoever is killed at whatever moment, the engine, too, what is resumed ends with every story once', async () => {
+it('after kills of daemon, adapter and engine at random moments a resumed swarm has every story once', async () => {
   const project = new SwarmProject(carrel, 'random', { one: lines('one', 3), two: lines('two', 3) });
   await project.swarm('run', '--all', '--agent', 'scripted', '--engine', 'docker', '--detach');
   const sandboxes = async () => {

@@ -68,7 +68,7 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
   const begin = (project: SwarmProject, ...args: string[]) =>
     project.swarm('run', '--all', '--agent', 'scripted', '--engine', engine, ...args);
 
-  it('what a sandbox ended with is told, and that it ended never means that the work is done', async () => {
+  it('the exit of a sandbox is reported, and never means that its stories are completed', async () => {
     const names = ['first', 'zero', 'three', 'killed', 'memory', 'gone', 'held'];
     const plans = Object.fromEntries(names.map((name) => [name, [`append x ${name}\nwait /tmp/go`]]));
     const project = new SwarmProject(carrel, 'rows', plans);

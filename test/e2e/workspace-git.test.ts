@@ -10,8 +10,8 @@ import { createRootlessAccount, type RootlessAccount } from '../harness/rootless
 
 /** What an agent types before its own git commands. */
 const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
-/** Root installs work on projects of somebody else. */
-const somebody = 12_345;
+/** As root, projects belong to another account. */
+const otherUid = 12_345;
 
 describe.each(ways)('as %s', (way) => {
   let account: RootlessAccount | null;
@@ -28,7 +28,7 @@ describe.each(ways)('as %s', (way) => {
 
   function folder(name: string): string {
     const path = carrel.folder(name);
-    if (way === 'root') chownSync(path, somebody, somebody);
+    if (way === 'root') chownSync(path, otherUid, otherUid);
     return path;
   }
 

@@ -1,5 +1,5 @@
 /**
- * What people do at the same time, or in the middle of what an agent keeps waiting: nobody waits for ever, nothing is
+ * What people do at the same time, or in the middle of what an agent keeps waiting: no command waits for ever, nothing is
  * lost, and nothing comes back that was undone.
  */
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { agent, apply, outcomes, Project, stateOf } from '../harness/project.ts'
 const asAgent = 'export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@b; ';
 /** A commit that its checkout does not have. */
 const hiddenCommit = `${asAgent} git checkout -qb work; echo c > c; git add c; git commit -qm hidden; git checkout -q main`;
-/** Git waits for ever for somebody to write. */
+/** Git waits for ever for a writer. */
 const trap = 'rm .git/HEAD; mkfifo .git/HEAD';
 
 let carrel: Installation;
@@ -58,7 +58,7 @@ describe('an agent that keeps git waiting', () => {
       'git to be waiting',
     );
 
-  it('keeps nobody else from the project, nor the sandbox from being removed', async () => {
+  it('blocks neither other sandboxes of the project nor the removal of this one', async () => {
     await carrel.ok('create', '--name', 'other', project.path);
     await agent(carrel, 'other', 'echo o > o');
     const waiting = trapped();
@@ -174,7 +174,7 @@ describe('an apply that was cut short while its project was away', () => {
   });
 });
 
-describe('what a sandbox has that nobody has taken', () => {
+describe('changes and commits that were not taken over', () => {
   it('commits that no file shows are not removed until they are fetched', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', hiddenCommit);

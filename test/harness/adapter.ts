@@ -82,7 +82,7 @@ export class AdapterBench {
     return run;
   }
 
-  /** As with a sandbox: whoever the adapter was driving when it was killed ends, too. */
+  /** As in a sandbox: the agent that the adapter was driving when it was killed ends, too. */
   async endAll(): Promise<void> {
     const left = () => processesIn(this.folder);
     await until(

@@ -25,7 +25,7 @@ export interface CrashGround {
   expectNothing(carrel: Installation): Promise<void>;
   /** Makes it vanish, and everything with it that could tell of its end. */
   removeBehindOurBack(carrel: Installation, id: string): Promise<void>;
-  /** As somebody else does, of whom nobody is told. */
+  /** Pauses it without the daemon. */
   pauseBehindOurBack(carrel: Installation, id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -95,11 +95,11 @@ export function dockerGround(open: () => Promise<Dockerd> = Dockerd.open): Crash
 export interface SwarmGround extends Pick<CrashGround, 'open' | 'installation' | 'close'> {
   /** Of `swarm run`. */
   readonly options: readonly string[];
-  /** Makes a project what it has to be for whoever runs the daemon. */
+  /** Gives a project the owner that the account of the daemon needs. */
   give(repository: Repository): void;
 }
 
-/** The daemon is run by somebody without privileges. */
+/** The daemon runs without privileges. */
 function rootlessGround(): SwarmGround {
   let account: RootlessAccount;
   return {

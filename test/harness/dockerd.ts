@@ -171,7 +171,7 @@ export class Dockerd {
   }
 }
 
-/** With the containers in it that nobody was left to end. */
+/** With the containers in it that outlived their engine. */
 async function removeGroup(path: string): Promise<void> {
   const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of folders) await removeGroup(join(path, name));

@@ -46,7 +46,7 @@ export interface CliOptions {
 const ownProgram = resolve('bin/carrel');
 const commandMs = Number(process.env.CARREL_TEST_COMMAND_MS ?? 90_000);
 
-/** Who runs the CLI, and with it the daemon. Null: whoever runs the tests. */
+/** The account that runs the CLI, and with it the daemon. Null: the one that runs the tests. */
 export interface Account {
   readonly wrap: (argv: readonly string[]) => readonly string[];
   /** What it does to the process of a command makes no difference to the command. */
@@ -77,7 +77,7 @@ export class Installation {
     if (dockerd) this.write('home/config.yaml', `docker: {socket: ${dockerd.socketPath}}\nimages: [${image}]\n`);
   }
 
-  /** A folder beside the home that belongs to whoever runs the CLI. */
+  /** A folder beside the home that belongs to the account that runs the CLI. */
   folder(name: string): string {
     const path = join(this.#beside, name);
     mkdirSync(path);
@@ -220,7 +220,7 @@ export class Installation {
     const pid = this.daemonPid;
     await this.client.call('POST /v1/shutdown', { body: { all: false } });
     await until(() => !isRunning(pid), 'the daemon to end');
-    // One that came second, and that nobody waits for any more, would make the home anew.
+    // A second daemon that is still starting would make the home again.
     await until(() => daemonsOf(this.home).length === 0, 'others to be on their way out');
     await rm(this.#beside, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -9,7 +9,7 @@ import { isRealRoot } from './machine.ts';
 export const ways = isRealRoot ? (['root', 'rootless'] as const) : (['rootless'] as const);
 export type Way = (typeof ways)[number];
 
-/** A folder of whoever runs the CLI, who is its owner. */
+/** A folder that belongs to the account that runs the CLI. */
 export class Project {
   readonly path: string;
 

@@ -7,7 +7,7 @@ import { type Files, put } from './working-copy.ts';
 
 const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 const identity = ['-c', 'user.name=Owner', '-c', 'user.email=owner@example.org', '-c', 'init.defaultBranch=main'];
-/** Somebody who is not us, where we can be somebody else. */
+/** Another account than that of the tests, where these can change accounts. */
 export const otherUid = isRealRoot ? 12345 : process.getuid!();
 
 export class Repository {

@@ -46,7 +46,7 @@ export class SwarmProject {
     return join(this.path, `.carrel/tasks/2026-01-31-${name}-tasks.json`);
   }
 
-  /** As somebody does who corrects the file. */
+  /** As an owner who corrects the file. */
   mend(name: string, from: string, to: string): void {
     const path = this.file(name);
     writeFileSync(path, readFileSync(path, 'utf8').replace(JSON.stringify(from), JSON.stringify(to)));
@@ -75,7 +75,7 @@ export class SwarmProject {
     });
   }
 
-  /** It belongs to somebody else. */
+  /** The repository belongs to another account. */
   git(...args: string[]): string {
     return this.repository.git('-c', 'safe.directory=*', ...args);
   }

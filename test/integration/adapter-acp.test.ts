@@ -21,7 +21,7 @@ function order(name: string, env: Record<string, string> = {}, spec = agent): Pr
   return bench.complete({ agent: spec }, env);
 }
 
-it('who asks for permission is answered by the rule for that kind of tool', async () => {
+it('a request for permission is answered by the rule for that kind of tool', async () => {
   const run = await order('ask');
   expect(run.completion?.status).toBe('completed');
   expect(bench.show('answers')).toBe('execute allow_once\nfetch reject_once');
@@ -31,7 +31,7 @@ it('who asks for permission is answered by the rule for that kind of tool', asyn
 it.each([
   ['a key', {}, 'some-api-key'],
   ['the way that was chosen', { authenticate: 'login' }, 'login'],
-])('who wants to know who is there is told by %s', async (_, choice, way) => {
+])('the agent is authenticated by %s', async (_, choice, way) => {
   const run = await order('ask', { WAYS: 'login,some-api-key' }, { ...agent, ...choice });
   expect([run.completion?.status, bench.show('answers').split('\n')[0]]).toEqual(['completed', `by ${way}`]);
 });
@@ -39,12 +39,12 @@ it.each([
 it.each([
   [',', 'offers no way to'],
   ['login,browser', 'offers login, browser'],
-])('who can only be told by a person, by "%s", has failed for want of a key', async (ways, said) => {
+])('an agent that offers only "%s" fails for want of a key', async (ways, said) => {
   const run = await order('ask', { WAYS: ways });
   expect(run.errors).toEqual([expect.stringMatching(`^MISSING_ENV_VAR US-001: .*${said}`)]);
 });
 
-it('who says something unknown is understood in the rest', async () => {
+it('unknown messages of an agent are ignored', async () => {
   const run = await order('garbage');
   expect([run.completion?.status, bench.outcome.stories['US-001']?.output]).toEqual(['completed', 'All done.']);
   expect(run.stderr()).not.toContain('session/update');

@@ -242,7 +242,7 @@ describe('a connection', () => {
     expect(await run.exited).toBe(0);
   });
 
-  it('is told everything once more when it asks the same again, and refused when it asks something else', async () => {
+  it('gets everything again when it repeats its request, and a refusal when it sends another one', async () => {
     waits();
     const run = bench.start();
     run.ask();
@@ -349,7 +349,7 @@ describe('an agent that', () => {
 });
 
 describe('a full disk', () => {
-  it('is told, and nothing is claimed that is not recorded', async () => {
+  it('is reported, and no story is completed that is not recorded', async () => {
     bench.plan([{ does: `write ${file('there')} x\nwait ${file('go')}\nwrite b x` }]);
     const tmpfs = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
     const mount = `mount -t tmpfs -o size=16k,mode=700 none ${file('data')} && exec "$@"`;

@@ -170,7 +170,7 @@ it('is kept, and comes back, whole where it has to be copied', () => {
   expect(['f', 'l'].map((name) => lstatSync(join(one.project, name), { bigint: true }).mtimeNs)).toEqual(before);
 });
 
-it.runIf(isRealRoot)('nobody but us can enter the staging folder, and what comes out of it is the owner’s', () => {
+it.runIf(isRealRoot)('only the daemon can enter the staging folder, and what comes out of it is the owner’s', () => {
   const one = bench({ f: file('f') }, { f: file('f') }, { f: file('F'), d: folder(), 'd/g': file('g'), l: link('f') });
   for (const path of [one.project, join(one.project, 'f')]) chownSync(path, 12345, 12346);
   const plan = planOf(one);

@@ -278,7 +278,7 @@ describe('a clone', () => {
       await expect(cloneRepository(repository.path, base, 'b')).rejects.toMatchObject({ code: 'invalid' });
       expect(existsSync(ran), url).toBe(false);
     }
-    // Git would have run it, had nobody kept it from that.
+    // Git would have run it without our settings.
     repository.git('config', 'core.sshCommand', program);
     spawnSync('git', ['-C', repository.path, 'cat-file', '-p', blob]);
     expect(existsSync(ran)).toBe(true);

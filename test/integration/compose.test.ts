@@ -93,7 +93,7 @@ it('means to docker-compose what it was meant to', () => {
   ]);
 });
 
-it('runs, as nobody in particular and with nothing more than it was given', async () => {
+it('runs without privileges, with nothing but what it was given', async () => {
   mkdirSync(join(folder, 'secrets'));
   writeFileSync(join(folder, 'secrets/KEY'), 'value');
   chownSync(join(folder, 'secrets/KEY'), 1000, 1000);

@@ -167,7 +167,7 @@ describe('on a disk', () => {
     expect(await diskUsage(folder)).toBeGreaterThan(90_000_000);
   });
 
-  it('a snapshot finds what is on a disk that nobody has mounted yet', async () => {
+  it('a snapshot finds what is on a disk that is not mounted', async () => {
     await enforced();
     layers.inside(work);
     const upper = fingerprint(join(folder, 'state/workspace/upper'));

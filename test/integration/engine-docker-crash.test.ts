@@ -101,7 +101,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await setup.shared.lines('runs')).toBe(1);
     });
 
-    it('while it holds a sandbox still leaves one that goes on when somebody looks', async () => {
+    it('while it holds a sandbox still leaves one that the next look resumes', async () => {
       const launch = setup.launch({ command: setup.commands.tick('ticks') });
       const { handle } = await setup.engine.start(launch);
       crash('pause:held', `await engine.pause(${JSON.stringify(launch.id)}, ${JSON.stringify(handle)})`);

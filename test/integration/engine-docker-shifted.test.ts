@@ -81,7 +81,7 @@ describe('a dockerd with userns-remap', () => {
     giveBack();
   });
 
-  it.each([0, 7])('has working copies of anybody, and agents of its own range: user %i', async (slot) => {
+  it.each([0, 7])('has working copies of any owner, and agents of its own range: user %i', async (slot) => {
     const text = await script(`cd /workspace; ${work}`, [overlay(), bind(true)], null, slot);
     expect(text).toEqual(worked(300_000, 1000 + slot));
     expect(made()).toBe(301_000 + slot);
@@ -95,7 +95,7 @@ describe('a dockerd with userns-remap', () => {
     });
   });
 
-  it('has the real folder of somebody, to whom belongs what is made there, with no set-user-id bit', async () => {
+  it('binds a folder whose owner gets what is made there, without set-user-id bits', async () => {
     expect(await script('cd /workspace; touch made; chmod u+s made', [bind(false)])).toContain('not permitted');
     expect(statSync(join(project, 'made'))).toMatchObject({ uid: owner, gid: owner });
   });

@@ -1,4 +1,4 @@
-/** Pauses of the local engine that the common suite cannot make: by somebody else, and against those who resist. */
+/** Pauses of the local engine that the common suite cannot make: by another program, and against processes that resist. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,16 +30,16 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('by somebody else is seen, and ended by resume and by stop', async () => {
+it('by another program is seen, and ended by resume and by stop', async () => {
   const handle = await start('sleep infinity');
-  pauseAsSomebodyElse(handle.init.pid);
+  pauseFromOutside(handle.init.pid);
   const seen = async (kind: string) => ((await engine.inspect(id, handle)).kind === kind ? true : null);
   await until('the pause to be seen', () => seen('paused'));
   expect((await engine.inspect(id, null)).kind).toBe('paused');
   expect(await codeOf(engine.pause(id, handle))).toBe('conflict');
   await engine.resume(id, handle);
   await until('it to run again', () => seen('running'));
-  pauseAsSomebodyElse(handle.init.pid);
+  pauseFromOutside(handle.init.pid);
   await until('the pause to be seen', () => seen('paused'));
   await engine.stop(id, handle, 10_000);
   expect((await engine.inspect(id, handle)).kind).toBe('exited');
@@ -78,7 +78,7 @@ async function start(script: string): Promise<LocalHandle> {
   return (await engine.start(launch)).handle as LocalHandle;
 }
 
-function pauseAsSomebodyElse(pid: number): void {
+function pauseFromOutside(pid: number): void {
   const group = groupOf(pid);
   if (group === null) process.kill(pid, 'SIGSTOP');
   else if (existsSync(join(group, 'freezer.state'))) writeFileSync(join(group, 'freezer.state'), 'FROZEN');

@@ -66,7 +66,7 @@ it('a keeper whose daemon died before it could note anything has ended before ot
   expect(processesNaming(one.id)).toEqual([]);
 });
 
-it('a keeper that may yet end for want of somebody to tell is not relied on', async () => {
+it('a keeper is used only once it is registered', async () => {
   const launch = sampleLaunch({ env: { PATH: '/usr/bin:/bin' } });
   const { id } = launch;
   const asked = new Error('enough was seen');
@@ -97,7 +97,7 @@ it('a signal reaches a command whose runtime takes its time to say which it is',
   expect((await command.exited).exitCode).toBe(9);
 });
 
-it('whoever waits for commands inside has gone with the sandbox', async () => {
+it('the keepers of commands inside end with the sandbox', async () => {
   const launch = sampleLaunch({ env: { PATH: '/usr/bin:/bin' } });
   const { handle } = await engine.start(launch);
   const spec: ExecSpec = { command: ['sleep', 'infinity'], env: {}, cwd: '/', stdin: true, terminal: null };

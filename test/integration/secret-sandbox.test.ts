@@ -1,4 +1,4 @@
-/** Secrets as sandboxes get them: in memory, to be read by agent and nobody else, for as long as the sandbox lives. */
+/** Secrets as sandboxes get them: in memory, readable for agent alone, for as long as the sandbox lives. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -78,7 +78,7 @@ describe('a backup', () => {
     expect(bench.litter()).toEqual([]);
   });
 
-  it('is an archive that anybody can look into', async () => {
+  it('is an archive that tar can list', async () => {
     bench.write('a', 'hello');
     await bench.volumes.backup(ada, 'home', bench.file, at);
     const manifest = JSON.parse(execFileSync('tar', ['-xOf', bench.file, 'manifest.json'], { encoding: 'utf8' }));
@@ -96,7 +96,7 @@ describe('a backup', () => {
     );
   });
 
-  it('leaves out what is nobody’s data, and says so', async () => {
+  it('leaves out sockets, pipes and devices, and reports that', async () => {
     plantGoods(bench.home());
     const before = fingerprint(bench.home());
     plantSpecial(bench.home());
@@ -166,7 +166,7 @@ describe('a backup', () => {
         expect(listed).not.toMatch(/passwd/);
       }
     } finally {
-      // Whatever it has started has ended, too, once nobody has its stdout any more.
+      // Everything it has started has ended, too, once its stdout is closed.
       agent.stdout.resume();
       const closed = once(agent, 'close');
       agent.kill('SIGKILL');
@@ -204,7 +204,7 @@ describe('a restore', () => {
     untouched();
   });
 
-  it('refuses what belongs to somebody else', async () => {
+  it('refuses what belongs to another account', async () => {
     bench.volumes.init('bob', at);
     expect(await codeOf(restore(bob))).toBe('denied');
     forge({ type: 'base-plugins', owner: null });

@@ -278,7 +278,7 @@ describe('migrate', () => {
     expect(findUnknown(bench.old, 'carrel')).toHaveLength(3);
   });
 
-  it('gives nobody what is another’s, and what was everybody’s to the owner alone', async () => {
+  it('gives each user their own volumes only, and shared ones to the owner alone', async () => {
     const old = [`hal9000-memory-bank-${hash}`, 'hal9000-memory-bank', 'hal9000-chromadb', 'carrel-home'];
     for (const name of old) bench.write('a', 'a', join(bench.old, name));
     expect(await migrate(bob)).toEqual([]);
@@ -390,7 +390,7 @@ describe('on disk', () => {
   const [agent, other] = [4321, 1234];
   const owners = (...names: string[]) => names.map((name) => lstatSync(join(bench.home(), name)).uid);
 
-  it("is agent's what a user's agents may write, and nobody's what is shared", () => {
+  it('belongs to agent if agents may write it, and to root if it is shared', () => {
     bench.agent = agent;
     bench.volumes.init('ada', at);
     const uids = bench.records.list().map(({ name, user }) => [user, statSync(bench.volumes.pathOf(name)).uid]);

@@ -56,7 +56,7 @@ describe.each(grounds)('$person', ({ account, folder }) => {
     expect(inside('worker', 'cat', '/.data/state', '/.data/note', '/home/agent/note')).toBe('first\ndata\nhome\n');
   });
 
-  it('nothing is left that nobody asked for', () => {
+  it('nothing unexpected is left', () => {
     const rows = JSON.parse(carrel('--json', 'doctor')) as { name: string; level: string }[];
     expect(rows.find(({ name }) => name === 'leftovers')).toMatchObject({ level: 'ok' });
     expect(carrel('volume', 'ls')).toContain('memory-bank');

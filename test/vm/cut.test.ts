@@ -16,7 +16,7 @@ fi
 echo done
 exec sleep infinity`;
 
-it('somebody changes many files', async () => {
+it('an agent changes many files', async () => {
   const { project, home, names, before, after } = halfway;
   mkdirSync(project, { recursive: true });
   for (const name of names) writeFileSync(join(project, name), before);

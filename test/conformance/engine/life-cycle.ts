@@ -137,7 +137,7 @@ export function lifeCycle(it: Case): void {
       expect(await t.engine.list()).toEqual([alive.id]);
     });
 
-    it('names what nobody remembers, and remove takes it by its id alone', async ({ t }) => {
+    it('names sandboxes without a record, and remove needs their id alone', async ({ t }) => {
       const { id } = await t.idle();
       await t.dispose(t.engine);
       const other = await t.reopen();

@@ -29,7 +29,7 @@ export function logging(it: Case): void {
       expect((await t.logs(made.id)).map(({ bytes }) => bytes.toString())).toEqual(['finished\n', 'unfinished']);
     });
 
-    it('keep what nobody was attached for, and much of it', async ({ t }) => {
+    it('keep much output without a client attached', async ({ t }) => {
       const made = await t.start(t.commands.flood(512 * 1024));
       await t.exit(made);
       expectBytes(Buffer.from(text(await t.logs(made.id))), flooded(512 * 1024));
@@ -89,7 +89,7 @@ export function logging(it: Case): void {
       expectBytes(Buffer.from(followed.text), flooded(256 * 1024));
     });
 
-    it('followed, end when nobody wants them any more', async ({ t }) => {
+    it('followed, end when they are cancelled', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       const controller = new AbortController();
       const followed = t.follow(made.id, { signal: controller.signal });

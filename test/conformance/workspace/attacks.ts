@@ -1,4 +1,4 @@
-/** What a hostile agent prepares for whoever reads its tree. */
+/** What a hostile agent prepares for the reader of its tree. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

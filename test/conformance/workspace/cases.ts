@@ -225,7 +225,7 @@ export const cases: readonly Case[] = [
     changed: ['by', 'folder/file', 'folder/sub', 'from', 'moved/sub/file', 'over', 'to'],
   },
   {
-    name: 'folders that nobody may read',
+    name: 'folders without read permission',
     fill(base) {
       mkdirSync(base('closed'));
       writeFileSync(base('closed/file'), 'x');

@@ -16,7 +16,7 @@ export function plainCopy(from: string, to: string, keepsLinks = true): void {
   execFileSync('cp', ['-a', ...links, '--sparse=always', from, to]);
 }
 
-/** Reads both trees whole; for trees that nobody is changing. */
+/** Reads both trees whole; for trees that do not change meanwhile. */
 export function differences(before: string, after: string): Difference[] {
   const [old, now] = [treeOf(before), treeOf(after)];
   const all = [...new Set([...old.keys(), ...now.keys()])]
