@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -134,10 +135,18 @@ export class Installation {
 
   /** Runs a command of the CLI to its end: as a process where something depends on that. */
   run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
-    const isPlain =
-      Object.keys(options).length === 0 && this.program === ownProgram && (this.#account?.isPlain ?? true);
     const all = this.#dockerd ? onDocker(args) : args;
-    return isPlain && canRunInProcess(all) ? runInProcess(this.home, all) : this.process(args, options);
+    const isPlain = Object.keys(options).length === 0 && this.#isOwn && canRunInProcess(all);
+    return isPlain && this.#hasDaemon ? runInProcess(this.home, all) : this.process(args, options);
+  }
+
+  get #isOwn(): boolean {
+    return this.program === ownProgram && (this.#account === null || this.#account.isPlain === true);
+  }
+
+  /** Else the command is one that has to start it. */
+  get #hasDaemon(): boolean {
+    return existsSync(join(this.home, 'daemon.lock')) && isRunning(this.daemonPid);
   }
 
   /** Runs `bin/carrel` to its end. */
