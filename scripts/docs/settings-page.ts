@@ -1,7 +1,7 @@
 /** The pages about config.yaml and carrel.yaml: each key with type, default, meaning and an example. */
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { configSchema } from '../../src/app/config-schema.ts';
+import { configSchema } from '../../src/app/config.ts';
 import { jsonSchema } from '../../src/fleet/schema.ts';
 import { code, exampleOf, type JsonSchema, type Row, rowsOf, table, typeText } from './schema.ts';
 

@@ -7,8 +7,10 @@
  * handlers, many at a time; what must not overlap is locked by the noun itself. Nouns meet in small interfaces: a noun imports
  * from another one types and its contract file, nothing else.
  */
+import type { ProbeRow } from '../engine/engine.ts';
 import { audit } from './audit/audit.ts';
 import { credential } from './credential/credential.ts';
+import { disk } from './disk/disk.ts';
 import { doctor } from './doctor/doctor.ts';
 import { engine } from './engine/engine.ts';
 import { event } from './event/event.ts';
@@ -19,6 +21,7 @@ import { network } from './network/network.ts';
 import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
+import type { Section } from './section.ts';
 import { swarm } from './swarm/swarm.ts';
 import { task } from './task/task.ts';
 import { user } from './user/user.ts';
@@ -26,33 +29,52 @@ import { volume } from './volume/volume.ts';
 import { workspace } from './workspace/workspace.ts';
 
 export const nouns = [
-  installation,
-  doctor,
   engine,
-  event,
-  audit,
-  user,
   secret,
   credential,
   volume,
-  task,
-  swarm,
-  fleet,
-  image,
   sandbox,
   workspace,
   network,
+  disk,
+  image,
+  fleet,
+  task,
+  swarm,
+  user,
+  event,
+  audit,
+  doctor,
+  installation,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];
-type Joined<N> = (N extends Noun<infer S> ? (scope: S) => void : never) extends (scope: infer All) => void
-  ? All
-  : never;
+/** The intersection of the members of a union. */
+type Joined<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never;
+type ScopeOf<N> = N extends Noun<infer S> ? S : never;
+type SectionOf<N> = N extends { readonly config?: infer C } ? Extract<C, readonly Section[]>[number] : never;
+type ValuesOf<S> = S extends Section<infer V> ? V : never;
 
 /** All that one user can reach. */
-export type Scope = Joined<AnyNoun>;
+export type Scope = Joined<ScopeOf<AnyNoun>>;
+
+/** The owner's settings: the values of all sections of config.yaml. */
+export type Config = Readonly<Joined<ValuesOf<SectionOf<AnyNoun>>>>;
 
 /** Every route, for the types of clients. */
 export type Declared = AnyNoun['routes'][number];
 
+export const sections: readonly Section[] = nouns.flatMap((noun): readonly Section[] => noun.config ?? []);
+
 export const routes: readonly Route[] = nouns.flatMap((noun): readonly Route[] => noun.routes);
+
+export async function recoverAll(scope: Scope): Promise<void> {
+  for (const noun of nouns as readonly Noun<Scope>[]) await noun.recover?.(scope);
+}
+
+/** One after the other: what a proof is about to remove is no leftover. */
+export async function examineAll(scope: Scope): Promise<ProbeRow[]> {
+  const rows: ProbeRow[] = [];
+  for (const noun of nouns as readonly Noun<Scope>[]) rows.push(...((await noun.examine?.(scope)) ?? []));
+  return rows;
+}

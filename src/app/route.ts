@@ -16,6 +16,7 @@ import type { ProbeRow } from '../engine/engine.ts';
 import type { MadeJson } from '../lib/made-json.ts';
 import { asFault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
+import type { Section } from './section.ts';
 
 /** What a route answers with: JSON of this shape, or a stream. */
 export type Answer = z.ZodType | 'frames' | 'sse' | 'upgrade' | 'document';
@@ -129,8 +130,14 @@ export interface DeclaredRoute<K extends RouteText, Q, B, A extends Answer> exte
   readonly shapes?: { readonly query: Q; readonly body: B };
 }
 
-export interface Noun<S, R extends readonly Route[] = readonly Route[]> {
+export interface Noun<
+  S,
+  R extends readonly Route[] = readonly Route[],
+  C extends readonly Section[] = readonly Section[],
+> {
   readonly routes: R;
+  /** Its keys of config.yaml. */
+  readonly config?: C;
   /** Before the daemon answers: finishes or removes what an earlier daemon left. With the scope of the owner. */
   recover?(scope: S): Promise<void>;
   /** Rows of `carrel doctor`. */
@@ -140,7 +147,9 @@ export interface Noun<S, R extends readonly Route[] = readonly Route[]> {
 /** `noun` and `route` for handlers with this scope. */
 export function declare<S>() {
   return {
-    noun: <const R extends readonly Route[]>(noun: Noun<S, R>): Noun<S, R> => noun,
+    noun: <const R extends readonly Route[], const C extends readonly Section[] = readonly []>(
+      noun: Noun<S, R, C>,
+    ): Noun<S, R, C> => noun,
     route: <const K extends RouteText, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>(
       key: K,
       declaration: Declaration<S, Q, B, A>,

@@ -5,17 +5,15 @@
  */
 import { statSync } from 'node:fs';
 import { asFault, Fault } from '../model/fault.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, sections } from './app.ts';
+import { readConfig } from './config.ts';
 
-/** What is used when the daemon starts, by the names that config.yaml has for it. */
-const fixed = {
-  sharedSocket: 'share.socket',
-  dockerSocket: 'docker.socket',
-  audit: 'audit',
-  log: 'logs',
-  maxEvents: 'events.keep',
-  volumePrefix: 'volumes.prefix',
-} as const satisfies { readonly [key in keyof Config]?: string };
+/** Values that are used when the daemon starts, with their names in config.yaml. */
+const atStart: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...sections.map((section) => section.atStart ?? {}),
+);
+const keysAtStart = Object.keys(atStart) as (keyof Config)[];
 
 /** A file that changed so recently may change again without a new time stamp. */
 const settledMs = 100;
@@ -49,10 +47,9 @@ export class Settings {
     const stamp = stampOf(this.#path);
     if (stamp !== null && stamp === this.#stamp) return;
     const read = this.#read();
-    const keys = Object.keys(fixed) as (keyof typeof fixed)[];
-    const changed = keys.filter((key) => JSON.stringify(read[key]) !== JSON.stringify(this.#atStart[key]));
-    this.#waiting = changed.map((key) => fixed[key]);
-    this.#last = { ...read, ...Object.fromEntries(keys.map((key) => [key, this.#atStart[key]])) };
+    const changed = keysAtStart.filter((key) => JSON.stringify(read[key]) !== JSON.stringify(this.#atStart[key]));
+    this.#waiting = changed.map((key) => atStart[key]!);
+    this.#last = { ...read, ...Object.fromEntries(keysAtStart.map((key) => [key, this.#atStart[key]])) };
     this.#stamp = stamp;
     this.onChange();
   }

@@ -4,20 +4,14 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../api/sandbox.ts';
-import { routes, type Scope } from '../app/app.ts';
+import { recoverAll, routes, type Scope } from '../app/app.ts';
 import type { Installation } from '../app/installation/installation.ts';
 import { openapi } from '../app/openapi.ts';
 import type { Scopes } from '../app/scopes.ts';
-import { forgetApplies } from '../app/workspace/apply-journal.ts';
-import { sweepFolders } from '../app/workspace/sweep.ts';
-import { sweepTools } from '../launch/tools.ts';
 import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
-import { hasEnded, type Sandbox } from '../model/sandbox.ts';
-import { removeOrphans } from '../reconcile/orphans.ts';
 import { type Listening, listen } from '../server/listen.ts';
-import { sweepScratch } from '../workspace/scratch.ts';
 import { type Ground, openGround } from './ground.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
@@ -48,7 +42,7 @@ interface Whole extends Ground, Parts {
 
 export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
   const ground = openGround(homeFolder, rootless);
-  const parts = await openParts(ground);
+  const parts = openParts(ground);
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
     close = resolve;
@@ -62,28 +56,11 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   const { scopes, swarms } = await openScopes(ground, parts, { installation: installationOf(ground, shutdown), work });
   const own = scopes.of({ name: ground.owner, isOwner: true });
   const whole: Whole = { ...ground, ...parts, scopes, swarms, own, work, servers: [] };
-  await cleanUp(whole);
+  await recoverAll(own);
   await answer(whole);
   begin(whole);
   leaveWithHome(whole, close);
   return { shutdown, closed };
-}
-
-/** What earlier daemons left, before anybody is answered. */
-async function cleanUp({ home, store, engines, sandboxSecrets, own, report, now }: Whole): Promise<void> {
-  sandboxSecrets.sweep((id) => mayRun(store.get('sandbox', id)?.value));
-  await sweepScratch(home.installation);
-  await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
-  if (!store.list('sandbox').some(({ value }) => mayRun(value))) sweepTools(home.tools);
-  // Before anybody can start something where a visit that was cut short still is.
-  await removeOrphans(store, engines, report).catch((error: unknown) => report('sweep', asFault(error)));
-  await own.applies.recover(report);
-  await forgetApplies({ store, home, now });
-}
-
-/** One that was never seen to end may be running. */
-function mayRun(sandbox: Sandbox | undefined): boolean {
-  return sandbox !== undefined && !hasEnded(sandbox.status);
 }
 
 function installationOf({ home, rootless, settings, store }: Ground, shutdown: Daemon['shutdown']): Installation {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
-import type { Config } from '../app/config.ts';
+import type { Config } from '../app/app.ts';
 import { type Home, lockHome, openHome } from '../app/home.ts';
 import { Settings } from '../app/settings.ts';
 import type { Audit } from '../audit/audit.ts';

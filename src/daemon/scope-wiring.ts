@@ -1,8 +1,7 @@
 /** What each user can reach, put together. */
 
-import type { Scope } from '../app/app.ts';
+import { examineAll, type Scope } from '../app/app.ts';
 import { CredentialDesk } from '../app/credential/credentials.ts';
-import { createDoctor, type Doctor } from '../app/doctor/examination.ts';
 import { EngineDesk } from '../app/engine/engines.ts';
 import { FleetDesk } from '../app/fleet/fleets.ts';
 import { TrustDesk } from '../app/fleet/trusts.ts';
@@ -24,6 +23,7 @@ import type { LogOptions } from '../engine/engine.ts';
 import { anyShift } from '../engine/local/owner-namespace.ts';
 import { steadyClock } from '../lib/steady-clock.ts';
 import type { Work } from '../lib/work.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
@@ -43,7 +43,7 @@ interface Shared extends Ground, Parts, Process {
   readonly refusesOverlay: (lower: string) => string | null;
   readonly scopes: { of(actor: Actor): Scope };
   readonly engineViews: EngineDesk;
-  readonly doctor: Doctor;
+  readonly doctor: Scope['doctor'];
 }
 
 export async function openScopes(
@@ -58,7 +58,7 @@ export async function openScopes(
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
   const own = () => scopes.of({ name: ground.owner, isOwner: true });
   const engineViews = openEngineViews(ground, own);
-  const doctor = openDoctor(ground, parts, engineViews, own);
+  const doctor = openDoctor(ground, parts, own);
   const shared: Shared = {
     ...{ ...ground, ...parts, ...running, swarms, refusesOverlay, scopes, engineViews, doctor },
     steadyMs: steadyClock(),
@@ -75,20 +75,14 @@ function openEngineViews({ local, engines, config, store }: Ground, own: () => S
   return new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
 }
 
-function openDoctor(
-  { local, store, home, owner }: Ground,
-  { spaceHints }: Parts,
-  engineViews: EngineDesk,
-  own: () => Scope,
-): Doctor {
-  return createDoctor(local, {
-    ...{ store, home },
-    get sandboxes() {
-      return own().sandboxes;
+function openDoctor({ local, store, home, owner }: Ground, { spaceHints }: Parts, own: () => Scope): Scope['doctor'] {
+  return {
+    examine: () => examineAll(own()),
+    get proof() {
+      const explained = (fault: Fault) => spaceHints.named(fault, owner);
+      return { engine: local, store, home, explained, sandboxes: own().sandboxes };
     },
-    explained: (fault) => spaceHints.named(fault, owner),
-    otherEngines: () => engineViews.dockerRows(),
-  });
+  };
 }
 
 /** Why no working copy can be laid over a folder. */
@@ -145,20 +139,11 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
 }
 
 /** The same for all users. */
-function commonOf({
-  store,
-  audit,
-  users,
-  engineOf,
-  engineViews,
-  doctor,
-  installation,
-  work,
-  watch,
-  home,
-  config,
-}: Shared) {
+function commonOf(shared: Shared) {
+  const { store, audit, users, engineOf, engineViews, doctor, installation, work, watch, home, config } = shared;
+  const { local, engines, report, now } = shared;
   return {
+    ...{ home, local, engines, report, now },
     ...{ store, audit, users, engineOf, engineViews, doctor, installation, work },
     commands: {
       starts: (sandbox: Sandbox) => watch.keepSoon(sandbox),

@@ -1,6 +1,6 @@
 /** Constructs the swarms of each user. */
 
-import type { Config } from '../app/config.ts';
+import type { Config } from '../app/app.ts';
 import type { ContainerActions } from '../app/swarm/container-actions.ts';
 import { Orchestrator } from '../app/swarm/orchestrator.ts';
 import type { OrderParts } from '../app/swarm/order.ts';

@@ -26,15 +26,15 @@ import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
 import type { Ground } from './ground.ts';
 
-export type Parts = Awaited<ReturnType<typeof openParts>>;
+export type Parts = ReturnType<typeof openParts>;
 
-export async function openParts(ground: Ground) {
+export function openParts(ground: Ground) {
   const { home, config, store, engines, owner, threads, locks, report, now } = ground;
   const engineOf = engines.of;
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const secrets = new SecretFiles(home.home, userHash);
   const sandboxSecrets = new MemorySecrets(home.installation);
-  const volumes = await openVolumes(ground);
+  const volumes = openVolumes(ground);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
     get roots() {
@@ -101,9 +101,9 @@ function openDiskWatch({ home, config, store, reserve, report, now }: Ground, lo
   });
 }
 
-async function openVolumes(ground: Ground): Promise<Volumes> {
-  const { home, config, store, now } = ground;
-  const volumes = new Volumes({
+function openVolumes(ground: Ground): Volumes {
+  const { home, config, store } = ground;
+  return new Volumes({
     folder: home.volumes,
     backups: home.backups,
     prefix: config.volumePrefix,
@@ -113,8 +113,6 @@ async function openVolumes(ground: Ground): Promise<Volumes> {
     agentOf: (user) => agentOf(ground, user),
     copyFolder,
   });
-  await volumes.recover(now());
-  return volumes;
 }
 
 /** Without root everything is the person's. */

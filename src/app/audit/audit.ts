@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { declare } from '../route.ts';
+import { auditConfig } from './config.ts';
 import { entriesFor } from './entries.ts';
 
 export interface AuditScope {
@@ -12,6 +13,7 @@ export interface AuditScope {
 const { noun, route } = declare<AuditScope>();
 
 export const audit = noun({
+  config: auditConfig,
   routes: [
     route('GET /v1/audit', {
       id: 'readAudit',

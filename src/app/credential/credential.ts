@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/credential.ts';
 import { declare, named, stated } from '../route.ts';
+import { credentialConfig } from './config.ts';
 import type { CredentialDesk } from './credentials.ts';
 
 export interface CredentialScope {
@@ -11,6 +12,7 @@ export interface CredentialScope {
 const { noun, route } = declare<CredentialScope>();
 
 export const credential = noun({
+  config: credentialConfig,
   routes: [
     route('GET /v1/credentials', {
       id: 'listCredentials',

@@ -1,12 +1,17 @@
-/** `carrel doctor`. */
+/** `carrel doctor`: the rows of all nouns, then a proof of each claim of SECURITY.md. */
 import { z } from 'zod';
 import * as shape from '../../api/doctor.ts';
+import type { ProbeRow } from '../../engine/engine.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
-import type { Doctor } from './examination.ts';
+import { claimRows, type ProofParts } from './claims.ts';
 
 export interface DoctorScope {
-  readonly doctor: Doctor;
+  readonly doctor: {
+    /** The rows of every noun. */
+    examine(): Promise<readonly ProbeRow[]>;
+    readonly proof: ProofParts;
+  };
 }
 
 const { noun, route } = declare<DoctorScope>();
@@ -21,8 +26,9 @@ export const doctor = noun({
       act: () => ({ verb: 'daemon.examine', names: [] }),
       handle: async ({ actor, scope }) => {
         requireOwner(actor);
-        return scope.doctor.examine();
+        return [...(await scope.doctor.examine())];
       },
     }),
   ],
+  examine: ({ doctor }) => claimRows(doctor.proof),
 });

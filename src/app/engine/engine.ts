@@ -2,15 +2,17 @@
 import { z } from 'zod';
 import * as shape from '../../api/engine.ts';
 import { declare } from '../route.ts';
+import { engineConfig } from './config.ts';
 import type { EngineDesk } from './engines.ts';
 
 export interface EngineScope {
-  readonly engineViews: Pick<EngineDesk, 'list'>;
+  readonly engineViews: Pick<EngineDesk, 'list' | 'rows'>;
 }
 
 const { noun, route } = declare<EngineScope>();
 
 export const engine = noun({
+  config: engineConfig,
   routes: [
     route('GET /v1/engines', {
       id: 'listEngines',
@@ -21,4 +23,5 @@ export const engine = noun({
       handle: ({ scope }) => scope.engineViews.list(),
     }),
   ],
+  examine: ({ engineViews }) => engineViews.rows(),
 });

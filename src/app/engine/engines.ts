@@ -32,8 +32,13 @@ export class EngineDesk {
     return [viewOf('local', about), viewOf('docker', docker.about)];
   }
 
-  /** For the doctor: a Docker Engine that the owner named, or that sandboxes are on, has to be there. */
-  async dockerRows(): Promise<readonly ProbeRow[]> {
+  /** For the doctor: this machine, then the Docker Engine. */
+  async rows(): Promise<readonly ProbeRow[]> {
+    return (await Promise.all([this.#parts.local.probe(), this.#dockerRows()])).flat();
+  }
+
+  /** A Docker Engine that the owner named, or that sandboxes are on, has to be there. */
+  async #dockerRows(): Promise<readonly ProbeRow[]> {
     const { dockerSocket, store } = this.#parts;
     const isUsed = store.list('sandbox').some(({ value }) => value.spec.engine === 'docker');
     return rowsFor(await this.#examineDocker(), dockerSocket !== null || isUsed);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as shape from '../../api/event.ts';
 import { count } from '../../api/query.ts';
 import { declare } from '../route.ts';
+import { eventConfig } from './config.ts';
 import { type EventSource, eventsAfter, followEvents } from './feed.ts';
 
 export interface EventScope {
@@ -12,6 +13,7 @@ export interface EventScope {
 const { noun, route } = declare<EventScope>();
 
 export const event = noun({
+  config: eventConfig,
   routes: [
     route('GET /v1/events', {
       id: 'events',

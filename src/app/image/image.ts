@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as shape from '../../api/image.ts';
 import { encodeJson } from '../../api/stream.ts';
 import { declare, stated } from '../route.ts';
+import { imageConfig } from './config.ts';
 import type { ImageDesk } from './images.ts';
 
 export interface ImageScope {
@@ -12,6 +13,7 @@ export interface ImageScope {
 const { noun, route } = declare<ImageScope>();
 
 export const image = noun({
+  config: imageConfig,
   routes: [
     route('GET /v1/images', {
       id: 'listImages',

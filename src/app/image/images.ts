@@ -13,11 +13,11 @@ import { Images } from '../../image/images.ts';
 import { prepareTools, toolsName } from '../../launch/tools.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Image, withTag } from '../../model/image.ts';
+import type { Limits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
-import type { Config } from '../config.ts';
 import type { Home } from '../home.ts';
 
 export interface ImageDeskParts {
@@ -168,10 +168,17 @@ function usersOf(store: Store): (id: string) => string[] {
   return (id) => store.list('sandbox').flatMap(({ name, value }) => (value.spec.imageId === id ? [name] : []));
 }
 
-/** Made of what this installation says. */
+/** The settings that decide about images. */
+export interface ImageConfig {
+  readonly dockerSocket: string | null;
+  readonly parentImage: string | null;
+  readonly images: readonly string[];
+  readonly limits: Limits;
+}
+
 export function openImages(
   home: Home,
-  config: Config,
+  config: ImageConfig,
   store: Store,
   now: () => string,
 ): Omit<ImageDeskParts, 'projectFolder' | 'refuseText'> {

@@ -4,6 +4,7 @@ import * as shape from '../../api/network.ts';
 import { count, flag } from '../../api/query.ts';
 import { maxRules } from '../../model/network.ts';
 import { declare, stated } from '../route.ts';
+import { networkConfig } from './config.ts';
 import type { NetworkDesk } from './desk.ts';
 import { sentLog } from './log-stream.ts';
 
@@ -16,6 +17,7 @@ const { noun, route } = declare<NetworkScope>();
 const port = z.int().min(1).max(65_535);
 
 export const network = noun({
+  config: networkConfig,
   routes: [
     route('POST /v1/sandboxes/{name}/network', {
       id: 'changeNetwork',

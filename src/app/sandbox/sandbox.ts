@@ -11,11 +11,14 @@ import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare, named, stated } from '../route.ts';
 import { type AttachScope, attach } from './attach.ts';
+import { sandboxConfig } from './config.ts';
 import { type ExecScope, exec } from './exec.ts';
+import { type LeftoverScope, leftoversRow } from './leftovers.ts';
 import { gathered } from './output.ts';
+import { recoverSandboxes, type SandboxRecovery } from './recover.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
-export interface SandboxScope extends AttachScope, ExecScope {
+export interface SandboxScope extends AttachScope, ExecScope, SandboxRecovery, LeftoverScope {
   readonly sandboxes: Sandboxes;
   /** Those of a user that the actor may act for. */
   sandboxesFor(actor: Actor, user: string | undefined): Sandboxes;
@@ -27,6 +30,7 @@ export interface SandboxScope extends AttachScope, ExecScope {
 const { noun, route } = declare<SandboxScope>();
 
 export const sandbox = noun({
+  config: sandboxConfig,
   routes: [
     route('GET /v1/sandboxes', {
       id: 'listSandboxes',
@@ -141,6 +145,8 @@ export const sandbox = noun({
       handle: exec,
     }),
   ],
+  recover: recoverSandboxes,
+  examine: async (scope) => [await leftoversRow(scope)],
 });
 
 /** What a sandbox is made of, and what it can read and reach. */

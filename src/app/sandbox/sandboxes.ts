@@ -19,13 +19,12 @@ import {
 } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
-import type { Config } from '../config.ts';
 import type { ImageDesk } from '../image/images.ts';
 import type { Told } from '../secret/secrets.ts';
 import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
 import { type Looked, look, lookAtAll, statsOf } from './look.ts';
 import { freeName, insertSandbox, isLeaving } from './record.ts';
-import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecParts } from './spec.ts';
+import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireStale } from './stale.ts';
 import { type Seen, viewOf, viewText } from './view.ts';
 
@@ -34,7 +33,7 @@ export interface SandboxParts {
   readonly engineOf: EngineOf;
   readonly reconciler: Reconciler;
   readonly places: Places;
-  readonly config: Config;
+  readonly config: SpecConfig;
   /** Whose sandboxes these are. */
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */

@@ -10,12 +10,20 @@ import { Fault, isFault } from '../../model/fault.ts';
 import { type Limits, resolveLimits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
-import type { ServiceGrant } from '../../model/service.ts';
-import type { Config } from '../config.ts';
+import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
 import { effectiveRules } from '../network/policy.ts';
 
+/** The settings that decide about a spec. */
+export interface SpecConfig {
+  readonly runtime: string | null;
+  readonly limits: Limits;
+  readonly services: readonly DeclaredService[];
+  readonly network: { readonly allow: readonly string[] };
+  readonly dockerSocket: string | null;
+}
+
 export interface SpecParts {
-  readonly config: Config;
+  readonly config: SpecConfig;
   readonly requireTrust: (file: string, grants: readonly string[]) => void;
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
@@ -80,7 +88,7 @@ function sharedHome({ project, mode = 'none' }: SandboxRequest, { requireHome }:
   return { sharedHome: true };
 }
 
-function serviceGrants(names: readonly string[], declared: Config['services']): ServiceGrant[] {
+function serviceGrants(names: readonly string[], declared: SpecConfig['services']): ServiceGrant[] {
   return [...new Set(names)].map((name) => {
     const found = declared.find((one) => one.name === name);
     if (found) return { name, port: found.port };

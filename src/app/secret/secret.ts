@@ -35,4 +35,5 @@ export const secret = noun({
       handle: async ({ scope, name }) => scope.secrets.remove(name),
     }),
   ],
+  recover: async ({ secrets }) => secrets.recover(),
 });

@@ -2,7 +2,7 @@
 import type { SecretView } from '../../api/secret.ts';
 import { type Credential, headerValue } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Sandbox, SandboxSpec } from '../../model/sandbox.ts';
+import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
 import { credentialsOf } from '../credential/credentials.ts';
@@ -28,6 +28,15 @@ export class SecretDesk {
   constructor(user: string, parts: SecretParts) {
     this.#user = user;
     this.#parts = parts;
+  }
+
+  /** Removes the values that earlier daemons put into memory for sandboxes that have ended. For all users. */
+  recover(): void {
+    const { store, sandboxSecrets } = this.#parts;
+    sandboxSecrets.sweep((id) => {
+      const sandbox = store.get('sandbox', id)?.value;
+      return sandbox !== undefined && !hasEnded(sandbox.status);
+    });
   }
 
   list(): SecretView[] {

@@ -8,8 +8,8 @@ import { printable, sandboxNamePattern } from '../../model/name.ts';
 import { type ContainerWork, freshWork, type SwarmContainer } from '../../model/swarm.ts';
 import { progressOf, type TaskFile } from '../../model/task.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
-import type { Config } from '../config.ts';
 import { type AgentNeeds, keyGrants, requireProgram } from './agent-needs.ts';
+import type { SwarmConfig } from './config.ts';
 
 export interface RunChoice {
   readonly agent?: string | undefined;
@@ -19,7 +19,7 @@ export interface RunChoice {
 }
 
 export interface OrderParts extends AgentNeeds {
-  readonly config: Pick<Config, 'agents' | 'swarm'>;
+  readonly config: SwarmConfig;
 }
 
 export const defaultAgent = 'claude';

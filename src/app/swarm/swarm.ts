@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import * as shape from '../../api/swarm.ts';
 import { declare, stated } from '../route.ts';
 import { surroundings } from '../sandbox/sandbox.ts';
+import { swarmConfig } from './config.ts';
 import type { SwarmDesk } from './swarms.ts';
 
 export interface SwarmScope {
@@ -12,6 +13,7 @@ export interface SwarmScope {
 const { noun, route } = declare<SwarmScope>();
 
 export const swarm = noun({
+  config: swarmConfig,
   routes: [
     route('POST /v1/swarm/run', {
       id: 'runSwarm',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as shape from '../../api/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare, named, stated } from '../route.ts';
+import { userConfig } from './config.ts';
 import type { Users } from './users.ts';
 
 export interface UserScope {
@@ -12,6 +13,7 @@ export interface UserScope {
 const { noun, route } = declare<UserScope>();
 
 export const user = noun({
+  config: userConfig,
   routes: [
     route('GET /v1/users', {
       id: 'listUsers',

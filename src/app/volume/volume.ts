@@ -4,6 +4,7 @@ import { flag } from '../../api/query.ts';
 import * as shape from '../../api/volume.ts';
 import { maxNamedVolumes } from '../../model/volume.ts';
 import { declare, named, stated } from '../route.ts';
+import { volumeConfig } from './config.ts';
 import type { VolumeDesk } from './volumes.ts';
 
 export interface VolumeScope {
@@ -13,6 +14,7 @@ export interface VolumeScope {
 const { noun, route } = declare<VolumeScope>();
 
 export const volume = noun({
+  config: volumeConfig,
   routes: [
     route('GET /v1/volumes', {
       id: 'listVolumes',
@@ -126,4 +128,5 @@ export const volume = noun({
       handle: ({ scope, body }) => scope.volumes.restore(body.file),
     }),
   ],
+  recover: ({ volumes }) => volumes.recover(),
 });

@@ -46,6 +46,11 @@ export class VolumeDesk {
     this.#parts = parts;
   }
 
+  /** Finishes what an earlier daemon began, for all users. */
+  recover(): Promise<void> {
+    return this.#parts.volumes.recover(this.#parts.now());
+  }
+
   get #acting(): Acting {
     return { user: this.#actor.name, isOwner: this.#actor.isOwner };
   }

@@ -6,10 +6,11 @@ import type { Work } from '../../lib/work.ts';
 import { declare, named, stated } from '../route.ts';
 import type { Applies } from './applies.ts';
 import { outputFrames } from './output-frames.ts';
+import { recoverWorkspaces, type WorkspaceRecovery } from './recover.ts';
 import type { Reviews } from './reviews.ts';
 import type { Snapshots } from './snapshots.ts';
 
-export interface WorkspaceScope {
+export interface WorkspaceScope extends WorkspaceRecovery {
   readonly reviews: Reviews;
   readonly applies: Applies;
   readonly snapshots: Snapshots;
@@ -133,4 +134,5 @@ export const workspace = noun({
       handle: ({ scope, name, body }) => scope.work.run(() => scope.snapshots.fork(name, body.names)),
     }),
   ],
+  recover: recoverWorkspaces,
 });

@@ -3,8 +3,8 @@
  * record like any other, so a crash in between leaves nothing that the next daemon does not know; and it ends by itself.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxView } from '../../api/sandbox.ts';
 import type { Engine, ProbeRow } from '../../engine/engine.ts';
@@ -13,7 +13,7 @@ import { claimIds } from '../../engine/local/probe/claims.ts';
 import { readFacts } from '../../engine/local/probe/facts.ts';
 import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../../engine/local/probe/run.ts';
 import { tracesOf } from '../../engine/local/probe/traces.ts';
-import { failure, ok, warning } from '../../engine/probe-row.ts';
+import { failure, ok } from '../../engine/probe-row.ts';
 import { surroundingsOf } from '../../launch/compose.ts';
 import { packageFolder } from '../../lib/package.ts';
 import { run } from '../../lib/run.ts';
@@ -28,41 +28,24 @@ const cliMs = 60_000;
 const goneMs = 60_000;
 const pollMs = 20;
 
-export interface Doctor {
-  examine(): Promise<ProbeRow[]>;
-}
-
 /** Needed to make a sandbox and to know which there should be. */
-export interface DoctorParts {
+export interface ProofParts {
+  readonly engine: Engine;
   readonly store: Store;
   readonly sandboxes: Sandboxes;
   readonly home: Home;
   /** With a hint that names what to remove, where the disk is full. */
   readonly explained: (fault: Fault) => Promise<Fault>;
-  /** What is to be said of other engines. */
-  readonly otherEngines: () => Promise<readonly ProbeRow[]>;
 }
-
-export function createDoctor(engine: Engine, parts: DoctorParts): Doctor {
-  return {
-    examine: async () => {
-      const patient = { ...parts, engine };
-      const [machine, others, claims] = await Promise.all([engine.probe(), parts.otherEngines(), claimRows(patient)]);
-      return [...machine, ...others, await leftoversRow(patient), ...claims];
-    },
-  };
-}
-
-type Patient = DoctorParts & { readonly engine: Engine };
 
 /** The row of the sandbox itself, then one for each claim in the order of SECURITY.md. */
-async function claimRows(parts: Patient): Promise<ProbeRow[]> {
+export async function claimRows(parts: ProofParts): Promise<ProbeRow[]> {
   const found = [...(await trialRows(parts)), homeRow(parts.home)];
   const rowOf = (name: string) => found.find((row) => row.name === name);
   return ['sandbox', ...claimIds].map((name) => rowOf(name) ?? notProved(name, 'no sandbox could be started'));
 }
 
-async function trialRows(parts: Patient): Promise<ProbeRow[]> {
+async function trialRows(parts: ProofParts): Promise<ProbeRow[]> {
   const name = `doctor-${randomBytes(4).toString('hex')}`;
   const startedAt = Date.now();
   let view: SandboxView;
@@ -109,7 +92,7 @@ const trialRequest = {
   labels: { 'carrel.doctor': 'true' },
 };
 
-async function insideRows(parts: Patient, view: SandboxView): Promise<ProbeRow[]> {
+async function insideRows(parts: ProofParts, view: SandboxView): Promise<ProbeRow[]> {
   const { engine, store, home } = parts;
   const sandbox = store.get('sandbox', view.id)?.value;
   if (!sandbox) return [];
@@ -175,7 +158,7 @@ function cli(home: string, ...args: string[]): Promise<unknown> {
 }
 
 /** Removes the sandbox whatever has happened to it, and looks whether it is gone. */
-async function removalRow(parts: Patient, { id, name }: SandboxView): Promise<ProbeRow> {
+async function removalRow(parts: ProofParts, { id, name }: SandboxView): Promise<ProbeRow> {
   const hint = `Try: carrel rm --force ${name}`;
   try {
     await parts.sandboxes.remove(name, { force: true });
@@ -189,7 +172,7 @@ async function removalRow(parts: Patient, { id, name }: SandboxView): Promise<Pr
   return failure('removal', `left behind: ${left.join(', ')}`, hint);
 }
 
-async function leftOf({ engine, store, home }: Patient, id: string): Promise<string[]> {
+async function leftOf({ engine, store, home }: ProofParts, id: string): Promise<string[]> {
   return [
     ...tracesOf(id),
     ...((await engine.list()).includes(id) ? ['things of the engine'] : []),
@@ -219,30 +202,4 @@ export function privacyRow(guarded: readonly Guarded[]): ProbeRow {
   if (open.length === 0) return ok('home', `${guarded[0]?.path} and what is in it are closed to others`);
   const shown = open.map(({ path, mode }) => `${path} (${mode.toString(8)})`);
   return failure('home', `open to others: ${shown.join(', ')}`, `chmod go= ${open.map(({ path }) => path).join(' ')}`);
-}
-
-/** What has no record. Looked at twice: what is being removed just now is gone the second time. */
-async function leftoversRow({ engine, store, home }: Patient): Promise<ProbeRow> {
-  const folders = dirname(home.sandbox('id'));
-  const unknown = (id: string) => store.get('sandbox', id) === null;
-  const things = new Set((await engine.list()).filter(unknown));
-  const left = readdirSync(folders).filter(unknown);
-  const still = (await engine.list()).filter((id) => things.has(id));
-  return strayRow(
-    still,
-    left.map((name) => join(folders, name)).filter((path) => existsSync(path)),
-  );
-}
-
-export function strayRow(things: readonly string[], folders: readonly string[]): ProbeRow {
-  if (things.length + folders.length === 0) return ok('leftovers', 'none');
-  const engine = things.length > 0 ? [`of the engine: ${things.join(' ')}`] : [];
-  const data = folders.length > 0 ? [`folders: ${folders.join(' ')}`] : [];
-  return warning(
-    'leftovers',
-    `without a record: ${[...engine, ...data].join('; ')}`,
-    things.length > 0
-      ? 'The daemon removes them within a minute; if not, see daemon.log.'
-      : `rm -r ${folders.join(' ')}`,
-  );
 }

@@ -7,8 +7,9 @@ import { claimIds } from '../../engine/local/probe/claims.ts';
 import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { type Home, openHome } from '../home.ts';
+import { strayRow } from '../sandbox/leftovers.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import { copyVerdict, createDoctor, privacyRow, strayRow } from './examination.ts';
+import { claimRows, copyVerdict, privacyRow } from './claims.ts';
 
 describe('without a sandbox', () => {
   let folder: string;
@@ -21,32 +22,31 @@ describe('without a sandbox', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  function doctorWhere(fault: Fault) {
+  function rowsWhere(fault: Fault) {
     const create = async (request: { limits?: unknown }) => {
       tried.push(request.limits);
       throw fault;
     };
     const sandboxes = { create } as unknown as Sandboxes;
-    return createDoctor(createFakeEngine(), {
+    return claimRows({
+      engine: createFakeEngine(),
       store: createMemoryStore(),
       sandboxes,
       home,
       explained: async ({ code, message, hint = '' }) => new Fault(code, message, { hint: `${hint} (explained)` }),
-      otherEngines: async () => [],
     });
   }
 
-  it('the reason is told, and no claim but one is proved', async () => {
+  it('the first row has the reason, and no claim but one is proved', async () => {
     const fault = new Fault('unsupported', 'no runtime: crun or runc is not installed', { hint: 'Install crun.' });
-    const rows = await doctorWhere(fault).examine();
-    const first = rows.findIndex(({ name }) => name === 'sandbox');
-    expect(rows[first]).toEqual({
+    const rows = await rowsWhere(fault);
+    const [first, ...claims] = rows;
+    expect(first).toEqual({
       name: 'sandbox',
       level: 'failure',
       detail: fault.message,
       hint: 'Install crun. (explained)',
     });
-    const claims = rows.slice(first + 1);
     expect(claims.map(({ name }) => name)).toEqual(claimIds);
     for (const row of claims.filter(({ name }) => name !== 'home')) {
       expect(row).toMatchObject({ level: 'failure', detail: 'not proved: no sandbox could be started' });
@@ -56,12 +56,12 @@ describe('without a sandbox', () => {
 
   it('fewer limits are asked for only when more are refused', async () => {
     tried.length = 0;
-    await doctorWhere(new Fault('unsupported', 'x')).examine();
+    await rowsWhere(new Fault('unsupported', 'x'));
     const memoryBytes = 128 * 1024 ** 2;
     const all = { cpus: 1, memoryBytes, pids: 96 };
     expect(tried).toEqual([{ ...all, swapBytes: memoryBytes }, all, { pids: 96 }, undefined]);
     tried.length = 0;
-    await doctorWhere(new Fault('unavailable', 'x')).examine();
+    await rowsWhere(new Fault('unavailable', 'x'));
     expect(tried).toHaveLength(1);
   });
 });
@@ -78,9 +78,8 @@ it('has removed what ends a moment after its sandbox', async () => {
     sandboxes,
     home,
     explained: async (fault: Fault) => fault,
-    otherEngines: async () => [],
   };
-  const rows = await createDoctor(engine, parts).examine();
+  const rows = await claimRows({ engine, ...parts });
   expect(rows.find(({ name }) => name === 'removal')).toMatchObject({ level: 'ok' });
   rmSync(folder, { recursive: true });
 });

@@ -1,0 +1,21 @@
+/** What an earlier daemon left of sandboxes. */
+import type { Engines } from '../../engine/engines.ts';
+import { sweepTools } from '../../launch/tools.ts';
+import { asFault, type Fault } from '../../model/fault.ts';
+import { hasEnded } from '../../model/sandbox.ts';
+import { removeOrphans } from '../../reconcile/orphans.ts';
+import type { Store } from '../../store/store.ts';
+import type { Home } from '../home.ts';
+
+export interface SandboxRecovery {
+  readonly home: Home;
+  readonly store: Store;
+  readonly engines: Engines;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+/** Orphans go before a sandbox can be started in the place of one. */
+export async function recoverSandboxes({ home, store, engines, report }: SandboxRecovery): Promise<void> {
+  if (!store.list('sandbox').some(({ value }) => !hasEnded(value.status))) sweepTools(home.tools);
+  await removeOrphans(store, engines, report).catch((error: unknown) => report('sweep', asFault(error)));
+}

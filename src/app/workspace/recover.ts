@@ -1,0 +1,23 @@
+/** What an earlier daemon left unfinished of working copies. */
+import type { Fault } from '../../model/fault.ts';
+import type { Store } from '../../store/store.ts';
+import { sweepScratch } from '../../workspace/scratch.ts';
+import type { Home } from '../home.ts';
+import type { Applies } from './applies.ts';
+import { forgetApplies } from './apply-journal.ts';
+import { sweepFolders } from './sweep.ts';
+
+export interface WorkspaceRecovery {
+  readonly home: Home;
+  readonly store: Store;
+  readonly applies: Applies;
+  readonly now: () => string;
+  readonly report: (id: string, fault: Fault) => void;
+}
+
+export async function recoverWorkspaces({ home, store, applies, now, report }: WorkspaceRecovery): Promise<void> {
+  await sweepScratch(home.installation);
+  await sweepFolders(home, (id) => store.get('sandbox', id) !== null);
+  await applies.recover(report);
+  await forgetApplies({ store, home, now });
+}
