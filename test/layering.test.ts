@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { cycles } from './cycles.ts';
 import { breaches, importsOf, type Tree } from './layering.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -20,6 +21,36 @@ test('the source keeps to the arrows', () => {
   const tree = treeOf('src');
   expect(tree.size).toBeGreaterThan(10);
   expect(breaches(tree)).toEqual([]);
+});
+
+test('no files of the source import each other in a circle, types included', () => {
+  expect(cycles(treeOf('src'))).toEqual([]);
+});
+
+describe('a cycle', () => {
+  const found = (files: Record<string, string>) => cycles(new Map(Object.entries(files)));
+  const [toB, toC, toA] = ['b', 'c', 'a'].map((name) => `import type { X } from './${name}.ts';`) as [
+    string,
+    string,
+    string,
+  ];
+
+  test('of types over three files is found, with their names', () => {
+    const files = { 'src/a.ts': toB, 'src/b.ts': toC, 'src/c.ts': toA, 'src/d.ts': toA };
+    expect(found(files)).toEqual(['these files import each other: src/a.ts, src/b.ts, src/c.ts']);
+  });
+
+  test('of values, and of a file with itself, is found', () => {
+    const files = { 'src/a.ts': "const b = await import('./b.ts');", 'src/b.ts': toA, 'src/c.ts': toC };
+    expect(found(files)).toEqual([
+      'these files import each other: src/a.ts, src/b.ts',
+      'these files import each other: src/c.ts',
+    ]);
+  });
+
+  test('is not two ways to the same file, nor what a test imports', () => {
+    expect(found({ 'src/a.ts': `${toB}\n${toC}`, 'src/b.ts': toC, 'src/c.ts': '', 'src/c.test.ts': toA })).toEqual([]);
+  });
 });
 
 describe('imports are read from', () => {
