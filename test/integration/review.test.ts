@@ -138,6 +138,22 @@ describe('what is not shown', () => {
     expect(found.large).toMatchObject({ status: 'A', insertions: null, newSha256: sha256(large) });
   });
 
+  it('does not hand the bytes of a long binary file to git, which finds it where it was moved to', async () => {
+    const long = Buffer.alloc(200_000, 'ab\0');
+    const { changes } = workspace({ 'moved.bin': long, 'changed.bin': long }, (tree) => {
+      put(tree, { 'there.bin': long, 'changed.bin': Buffer.concat([long, after]) });
+      rmSync(join(tree, 'moved.bin'));
+    });
+    const text = Buffer.from(await diff(changes), 'latin1').toString('utf8');
+    expect(text).toContain('similarity index 100%\nrename from moved.bin\nrename to there.bin\n');
+    expect(text).toContain(
+      '\nindex 0000000..0000000 100644\nBinary files a/changed.bin and b/changed.bin differ\n' +
+        `Binary file changed.bin changed: 200000 B sha256:${sha256(long)} → 200004 B sha256:`,
+    );
+    const stored = git((await store(changes)).git.cwd, 'count-objects', '-v');
+    expect(Number(/^size-pack: (\d+)$/m.exec(stored)?.[1])).toBeLessThan(10);
+  });
+
   it('tells both halves of a binary file that became a link', async () => {
     const { changes } = workspace({ a: before }, (tree) => {
       rmSync(join(tree, 'a'));

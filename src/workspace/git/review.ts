@@ -9,6 +9,7 @@ import { Fault } from '../../model/fault.ts';
 import { type DiffEntry, type LineCount, openDiff } from './git-diff.ts';
 import type { Facts, GitStore } from './git-store.ts';
 import { factLine, notes, octal } from './review-notes.ts';
+import { isWhole } from './stored-content.ts';
 
 export interface ChangeSummary {
   readonly path: string;
@@ -62,15 +63,12 @@ function withFacts(section: Buffer, entry: DiffEntry | undefined, facts: Readonl
     before: text.includes('\nnew file mode ') ? null : known.before,
     after: text.includes('\ndeleted file mode ') ? null : known.after,
   };
-  const head = isWhole(half) ? section : Buffer.from(text.replace(hashesOfStandIns, '$10000000..0000000'), 'latin1');
+  const hasHashes = [half.before, half.after].every((fact) => fact === null || isWhole(fact));
+  const head = hasHashes ? section : Buffer.from(text.replace(hashesOfStandIns, '$10000000..0000000'), 'latin1');
   return Buffer.concat([head, Buffer.from(`${factLine(entry!.path, half)}\n`)]);
 }
 
 const hashesOfStandIns = /(\nindex )[0-9a-f]+\.\.[0-9a-f]+/;
-
-function isWhole({ before, after }: Facts): boolean {
-  return [before, after].every((fact) => fact === null || fact.kind === 'text' || fact.kind === 'binary');
-}
 
 function factsOf({ path, from }: DiffEntry, facts: ReadonlyMap<BytePath, Facts>): Facts | undefined {
   const [here, there] = [facts.get(path), from === null ? undefined : facts.get(from)];

@@ -31,6 +31,8 @@ export interface Stored {
 }
 
 const maxShownBytes = 1024 * 1024;
+/** Git shows nothing of what is binary, and takes three times as long as a hash to say so. */
+const maxBinaryBytes = 64 * 1024;
 const pieceBytes = 512 * 1024;
 
 export function load(reader: Reader, stored: Stored): Loaded {
@@ -39,7 +41,8 @@ export function load(reader: Reader, stored: Stored): Loaded {
   if (content === null || content.at === 'lost') return unreadable(entry);
   const source = { from: 'content', content, path } as const;
   const bytes = entry.sizeBytes > maxShownBytes ? null : (reader.read(source, maxShownBytes) as Buffer | null);
-  if (bytes !== null) return inMemory(isBinary(bytes) ? 'binary' : 'text', bytes);
+  if (bytes !== null && isBinary(bytes)) return binary(bytes, spill === null);
+  if (bytes !== null) return inMemory('text', bytes);
   // It is large, or has grown since it was listed.
   if (spill !== null && !isHollow(content, path)) return spilled(stored, content, spill);
   const sha256 = reader.hash(source);
@@ -62,6 +65,16 @@ function spilled({ entry, path }: Stored, content: Content, file: string): Loade
 
 function inMemory(kind: 'text' | 'binary', data: Buffer): Loaded {
   return { fact: { kind, sizeBytes: data.length, sha256: null }, data };
+}
+
+function binary(data: Buffer, toBeShown: boolean): Loaded {
+  const loaded = inMemory('binary', data);
+  return toBeShown && !isWhole(loaded.fact) ? { fact: hashed(loaded), data: null } : loaded;
+}
+
+/** Whether what is shown of it is made from its bytes. */
+export function isWhole({ kind, sizeBytes }: Fact): boolean {
+  return kind === 'text' || (kind === 'binary' && sizeBytes <= maxBinaryBytes);
 }
 
 function unreadable({ sizeBytes }: Entry): Loaded {
