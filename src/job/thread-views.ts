@@ -2,8 +2,10 @@
 
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangeView } from '../api/workspace.ts';
+import { type BytePath, isWithin } from '../model/byte-path.ts';
 import { undoApply } from '../workspace/apply/undo.ts';
 import { listChanges } from '../workspace/change/changes.ts';
+import { discardChanges } from '../workspace/change/discard.ts';
 import { type Reviewed, type ReviewInput, review } from '../workspace/review-job.ts';
 import { type TakenOver, type TakeOver, takeOver } from '../workspace/take-over.ts';
 import { type TakeToBranch, takeToBranch } from '../workspace/take-to-branch.ts';
@@ -49,6 +51,18 @@ export async function undoShown(journal: string): Promise<{ paths: Uint8Array }>
 
 export function countChanges(place: WorkspacePlace): number {
   return listChanges(place).changes.length;
+}
+
+/** How many there are, and the asked paths at which there is none. */
+export function countChangesAt(place: WorkspacePlace, asked: readonly BytePath[]): { count: number; idle: BytePath[] } {
+  const { changes } = listChanges(place);
+  const idle = asked.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
+  return { count: changes.length, idle };
+}
+
+export function discardShown(place: WorkspacePlace, asked: readonly BytePath[]): { paths: Uint8Array; count: number } {
+  const discarded = discardChanges(place, asked);
+  return { paths: json(discarded.map(shownPath)), count: discarded.length };
 }
 
 /** In memory of its own, which can be handed over. */

@@ -22,7 +22,7 @@ export interface JobOwner {
 }
 
 /** Short, and somebody waits for them: the end of a sandbox, say. They never wait for a long one. */
-const short: readonly JobName[] = ['keepBases', 'listChanges', 'countChanges', 'readAgentTips'];
+const short: readonly JobName[] = ['keepBases', 'countChanges', 'countChangesAt', 'readAgentTips'];
 export const maxThreads = 3;
 export const maxPerUser = 2;
 const idleMs = 20_000;

@@ -1,45 +1,12 @@
 /** A home on a small disk that a sandbox fills to the last byte, or to the last inode. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Installation, isRunning, until } from '../harness/installation.ts';
+import { SmallDisk } from '../harness/small-disk.ts';
 
 const fillers = {
   bytes: 'while :; do cat /dev/zero >> full; done',
   inodes: 'i=0; while true; do true > n$i && i=$((i+1)); done',
 };
-type What = keyof typeof fillers;
-
-/** A real filesystem of its own, none of it reserved for root. */
-class SmallDisk {
-  readonly folder = mkdtempSync(join(tmpdir(), 'carrel-small-'));
-  readonly place = join(this.folder, 'mounted');
-
-  constructor(sizeMiB: number) {
-    const image = join(this.folder, 'image');
-    execFileSync('truncate', ['-s', `${sizeMiB}M`, image]);
-    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', '1000', image]);
-    mkdirSync(this.place);
-    execFileSync('mount', ['-o', 'loop', image, this.place]);
-  }
-
-  get free(): Record<What, number> {
-    const { bavail, bsize, ffree } = statfsSync(this.place);
-    return { bytes: bavail * bsize, inodes: ffree };
-  }
-
-  /** While the sandbox goes on, a few blocks of it come and go. */
-  async isFull(what: What): Promise<void> {
-    await until(() => this.free[what] < { bytes: 16_384, inodes: 1 }[what], `no ${what} to be left`);
-  }
-
-  dispose(): void {
-    execFileSync('umount', [this.place]);
-    rmSync(this.folder, { recursive: true });
-  }
-}
 
 const goOn = async () => {};
 const crash = (carrel: Installation) => carrel.killDaemon();

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shownPath } from '../../api/apply-view.ts';
 import type { SandboxView } from '../../api/sandbox.ts';
 import type { DiscardView, RestoreView, SizeView, SnapshotView } from '../../api/workspace.ts';
 import { crashPoint } from '../../lib/crash-point.ts';
 import { diskUsage } from '../../lib/disk.ts';
 import { removeTree } from '../../lib/file.ts';
-import { type BytePath, isWithin, toText } from '../../model/byte-path.ts';
+import { MadeJson } from '../../lib/made-json.ts';
+import { type BytePath, toText } from '../../model/byte-path.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import { noNetwork } from '../../model/network.ts';
@@ -26,6 +26,9 @@ import { openFolder } from '../sandbox/data.ts';
 import { freeName, insertSandbox, refuseTaken } from '../sandbox/record.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
+
+/** Where there are any, the paths are JSON already. */
+type Discarded = Omit<DiscardView, 'paths'> & { readonly paths: DiscardView['paths'] | MadeJson };
 
 export class Snapshots {
   readonly #parts: WorkspaceParts;
@@ -65,7 +68,7 @@ export class Snapshots {
   }
 
   /** What is given up stays in a snapshot. */
-  async discard(name: string, asked: readonly string[] | undefined): Promise<DiscardView> {
+  async discard(name: string, asked: readonly string[] | undefined): Promise<Discarded> {
     const { sandboxes, threads } = this.#parts;
     const row = await sandboxes.current(name);
     const { place } = await openWorkspace(this.#parts, name);
@@ -73,21 +76,21 @@ export class Snapshots {
     return whileEnded(this.#parts, row, async () => {
       if (!(await this.#hasChangesAt(place, paths))) return { paths: [], snapshot: null };
       const snapshot = await this.#take(row, 'before discard', true);
-      const discarded = await threads.run({ user: sandboxes.owner }, 'discardChanges', place, paths);
-      this.#record(row, 'sandbox.discarded', { paths: discarded.length, snapshot: snapshot.id });
-      return { paths: discarded.map(shownPath), snapshot };
+      const discarded = await threads.run({ user: sandboxes.owner }, 'discardShown', place, paths);
+      this.#record(row, 'sandbox.discarded', { paths: discarded.count, snapshot: snapshot.id });
+      return { paths: new MadeJson(discarded.paths), snapshot };
     });
   }
 
   /** A path where nothing changed is a slip of the pen. */
   async #hasChangesAt(place: WorkspacePlace, paths: readonly BytePath[]): Promise<boolean> {
     try {
-      const { changes } = await this.#parts.threads.run({ user: this.#parts.sandboxes.owner }, 'listChanges', place);
-      const idle = paths.filter((folder) => !changes.some(({ path }) => isWithin(path, folder)));
-      if (idle.length > 0 && changes.length > 0) {
+      const { threads, sandboxes } = this.#parts;
+      const { count, idle } = await threads.run({ user: sandboxes.owner }, 'countChangesAt', place, paths);
+      if (idle.length > 0 && count > 0) {
         throw new Fault('not_found', `nothing changed at ${idle.map(toText).join(', ')}`);
       }
-      return changes.length > 0;
+      return count > 0;
     } catch (error) {
       // Too many to be listed, which discarding mends.
       if (isFault(error, 'exhausted')) return true;

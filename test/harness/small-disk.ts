@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from './installation.ts';
+
+/** A real filesystem of its own, none of it reserved for root. */
+export class SmallDisk {
+  readonly folder = mkdtempSync(join(tmpdir(), 'carrel-small-'));
+  readonly place = join(this.folder, 'mounted');
+
+  constructor(sizeMiB: number) {
+    const image = join(this.folder, 'image');
+    execFileSync('truncate', ['-s', `${sizeMiB}M`, image]);
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', '1000', image]);
+    mkdirSync(this.place);
+    execFileSync('mount', ['-o', 'loop', image, this.place]);
+  }
+
+  get free(): { readonly bytes: number; readonly inodes: number } {
+    const { bavail, bsize, ffree } = statfsSync(this.place);
+    return { bytes: bavail * bsize, inodes: ffree };
+  }
+
+  /** While the sandbox goes on, a few blocks of it come and go. */
+  async isFull(what: 'bytes' | 'inodes'): Promise<void> {
+    await until(() => this.free[what] < { bytes: 16_384, inodes: 1 }[what], `no ${what} to be left`);
+  }
+
+  dispose(): void {
+    execFileSync('umount', [this.place]);
+    rmSync(this.folder, { recursive: true });
+  }
+}
