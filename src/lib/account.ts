@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Whose process this is: by name, or by number where the system has no name for it, as in many containers. */
+/** The account of this process: its name, or its number if the system has no name for it, as in many containers. */
 export function accountName(): string {
   try {
     return userInfo().username;

@@ -1,14 +1,14 @@
 /**
- * An open folder that names inside are resolved against. Whatever happens to the path that led here, the folder stays
+ * An open folder in which names are resolved. Whatever happens to the path that led here, the folder stays
  * the same, and a name is never followed through a symbolic link.
  */
 import { chmodSync, closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import type { BytePath } from '../model/byte-path.ts';
 
-/** Bytes where it came from a folder: a file name need not be text. */
+/** Bytes if it was read from a folder, since a file name need not be text. */
 export type Name = string | Buffer;
 
-/** Opens whatever it is without any permission on it; Node has no name for this. */
+/** Opens any entry without permissions on it; Node has no constant for this. */
 export const O_PATH = 0o10000000;
 
 export class Anchor {
@@ -27,7 +27,7 @@ export class Anchor {
     return new Anchor(fd);
   }
 
-  /** By its real path: a link anywhere on the way is refused with ELOOP or ENOTDIR. */
+  /** By its real path: a link in any component is refused with ELOOP or ENOTDIR. */
   static reach(path: string): Anchor {
     let folder = Anchor.open('/');
     for (const name of path.split('/').filter((part) => part !== '')) {
@@ -42,7 +42,7 @@ export class Anchor {
     return new Anchor(openSync(this.at(name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW));
   }
 
-  /** A path for one name in this folder, good in this process only. */
+  /** A path for one name in this folder, valid in this process only. */
   at(name: Name): Buffer {
     return Buffer.concat([
       Buffer.from(`/proc/self/fd/${this.fd}/`),
@@ -50,7 +50,7 @@ export class Anchor {
     ]);
   }
 
-  /** A path for this folder, good in our children too. */
+  /** A path for this folder, valid in child processes too. */
   get path(): string {
     return `/proc/${process.pid}/fd/${this.fd}`;
   }
@@ -68,7 +68,7 @@ export class Anchor {
     return lstatSync(this.at(name), { throwIfNoEntry: false }) ?? null;
   }
 
-  /** Changes the mode of that very entry, were it swapped for a link or not. */
+  /** Changes the mode of the entry itself, never of the target of a link. */
   chmod(name: Name, mode: number): void {
     const entry = openSync(this.at(name), O_PATH | constants.O_NOFOLLOW);
     try {
@@ -83,7 +83,7 @@ export class Anchor {
   }
 }
 
-/** Works in a folder and closes it, whatever happens. */
+/** Calls `work` with an open folder and closes it. */
 export function within<T>(folder: Anchor, work: (folder: Anchor) => T): T {
   try {
     return work(folder);

@@ -1,4 +1,4 @@
-/** A file that only grows, by whole lines. Its one writer holds it open. */
+/** A file that grows by whole lines. Its one writer holds it open. */
 import {
   chmodSync,
   closeSync,
@@ -17,7 +17,7 @@ import { allocate } from './sys.ts';
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 const newline = 0x0a;
 
-/** A file that is ours alone, made where there is none; never through a link. */
+/** A private file, created if absent; never through a link. */
 export function openOwn(path: string, flags = 0): { readonly fd: number; readonly size: number } {
   const fd = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | flags, 0o600);
   const stat = fstatSync(fd);
@@ -33,7 +33,7 @@ export class AppendFile {
   readonly #fd: number;
   #size: number;
 
-  /** What a crash left of a last line is ended, so that the next one begins on its own. */
+  /** Ends an incomplete last line that a crash left, so that the next line begins on its own. */
   constructor(path: string) {
     const { fd, size } = openOwn(path, O_APPEND);
     this.#fd = fd;
@@ -41,7 +41,7 @@ export class AppendFile {
     if (this.#isTorn()) this.append('\n');
   }
 
-  /** Somebody removed it; what is written goes nowhere. */
+  /** The file was removed; what is written is lost. */
   get isGone(): boolean {
     return fstatSync(this.#fd).nlink === 0;
   }
@@ -50,7 +50,7 @@ export class AppendFile {
     return this.#size;
   }
 
-  /** All of it is in the file when this returns, or nothing of it. */
+  /** Writes all of it or nothing. */
   append(text: string): void {
     const bytes = Buffer.from(text);
     try {
@@ -62,12 +62,12 @@ export class AppendFile {
     this.#size += bytes.length;
   }
 
-  /** From then on so much more can be appended on a full disk, where the filesystem can keep space. */
+  /** Reserves space, if the filesystem can: this much can then be appended on a full disk. */
   keepSpace(bytes: number): void {
     try {
       allocate(this.#fd, this.#size + bytes);
     } catch {
-      // There is none, or the filesystem cannot, ignoring: then each line needs space of its own.
+      // No space, or not supported, ignoring: then each line needs free space.
     }
   }
 
@@ -76,7 +76,7 @@ export class AppendFile {
     this.#size = 0;
   }
 
-  /** From then on no power cut takes it back. One that fails is tried again with the next, ignoring. */
+  /** Makes it durable. A failure is retried with the next call, ignoring. */
   sync(): void {
     fdatasync(this.#fd, () => {});
   }

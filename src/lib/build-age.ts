@@ -1,20 +1,20 @@
-/** Which of two builds is the older one. */
+/** Compares the ages of two builds. */
 import type { Build } from './package.ts';
 
 export type { Build };
 
-/** A sentence where the daemon is older than the command; null: it is not. */
+/** A sentence if the daemon is older than the command; null: it is not. */
 export function olderThan(daemon: Build, command: Build): string | null {
   if (!isOlder(daemon, command)) return null;
   return `the daemon is older than this command: it is ${named(daemon)}, this is ${named(command)}`;
 }
 
 export function isOlder(running: Build, own: Build): boolean {
-  const [theirs, ours] = [running, own].map(({ version }) =>
+  const [daemonParts, ownParts] = [running, own].map(({ version }) =>
     version.split('.').map((part) => Number.parseInt(part, 10)),
   );
-  for (const [at, part] of ours!.entries()) {
-    const other = theirs![at] ?? 0;
+  for (const [at, part] of ownParts!.entries()) {
+    const other = daemonParts![at] ?? 0;
     if (other !== part) return other < part;
   }
   return running.build !== own.build && running.builtAt < own.builtAt;

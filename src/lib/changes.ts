@@ -1,4 +1,4 @@
-/** Tells when something in a folder changed since it was last asked. */
+/** Reports whether something in a folder changed since the last call. */
 import { watch } from 'node:fs';
 
 export class Changes {

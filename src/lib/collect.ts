@@ -1,4 +1,4 @@
-/** Streams read into memory up to a limit, since what writes them may never end. */
+/** Streams read into memory up to a limit, since their writer may never end. */
 import type { Readable } from 'node:stream';
 
 /** The first bytes that arrived, at most `maxBytes`. The rest is read and dropped, so that the writer never blocks. */

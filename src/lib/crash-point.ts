@@ -2,7 +2,7 @@ import { unlinkSync } from 'node:fs';
 import { readIfThere } from './file.ts';
 
 /**
- * A place between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it,
+ * A point between two steps where tests end the process as a power cut would. Does nothing unless CARREL_CRASH_AT names it,
  * or is the path of a file that does: with a file, a running daemon can get one, and it is used once.
  */
 export function crashPoint(name: string): void {

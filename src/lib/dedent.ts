@@ -1,4 +1,6 @@
-/** A text that is written indented in the source: without the indentation of its first line, and without an empty one before. */
+/**
+ * Removes the indentation of the first line, and an empty line before it, from a text that is indented in the source.
+ */
 export function dedent(text: string): string {
   const lines = text.replace(/^\n/, '').replace(/ *$/, '').split('\n');
   const indent = /^ */.exec(lines[0]!)![0].length;

@@ -1,4 +1,4 @@
-/** What folders take on disk, and that it is safe there. */
+/** The disk usage of folders, and flushing to disk. */
 import { Fault } from '../model/fault.ts';
 import { run } from './run.ts';
 
@@ -13,7 +13,7 @@ export async function diskUsage(folder: string): Promise<number> {
   return bytes;
 }
 
-/** The same of many at once, in bytes or in files, by folder; those that are not there are left out. */
+/** The same for many at once, in bytes or in files, by folder; absent ones are left out. */
 export async function diskUsages(folders: readonly string[], what: 'bytes' | 'inodes'): Promise<Map<string, number>> {
   if (folders.length === 0) return new Map();
   const unit = what === 'bytes' ? '--block-size=1' : '--inodes';
@@ -22,7 +22,7 @@ export async function diskUsages(folders: readonly string[], what: 'bytes' | 'in
   return new Map(lines.flatMap(([size, folder]) => (folder === undefined ? [] : [[folder, Number(size)]])));
 }
 
-/** Returns once everything on the filesystem of this path is safe on disk. */
+/** Returns when everything on the filesystem of this path is durable. */
 export async function syncAround(path: string): Promise<void> {
   const { exitCode, stderr } = await run(['sync', '-f', '--', path], longMs);
   if (exitCode !== 0) throw new Fault('internal', `cannot write ${path} to disk: ${stderr.trim()}`);

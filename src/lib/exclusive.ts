@@ -1,8 +1,8 @@
-/** Runs tasks of one key one after another; other keys go on meanwhile. */
+/** Runs tasks with the same key one after another; other keys run in parallel. */
 export class Exclusive {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** Settles when nothing that was begun so far is under way. */
+  /** Settles when every task that was started so far has ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
   }

@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('what a write of a process with our number left is no obstacle to the next', () => {
+test('a leftover of a crashed process with the same pid does not stop a write', () => {
   const path = join(folder, 'record');
   writeFileSync(`${path}.${process.pid}.tmp`, 'half of');
   writeWhole(path, 'all of it');
@@ -20,7 +20,7 @@ test('what a write of a process with our number left is no obstacle to the next'
   expect(readdirSync(folder)).toEqual(['record']);
 });
 
-test('a name that is taken is left alone, and nothing else is there afterwards', () => {
+test('writeNew leaves an existing file alone, and leaves no temporary file', () => {
   const path = join(folder, 'record');
   writeNew(path, 'first');
   expect(() => writeNew(path, 'second')).toThrow('EEXIST');

@@ -1,4 +1,4 @@
-/** Files written whole or not at all, and trees removed whatever is in them. */
+/** Files written as a whole or not at all, and trees removed with any content. */
 import {
   closeSync,
   fstatSync,
@@ -17,12 +17,15 @@ import { Fault } from '../model/fault.ts';
 import { removeFew } from './remove-few.ts';
 import { run } from './run.ts';
 
-/** Temporary name, fsync, rename, fsync of the folder: after a crash the old or the new content is there, never a part. */
+/**
+ * Temporary name, fsync, rename, fsync of the folder: after a crash the file has the old or the new content, never a
+ * part.
+ */
 export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600): void {
   write(path, content, mode, renameSync);
 }
 
-/** The same, but only where nothing is yet: whatever has the name is left alone, with EEXIST. */
+/** The same for a new file: an existing one is left alone, with EEXIST. */
 export function writeNew(path: string, content: string | Uint8Array, mode = 0o600): void {
   write(path, content, mode, (temporary) => {
     linkSync(temporary, path);
@@ -37,7 +40,7 @@ function write(
   place: (temporary: string, path: string) => void,
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  // One that died while it wrote may have had our number: in a container the next one has.
+  // A crashed process may have had the same pid; in a container the next one usually has.
   rmSync(temporary, { force: true });
   try {
     const fd = openSync(temporary, 'wx', mode);
@@ -64,10 +67,10 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Null of what is not there, and of what goes while it is read, as files of the kernel do. */
+/** Null: it is absent, or vanished while it was read, as files of the kernel do. */
 export function readIfThere(path: string): string | null {
   try {
-    // Cheaper than an error, and most of what is asked for is not there.
+    // Cheaper than an exception, and most of these files do not exist.
     if (!statSync(path, { throwIfNoEntry: false })) return null;
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -78,7 +81,7 @@ export function readIfThere(path: string): string | null {
 
 const endBytes = 64 * 1024;
 
-/** The end of a file; empty where there is none. */
+/** The end of a file; empty if there is none. */
 export function lastText(path: string): string {
   let fd: number;
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads lines from files that are replaced when they are full, oldest first, while they are written and replaced. A file
- * is known by its inode and the time it was made, since a number comes back when its file has gone: its name changes.
+ * Reads lines from rotated files, oldest first, while they are written and rotated. A file is identified by its inode and its
+ * creation time, because rotation changes its name, and an inode number is used again after its file is removed.
  */
 import { type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export class Generations {
   readonly #names: readonly string[];
   #position: Position | null = null;
 
-  /** Names from the newest to the oldest; a file that has two of them is read once. */
+  /** Names from the newest to the oldest; a file with two of them is read once. */
   constructor(folder: string, names: readonly string[]) {
     this.#folder = folder;
     this.#names = names;
@@ -29,15 +29,15 @@ export class Generations {
     return this.#files().length;
   }
 
-  /** Passes over all but the newest files. */
+  /** Skips all but the newest files. */
   passOver(butNewest: number): void {
     const file = this.#files().at(-butNewest);
     if (file !== undefined) this.#position = { file, offset: 0 };
   }
 
   /**
-   * Every line that was not read before, without its newline; one that is still being written waits. Null where lines may
-   * be missing: the file that was being read went before this reader came back to it.
+   * Every line that was not read before, without its newline, except an incomplete last one. Null where lines may be
+   * missing: the file that was being read was removed before the reader continued.
    */
   async *rest(): AsyncGenerator<Buffer | null> {
     const later = this.#later();
@@ -58,7 +58,7 @@ export class Generations {
     }
   }
 
-  /** The file that was being read and those after it; all when it is no longer kept. */
+  /** The file that was being read and those after it; all of them if it is gone. */
   #later(): string[] {
     const files = this.#files();
     const index = files.indexOf(this.#position?.file ?? '');
@@ -75,7 +75,7 @@ export class Generations {
     return stat ? identity(stat) : null;
   }
 
-  /** Under whatever name it has by now; null when it went. */
+  /** Under its present name; null: it is gone. */
   async #open(known: string): Promise<FileHandle | null> {
     for (const name of this.#names.filter((one) => this.#fileAt(one) === known)) {
       const file = await openIfThere(join(this.#folder, name));

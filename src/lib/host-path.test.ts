@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe('a path of the host', () => {
-  it('is resolved through links of its owner, dots and all', () => {
+  it('is resolved through links of its owner and through dots', () => {
     symlinkSync('mono', join(root, 'link'));
     symlinkSync(join(root, 'other'), join(root, 'mono/away'));
     expect(realHostPath(`${root}/link/./app/../away`, [])).toBe(join(root, 'other'));
@@ -48,7 +48,7 @@ describe('a project', () => {
     expect(projectFolder(join(root, 'mono'), rules())).toBe(join(root, 'mono'));
   });
 
-  it('holds no socket of an engine, by whatever way that is reached', () => {
+  it('may not contain a socket of an engine, reached by any path', () => {
     mkdirSync(join(root, 'run/docker'), { recursive: true });
     writeFileSync(join(root, 'run/docker/docker.sock'), '');
     symlinkSync('run', join(root, 'var-run'));
@@ -59,7 +59,7 @@ describe('a project', () => {
     expect(projectFolder(join(root, 'mono'), { ...rules(), sockets })).toBe(join(root, 'mono'));
   });
 
-  it('neither holds the home nor is held by it, by whatever name either is called', () => {
+  it('may neither contain the home nor be inside it, by any name of either', () => {
     symlinkSync('home', join(root, 'alias'));
     const aliasOfHome = join(root, 'alias/.carrel');
     for (const path of ['/', join(root, 'home'), join(root, 'alias'), home(), aliasOfHome]) {

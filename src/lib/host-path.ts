@@ -1,4 +1,4 @@
-/** Paths of the host that users name, resolved without trusting anything a sandbox could have planted on the way. */
+/** Paths of the host that users name, resolved without following links that a sandbox could have made. */
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { Fault } from '../model/fault.ts';
@@ -8,7 +8,7 @@ import { isErrno } from './file.ts';
 const maxLinks = 40;
 
 /**
- * The real path. Links are followed, except those that lie in a folder some sandbox can write: `open` names those folders.
+ * The real path. Links are followed, except those in a folder that a sandbox can write: `open` lists these folders.
  */
 export function realHostPath(path: string, open: readonly string[]): string {
   if (!path.startsWith('/')) throw missing(path);
@@ -39,7 +39,7 @@ function lookAt(next: string, path: string): Stats | undefined {
   } catch (error) {
     if (isErrno(error, 'ENOTDIR') || isErrno(error, 'ENAMETOOLONG')) return undefined;
     if (!isErrno(error, 'EACCES')) throw error;
-    throw new Fault('denied', `${printable(path)} is in a folder that we may not enter`, {
+    throw new Fault('denied', `${printable(path)} is in a folder that the daemon may not enter`, {
       hint: 'Name a folder of your own.',
       cause: error,
     });
@@ -72,13 +72,13 @@ export interface ProjectRules {
   readonly home: string;
   /** Folders of the host that sandboxes can write. */
   readonly open: readonly string[];
-  /** By which one becomes root. */
+  /** Sockets that give root on the host. */
   readonly sockets: readonly string[];
 }
 
 /**
- * The real folder of one project: neither the whole system nor anything around or inside Carrel's own files, and no place
- * from which a sandbox could command an engine of containers.
+ * The real folder of a project: neither the root of the filesystem, nor a folder around or inside the home of Carrel, nor one
+ * with a socket by which a sandbox could control a container engine.
  */
 export function projectFolder(path: string, { home, open, sockets }: ProjectRules): string {
   const real = realHostPath(path, open);
@@ -89,7 +89,7 @@ export function projectFolder(path: string, { home, open, sockets }: ProjectRule
   if (real === sep || isInside(real, own) || isInside(own, real)) {
     throw new Fault(
       'invalid',
-      `${printable(real)} cannot be a project: it is, holds or is held by what is not its own`,
+      `${printable(real)} cannot be a project: it is the root, or contains the home of Carrel or is inside it`,
       {
         hint: 'Name the folder of one project.',
       },
@@ -109,7 +109,7 @@ function refuseUnreadable(real: string): void {
   }
 }
 
-/** A bound folder brings its sockets along, with their owner shown as agent. */
+/** A bind mount includes the sockets in the folder, and inside `agent` owns them. */
 function refuseSockets(real: string, sockets: readonly string[]): void {
   const held = sockets.find((socket) => existsSync(socket) && isInside(realpathSync(socket), real));
   if (held === undefined) return;

@@ -1,4 +1,4 @@
-/** How ids in a user namespace relate to those one namespace further out. */
+/** The mapping of ids in a user namespace to ids in its parent. */
 import { readFileSync } from 'node:fs';
 
 export interface IdMapping {
@@ -7,7 +7,7 @@ export interface IdMapping {
   readonly size: number;
 }
 
-/** Of /proc/PID/uid_map or gid_map. */
+/** Parses /proc/PID/uid_map or gid_map. */
 export function parseIdMap(text: string): IdMapping[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {
@@ -16,24 +16,24 @@ export function parseIdMap(text: string): IdMapping[] {
   });
 }
 
-/** Our own. */
+/** Of this process. */
 export function readIdMap(kind: 'uid' | 'gid'): IdMapping[] {
   return parseIdMap(readFileSync(`/proc/self/${kind}_map`, 'utf8'));
 }
 
-/** Null where it is nobody. */
+/** Null: the id is not mapped. */
 export function outsideId(map: readonly IdMapping[], id: number): number | null {
   const part = map.find(({ inside, size }) => id >= inside && id < inside + size);
   return part ? part.outside + id - part.inside : null;
 }
 
-/** Null where we have no number for it. */
+/** Null: no id inside is mapped to it. */
 export function insideId(map: readonly IdMapping[], id: number): number | null {
   const part = map.find(({ outside, size }) => id >= outside && id < outside + size);
   return part ? part.inside + id - part.outside : null;
 }
 
-/** Not the first one, in which everybody is who they are. */
+/** False in the initial user namespace, where every id is mapped to itself. */
 export function isInUserNamespace(): boolean {
   const [first] = readIdMap('uid');
   return !(first?.inside === 0 && first.outside === 0 && first.size === 4_294_967_295);

@@ -1,4 +1,4 @@
-/** The C library, the class of its errors, and the check that every call goes through. */
+/** The C library, the class of its errors, and the check of every call. */
 import { constants as os } from 'node:os';
 import koffi from 'koffi';
 
@@ -9,7 +9,7 @@ export function libc(prototype: string) {
   return library.func(prototype);
 }
 
-/** Of the call before. */
+/** Of the last call. */
 export function errno(): number {
   return koffi.errno();
 }

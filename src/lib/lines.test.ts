@@ -16,10 +16,10 @@ test('lines are whole wherever chunks end', () => {
   }
 });
 
-test('of a line that is too long the start is kept, and the next one is whole', () => {
+test('a line past the limit is cut, and the next one is complete', () => {
   expect(read(4, 'abcdefgh', 'ijk\nabcd\n', 'x'.repeat(1000), 'y\nz')).toEqual(['abcd', 'abcd', 'xxxx', 'z']);
 });
 
-test('what is not UTF-8 is replaced', () => {
+test('bytes that are not UTF-8 are replaced', () => {
   expect(read(100, Buffer.from([0xff, 0x61, 0xc3, 0x0a]))).toEqual(['\ufffda\ufffd']);
 });

@@ -1,6 +1,6 @@
 /**
- * Text from chunks of bytes, a line at a time. What is not UTF-8 is replaced. Of a line that is too long the start is kept,
- * so memory is bounded whatever comes.
+ * Splits chunks of bytes into lines of text. Bytes that are not UTF-8 are replaced. A line past the limit is cut, so that
+ * memory is bounded.
  */
 export class Lines {
   readonly #maxBytes: number;
@@ -23,7 +23,7 @@ export class Lines {
     return lines;
   }
 
-  /** What is left when nothing more comes. */
+  /** The rest at the end of the input. */
   end(): string[] {
     return this.#bytes > 0 ? [this.#finish(new Uint8Array())] : [];
   }

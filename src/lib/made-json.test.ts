@@ -3,14 +3,14 @@ import { jsonPieces, MadeJson } from './made-json.ts';
 
 const made = (value: unknown) => new MadeJson(new TextEncoder().encode(JSON.stringify(value)));
 
-it('is put where its value would be', () => {
+it('JSON that was made before is inserted in place of its value', () => {
   const list = [{ path: 'ä"' }, { path: 'b' }];
   const pieces = jsonPieces({ first: null, list: made(list), absent: undefined, last: { a: 1 } })!;
   expect(JSON.parse(Buffer.concat(pieces).toString('utf8'))).toEqual({ first: null, list, last: { a: 1 } });
   expect(Buffer.concat(jsonPieces({ list: made([]) })!).toString('utf8')).toBe('{"list":[]}');
 });
 
-it('is not looked for below, nor where there is none', () => {
+it('only the top level is searched for it', () => {
   expect(jsonPieces({ a: 1 })).toBeNull();
   expect(jsonPieces([1])).toBeNull();
 });

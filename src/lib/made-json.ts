@@ -1,4 +1,7 @@
-/** JSON that was made elsewhere, in a thread say, or for an earlier answer, in place of its value: making that of a large value would keep a daemon from answering. */
+/**
+ * JSON text in place of a value, made in a thread or for an earlier response: encoding a large value would block the
+ * event loop.
+ */
 export class MadeJson {
   readonly bytes: Uint8Array;
 
@@ -7,7 +10,7 @@ export class MadeJson {
   }
 }
 
-/** An answer that is or has such parts, as the bytes of its JSON in pieces; null where it has none. */
+/** The JSON of a response with such parts, as pieces of bytes; null: it has none. */
 export function jsonPieces(answer: object): Uint8Array[] | null {
   if (answer instanceof MadeJson) return [answer.bytes];
   const entries = Object.entries(answer);

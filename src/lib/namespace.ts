@@ -1,11 +1,11 @@
 /**
- * The namespaces a daemon lives in. As root: a mount namespace of its own. Otherwise also a user namespace in which it is
- * root over the ids that /etc/subuid lends it, or that of its predecessor; from there on all ways are one.
+ * The namespaces of a daemon. As root: a mount namespace. Otherwise also a user namespace in which it is root over the ids
+ * that /etc/subuid assigns to it: a new one, or that of the previous daemon. From there on both cases are the same.
  */
 
 const mounts = ['unshare', '--mount', '--propagation', 'slave'];
 
-/** `joined`: what enters the user namespace of the predecessor; null where nothing of it lives. */
+/** `joined`: how to enter the user namespace of the previous daemon; null: no process of it is alive. */
 export function namespaceArgs(uid: number, joined: readonly string[] | null = null): [string, ...string[]] {
   const argv =
     uid === 0 ? [...mounts, '--'] : joined === null ? [...mounts, ...ownUsers, '--'] : [...joined, ...mounts, '--'];

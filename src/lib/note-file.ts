@@ -1,5 +1,5 @@
 /**
- * A file for lines that count for a moment, such as notes of what is under way. It keeps its space: what was written is
+ * A file for short-lived lines, such as notes of running operations. It keeps its space: old lines are
  * overwritten with empty lines and not cut off, so that a note can be written on a full disk.
  */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
@@ -11,7 +11,7 @@ export class NoteFile {
   readonly #fd: number;
   #size: number;
 
-  /** `keptBytes`: the space that it has from now on, where there is so much. */
+  /** `keptBytes`: the space to allocate, if there is enough. */
   constructor(path: string, keptBytes: number) {
     this.#fd = openOwn(path).fd;
     const text = readFileSync(this.#fd, 'latin1');
@@ -24,7 +24,7 @@ export class NoteFile {
     return this.#size;
   }
 
-  /** All of it is in the file when this returns, or nothing that reads as a line. */
+  /** Writes all of it, or nothing that parses as a line. */
   append(line: string): void {
     const end = this.#size + line.length;
     try {
@@ -45,7 +45,7 @@ export class NoteFile {
     closeSync(this.#fd);
   }
 
-  /** As far as there is room, ignoring the rest: then notes need space of their own. */
+  /** As far as there is space, ignoring the rest: then notes need free space. */
   #blank(from: number, to: number): void {
     try {
       if (from < to) this.#write(newline.repeat(to - from), from);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { occurs } from './occurrence.ts';
 
-/** With bytes that every encoding treats in its own way. */
+/** With bytes that each encoding treats differently. */
 const value = 'p4ss/w0rd+&"é\\\n~?>';
 
 function has(secret: string | Buffer, text: string): boolean {
@@ -30,11 +30,11 @@ describe('a value is found', () => {
     expect(has(`${value}\r\n`, text)).toBe(true);
   });
 
-  it('with its spaces as a form writes them', () => {
+  it('with its spaces encoded as in forms', () => {
     expect(has('correct horse', 'password=correct+horse')).toBe(true);
   });
 
-  it('as a host, which has no capitals', () => {
+  it('as a host name in lower case', () => {
     expect(has('Sesame-0123', '*.sesame-0123.org:443')).toBe(true);
     expect(has('Sesame', 'sesame')).toBe(true);
   });
@@ -45,7 +45,7 @@ describe('a value is found', () => {
     expect(has(bytes, bytes.toString('hex'))).toBe(true);
   });
 
-  it('however short, when it is all there is', () => {
+  it('of any length, if it is the whole text', () => {
     expect(has('1234567', '1234567')).toBe(true);
     expect(has('1234567\n', '1234567')).toBe(true);
     expect(has('1234567', '1234567\n')).toBe(true);

@@ -1,6 +1,6 @@
-/** Whether a value is part of a text, as it is or in an encoding that programs commonly expect. */
+/** Whether a value is part of a text, as it is or in a common encoding. */
 
-/** Shorter values are found everywhere by chance: those only count when they are all there is. */
+/** Shorter values occur by chance: they count only if they are the whole text. */
 const minPartBytes = 8;
 
 export function occurs(value: Buffer, text: string): boolean {
@@ -31,25 +31,25 @@ const encodings: readonly IsIn[] = [
   (value, text) => isInBase64(value, text),
 ];
 
-/** What names a host has no capitals any more when it gets here. Byte by byte: not every value is text. */
+/** Host names arrive in lower case. Compared byte by byte, since not every value is text. */
 function inSmall(bytes: Buffer): string {
   return bytes.toString('latin1').toLowerCase();
 }
 
-/** Which characters were encoded is up to the writer, so the text is decoded instead. */
+/** The writer decides which characters are encoded, so the text is decoded instead. */
 function percentDecoded(text: string): Buffer {
   const latin1 = Buffer.from(text).toString('latin1');
   const decoded = latin1.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(decoded, 'latin1');
 }
 
-/** In either alphabet, broken into lines or not, and together with other bytes: three of them make four characters. */
+/** In either alphabet, with or without line breaks, and at any offset: three bytes make four characters. */
 function isInBase64(value: Buffer, text: string): boolean {
   const standard = text.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/');
   return [0, 1, 2].some((before) => standard.includes(base64After(before, value)));
 }
 
-/** The characters that depend on the value alone when so many bytes come before it. */
+/** The characters that depend on the value alone if so many bytes come before it. */
 function base64After(before: number, value: Buffer): string {
   const encoded = Buffer.concat([Buffer.alloc(before), value]).toString('base64');
   return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + value.length) * 8) / 6));

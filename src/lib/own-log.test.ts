@@ -21,14 +21,14 @@ const content = () =>
     .sort()
     .map((name) => readFileSync(join(home, name), 'utf8'));
 
-it('begins anew when it is full, and so many files are kept', () => {
+it('starts a new file when it is full, and keeps the configured number of files', () => {
   const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   for (let n = 1; n <= 9; n += 1) log.write(`line ${n}\n`);
   expect(content()).toEqual(['line 9\n', 'line 8\n', 'line 7\n']);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('is followed by every descriptor that led to it', () => {
+it('every descriptor of the log leads to the new file', () => {
   const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   log.write('line 1\n');
   log.write('line 2\n');
@@ -36,7 +36,7 @@ it('is followed by every descriptor that led to it', () => {
   expect(content()).toEqual(['line 2\nx\n', 'line 1\n']);
 });
 
-it('that somebody else has moved away is left behind', () => {
+it('a log that another program has moved is not written any more', () => {
   const log = new OwnLog(path, { maxBytes: 10, files: 3, descriptors });
   log.write('line 1\n');
   renameSync(path, `${path}.1`);
@@ -44,7 +44,7 @@ it('that somebody else has moved away is left behind', () => {
   expect(content()).toEqual(['line 2\n', 'line 1\n']);
 });
 
-it('is not made of somebody else’s file, however large', () => {
+it('a file of another program is never rotated', () => {
   const other = join(home, 'mine');
   closeSync(descriptors[0]);
   descriptors[0] = openSync(other, 'a');

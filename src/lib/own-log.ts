@@ -1,6 +1,6 @@
 /**
- * The log of a process that goes on by itself. It is what comes on stderr: a file, where whoever started the process put it
- * there, or a terminal or pipe of somebody who watches. Only the file begins anew when it is full.
+ * The log of a background process: its stderr. That is a file if the parent process opened one, or else a terminal or a pipe.
+ * Only a file is rotated when it is full.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
 import { logBytes, logFiles, rotate } from './rotate.ts';
@@ -11,7 +11,7 @@ const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 export interface OwnLogOptions {
   readonly maxBytes?: number;
   readonly files?: number;
-  /** The first is written to; all lead to the file. */
+  /** The first one is written to; all of them lead to the file. */
   readonly descriptors?: readonly [number, ...number[]];
 }
 
@@ -35,7 +35,7 @@ export class OwnLog {
     writeSync(descriptor, text);
   }
 
-  /** A file that somebody else has made room for already is only left behind. */
+  /** If another program has rotated the file already, only a new one is opened. */
   #renew(descriptor: number): void {
     const now = readlinkSync(`/proc/self/fd/${descriptor}`);
     if (!now.startsWith(this.#path)) return;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The folder of this package. We may be a file of the build, a part of a larger one, or the sources. */
+/** The folder of this package. This code may be a file of the build, part of a bundle, or the sources. */
 export const packageFolder = folderAbove(import.meta.dirname);
 
 /** What was built. */
@@ -12,7 +12,7 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** The file of a home in which its daemon says what it was built from. */
+/** The file of a home in which the daemon records its build. */
 export const buildNote = 'daemon.json';
 
 export interface Build {
@@ -22,7 +22,7 @@ export interface Build {
   readonly builtAt: string;
 }
 
-/** Null: what runs here was not built. */
+/** Null: this code was not built. */
 export function ownBuild(): Build | null {
   try {
     const { build, builtAt } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as Build;

@@ -1,4 +1,7 @@
-/** Processes held by descriptors of the kernel: one call tells whether all of them live, and none is mistaken for a later one. */
+/**
+ * Processes held by descriptors of the kernel: one call tells whether all of them live, and none is mistaken for a
+ * later one.
+ */
 import { closeSync } from 'node:fs';
 import { libc } from './libc.ts';
 import { isAlive, type ProcessRef } from './process.ts';
@@ -26,7 +29,7 @@ export class HeldProcesses {
     }
   }
 
-  /** Null where one of them has ended, or the kernel gives no such descriptors. */
+  /** Null: one of them has ended, or the kernel has no such descriptors. */
   static open(refs: readonly ProcessRef[]): HeldProcesses | null {
     const fds = refs.map(({ pid }) => Number(c.pidfdOpen(SYS_pidfd_open, pid, 0))).filter((fd) => fd >= 0);
     const held = new HeldProcesses(fds);

@@ -1,4 +1,4 @@
-/** Processes of the host, told apart from later ones that got the same number. */
+/** Processes of the host, distinguished from later ones with the same pid. */
 import { readFileSync } from 'node:fs';
 import { isErrno, readIfThere } from './file.ts';
 
@@ -16,7 +16,7 @@ function currentBootId(): string {
   return bootId;
 }
 
-/** Null when there is no such process, or only its zombie. */
+/** Null: there is no such process, or only its zombie. */
 export function processRef(pid: number): ProcessRef | null {
   const found = lookAt(pid);
   return found && { pid, startTicks: found.startTicks, bootId: currentBootId() };
@@ -32,7 +32,7 @@ export interface ProcessLook {
   readonly parent: number;
 }
 
-/** Null when it is gone. */
+/** Null: it is gone. */
 export function lookAtLiving(ref: ProcessRef): ProcessLook | null {
   if (ref.bootId !== currentBootId()) return null;
   const found = lookAt(ref.pid);
@@ -45,13 +45,13 @@ function lookAt(pid: number): (ProcessLook & { readonly startTicks: number }) | 
   // The command name is in parentheses and may itself hold spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20);
   const state = fields[0]!;
-  // What its first thread is says nothing about the others, who hold its files.
+  // If the first thread has ended, others may still hold its files.
   const threads = Number(fields[17]);
   if ((state === 'Z' || state === 'X') && threads <= 1) return null;
   return { state, parent: Number(fields[1]), startTicks: Number(fields[19]) };
 }
 
-/** Most of those that are asked about live, so it is not looked first whether there is such a file. */
+/** Most of these processes are alive, so there is no check first whether the file exists. */
 function statOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -61,7 +61,7 @@ function statOf(pid: number): string | null {
   }
 }
 
-/** False when it was gone already. */
+/** False: it was gone already. */
 export function signalProcess(ref: ProcessRef, signal: NodeJS.Signals): boolean {
   if (!isAlive(ref)) return false;
   try {
@@ -73,7 +73,7 @@ export function signalProcess(ref: ProcessRef, signal: NodeJS.Signals): boolean 
   }
 }
 
-/** Where the limit cannot be read. */
+/** If the limit cannot be read. */
 const usualDescriptors = 1024;
 
 /** How many this process may have open. */

@@ -1,4 +1,4 @@
-/** Programs of the host that work on a stream, by argv and joined by pipes. */
+/** Programs of the host that process a stream, started by argv and connected by pipes. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { Fault, spaceHint } from '../model/fault.ts';
 import { collect, firstBytes } from './collect.ts';
@@ -19,13 +19,16 @@ export interface Program {
 
 const maxErrorBytes = 64 * 1024;
 
-/** With no variables of ours but the path: several of these programs take options from there. In English, to be read. */
+/**
+ * Without environment variables but PATH, since several of these programs take options from there. In English, to be
+ * parsed.
+ */
 export function start(argv: readonly [string, ...string[]], stdio: StdioOptions, cwd?: string): Program {
   const [name, ...args] = argv;
   const env = { PATH: process.env.PATH, LC_ALL: 'C' };
   const child = spawn(name, args, { stdio, env, ...(cwd === undefined ? {} : { cwd }) });
   const stderr = child.stderr ? collect(child.stderr, maxErrorBytes) : () => Buffer.alloc(0);
-  // One that ends early breaks the pipe to it; how it ended says why.
+  // A program that ends early breaks the pipe; its exit code says why.
   child.stdin?.on('error', () => {});
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', (error) => reject(spawnFault(name, error)));
@@ -37,7 +40,7 @@ export function start(argv: readonly [string, ...string[]], stdio: StdioOptions,
   return { name, child, ended };
 }
 
-/** All it writes, as bytes: names need not be text. Past the bound is an error, never a part. */
+/** Its whole stdout, as bytes, since names need not be text. More than the limit is an error. */
 export async function outputOf(argv: readonly [string, ...string[]], cwd: string, maxBytes: number): Promise<Buffer> {
   const program = start(argv, ['ignore', 'pipe', 'pipe'], cwd);
   const { stdout } = program.child;
@@ -48,7 +51,7 @@ export async function outputOf(argv: readonly [string, ...string[]], cwd: string
   return output;
 }
 
-/** The Fault of a program that failed, with what it said first. */
+/** The Fault for a program that failed, with the first line of its stderr. */
 export function failed({ name }: Program, { exitCode, stderr }: Ended): Fault {
   const said = stderr.trim().split('\n')[0] || `exit code ${exitCode}`;
   const full = stderr.split('\n').find((line) => /No space left|quota exceeded/.test(line));

@@ -1,6 +1,6 @@
 /**
- * Removing a small tree without a process of its own, which takes longer than the rest. By open folders, so that no link
- * in it leads elsewhere, and of one filesystem alone.
+ * Removes a small tree without starting a process, which would take longer than the removal. By open folders, so that no link
+ * in it leads elsewhere, and on one filesystem only.
  */
 import { lstat, opendir, rmdir, unlink } from 'node:fs/promises';
 import { Anchor } from './anchor.ts';
@@ -8,7 +8,7 @@ import { Anchor } from './anchor.ts';
 const maxEntries = 200;
 const maxDepth = 16;
 
-/** False where there is more, or what cannot be removed like this; some of it may be gone then. */
+/** False: there is more, or something that cannot be removed this way; a part may be removed already. */
 export async function removeFew(path: string): Promise<boolean> {
   const cut = path.lastIndexOf('/');
   try {
@@ -59,7 +59,7 @@ async function removeInside(folder: Anchor, device: number, budget: Budget): Pro
   return true;
 }
 
-/** No more than so many: reading all names of a huge folder keeps a daemon from answering. */
+/** At most this many: reading all names of a huge folder would block the event loop. */
 async function namesIn(path: string, most: number): Promise<Buffer[]> {
   const names: Buffer[] = [];
   for await (const { name } of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {

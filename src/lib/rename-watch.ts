@@ -1,5 +1,5 @@
 /**
- * Tells when a file takes a name in a watched folder by renaming. Unlike `fs.watch`, it is not woken by whatever is
+ * Reports when a file is renamed to a name in a watched folder. Unlike `fs.watch`, it is not woken by data that is
  * written to files there.
  */
 import type { Socket } from 'node:net';
@@ -24,7 +24,7 @@ export class RenameWatch {
   readonly #folders = new Map<number, string>();
   readonly #noticed: (folder: string) => void;
 
-  /** Throws a SysError where the kernel has no more of these to give. */
+  /** Throws a SysError if the kernel's limit of watches is reached. */
   constructor(noticed: (folder: string) => void) {
     const { socket, fd } = asSocket(checked('inotify_init1', c.init(IN_NONBLOCK | IN_CLOEXEC)));
     this.#socket = socket;
@@ -35,7 +35,7 @@ export class RenameWatch {
     socket.resume().unref();
   }
 
-  /** Until the folder goes. Repeat-safe. */
+  /** Until the folder is removed. Repeat-safe. */
   add(folder: string): void {
     const watch = checked(`inotify_add_watch ${folder}`, c.add(this.#fd, folder, IN_MOVED_TO | IN_ONLYDIR));
     this.#folders.set(watch, folder);
@@ -48,7 +48,7 @@ export class RenameWatch {
       const folder = this.#folders.get(watch);
       if ((events.readUInt32LE(at + 4) & IN_IGNORED) !== 0) this.#folders.delete(watch);
       else if (folder !== undefined) this.#noticed(folder);
-      // Too much happened at once for the kernel to keep it.
+      // The event queue of the kernel overflowed.
       else if (watch < 0) for (const one of this.#folders.values()) this.#noticed(one);
     }
   }

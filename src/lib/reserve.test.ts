@@ -25,7 +25,7 @@ it('holds allocated files, not holes', async () => {
   expect(statSync(join(folder, '63')).size).toBeGreaterThan(0);
 });
 
-it('is given up a few files at a time until none is left', async () => {
+it('is released a few files at a time until none is left', async () => {
   expect(reserve.giveUp()).toBe(false);
   await reserve.fill();
   const left = () => readdirSync(folder).length;
@@ -34,7 +34,7 @@ it('is given up a few files at a time until none is left', async () => {
   expect([reserve.giveUp(), left()]).toEqual([false, 0]);
 });
 
-it('is made again after it was given up, and where a crash left a part of a file', async () => {
+it('is made again after a release, and where a crash left a part of a file', async () => {
   await reserve.fill();
   const { size } = statSync(join(folder, '5'));
   reserve.giveUp();
@@ -44,7 +44,7 @@ it('is made again after it was given up, and where a crash left a part of a file
   expect(statSync(join(folder, '5')).size).toBe(size);
 });
 
-it('gives up nothing while enough is free, and everything where that is not enough', async () => {
+it('releases nothing while enough is free, and everything if that is not enough', async () => {
   await reserve.fill();
   reserve.provide(1);
   expect(readdirSync(folder)).toHaveLength(64);
@@ -52,7 +52,7 @@ it('gives up nothing while enough is free, and everything where that is not enou
   expect(readdirSync(folder)).toHaveLength(0);
 });
 
-it('does what failed for want of space again, and nothing else', async () => {
+it('retries what failed for lack of space, and no other failure', async () => {
   await reserve.fill();
   const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
   const failing = (times: number, error: Error) => () => {

@@ -1,7 +1,7 @@
 /**
- * Disk space and inodes that are kept back, so that a full filesystem can be freed: a folder of files that hold nothing but
- * space. They are given up a few at a time, because a program that fills the disk goes on and takes what it can get. A
- * crash anywhere leaves some of the files, and the next `fill` makes the others.
+ * Reserved disk space and inodes, so that a full filesystem can be freed: a folder of files without meaning. They are
+ * released a few at a time, because a program that fills the disk continues and takes all that is free. A crash at any point
+ * leaves some of the files, and the next `fill` makes the others.
  */
 import { randomFillSync } from 'node:crypto';
 import { readdirSync, rmSync, type StatsFs, statfsSync } from 'node:fs';
@@ -14,14 +14,14 @@ const maxFileBytes = 256 * 1024;
 const blockBytes = 4096;
 const files = 64;
 const filesAtOnce = 4;
-/** The part of what is free that may be kept back. */
+/** The share of free space that may be reserved. */
 const share = 8;
-/** How soon it is tried again to make what there was no room for. */
+/** The time until the next attempt to make what there was no space for. */
 const againMs = 5000;
 
 export interface Free {
   readonly bytes: number;
-  /** Infinite where the filesystem makes inodes as they are needed. */
+  /** Infinite if the filesystem creates inodes on demand. */
   readonly inodes: number;
   readonly totalBytes: number;
   readonly totalInodes: number;
@@ -37,7 +37,7 @@ export class Reserve {
     this.#folder = folder;
   }
 
-  /** Makes what is missing, as far as there is room; never shrinks what is there. Costs nothing while all is there. */
+  /** Makes missing files as far as there is space; never shrinks existing ones. Costs nothing while all exist. */
   async fill(): Promise<void> {
     if (this.#isWhole || performance.now() < this.#nextMs) return;
     this.#nextMs = performance.now() + againMs;
@@ -56,7 +56,7 @@ export class Reserve {
     return isWhole;
   }
 
-  /** Removes a few files; false when none was left. */
+  /** Removes a few files; false: none was left. */
   giveUp(): boolean {
     const names = namesIn(this.#folder).slice(0, filesAtOnce);
     for (const name of names) rmSync(join(this.#folder, name), { force: true });
@@ -64,12 +64,12 @@ export class Reserve {
     return names.length > 0;
   }
 
-  /** Gives up as much as it takes to have so much free, or all there is. */
+  /** Releases files until this much is free, or until none is left. */
   provide(bytes: number): void {
     while ((freeAtSync(this.#folder)?.bytes ?? bytes) < bytes && this.giveUp());
   }
 
-  /** Does something that may need space, again after each time that some was given up for it. */
+  /** Runs something that may need space, and retries it after each release. */
   with<T>(work: () => T): T {
     for (;;) {
       try {
@@ -85,13 +85,13 @@ function isFull(error: unknown): boolean {
   return isFault(error, 'exhausted') || isErrno(error, 'ENOSPC') || isErrno(error, 'EDQUOT');
 }
 
-/** Of a share of what is free, in whole blocks. */
+/** A share of the free space, in whole blocks. */
 function fileBytes({ bytes }: Free): number {
   const each = Math.min(maxFileBytes, bytes / share / files);
   return Math.floor(each / blockBytes) * blockBytes;
 }
 
-/** False where there is no room. Random, because some filesystems take zeros for nothing. */
+/** False: there is no space. Random bytes, because some filesystems do not store zeros. */
 async function grow(path: string, bytes: number): Promise<boolean> {
   try {
     const file = await open(path, 'a', 0o600);
@@ -103,7 +103,7 @@ async function grow(path: string, bytes: number): Promise<boolean> {
     }
     return true;
   } catch {
-    // It is full, or cannot be written, ignoring: what there is of the reserve stays.
+    // It is full, or cannot be written, ignoring: the files that exist stay.
     return false;
   }
 }

@@ -20,7 +20,7 @@ const content = () =>
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { flag: 'a' });
 const path = () => join(folder, 'log');
 
-it('keeps so many files, the newest first', () => {
+it('keeps the configured number of files, the newest first', () => {
   for (const text of ['a', 'b', 'c', 'd']) {
     write('log', text);
     rotate(path(), 3);
@@ -36,7 +36,7 @@ it('loses nothing to a crash between two steps', () => {
   expect(content()).toEqual({ 'log.1': 'd', 'log.2': 'c', 'log.3': 'a' });
 });
 
-it('with one file, begins it anew', () => {
+it('with one file, replaces it', () => {
   write('log', 'a');
   rotate(path(), 1);
   expect(content()).toEqual({});
@@ -48,7 +48,7 @@ async function rest(reader: Generations): Promise<string[]> {
   return lines;
 }
 
-it('is read across, each line once and in order, unfinished ones later', async () => {
+it('a reader gets each line once and in order, incomplete ones later', async () => {
   const reader = new Generations(folder, generationNames('log', 4));
   expect(await rest(reader)).toEqual([]);
   write('log', 'one\ntw');
@@ -62,7 +62,7 @@ it('is read across, each line once and in order, unfinished ones later', async (
   expect(await rest(reader)).toEqual([]);
 });
 
-it('is read across while files move from name to name under the reader', async () => {
+it('a reader follows files that are renamed while it reads', async () => {
   for (const text of ['one\n', 'two\n', 'three\n']) {
     rotate(path(), 9);
     write('log', text);
@@ -78,7 +78,7 @@ it('is read across while files move from name to name under the reader', async (
   expect(await rest(reader)).toEqual(['after one', 'after two', 'after three']);
 });
 
-it('goes on with what is there when the file it was reading is gone, and says so', async () => {
+it('a reader whose file is gone reports the gap and continues with the files that exist', async () => {
   const reader = new Generations(folder, generationNames('log', 2));
   write('log', 'one\n');
   expect(await rest(reader)).toEqual(['one']);

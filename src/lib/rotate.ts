@@ -1,7 +1,7 @@
-/** Files that begin anew when they are full: `NAME` is the newest, `NAME.1` the one before it, and so on. */
+/** Rotated files: `NAME` is the newest, `NAME.1` the one before it, and so on. */
 import { renameSync, rmSync, statSync } from 'node:fs';
 
-/** What log files are allowed unless somebody says otherwise. */
+/** The default limits of log files. */
 export const logBytes = 10 * 1024 * 1024;
 export const logFiles = 5;
 
@@ -10,19 +10,19 @@ export function generationNames(name: string, files: number): string[] {
   return Array.from({ length: files }, (_, age) => (age === 0 ? name : `${name}.${age}`));
 }
 
-/** Makes room at `path`, so that with the file that comes there next there are at most so many. */
+/** Frees the name `path`, so that with the next file there are at most this many. */
 export function rotate(path: string, files: number): void {
   makeRoom(generationNames(path, files));
 }
 
-/** For whoever is about to open a log that somebody else has left. */
+/** For a process that is about to open the log of an earlier one. */
 export function rotateIfFull(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= logBytes) rotate(path, logFiles);
 }
 
 /**
- * Frees the first of these names: each file takes the next name, and the last one goes. Where a crash came between two
- * steps a name is free, and nothing after it has to move or go.
+ * Frees the first of these names: each file takes the next name, and the last one is removed. After a crash between two
+ * steps one name is free, and the files after it stay.
  */
 export function makeRoom(names: readonly string[]): void {
   const free = names.findIndex((name) => statSync(name, { throwIfNoEntry: false }) === undefined);

@@ -5,7 +5,7 @@ import { collect } from './collect.ts';
 import { signalNumber } from './signal.ts';
 
 export interface Ran {
-  /** Death by signal counts as 128 and its number, as in a shell. */
+  /** The end by a signal is 128 plus its number, as in a shell. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -19,7 +19,7 @@ export function run(argv: readonly [string, ...string[]], timeoutMs = 60_000): P
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
     child.on('error', (error) => reject(spawnFault(file, error)));
-    // Where it could not even be tried, for want of descriptors, there are no streams.
+    // If spawning failed for lack of descriptors, there are no streams.
     if (child.pid === undefined) return;
     const stdout = collect(child.stdout, maxOutputBytes);
     const stderr = collect(child.stderr, maxOutputBytes);

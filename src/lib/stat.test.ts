@@ -15,7 +15,7 @@ describe('statIn', () => {
   const tests = 'isFile isDirectory isSymbolicLink isFIFO isSocket isCharacterDevice'.split(' ') as 'isFile'[];
 
   it.each([join(folder, 'file'), join(folder, 'link'), folder, '/dev/null', '/dev/tty'])(
-    'says of %s what lstat says',
+    'gives the same as lstat for %s',
     (path) => {
       const seen = within(Anchor.open(dirname(path)), ({ fd }) =>
         statIn({ folderFd: fd, name: Buffer.from(basename(path)) }),
@@ -26,7 +26,7 @@ describe('statIn', () => {
     },
   );
 
-  it('is null where there is nothing', () => {
+  it('is null if there is nothing', () => {
     const look = (name: string) =>
       within(Anchor.open(folder), ({ fd }) => statIn({ folderFd: fd, name: Buffer.from(name) }));
     expect([look('none'), look('file/none')]).toEqual([null, null]);

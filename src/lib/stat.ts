@@ -1,4 +1,4 @@
-/** What Node's lstat says, for one name in an open folder: a third of the time, where there are many. */
+/** The result of Node's lstat for one name in an open folder, in a third of the time for many names. */
 import { type BigIntStats, constants } from 'node:fs';
 import { type FolderEntry, statAt, statBytes } from './sys.ts';
 
@@ -25,7 +25,7 @@ export type Stat = Pick<
   | 'birthtimeNs'
 >;
 
-/** Where struct statx has what; the same on every architecture. */
+/** Offsets in struct statx, the same on every architecture. */
 const offset = {
   nlink: 16,
   uid: 20,
@@ -119,7 +119,7 @@ class StatxStat implements Stat {
     return this.#bytes.readBigInt64LE(at) * 1_000_000_000n + BigInt(this.#bytes.readUInt32LE(at + 8));
   }
 
-  /** As libc puts the two numbers of a device into one. */
+  /** Combines the two numbers of a device as libc does. */
   #device(at: number): bigint {
     const [major, minor] = [BigInt(this.#bytes.readUInt32LE(at)), BigInt(this.#bytes.readUInt32LE(at + 4))];
     const [highMajor, highMinor] = [(major & ~0xfffn) << 32n, (minor & ~0xffn) << 12n];

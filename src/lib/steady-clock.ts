@@ -1,6 +1,6 @@
 /**
- * The time, without leaps ahead: no later than that of the start and what has passed since by a clock that nobody sets and
- * that runs while the machine sleeps. For whoever removes what is old: after the clock was set ahead nothing is older.
+ * The time without jumps ahead: at most the time of the start plus what has passed since by the boot clock, which cannot be
+ * set and runs during suspend. Code that removes old things uses it: setting the clock ahead makes nothing older.
  */
 import { uptime } from 'node:os';
 

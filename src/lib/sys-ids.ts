@@ -1,4 +1,4 @@
-/** The system calls about ids of this thread, as those in sys.ts. */
+/** System calls for the ids of this thread, like those in sys.ts. */
 import { libc } from './libc.ts';
 
 const c = {
@@ -6,12 +6,12 @@ const c = {
   setfsgid: libc('int setfsgid(uint32_t gid)'),
 };
 
-/** No id: changes nothing, and the answer is the present one. */
+/** No id: the call changes nothing and returns the present one. */
 const none = 0xffff_ffff;
 
 /**
- * Does something with files as another user would, without root's powers over them. For synchronous work only: it
- * counts for this thread, until it returns.
+ * Runs `work` with the file permissions of another user, without those of root. For synchronous work only: the ids
+ * are changed for this thread until it returns.
  */
 export function asFileUser<T>({ uid, gid }: { readonly uid: number; readonly gid: number }, work: () => T): T {
   const before = { uid: c.setfsuid(none) as number, gid: c.setfsgid(none) as number };

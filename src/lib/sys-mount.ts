@@ -1,4 +1,4 @@
-/** The system calls about mounts, as those in sys.ts. */
+/** System calls for mounts, like those in sys.ts. */
 import { closeSync, openSync } from 'node:fs';
 import { constants as os } from 'node:os';
 import { AT_EMPTY_PATH, AT_FDCWD, checked, errno, libc, SysError } from './libc.ts';
@@ -30,7 +30,7 @@ export function mount(source: string, target: string, type: string, flags: numbe
   checked(`mount ${type} on ${target}`, c.mount(source, target, type, flags, data));
 }
 
-/** Takes a mount and all below it out of the tree at once; what still uses it keeps it. False when nothing is mounted there. */
+/** Detaches a mount and all below it at once; processes that use it keep it. False: nothing is mounted there. */
 export function detachMount(target: string): boolean {
   const MNT_DETACH = 2;
   const UMOUNT_NOFOLLOW = 8;
@@ -53,7 +53,7 @@ const OPEN_TREE_CLONE = 1;
 const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_RECURSIVE = 0x8000;
 
-/** Binds an open file or folder on `target`, without devices and setuid programs. What the source forbids stays forbidden. */
+/** Binds an open file or folder on `target`, without devices and setuid programs. Restrictions of the source stay. */
 export function bindMount(sourceFd: number, target: string, options: BindOptions): void {
   const tree = cloneMount(sourceFd);
   try {
@@ -66,7 +66,7 @@ export function bindMount(sourceFd: number, target: string, options: BindOptions
   }
 }
 
-/** Alone; with what is mounted below where it may not be left out, since that would show what it covers. */
+/** Without the mounts below it, unless leaving them out is forbidden because it would uncover what they hide. */
 function cloneMount(sourceFd: number): number {
   const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
   const alone = c.openTree(numbers.openTree, sourceFd, '', flags);
@@ -79,13 +79,13 @@ function attach(tree: number, target: string): void {
   checked('move_mount', c.moveMount(numbers.moveMount, tree, '', AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH));
 }
 
-/** A copy of what is mounted at `source` and below, mounted nowhere. To be closed. */
+/** A detached copy of the mounts at `source` and below. The caller closes it. */
 export function copyTree(source: string): number {
   const flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
   return checked(`open_tree ${source}`, c.openTree(numbers.openTree, AT_FDCWD, source, flags));
 }
 
-/** Mounts such a copy on an open folder, whatever its path is by now. */
+/** Attaches such a copy to an open folder, whatever its path is by now. */
 export function attachTree(tree: number, folderFd: number): void {
   const [MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH] = [4, 0x40];
   const flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
@@ -101,7 +101,7 @@ function mountAttributes({ readonly, ownersFd }: BindOptions): Buffer {
   return attributes;
 }
 
-/** Copies what is mounted at `source` and below to `target` in the mount namespace of another process. */
+/** Copies the mounts at `source` and below to `target` in the mount namespace of another process. */
 export function bindTreeInto(pid: number, source: string, target: string): void {
   const tree = copyTree(source);
   try {
@@ -111,7 +111,7 @@ export function bindTreeInto(pid: number, source: string, target: string): void 
   }
 }
 
-/** As `detachMount`, in the mount namespace of another process. */
+/** Like `detachMount`, in the mount namespace of another process. */
 export function detachMountFrom(pid: number, target: string): boolean {
   return inMountNamespaceOf(pid, () => detachMount(target));
 }
@@ -119,12 +119,12 @@ export function detachMountFrom(pid: number, target: string): boolean {
 const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
 
-/** Whatever happens, this thread is back when it returns; nothing else runs on it meanwhile. */
+/** This thread is always back when the function returns; nothing else runs on it meanwhile. */
 export function inMountNamespaceOf<T>(pid: number, work: () => T): T {
   const there = openSync(`/proc/${pid}/ns/mnt`, 'r');
   const [here, root, folder] = ['/proc/thread-self/ns/mnt', '/', '.'].map((path) => openSync(path, 'r')) as Three;
   try {
-    // Only a thread that shares its root and working folder with no other may change namespaces. New threads share ours.
+    // Only a thread that shares its root and working folder with no other thread may change namespaces.
     checked('unshare', c.unshare(CLONE_FS));
     checked('setns', c.setns(there, CLONE_NEWNS));
     try {
@@ -139,7 +139,7 @@ export function inMountNamespaceOf<T>(pid: number, work: () => T): T {
 
 type Three = [number, number, number];
 
-/** In the wrong namespace every path would mean something else: then it is better to end here. */
+/** In the wrong namespace every path would mean something else, so the process ends. */
 function comeBack(here: number, root: number, folder: number): void {
   const steps = [() => c.setns(here, CLONE_NEWNS), () => c.fchdir(root), () => c.chroot('.'), () => c.fchdir(folder)];
   if (steps.some((step) => step() !== 0)) process.abort();

@@ -1,4 +1,4 @@
-/** The system calls about a process and its namespaces, as those in sys.ts. */
+/** System calls for a process and its namespaces, like those in sys.ts. */
 import { closeSync, openSync } from 'node:fs';
 import { checked, errno, libc, SysError } from './libc.ts';
 
@@ -20,10 +20,10 @@ export function parentUserNamespace(pid: number): number {
   }
 }
 
-/** Does not return: this process runs that program from now on, which has the standard streams and these descriptors. */
+/** Does not return: replaces this process by that program, with the standard streams and these descriptors. */
 export function becomeProgram(argv: readonly string[], descriptors: readonly number[]): never {
   const F_SETFD = 2;
-  // Node keeps all that it was started with to itself.
+  // Node marks all inherited descriptors close-on-exec.
   for (const fd of [0, 1, 2, ...descriptors]) checked('fcntl', c.fcntl(fd, F_SETFD, 0));
   c.execvp(argv[0], [...argv, null]);
   throw new SysError(`exec ${argv[0]}`, errno());

@@ -52,9 +52,9 @@ const maxSocketPath = 107;
 export interface PacketSocket {
   /** Each `data` event is one packet while it flows. */
   readonly socket: Socket;
-  /** To write to, so that a failed write does not close what has packets to be read. */
+  /** For writing, so that a failed write does not close the side that still has packets to read. */
   readonly input: Socket;
-  /** To be called on `end` and `error`: the packets that Node did not wait for. */
+  /** For `end` and `error`: returns the packets that Node did not read. */
   rest(): Buffer[];
 }
 
@@ -77,23 +77,23 @@ export function connectSeqpacket(path: string): PacketSocket {
 
 /**
  * A descriptor that can be waited for, as a net.Socket, paused. Node refuses most of them by their type, so the socket is
- * made on a stream pair, whose descriptor is then replaced before anything was read from it. The one given is closed.
+ * made on a stream pair, whose descriptor is then replaced before anything was read from it. The source is closed.
  */
-export function asSocket(given: number): { readonly socket: Socket; readonly fd: number } {
+export function asSocket(source: number): { readonly socket: Socket; readonly fd: number } {
   try {
-    return socketOn(given);
+    return socketOn(source);
   } finally {
-    c.close(given);
+    c.close(source);
   }
 }
 
-function socketOn(given: number, readable = true): { readonly socket: Socket; readonly fd: number } {
+function socketOn(source: number, readable = true): { readonly socket: Socket; readonly fd: number } {
   const pair = [0, 0];
   checked('socketpair', c.socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
   const [fd, other] = pair as [number, number];
   const socket = new Socket({ fd, readable, writable: true, allowHalfOpen: true });
   socket.pause();
-  checked('dup2', c.dup2(given, fd));
+  checked('dup2', c.dup2(source, fd));
   c.close(other);
   return { socket, fd };
 }
@@ -105,7 +105,7 @@ function connected(path: string, type: number): number {
   const address = Buffer.alloc(2 + length + 1);
   address.writeUInt16LE(AF_UNIX, 0);
   address.write(path, 2);
-  // Never waits: who keeps the other side busy must not keep us.
+  // Non-blocking: a peer that does not accept must not block the daemon.
   const fd = checked('socket', c.socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   try {
     checked('connect', c.connect(fd, address, address.length));
@@ -116,7 +116,7 @@ function connected(path: string, type: number): number {
   }
 }
 
-/** Who listens on a unix socket: the pid of the process that began to; 0 for one that cannot be seen from here. */
+/** The pid of the process that started to listen on a unix socket; 0 if it is not visible in this namespace. */
 export function listenerOf(path: string): number {
   const fd = connected(path, SOCK_STREAM);
   try {
@@ -126,7 +126,7 @@ export function listenerOf(path: string): number {
   }
 }
 
-/** Who is at the other end of a unix socket, as the kernel knew them when they connected or listened. */
+/** The process at the other end of a unix socket, as the kernel recorded it at connect or listen. */
 export function peerOf(fd: number): { readonly pid: number; readonly uid: number } {
   const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
   const credentials = Buffer.alloc(12);
@@ -134,13 +134,13 @@ export function peerOf(fd: number): { readonly pid: number; readonly uid: number
   return { pid: credentials.readInt32LE(0), uid: credentials.readUInt32LE(4) };
 }
 
-/** No program we start gets a descriptor that we were started with, or any but those it is handed. */
+/** Child processes inherit no descriptor except those that are passed to them. */
 export function keepDescriptors(): void {
   const CLOSE_RANGE_CLOEXEC = 4;
   checked('close_range', c.closeRange(numbers.closeRange, 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC));
 }
 
-/** From now on the second descriptor is the first; whatever it was is closed. */
+/** Makes the second descriptor a duplicate of the first; what it was is closed. */
 export function replaceDescriptor(by: number, replaced: number): void {
   checked('dup2', c.dup2(by, replaced));
 }
@@ -161,14 +161,14 @@ function queuedPackets(fd: number): Buffer[] {
   const buffer = Buffer.alloc(maxPacketBytes);
   for (;;) {
     const bytes = Number(c.recv(fd, buffer, buffer.length, MSG_DONTWAIT));
-    // Reported once; what was sent before is behind it.
+    // Reported once; packets that were sent before follow it.
     if (bytes < 0 && errno() === os.errno.ECONNRESET) continue;
     if (bytes <= 0) return packets;
     packets.push(Buffer.from(buffer.subarray(0, bytes)));
   }
 }
 
-/** True when the lock was taken; it is held until the descriptor is closed, by us or by our death. */
+/** True: the lock is held until the descriptor is closed or the process ends. */
 export function tryLock(fd: number): boolean {
   const LOCK_EX = 2;
   const LOCK_NB = 4;
@@ -178,30 +178,30 @@ export function tryLock(fd: number): boolean {
   throw new SysError('flock', found);
 }
 
-/** Returns once everything written so far to the filesystem of this file is on disk. */
+/** Returns when everything written so far to the filesystem of this file is on disk. */
 export function syncFilesystem(fd: number): void {
   checked('syncfs', c.syncfs(fd));
 }
 
-/** From then on the first so many bytes of the file have space on disk; neither its size nor what it holds changes. */
+/** Allocates disk space for the first bytes of a file; its size and content stay. */
 export function allocate(fd: number, bytes: number): void {
   const FALLOC_FL_KEEP_SIZE = 1;
   checked('fallocate', c.fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes));
 }
 
-/** One name in an open folder. */
+/** A name in an open folder. */
 export interface FolderEntry {
   readonly folderFd: number;
   readonly name: Uint8Array;
 }
 
-/** Both exist and change places at once. EINVAL where the filesystem cannot. */
+/** Exchanges two existing entries atomically. EINVAL: the filesystem cannot. */
 export function renameExchange(one: FolderEntry, other: FolderEntry): void {
   const RENAME_EXCHANGE = 2;
   renameAt(one, other, RENAME_EXCHANGE);
 }
 
-/** EEXIST where the new name is taken, EINVAL where the filesystem cannot. */
+/** EEXIST: the new name is taken. EINVAL: the filesystem cannot. */
 export function renameNoReplace(from: FolderEntry, to: FolderEntry): void {
   const RENAME_NOREPLACE = 1;
   renameAt(from, to, RENAME_NOREPLACE);
@@ -259,7 +259,7 @@ export function writeMark(path: Uint8Array, name: string, value: string): void {
 
 const maxHandleBytes = 128;
 
-/** What the filesystem itself calls this inode, its number and generation; null where it has no such names. */
+/** The file handle of an inode, which includes its generation; null: the filesystem has no handles. */
 export function fileHandle(path: Uint8Array): { readonly type: number; readonly bytes: Buffer } | null {
   const handle = Buffer.alloc(8 + maxHandleBytes);
   handle.writeUInt32LE(maxHandleBytes, 0);
@@ -267,7 +267,7 @@ export function fileHandle(path: Uint8Array): { readonly type: number; readonly 
   return { type: handle.readInt32LE(4), bytes: handle.subarray(8, 8 + handle.readUInt32LE(0)) };
 }
 
-/** Null: the filesystem that `mountFd` is on has it no more. Needs root. */
+/** Null: the filesystem of `mountFd` no longer has it. Needs root. */
 export function openByHandle(mountFd: number, { type, bytes }: { type: number; bytes: Uint8Array }): number | null {
   const handle = Buffer.alloc(8 + bytes.length);
   handle.writeUInt32LE(bytes.length, 0);
@@ -286,7 +286,9 @@ export function removeMark(path: Uint8Array, name: string): void {
   if (![0, os.errno.ENODATA, os.errno.ENOENT].includes(found)) throw new SysError(`removexattr ${name}`, found);
 }
 
-/** Of an open file, folder or link, to the nanosecond, which a number of seconds cannot hold. */
+/**
+ * Sets the times of an open file, folder or link in nanoseconds, for which a number of seconds is not precise enough.
+ */
 export function setTimes(fd: number, accessedNs: bigint, changedNs: bigint): void {
   const times = Buffer.alloc(32);
   [accessedNs, changedNs].forEach((ns, at) => {
@@ -299,7 +301,7 @@ export function setTimes(fd: number, accessedNs: bigint, changedNs: bigint): voi
 
 const second = 1_000_000_000n;
 
-/** Where the next bytes of an open file begin that are no hole, and where they end. Null: nothing else follows. */
+/** The next extent of data in an open file. Null: only a hole follows. */
 export function nextData(fd: number, from: number): { readonly start: number; readonly end: number } | null {
   const SEEK_DATA = 3;
   const SEEK_HOLE = 4;
@@ -321,13 +323,13 @@ export function statAt({ folderFd, name }: FolderEntry, into: Buffer): boolean {
   throw new SysError('statx', found);
 }
 
-/** Node opens by paths only, and the way to an open folder through /proc costs more than the opening. */
+/** Node opens by paths only, and resolving an open folder through /proc costs more than the open itself. */
 export function openAt({ folderFd, name }: FolderEntry, flags: number): number {
   const O_CLOEXEC = 0o2000000;
   return checked('openat', c.openat(folderFd, terminated(name), flags | O_CLOEXEC));
 }
 
-/** A folder of that name in an open one; that there is something already, a link say, is no error. */
+/** Makes a folder in an open one; it is no error if the name exists already, for example as a link. */
 export function makeFolderAt({ folderFd, name }: FolderEntry, mode: number): void {
   if (c.mkdirat(folderFd, terminated(name), mode) === 0) return;
   const found = errno();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Work } from './work.ts';
 
-it('closes when what was begun is over, however it ends, and lets nothing begin meanwhile', async () => {
+it('close waits for running tasks, also for those that fail, and refuses new ones', async () => {
   const work = new Work();
   let fail = (_: Error) => {};
   const begun = work.run(

@@ -1,4 +1,4 @@
-/** What a shutdown waits for: whoever broke it off would leave it to the next daemon. */
+/** Running operations that a shutdown waits for, because an interrupted one would be left to the next daemon. */
 import { Fault } from '../model/fault.ts';
 
 export class Work {
@@ -16,7 +16,7 @@ export class Work {
     }
   }
 
-  /** Nobody waits for what only waits itself: it ends when nothing new may begin. */
+  /** Pending waits are cancelled at shutdown. */
   wait<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const closing = this.#closing.signal;
     return task(AbortSignal.any([signal, closing])).catch((error: unknown) => {
@@ -25,7 +25,7 @@ export class Work {
     });
   }
 
-  /** Lets nothing new begin, and settles when what has begun is over. */
+  /** Refuses new tasks, and settles when all running ones have ended. */
   async close(): Promise<void> {
     this.#closing.abort(new Fault('unavailable', 'the daemon is about to end', { hint: 'Try again in a moment.' }));
     await Promise.allSettled(this.#begun);

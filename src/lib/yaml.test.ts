@@ -12,7 +12,7 @@ function refusal(text: string): string {
   throw new Error('it was taken');
 }
 
-it('knows where everything stands', () => {
+it('gives the position of every value', () => {
   const text = 'name: x\nsandboxes:\n  "a b":\n    command: [one,\n      two]\n  c: {env: {K: v}}\n';
   const { content, locate } = readYaml(text, 'f.yaml');
   expect(content).toEqual({ name: 'x', sandboxes: { 'a b': { command: ['one', 'two'] }, c: { env: { K: 'v' } } } });
@@ -60,7 +60,7 @@ describe('refused with line and column', () => {
     ['a key in a key', 'a: '.repeat(size / 3)],
     ['both', '[{a: '.repeat(size / 5)],
     ['by lines', Array.from({ length: 300 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')],
-  ])('nesting without end: %s', (_, text) => {
+  ])('nesting past the limit: %s', (_, text) => {
     expect(refusal(text)).toMatch(/^f\.yaml:\d+:\d+: nested deeper than 20 levels$/);
   });
 

@@ -1,7 +1,7 @@
 /**
- * YAML that anybody may have written, read cheaply, with the line and column of everything in it. A kilobyte of nesting keeps
- * the usual way busy for minutes or ends the process, so nesting is measured before anything walks down into it; and there
- * are no aliases and no tags.
+ * YAML from untrusted authors, parsed cheaply, with the line and column of every value. A kilobyte of nesting keeps the
+ * usual parser busy for minutes or ends the process, so the depth is measured first, without recursion; aliases and tags are
+ * refused.
  */
 import {
   Composer,
@@ -22,7 +22,7 @@ import type { JsonPath } from '../model/shape.ts';
 export interface YamlDocument {
   /** Null: it is empty. */
   readonly content: unknown;
-  /** Of a place, or of the nearest that is there. */
+  /** The position of a value, or of the nearest one that exists. */
   locate(place: JsonPath): Position;
 }
 
@@ -60,7 +60,7 @@ interface Oddity {
   readonly hint?: string;
 }
 
-/** What YAML has and nothing here needs; a key that would vanish on its way. */
+/** Features of YAML that are not supported, and keys that would be lost in JavaScript objects. */
 function oddity(document: Document): Oddity | null {
   let found: Oddity | null = null;
   visit(document, {
@@ -78,7 +78,7 @@ function oddity(document: Document): Oddity | null {
   return found;
 }
 
-/** The first token below that many levels; walked with a list, since the nesting is what is in doubt. */
+/** The first token below that many levels; with a list instead of recursion, since the depth is not known. */
 function deeperThan(tokens: readonly CST.Token[], levels: number): CST.Token | null {
   const waiting = tokens.map((token) => ({ token, level: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -93,7 +93,7 @@ function deeperThan(tokens: readonly CST.Token[], levels: number): CST.Token | n
   return null;
 }
 
-/** Of the key for what has one, else of the item. */
+/** The position of the key, or of the item of a list. */
 function offsetOf(document: Document, place: JsonPath): number {
   let node: unknown = document.contents;
   let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
