@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
-import type { Outcome, ToldStory } from '../model/outcome.ts';
+import type { Outcome, StoryRecord } from '../model/outcome.ts';
 import type { TaskRequest } from '../model/swarm-message.ts';
 import { checkTaskFile, maxTaskFileBytes, type Story, type TaskFile } from '../model/task.ts';
 import { Setback } from './agent.ts';
@@ -95,7 +95,7 @@ async function sound(
 }
 
 /** Null for a story that is still to be done, or to be tried again. */
-function toldOf(story: Story, outcome: Outcome, commit: string | null): ToldStory | null {
+function toldOf(story: Story, outcome: Outcome, commit: string | null): StoryRecord | null {
   const told = outcome.stories[story.id];
   if (commit !== null) return { status: 'completed', output: told?.output ?? '', commit };
   if (story.status === 'skipped' || story.status === 'completed') {

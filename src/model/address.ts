@@ -1,4 +1,4 @@
-/** What an address is for. Everything but the public Internet has to be named exactly to be reached. */
+/** The class of an address. Everything but the public Internet must be named exactly to be reached. */
 import { BlockList } from 'node:net';
 
 export type AddressClass =
@@ -13,7 +13,7 @@ export type AddressClass =
 
 type Ranges = readonly (readonly [address: string, prefix: number])[];
 
-/** The first that holds an address wins. */
+/** The first range that contains an address wins. */
 const ranges: readonly (readonly [AddressClass, Ranges])[] = [
   [
     'metadata',
@@ -91,7 +91,7 @@ const ranges: readonly (readonly [AddressClass, Ranges])[] = [
 ];
 
 const lists = ranges.map(([name, all]) => [name, blockList(all)] as const);
-/** The only part of IPv6 that is handed out. */
+/** The only part of IPv6 that is assigned. */
 const global6 = blockList([['2000::', 3]]);
 
 /** Null for an address of the public Internet. Expects the spelling of `parseHost`. */

@@ -1,5 +1,5 @@
 /**
- * Agents: the programs that do the work inside a sandbox, and how the adapter there is told which one to drive.
+ * Agents: the programs that do the work inside a sandbox, and the settings by which the adapter there drives one.
  *
  * Settings reach the adapter as one argument of its command, so nothing inside can change them. A key is never among them:
  * they name a secret, which is a file inside, and the variable that an agent looks for.
@@ -29,10 +29,12 @@ const command: Shape<readonly string[]> = (value, path) => {
 const variable = text({ max: 200, pattern: /^[A-Z_][A-Z0-9_]*$/, says: 'the name of a variable: A-Z, 0-9 and "_"' });
 const secret = text({ max: 64, pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, says: 'the name of a secret' });
 
-/** The agent finds its key in this variable: the value of the secret, or what the sandbox has there or in another one. */
+/**
+ * The agent finds its key in this variable: the value of the secret, or what the sandbox has there or in another one.
+ */
 const key = object({ variable, secret }, { elsewhere: variable });
 
-/** Secrets of the services it can use: it is given what there is of them, and needs one. */
+/** Secrets of the services that it can use: it gets those that exist, and needs one. */
 const anyKey = list(secret, 20);
 
 const claude = object({ kind: oneOf('claude'), command }, { key, anyKey });
@@ -41,9 +43,9 @@ const acp = object(
   {
     key,
     anyKey,
-    /** How to authenticate with an agent that asks for it, of the ways it offers; without, the first that takes a key. */
+    /** The authentication method for an agent that requires one; without it, the first method that takes a key. */
     authenticate: text({ min: 1, max: 200 }),
-    /** How requests for permission are answered, by the kind of tool; the sandbox is the fence, so others are allowed. */
+    /** Answers to permission requests, by the kind of tool; others are allowed, because the sandbox is the boundary. */
     permissions: record(
       { pattern: new RegExp(`^(${toolKinds.join('|')})$`), says: `a kind of tool: ${toolKinds.join(', ')}` },
       oneOf('allow', 'reject'),
@@ -97,11 +99,11 @@ export const agentPresets: Readonly<Record<string, AgentSpec>> = {
     command: ['opencode', 'acp'],
     anyKey: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
   },
-  /** Knows the stories of `carrel demo`, and nothing else. */
+  /** Works on the stories of `carrel demo` only. */
   demo: { kind: 'command', command: ['/opt/carrel/bin/demo-agent'] },
 };
 
-/** Of npm, by the program that they bring. */
+/** npm packages, by the program that they install. */
 export const agentPackages: Readonly<Record<string, string>> = {
   claude: '@anthropic-ai/claude-code',
   codex: '@openai/codex',
@@ -116,12 +118,12 @@ const settings = object(
   {
     /** Of the agent. */
     name: oneLine,
-    /** Of the commits, whose agent is named beside; without, it is the agent. */
+    /** Of the commits, which name the agent too; without it, the agent is the author. */
     author: object({ name: oneLine, email: oneLine }),
     /** A story that takes longer has failed, and so has one whose agent is silent for that long. */
     storySeconds: whole(1, 604_800),
     stallSeconds: whole(1, 604_800),
-    /** What it cannot work without: HOST:PORT, and the variable whose base URL goes before that. */
+    /** The service that it needs: HOST:PORT, and the variable whose base URL takes precedence. */
     service: object({ place: text({ min: 1, max: 300 }), base: variable }),
   },
 );
@@ -134,9 +136,9 @@ export function checkAdapterSettings(value: unknown): AdapterSettings {
 
 export const adapterPath = '/opt/carrel/bin/carrel-adapter';
 
-/** What a sandbox runs to have an agent work on a task file. */
-export function adapterCommand(given: AdapterSettings): readonly string[] {
-  return [adapterPath, JSON.stringify(checkAdapterSettings(given))];
+/** The command of a sandbox in which an agent works on a task file. */
+export function adapterCommand(settings: AdapterSettings): readonly string[] {
+  return [adapterPath, JSON.stringify(checkAdapterSettings(settings))];
 }
 
 /** Where the adapter keeps its record, inside and below the folder that is `/.data` inside. */

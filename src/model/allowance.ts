@@ -1,6 +1,6 @@
 import type { GateKind } from './change.ts';
 
-/** Kinds of changes that a user takes over into a project without being asked each time. */
+/** Gates that a user has allowed for a project permanently. */
 export interface Allowance {
   readonly project: string;
   readonly kinds: readonly GateKind[];

@@ -1,4 +1,4 @@
-/** Who makes commits. */
+/** The author of commits. */
 export interface Author {
   readonly name: string;
   readonly email: string;

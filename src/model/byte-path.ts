@@ -16,12 +16,12 @@ export function fromText(text: string): BytePath {
   return fromBytes(Buffer.from(text, 'utf8'));
 }
 
-/** As people read it; bytes that are not text become U+FFFD. */
+/** For people; bytes that are not text become U+FFFD. */
 export function toText(path: BytePath): string {
   return toBytes(path).toString('utf8');
 }
 
-/** False when `toText` would lose something. */
+/** False: `toText` would lose something. */
 export function isText(path: BytePath): boolean {
   return fromText(toText(path)) === path;
 }

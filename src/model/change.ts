@@ -4,10 +4,10 @@ import type { BytePath } from './byte-path.ts';
 export const entryTypes = ['file', 'folder', 'link', 'fifo', 'socket', 'device'] as const;
 export type EntryType = (typeof entryTypes)[number];
 
-/** What stands at a path, without its content. */
+/** What is at a path, without its content. */
 export interface Entry {
   readonly type: EntryType;
-  /** Permission bits, 0o777 at most; 0 for a link, which has none of its own. */
+  /** Permission bits, 0o777 at most; 0 for a link, which has none. */
   readonly mode: number;
   /** Of a file; 0 for everything else. */
   readonly sizeBytes: number;
@@ -17,9 +17,9 @@ export interface Entry {
 
 /** Where the bytes of a file are. */
 export type Content =
-  /** At the change's own path below this folder, or at that one; read by descriptors, never through a link. */
+  /** Below this folder, at `path` or at the path of the change; read by descriptors, never through a link. */
   | { readonly at: 'tree'; readonly root: string; readonly path?: BytePath }
-  /** A part of a file that only we write. */
+  /** A part of a log that only the daemon writes. */
   | {
       readonly at: 'log';
       readonly file: string;
@@ -27,7 +27,7 @@ export type Content =
       readonly lengthBytes: number;
       readonly sha256: string;
     }
-  /** Nowhere any more: too large to keep, and the project has moved on. Its hash, where that was kept. */
+  /** No longer stored: too large to keep, and the owner changed the file. Its hash, if that was kept. */
   | { readonly at: 'lost'; readonly sha256?: string };
 
 export interface Change {
@@ -35,23 +35,29 @@ export interface Change {
   readonly path: BytePath;
   /** In the base. Null: it was not there. */
   readonly before: Entry | null;
-  /** In the working copy. Null: the agent deleted it. Never both null; equal in everything only where `hardLink` is what changed. */
+  /** In the working copy. Null: the agent deleted it. Never both null; equal only if `hardLink` alone is the change. */
   readonly after: Entry | null;
-  /** Another path of the working copy, changed or not, that is one file with this one; the same for all its names but that one. */
+  /**
+   * Another path of the working copy that is the same file; the same path for all names of the file, null for that
+   * one.
+   */
   readonly hardLink: BytePath | null;
   /** Of files only, else null. */
   readonly beforeContent: Content | null;
   readonly afterContent: Content | null;
   /**
-   * True: `before` is exactly what the agent's change was made on. False: the project moved before that could be kept, and
+   * True: `before` is exactly what the agent's change was made on. False: the owner changed the path before it was recorded, and
    * `before` is only what the project has now, so nothing may be merged against it.
    */
   readonly baseKnown: boolean;
-  /** Of what is gone with its folder, where the base is not known: it may have come later, so it is never deleted. */
+  /**
+   * The path is gone with its folder, and its base is not known: it may have been added later, so it is never
+   * deleted.
+   */
   readonly perhapsUnseen?: true;
 }
 
-/** What could later run something on the host, by the way it would. */
+/** Kinds of changes that could later run something on the host. */
 export const gateKinds = [
   'git-hooks',
   'git-config',
@@ -67,25 +73,25 @@ export const gateKinds = [
 ] as const;
 export type GateKind = (typeof gateKinds)[number];
 
-/** What to do with conflicts; null: do nothing at all while there are any. */
+/** What to do with conflicts; null: any conflict blocks the apply. */
 export const resolutions = ['theirs', 'ours', 'markers', 'leave'] as const;
 export type Resolution = (typeof resolutions)[number];
 
 /** What an apply does, or would do, about one path of one sandbox. */
 export const outcomes = [
-  /** The project is as the base was: the agent's is taken. */
+  /** The project equals the base: the agent's version is taken. */
   'take',
-  /** Both changed it, and the changes go together. */
+  /** Both changed it, and the changes merge. */
   'merge',
-  /** The project has it so already. */
+  /** The project has the agent's version already. */
   'same',
   /** A conflict, decided by the resolution. */
   'theirs',
   'ours',
   'markers',
-  /** Not taken: a conflict or a gate, and `leave` was asked for. */
+  /** Not taken: a conflict or a gate, with the resolution `leave`. */
   'left',
-  /** Stands in the way of the whole apply. */
+  /** Blocks the whole apply. */
   'conflict',
   'gated',
 ] as const;
@@ -95,7 +101,7 @@ export const changeKinds = ['added', 'modified', 'deleted', 'retyped', 'mode', '
 
 export interface PlannedPath {
   readonly path: BytePath;
-  /** Whose change it is. */
+  /** The sandbox that the change is from. */
   readonly sandbox: string;
   readonly change: (typeof changeKinds)[number];
   readonly outcome: Outcome;
@@ -104,17 +110,17 @@ export interface PlannedPath {
   readonly gates: readonly GateKind[];
   /** What changed, in one line, where that is more than the gates say. */
   readonly note: string | null;
-  /** For conflicts, whatever became of them. */
+  /** For conflicts, also for those that were resolved. */
   readonly conflict: Conflict | null;
 }
 
 export interface Conflict {
-  /** In words: both changed the same lines; deleted here, changed there; … */
+  /** For people: both changed the same lines; deleted here, changed there; … */
   readonly reason: string;
   /** Null where it does not exist. `ours` is the project's, `theirs` the agent's. */
   readonly base: Entry | null;
   readonly ours: Entry | null;
   readonly theirs: Entry | null;
-  /** The sandbox that `ours` comes from, when several are merged; null: the project's own. */
+  /** The sandbox that `ours` comes from, if several are merged; null: the project. */
   readonly with: string | null;
 }

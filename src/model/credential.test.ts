@@ -14,7 +14,7 @@ const ask = { name: 'x', secret: 'KEY' };
 const custom = { ...ask, host: 'api.example.org', header: 'X-Key' };
 
 describe('where a secret goes', () => {
-  it('is what was asked for, in small letters', () => {
+  it('has the requested header in lower case', () => {
     expect(servicesOf({ ...custom, host: 'API.Example.org:8443', format: 'Token {}!' })).toEqual([
       { host: 'api.example.org', port: 8443, header: 'x-key', format: 'Token {}!' },
     ]);
@@ -23,7 +23,7 @@ describe('where a secret goes', () => {
     expect(servicesOf({ ...custom, host: '10.0.0.1' })[0]).toMatchObject({ host: '10.0.0.1', port: 443 });
   });
 
-  it('is known for each preset, over https, in a header that the format fits', () => {
+  it('is defined for each preset, over https, with a header that fits the format', () => {
     for (const preset of presetNames) {
       const services = servicesOf({ ...ask, preset });
       for (const { host, port, format } of services)
@@ -36,7 +36,7 @@ describe('where a secret goes', () => {
     expect(servicesOf({ ...ask, preset: 'github' }).map(({ host }) => host)).toContain('github.com');
   });
 
-  it('is that of a preset but for what was said', () => {
+  it('is that of a preset, except for options in the request', () => {
     expect(servicesOf({ ...ask, preset: 'anthropic', host: 'localhost:4433' })).toEqual([
       { host: 'localhost', port: 4433, header: 'x-api-key', format: '{}', drops: ['authorization', 'x-api-key'] },
     ]);
@@ -68,7 +68,7 @@ describe('where a secret goes', () => {
 describe('the value of a header', () => {
   const value = (text: string, format = 'Bearer {}') => headerValue({ format }, 'KEY', Buffer.from(text, 'latin1'));
 
-  it('has the secret once, as it is, less a newline at its end', () => {
+  it('contains the secret once, without a newline at its end', () => {
     expect(value('s3cret')).toBe('Bearer s3cret');
     expect(value('s3cret\n')).toBe('Bearer s3cret');
     expect(value('s3cret\r\n')).toBe('Bearer s3cret');
@@ -94,19 +94,19 @@ describe('the value of a header', () => {
     expect(() => value(text)).toThrow(/the secret KEY cannot be the value of a header/);
   });
 
-  it('is refused when it is longer than servers read', () => {
+  it('is refused if it is longer than servers accept', () => {
     expect(value('x'.repeat(8192))).toHaveLength(8199);
     expect(() => value('x'.repeat(8193))).toThrow(/at most|cannot be/);
   });
 
-  it('is not told by the refusal', () => {
+  it('is not part of the refusal', () => {
     expect(() => value('hunter2\nx')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
     );
   });
 });
 
-it('sets what tools look for', () => {
+it('sets the variables that tools read', () => {
   const env = (preset: (typeof presetNames)[number] | null, name = 'x') =>
     credentialEnv({ name, preset }, 'http://h:1');
   expect(env('anthropic')).toEqual({
@@ -121,7 +121,7 @@ it('sets what tools look for', () => {
   expect(env(null, 'my-jira.x')).toEqual({ MY_JIRA_X_BASE_URL: 'http://h:1' });
 });
 
-it('is given together with others only where they do not meet', () => {
+it('is refused together with another for the same host or variable', () => {
   const of = (name: string, request: object): Credential => ({
     ...{ name, preset: null, secret: 'KEY', createdAt: '' },
     services: servicesOf({ ...custom, ...request }),

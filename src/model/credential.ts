@@ -1,5 +1,5 @@
 /**
- * A credential: a secret that goes to one service as a header, added outside of the sandboxes that were given it. Inside
+ * A credential: a secret that goes to one service as a header, added outside of the sandboxes that use it. Inside
  * there is a base URL on loopback, and a placeholder where a tool insists on a key; the value is never there.
  */
 import { Fault } from './fault.ts';
@@ -11,13 +11,13 @@ export interface Service {
   /** As `parseHost` writes it; an address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** In small letters. */
+  /** In lower case. */
   readonly header: string;
   /** The value of the header, `{}` standing for the secret. */
   readonly format: string;
-  /** With this name before it, in base64, as HTTP's basic authentication has it. */
+  /** For basic authentication: the user name, which is encoded in base64 together with the secret. */
   readonly basicUser?: string;
-  /** Other headers that carry a key there: what a client says in them does not reach it either. */
+  /** Other headers in which the service accepts a key: those of a client are removed too. */
   readonly drops?: readonly string[];
 }
 
@@ -29,18 +29,18 @@ export interface Credential {
   readonly preset: PresetName | null;
   /** The name of a secret of the same user. */
   readonly secret: string;
-  /** The first one has the base URL; all are reached by their real names, too. */
+  /** The first one gets the base URL; all are reachable by their real names too. */
   readonly services: readonly [Service, ...Service[]];
   readonly createdAt: string;
 }
 
-/** What a sandbox was given, as its record keeps it. */
+/** A credential in the record of a sandbox. */
 export interface CredentialGrant {
   readonly name: string;
   readonly preset: PresetName | null;
 }
 
-/** As somebody asks for one. */
+/** A request for a credential. */
 export interface CredentialRequest {
   readonly name: string;
   readonly secret: string;
@@ -52,9 +52,9 @@ export interface CredentialRequest {
 
 interface Preset {
   readonly services: Credential['services'];
-  /** The variable that tools read the base URL from, where they have one. */
+  /** The variable that tools read the base URL from, if they have one. */
   readonly base: string;
-  /** What tools look for, given a base URL without a slash at its end. */
+  /** The variables that tools read, for a base URL without a slash at its end. */
   readonly env: (url: string) => Readonly<Record<string, string>>;
 }
 
@@ -94,7 +94,7 @@ const presets: { readonly [name in PresetName]: Preset } = {
     services: [https('registry.npmjs.org', bearer())],
     env: (url) => ({
       npm_config_registry: `${url}/`,
-      // To publish, npm wants to see a token for that very registry.
+      // To publish, npm requires a token for this registry.
       [`npm_config_${url.replace(/^http:/, '')}/:_authToken`]: placeholder,
     }),
   },
@@ -108,7 +108,7 @@ function bearer() {
   return { header: 'authorization', format: 'Bearer {}' };
 }
 
-/** Secrets whose service everybody knows, by the names that their tools give them. */
+/** Well-known services, by the names that their tools use for the secret. */
 const keyPresets: Readonly<Record<string, PresetName>> = {
   ANTHROPIC_API_KEY: 'anthropic',
   OPENAI_API_KEY: 'openai',
@@ -119,25 +119,25 @@ export function presetOfKey(secret: string): PresetName | null {
   return Object.hasOwn(keyPresets, secret) ? keyPresets[secret]! : null;
 }
 
-/** Where the requests of a preset go first, and the variable that can send them elsewhere. */
+/** The host of a preset, and the variable that can replace it. */
 export function presetRoute(preset: PresetName): Pick<Service, 'host' | 'port'> & { readonly base: string } {
   const { services, base } = presets[preset];
   return { host: services[0].host, port: services[0].port, base };
 }
 
-/** HOST, or HOST:PORT where that is not the usual one. */
+/** HOST, or HOST:PORT for an unusual port. */
 export function serviceText({ host, port }: Pick<Service, 'host' | 'port'>): string {
   const text = hostText(parseHost(host));
   return port === httpsPort ? text : `${text}:${port}`;
 }
 
-/** What is set inside for a credential: by its preset, or `NAME_BASE_URL`. */
+/** The variables that are set inside for a credential: those of its preset, or `NAME_BASE_URL`. */
 export function credentialEnv({ name, preset }: CredentialGrant, url: string): Readonly<Record<string, string>> {
   if (preset !== null) return presets[preset].env(url);
   return { [`${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_BASE_URL`]: url };
 }
 
-/** That one sandbox can be given. */
+/** How many one sandbox can have. */
 export const maxCredentials = 20;
 
 export const credentialNamePattern = /^[a-z][a-z0-9_.-]{0,62}$/;
@@ -149,7 +149,7 @@ export function checkCredentialName(name: string): string {
   });
 }
 
-/** What of a request says where the secret goes; the secret itself is the caller's to look at. */
+/** The part of a request that says where the secret goes; the caller checks the secret itself. */
 export function servicesOf({ preset, host, header, format }: CredentialRequest): Credential['services'] {
   const known = preset === undefined ? null : presets[preset].services;
   if (known !== null && host === undefined && header === undefined && format === undefined) return known;
@@ -174,7 +174,7 @@ function parseService(text: string): Pick<Service, 'host' | 'port'> {
   return { host: host.text, port };
 }
 
-/** Those that say how a request is carried are not a credential's to set. */
+/** Headers about the transfer of a request cannot carry a credential. */
 const reserved =
   /^(host|content-.*|transfer-encoding|connection|upgrade|te|trailer|keep-alive|expect|date|via|proxy-.*|sec-.*)$/;
 
@@ -194,7 +194,7 @@ function checkFormat(text: string): string {
   });
 }
 
-/** What every server reads alike: no control characters, no space at either end. */
+/** What every server parses alike: no control characters, no space at either end. */
 function isHeaderText(text: string): boolean {
   return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
 }
@@ -202,8 +202,8 @@ function isHeaderText(text: string): boolean {
 const maxValueLength = 8192;
 
 /**
- * The value of the header for a secret, less a newline at its end. What could be taken for the end of the header, or is
- * understood differently by different servers, is refused; the message does not tell the value.
+ * The value of the header for a secret, without a newline at its end. A value that could end the header, or that servers
+ * parse differently, is refused; the message does not contain it.
  */
 export function headerValue(service: Pick<Service, 'format' | 'basicUser'>, secret: string, value: Uint8Array): string {
   const text = Buffer.from(value)
@@ -219,7 +219,7 @@ export function headerValue(service: Pick<Service, 'format' | 'basicUser'>, secr
   return format.split('{}').join(said);
 }
 
-/** Two that would answer to the same name inside cannot both be given. */
+/** Two for the same host or variable inside cannot be used together. */
 export function checkTogether(credentials: readonly Credential[]): void {
   const takenBy = new Map<string, string>();
   for (const credential of credentials) {

@@ -10,10 +10,10 @@ const units: Readonly<Record<string, number>> = {
   w: 7 * 86_400 * second,
 };
 
-/** A hundred years: past it somebody has mistyped. */
+/** A hundred years: a longer time is a typing error. */
 const maxDurationMs = 36_500 * 86_400 * second;
 
-/** "90s", "12h", "7d" → milliseconds. One number, one unit, nothing else, and not nothing. */
+/** "90s", "12h", "7d" → milliseconds. Exactly one positive number and one unit. */
 export function parseDuration(text: string, what: string): number {
   const match = /^([1-9]\d{0,8})([smhdw])$/.exec(text);
   const ms = match ? Number(match[1]) * units[match[2]!]! : Number.NaN;

@@ -90,7 +90,7 @@ export function isFault(error: unknown, code?: FaultCode): error is Fault {
 export const spaceHint =
   'Free some disk space: carrel ls --size tells what sandboxes take, and carrel rm --force NAME works on a full disk.';
 
-/** Anything thrown, as a Fault; what was not foreseen is our own fault. */
+/** Anything thrown, as a Fault; an unknown error is `internal`. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const message = error instanceof Error ? error.message : String(error);

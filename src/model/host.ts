@@ -1,6 +1,6 @@
 /**
- * Names and addresses of hosts in one spelling each. Whatever is written in another way that means the same is brought
- * into that form; whatever programs are known to read in different ways is refused.
+ * Names and addresses of hosts in one canonical spelling. Other spellings of the same host are converted to it; a spelling
+ * that programs are known to parse differently is refused.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 const maxNameLength = 253;
-/** Longer than any name in any script can be before it is brought into ASCII, and than any address. */
+/** Longer than any address, and than any name in any script before its conversion to ASCII. */
 const maxTextLength = 1024;
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
@@ -30,7 +30,7 @@ export function parseHost(text: string): Host {
   return { kind: 'name', text: parseName(text) };
 }
 
-/** HOST:PORT, as in a CONNECT request; `otherwise` is the port where none is given. */
+/** HOST:PORT, as in a CONNECT request; `otherwise` is the default port. */
 export function parseEndpoint(text: string, otherwise?: number): Endpoint {
   const { host, port } = splitPort(text);
   if (port === null && otherwise === undefined)
@@ -50,7 +50,7 @@ function parsePort(digits: string, text: string): number {
   throw new Fault('invalid', `${printable(text)}: ${printable(digits)} is not a port`, { hint: 'Use 1 to 65535.' });
 }
 
-/** As it stands in a URL or before a port. */
+/** In the form for a URL or before a port. */
 export function hostText(host: Host): string {
   return host.kind === 'address' && host.family === 6 ? `[${host.text}]` : host.text;
 }
@@ -65,7 +65,7 @@ function parseBracketed(text: string): Host {
   return parseIPv6(inner, text);
 }
 
-/** An IPv4 address in the clothes of an IPv6 one is that IPv4 address: the kernel dials it. */
+/** An IPv4-mapped IPv6 address is that IPv4 address, because the kernel connects to it. */
 function parseIPv6(inner: string, text: string): Host {
   if (inner.includes('%')) throw refused(text, 'names a network interface');
   const canonical = new URL(`http://[${inner}]`).hostname.slice(1, -1);
@@ -76,10 +76,10 @@ function parseIPv6(inner: string, text: string): Host {
 }
 
 export function parseName(text: string): string {
-  // Decoded by some and not by others; and what stands around a host in a URL.
+  // Some programs decode these and others do not; the rest delimits a host in a URL.
   if (/[\u0000-\u0020\u007f%@/\\?#:[\]<>^|*]/.test(text)) throw refused(text, 'has characters that no host name has');
   const ascii = domainToASCII(text).replace(/\.$/, '');
-  // Punycode that means nothing: some Nodes let it stand.
+  // Invalid punycode, which some versions of Node accept.
   if (ascii === '' || /(?:^|\.)xn--/.test(domainToUnicode(ascii))) throw refused(text, 'is not a host name');
   checkName(ascii, text);
   return ascii;
@@ -90,7 +90,7 @@ function checkName(name: string, text: string): void {
   if (name.length > maxNameLength) throw refused(text, 'is longer than names can be');
   const labels = name.split('.');
   if (!labels.every((one) => label.test(one))) throw refused(text, 'is not a host name');
-  // Read as an IPv4 address by whoever takes octal, hexadecimal or less than four numbers.
+  // Parsed as an IPv4 address by programs that accept octal, hexadecimal or fewer than four numbers.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) throw refused(text, 'is an odd spelling of an address');
 }
 

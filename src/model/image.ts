@@ -1,20 +1,20 @@
-/** What a container has at `/`, as far as this installation has to do with it. */
+/** An image for sandboxes on a Docker Engine, as this installation knows it. */
 export interface Image {
-  /** What people call it. */
+  /** Its name for people. */
   readonly name: string;
-  /** What the engine calls it, by its content. */
+  /** The engine's id, made from its content. */
   readonly id: string;
-  /** Made here, for all projects or for one; or known by the owner's list alone. */
+  /** Built here, for all projects or for one; or only in the owner's list. */
   readonly source: 'base' | 'project' | 'listed';
-  /** The folder that it was made for. */
+  /** The project that it was built for. */
   readonly project: string | null;
-  /** Of everything that went into it; null: somebody else made it. */
+  /** The checksum of everything it was built from; null: it was not built here. */
   readonly checksum: string | null;
-  /** When it was made, or first looked up. */
+  /** When it was built, or first looked up. */
   readonly at: string;
 }
 
-/** Names of ours begin with this, and no others do. */
+/** The prefix of names of images that are built here. */
 export const imagePrefix = 'carrel-sandbox';
 export const baseImageName = `${imagePrefix}:base`;
 
@@ -26,11 +26,11 @@ export function isOwnImageName(name: string): boolean {
   return name === imagePrefix || name.startsWith(`${imagePrefix}:`) || name.startsWith(`${imagePrefix}-`);
 }
 
-/** The same name with the tag that is meant where none is given. */
+/** The name with the default tag if it has none. */
 export function withTag(reference: string): string {
   const last = reference.slice(reference.lastIndexOf('/') + 1);
   return reference.includes('@') || last.includes(':') ? reference : `${reference}:latest`;
 }
 
-/** Where a project says how its image is built; the first that is there. */
+/** The files in which a project describes its image; the first that exists counts. */
 export const dockerfilePlaces = ['.carrel/Dockerfile.sandbox', '.aimi/Dockerfile.sandbox'] as const;

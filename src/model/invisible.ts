@@ -5,7 +5,7 @@
  */
 export const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Blanks that are told from a space by nothing but their width. */
+/** Blanks that differ from a space in their width only. */
 export const blank = /[\p{Zs}\u2800](?<! )/gu;
 
 export function hasInvisible(text: string): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyEdits, JsonError, lineOf, nearestNode, nodeAt, parseJsonText, setMember } from './json-text.ts';
 
-describe('text is read as JSON.parse reads it', () => {
+describe('text is parsed like JSON.parse does', () => {
   test.each([
     '0',
     '-1.5e+3',
@@ -44,12 +44,12 @@ describe('text is read as JSON.parse reads it', () => {
     '1 2',
     '// a\n1',
     '\u00a01',
-  ])('or refused as JSON.parse refuses it: %j', (text) => {
+  ])('or refused like JSON.parse does: %j', (text) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(() => parseJsonText(text)).toThrow(JsonError);
   });
 
-  test('but not with a name twice, nor nested without end', () => {
+  test('repeated names and nesting past the limit are refused', () => {
     expect(() => parseJsonText('{"a":1,\n "\\u0061":2}')).toThrow('"a" is there twice');
     expect(() => parseJsonText('['.repeat(5000) + ']'.repeat(5000))).toThrow('nested deeper than 100');
   });
@@ -58,12 +58,12 @@ describe('text is read as JSON.parse reads it', () => {
     expect(parseJsonText('\ufeff{"a":1}').value).toEqual({ a: 1 });
   });
 
-  test('text of megabytes is no matter', () => {
+  test('a text of megabytes is parsed', () => {
     const long = JSON.stringify({ a: '\\"'.repeat(1024 ** 2) });
     expect(parseJsonText(long).value).toEqual(JSON.parse(long));
   });
 
-  test('whatever is made up', () => {
+  test('random text gives the same result as JSON.parse, except for repeated names', () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -91,10 +91,10 @@ describe('text is read as JSON.parse reads it', () => {
     ];
     for (let round = 0; round < 20_000; round++) {
       const text = Array.from({ length: 1 + random(10) }, () => alphabet[random(alphabet.length)]).join('');
-      const ours = outcome(() => parseJsonText(text).value);
-      const theirs = outcome(() => JSON.parse(text));
-      if (ours === 'refused' && theirs !== 'refused') expect(text).toMatch(/"a".*"a"|""/);
-      else expect([text, ours]).toEqual([text, theirs]);
+      const parsed = outcome(() => parseJsonText(text).value);
+      const expected = outcome(() => JSON.parse(text));
+      if (parsed === 'refused' && expected !== 'refused') expect(text).toMatch(/"a".*"a"|""/);
+      else expect([text, parsed]).toEqual([text, expected]);
     }
   });
 });
@@ -117,7 +117,7 @@ const sample = `{
 }
 `;
 
-test('values have their places', () => {
+test('values have their positions', () => {
   const root = parseJsonText(sample);
   const node = nodeAt(root, ['list', 1, 'x'])!;
   expect(sample.slice(node.start, node.end)).toBe('"z"');
@@ -127,7 +127,7 @@ test('values have their places', () => {
   expect(nearestNode(root, ['list', 0, 'missing', 'more'])).toBe(nodeAt(root, ['list', 0]));
 });
 
-test('what is wrong has its place', () => {
+test('an error has its position', () => {
   const bad = sample.replace('{"x":"z"}', '{"x" "z"}');
   try {
     parseJsonText(bad);
@@ -142,7 +142,7 @@ function set(text: string, path: (string | number)[], name: string, value: unkno
   return applyEdits(text, [setMember(text, nodeAt(parseJsonText(text), path)!, name, value)]);
 }
 
-test('one value is exchanged and nothing else', () => {
+test('one value is replaced and nothing else', () => {
   expect(set(sample, ['list', 0], 'x', 'new')).toBe(sample.replace('"y"', '"new"'));
   expect(set(sample.replaceAll('\n', '\r\n'), [], 'a', 2)).toBe(sample.replaceAll('\n', '\r\n').replace('1.0', '2'));
 });
@@ -153,6 +153,6 @@ test.each([
   [sample, ['list', 1], sample.replace('"z"}', '"z","new":"v"}')],
   [sample, ['empty'], sample.replace('{}', '{"new": "v"}')],
   ['{\n\t"a" : 1\n}', [], '{\n\t"a" : 1,\n\t"new" : "v"\n}'],
-])('a member is added in the manner of the one before', (text, path, expected) => {
+])('a member is added in the layout of the one before', (text, path, expected) => {
   expect(set(text, path, 'new', 'v')).toBe(expected);
 });

@@ -9,14 +9,14 @@ import type { JsonPath } from './shape.ts';
 
 export interface JsonMember {
   readonly name: string;
-  /** Where its name begins. */
+  /** The offset of its name. */
   readonly at: number;
   readonly node: JsonNode;
 }
 
 export interface JsonNode {
   readonly start: number;
-  /** Behind its last character. */
+  /** The offset after its last character. */
   readonly end: number;
   readonly value: unknown;
   /** Of an object, in the order of the text. */
@@ -141,7 +141,7 @@ class TreeBuilder {
   }
 }
 
-/** The value at a path; null where there is none. */
+/** The value at a path; null: there is none. */
 export function nodeAt(root: JsonNode, path: JsonPath): JsonNode | null {
   let node: JsonNode | undefined = root;
   for (const part of path) {
@@ -151,7 +151,7 @@ export function nodeAt(root: JsonNode, path: JsonPath): JsonNode | null {
   return node;
 }
 
-/** The deepest value on the way to a path that is there. */
+/** The value at a path, or the nearest one above it that exists. */
 export function nearestNode(root: JsonNode, path: JsonPath): JsonNode {
   for (let length = path.length; length > 0; length--) {
     const node = nodeAt(root, path.slice(0, length));
@@ -175,7 +175,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return pieces.join('') + text.slice(from);
 }
 
-/** Sets a member of an object: its value is exchanged, or it is added at the end in the manner of the member before it. */
+/** Sets a member of an object: replaces its value, or adds it at the end in the layout of the member before it. */
 export function setMember(text: string, object: JsonNode, name: string, value: unknown): Edit {
   const encoded = JSON.stringify(value);
   const found = object.members.find((member) => member.name === name);

@@ -14,7 +14,7 @@ describe('resolveLimits', () => {
     });
   });
 
-  it('lets swap follow memory unless it was asked for', () => {
+  it('raises swap with memory unless it was requested', () => {
     expect(resolveLimits({ memoryBytes: GiB }).swapBytes).toBe(2 * GiB);
     expect(resolveLimits({ memoryBytes: GiB, swapBytes: GiB }).swapBytes).toBe(GiB);
     expect(resolveLimits({ memoryBytes: 1024 ** 5 }).swapBytes).toBe(1024 ** 5);

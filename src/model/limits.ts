@@ -10,7 +10,7 @@ export interface Limits {
   readonly diskBytes: number;
 }
 
-/** What a user calls each limit. */
+/** The option of each limit. */
 export const limitOptions: { readonly [key in keyof Limits]: string } = {
   cpus: '--cpus',
   memoryBytes: '--memory',
@@ -35,7 +35,7 @@ export const defaultLimits: Limits = {
   diskBytes: 8 * GiB,
 };
 
-/** The smallest values that still run a shell, the largest that a kernel takes. */
+/** The smallest values that can run a shell, and the largest that a kernel accepts. */
 const bounds: { readonly [key in keyof Limits]: readonly [min: number, max: number] } = {
   cpus: [0.01, 4096],
   memoryBytes: [6 * MiB, 1024 ** 5],
@@ -44,7 +44,7 @@ const bounds: { readonly [key in keyof Limits]: readonly [min: number, max: numb
   diskBytes: [1 * MiB, 1024 ** 5],
 };
 
-/** Asked-for limits over the defaults, refused where absurd. Swap follows a raised memory limit. */
+/** Requested limits over the defaults, checked. Swap is raised with memory. */
 export function resolveLimits(asked: Partial<Limits>, defaults: Limits = defaultLimits): Limits {
   const merged = { ...defaults, ...asked };
   const limits = asked.swapBytes === undefined ? { ...merged, swapBytes: implicitSwap(merged, defaults) } : merged;

@@ -1,8 +1,8 @@
 /**
- * Messages as lines of bytes. A line has at most 64 KiB; whatever comes, no more than that is kept.
+ * Messages as lines of bytes. A line has at most 64 KiB, and no more than that is buffered.
  *
- * Reading never throws: what is no message is told as a flaw, and the next line is read as if nothing had been. Chunks
- * may end anywhere, in the middle of a character too.
+ * Reading never throws: a line that is not a message is reported as a flaw, and the next line is read normally. Chunks
+ * may end anywhere, even in the middle of a character.
  */
 import { Misfit } from './shape.ts';
 import { checkMessage, type SwarmMessage } from './swarm-message.ts';
@@ -11,13 +11,13 @@ export const maxLineBytes = 64 * 1024;
 
 export interface Flaw {
   readonly kind: 'too_long' | 'not_utf8' | 'not_json' | 'not_a_message' | 'cut_off';
-  /** What is wrong and where, without anything of the content. */
+  /** What is wrong and where, without any of the content. */
   readonly reason: string;
 }
 
 export type Read = { readonly message: SwarmMessage } | { readonly flaw: Flaw };
 
-/** The line of a message, newline included. A completion whose errors have no room says how many there were. */
+/** The line of a message, newline included. A completion with too many errors says how many were left out. */
 export function encodeMessage(message: SwarmMessage): Buffer {
   const checked = checkMessage(message);
   const line = lineOf(checked);
@@ -46,7 +46,7 @@ export class MessageReader {
   readonly #line = Buffer.alloc(maxLineBytes);
   #bytes = 0;
 
-  /** The messages that end in this chunk. Read them all: the rest of the chunk waits until then. */
+  /** The messages that end in this chunk. Iterate over all of them: the rest of the chunk is buffered only then. */
   *push(chunk: Uint8Array): Generator<Read> {
     let start = 0;
     for (;;) {
@@ -58,7 +58,7 @@ export class MessageReader {
     }
   }
 
-  /** What is left when nothing more comes. */
+  /** The rest at the end of the input. */
   *end(): Generator<Read> {
     for (const read of this.#take()) {
       yield 'flaw' in read && read.flaw.kind === 'not_json' ? flaw('cut_off', 'the last line is not whole') : read;

@@ -6,7 +6,7 @@ import { initialStatus, type Sandbox, type SandboxState, withStatus } from './sa
 import { formatSize, parseSize } from './size.ts';
 
 describe('a Fault', () => {
-  it('crosses the API and comes back the same, without its cause', () => {
+  it('is the same after JSON and back, without its cause', () => {
     const fault = new Fault('conflict', 'taken', { hint: 'choose', data: { name: 'a' }, cause: new Error('secret') });
     const body = JSON.parse(JSON.stringify(fault));
     expect(body).toEqual({ code: 'conflict', message: 'taken', hint: 'choose', data: { name: 'a' } });
@@ -41,7 +41,7 @@ describe('a name', () => {
     expect(() => checkSandboxName(name)).toThrow('is not a sandbox name');
   });
 
-  it('is printed without harm', () => {
+  it('is printed without control characters', () => {
     expect(printable('a\u001b[31m\n\u202e\u009b')).toBe('"a\\u001b[31m\\n\\u202e\\u009b"');
     expect(printable('x'.repeat(500)).length).toBeLessThan(100);
   });
@@ -105,7 +105,7 @@ describe('a status', () => {
     },
   );
 
-  it('begins again only with a new attempt after an end', () => {
+  it('leaves an end state only by a new attempt', () => {
     const again = { ...initialStatus, attempt: 2 };
     expect(withStatus(sandbox('failed'), again).status.state).toBe('pending');
     expect(() => withStatus(sandbox('running'), again)).toThrow('cannot become');

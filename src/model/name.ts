@@ -6,7 +6,7 @@ export const idPattern = /^[0-9a-f]{16}$/;
 /** Of an environment. */
 export const variableNamePattern = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
-/** The name as given, or a Fault that shows it safely. */
+/** Returns the name, or throws a Fault that shows it safely. */
 export function checkSandboxName(name: string): string {
   if (sandboxNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a sandbox name`, {
@@ -14,13 +14,16 @@ export function checkSandboxName(name: string): string {
   });
 }
 
-/** Text from anywhere, safe to print on a terminal in one line: quoted, bounded, nothing invisible in it. */
+/** Untrusted text made safe for one line of a terminal: quoted, bounded, without invisible characters. */
 export function printable(text: string, max = 80): string {
   const quoted = JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text);
   return quoted.replace(invisible, codeText).replace(blank, codeText);
 }
 
-/** Where the commits of a sandbox are, in the repository of its project. A name may have dots where a ref may not. */
+/**
+ * The folder of refs for the commits of a sandbox in its project's repository. Dots that a ref may not have are
+ * escaped.
+ */
 export function refFolder(sandbox: string): string {
   return `refs/carrel/${sandbox.replace(/\.(?=\.|$|lock$)/g, '%2e')}`;
 }

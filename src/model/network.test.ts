@@ -83,7 +83,7 @@ describe('by name', () => {
     expect(decide([rule], asked)).toMatchObject({ allowed: false, refusal });
   });
 
-  test('a refusal says what was asked for, and which rule was near', () => {
+  test('a refusal names the request and the nearest rule', () => {
     expect(decide([], 'example.com:443')).toMatchObject({ reason: 'no rule allows example.com:443', rule: null });
     expect(decide(['example.com'], 'example.com:22')).toMatchObject({
       reason: 'the rule example.com is not for port 22',
@@ -173,7 +173,7 @@ describe('by address', () => {
     expect(decideAddress(['8.8.4.4:443'], '8.8.4.4', 80, own)).toMatchObject({ allowed: false });
   });
 
-  test('a refusal says how it would be named', () => {
+  test('a refusal names the rule that would allow it', () => {
     expect(decideAddress([], '10.0.0.5', 5432)).toMatchObject({
       reason: '10.0.0.5 is a private address, which has to be named exactly: 10.0.0.5:5432',
     });

@@ -3,16 +3,16 @@
  * stands for exactly one label), or an address; without a port a rule is for the web, 80 and 443. What no rule allows
  * is refused.
  *
- * A connection is decided twice: by the name that was asked for, before anybody looks that name up, and by the address
- * it turns out to have. An address that is not of the public Internet, or is the host's own, is refused unless a rule
- * names that very address; no name opens it, since names belong to whoever answers for them.
+ * A connection is decided twice: by the requested name, before it is resolved, and by the address that it resolves to. An
+ * address that is not of the public Internet, or belongs to the host, is refused unless a rule names that very address; a
+ * rule for a name is not enough, because the owner of a name decides what it resolves to.
  */
 import { type AddressClass, addressClass } from './address.ts';
 import { Fault } from './fault.ts';
 import { type Endpoint, endpointText, type Host, hostText, parseHost, parseName, splitPort } from './host.ts';
 import { printable } from './name.ts';
 
-/** What a sandbox was given of the network. All of it is written by the API alone. */
+/** The network settings of a sandbox. Only the API writes them. */
 export interface NetworkSpec {
   /** Rules as `canonicalRule` writes them. */
   readonly allow: readonly string[];
@@ -30,15 +30,15 @@ export interface PortForward {
 export const noNetwork: NetworkSpec = { allow: [], ports: [] };
 
 export interface NetworkLimits {
-  /** At once; more of them wait. */
+  /** At the same time; more of them wait. */
   readonly connections: number;
-  /** Both ways together; null: as fast as it goes. */
+  /** Both directions together; null: no limit. */
   readonly bytesPerSecond: number | null;
-  /** Both ways together, over the life of the sandbox; null: no end. */
+  /** Both directions together, over the life of the sandbox; null: no limit. */
   readonly totalBytes: number | null;
-  /** For a request, a name and a handshake each. */
+  /** For a request, for the lookup of a name, and for a handshake, each. */
   readonly connectMs: number;
-  /** Without a byte either way. */
+  /** Without a byte in either direction. */
   readonly idleMs: number;
 }
 
@@ -81,12 +81,12 @@ interface Rule {
   readonly port: number | null;
 }
 
-/** One spelling for each rule; what cannot be one is refused. */
+/** The canonical spelling of a rule; refuses what is not one. */
 export function canonicalRule(text: string): string {
   return parseRule(text).text;
 }
 
-/** Words that other programs have for a whole network. None of them is a host. */
+/** Words for a whole network in other programs. None of them is a host. */
 const networkWords = new Set(['all', 'any', 'bridge', 'default', 'host', 'internet', 'none', 'open']);
 
 const localNames = /(?:^|\.)localhost$|^ip6-(?:localhost|loopback)$/;
@@ -94,8 +94,8 @@ const localNames = /(?:^|\.)localhost$|^ip6-(?:localhost|loopback)$/;
 const anyAddress = new Set(['0.0.0.0', '::']);
 
 /**
- * A rule in its one spelling, refused where it would have no effect: inside, loopback is the sandbox itself, and clients
- * do not ask a proxy for it. A loopback address counts only behind a name: `all` has a rule for a name at that port.
+ * The canonical spelling of a rule, refused if it would have no effect: inside, loopback is the sandbox itself, and clients
+ * do not use a proxy for it. A loopback address counts only with a name: `all` has a rule for a name at that port.
  */
 export function usableRule(text: string, all: readonly string[]): string {
   const rule = parseRule(text);
@@ -115,7 +115,7 @@ function namesHost(text: string, port: number): boolean {
     const rule = parseRule(text);
     return rule.host.kind !== 'address' && opens(rule, port);
   } catch {
-    // Refused where its own turn comes, ignoring.
+    // Refused when that rule is checked itself, ignoring.
     return false;
   }
 }
@@ -134,7 +134,7 @@ function isInside({ text }: Rule): Fault {
   });
 }
 
-/** The class of the address that a rule names, where that is not a public one. */
+/** The class of the address that a rule names; null for a public address and for a name. */
 export function ruleClass(text: string): AddressClass | null {
   const { host } = parseRule(text);
   return host.kind === 'address' ? addressClass(host.text, host.family) : null;
@@ -152,7 +152,7 @@ function parseRule(text: string): Rule {
 
 const literalLabels = 2;
 
-/** The end is literal, so that no rule is for everybody's names. */
+/** The last two labels are literal, so that no rule covers a whole top-level domain. */
 function parsePattern(text: string): { kind: 'pattern'; labels: string[] } {
   const labels = text.replace(/\.$/, '').split('.');
   if (labels.length <= literalLabels || labels.slice(-literalLabels).some((label) => label.includes('*'))) {
@@ -165,7 +165,7 @@ function parsePattern(text: string): { kind: 'pattern'; labels: string[] } {
       hint: 'A wildcard stands for a whole label: *.example.com',
     });
   }
-  // Any label stands in for the wildcards while the rest is brought into its one spelling.
+  // A label replaces the wildcards while the rest is brought into canonical spelling.
   const name = parseName(labels.map((label) => (label === '*' ? 'x' : label)).join('.')).split('.');
   if (name.length !== labels.length) throw new Fault('invalid', `${printable(text)} is not a pattern of host names`);
   return { kind: 'pattern', labels: labels.map((label, at) => (label === '*' ? label : name[at]!)) };
@@ -178,7 +178,7 @@ export class NetworkPolicy {
     this.#rules = rules.map(parseRule);
   }
 
-  /** Whether that may be asked for at all. Says nothing yet about the address a name will have. */
+  /** Whether the name and port are allowed. The address is decided separately. */
   decide(asked: Endpoint): Decision {
     const hosts = this.#rules.filter((rule) => matches(rule, asked.host));
     const rule = hosts.find((one) => opens(one, asked.port));
@@ -189,7 +189,7 @@ export class NetworkPolicy {
       : refuse('not_allowed', `no rule allows ${endpointText(asked)}`);
   }
 
-  /** Whether that very address may be dialled. `own` are the addresses of this machine. */
+  /** Whether a connection to that very address is allowed. `own` are the addresses of this machine. */
   decideAddress(address: Host & { kind: 'address' }, port: number, own: ReadonlySet<string>): Decision | null {
     const kind = addressClass(address.text, address.family);
     const isOwn = own.has(address.text);

@@ -1,8 +1,8 @@
 /**
- * What the adapter has done, as it stands on disk inside the sandbox: `/.data/carrel/outcome.json`, replaced whole at each
- * change and before anybody is told of it. Work counts as completed when `completion` says so here or in a message.
+ * The adapter's record of its work, on disk inside the sandbox: `/.data/carrel/outcome.json`, replaced as a whole at each
+ * change and before the message about it is sent. Work counts as completed if `completion` says so here or in a message.
  *
- * The agent could have written it: it says what the sandbox claims, and is checked like a message.
+ * The agent could have written it: it contains claims of the sandbox, and is checked like a message.
  */
 import { object, oneOf, orNull, type Shaped, text } from './shape.ts';
 import { byStory, completion, storyId, storyStatuses, swarmId } from './swarm-message.ts';
@@ -12,10 +12,10 @@ export const maxKeptOutput = 500;
 
 const commit = text({ pattern: /^[0-9a-f]{40}([0-9a-f]{24})?$/, says: 'the id of a commit' });
 
-const told = object({
+const storyRecord = object({
   status: oneOf(...storyStatuses),
   output: text({ max: maxKeptOutput }),
-  /** Its commit on the branch, once it is completed. */
+  /** Its commit on the branch, if it is completed. */
   commit: orNull(commit),
 });
 
@@ -29,12 +29,12 @@ const outcome = object({
   tip: orNull(commit),
   /** A commit that is about to become the tip. */
   landing: orNull(object({ storyId, commit })),
-  stories: byStory(told),
+  stories: byStory(storyRecord),
   completion: orNull(completion),
 });
 
 export type Outcome = Shaped<typeof outcome>;
-export type ToldStory = Shaped<typeof told>;
+export type StoryRecord = Shaped<typeof storyRecord>;
 
 export function checkOutcome(value: unknown): Outcome {
   return outcome(value, []);

@@ -1,13 +1,13 @@
 /**
  * A sandbox: one isolated place where processes run.
  *
- * The record has two halves with one writer each. `spec` is what was asked for and is written by the API alone;
- * `status` is what is so and is written by the reconciler alone. States:
+ * The record has two halves with one writer each. `spec` is the desired state and is written by the API alone;
+ * `status` is the observed state and is written by the reconciler alone. States:
  *
  *   pending → running → completed | failed | stopped → (removed)
  *   stopped | failed | completed → pending    only by `start`, which raises `spec.attempt`
  *
- * An end state never changes until somebody says `start`.
+ * An end state changes only by `start`.
  */
 import type { Author } from './author.ts';
 import type { CredentialGrant } from './credential.ts';
@@ -22,10 +22,10 @@ export type Desired = 'running' | 'stopped' | 'removed';
 export const workspaceModes = ['overlay', 'bind', 'clone', 'none'] as const;
 export type WorkspaceMode = (typeof workspaceModes)[number];
 
-/** How a working copy is kept: changes apart from their base by the kernel, or as a whole second tree where it cannot. */
+/** How a working copy is stored: as an overlay of the kernel, or as a complete second tree if there can be none. */
 export type WorkspaceKind = 'overlay' | 'copy';
 
-/** A tree that nobody changes, to make working copies on; forks share it. */
+/** A tree that never changes, as the base of working copies; forks share it. */
 export interface FrozenBase {
   readonly id: string;
   readonly from: 'copy' | 'clone';
@@ -34,7 +34,7 @@ export interface FrozenBase {
 export const engineNames = ['local', 'docker'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** OCI runtimes, in the order we prefer them. */
+/** OCI runtimes, in order of preference. */
 export const runtimeNames = ['crun', 'runc', 'runsc', 'sysbox-runc'] as const;
 export type RuntimeName = (typeof runtimeNames)[number];
 
@@ -57,51 +57,51 @@ export interface SandboxSpec {
   /** Host folder of the project, or null. */
   readonly project: string | null;
   readonly mode: WorkspaceMode;
-  /** Null where the agent has no working copy of its own: without a project, and in mode bind. */
+  /** Null: the agent has no working copy, which is so without a project and in mode bind. */
   readonly workspace: WorkspaceKind | null;
   /** Null: working copies are made on the project as it is. */
   readonly base: FrozenBase | null;
-  /** Empty: no command of its own, the sandbox idles until stopped. */
+  /** Empty: no command, the sandbox idles until it is stopped. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Who git says commits inside, where nothing inside says otherwise. */
+  /** The default author of commits inside. */
   readonly author?: Author | null;
   readonly limits: Limits;
-  /** The limits the user named. */
+  /** The limits that the user set. */
   readonly demanded: readonly (keyof Limits)[];
-  /** A limit the user named that cannot be enforced refuses the start; otherwise it is advisory. */
+  /** True: the start is refused if a limit that the user set cannot be enforced; otherwise the limit is advisory. */
   readonly strict?: boolean;
-  /** Volumes it has besides its home. */
+  /** Volumes besides its home. */
   readonly volumes?: readonly VolumeMount[];
-  /** Its home is that of the user itself, and not laid over it. */
+  /** Its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
-  /** Names of secrets it is given. */
+  /** Names of its secrets. */
   readonly secrets?: readonly string[];
-  /** What is added for it outside, never inside. */
+  /** Credentials, added to its requests outside, never visible inside. */
   readonly credentials?: readonly CredentialGrant[];
   /** Services of this installation that it may call. */
   readonly services?: readonly ServiceGrant[];
-  /** What it may reach, and from where it can be reached; left out in records from before there was any. */
+  /** What it may reach, and from where it can be reached; absent in old records. */
   readonly network?: NetworkSpec;
   /** An image to use as root filesystem, on engines that have images. */
   readonly image?: string | null;
-  /** What that name stood for when the sandbox was created: it is made of nothing else, however often it starts. */
+  /** The id that the name had when the sandbox was created: every start uses this image. */
   readonly imageId?: string | null;
-  /** Where that image says its programs are. */
+  /** The PATH of that image. */
   readonly imagePath?: string | null;
   /** A directory or tarball to use as root filesystem instead of the host's /usr. */
   readonly rootfs: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** Keep stdin open for an attached client. */
   readonly stdin: boolean;
-  /** Its command has a terminal, of this size until a client says another; left out or null: it has pipes. */
+  /** Its command has a terminal, of this size until a client resizes it; absent or null: it has pipes. */
   readonly terminal?: TerminalSize | null;
   readonly autoRemove: boolean;
   readonly desired: Desired;
-  /** Why it is to stop, where no user asked for it. */
+  /** Why it stops, if no user requested that. */
   readonly stopReason?: string | null;
   readonly graceMs: number;
-  /** Counts the times somebody asked for a start. */
+  /** Counts the requests to start. */
   readonly attempt: number;
 }
 
@@ -110,15 +110,15 @@ export interface SandboxStatus {
   readonly reason: string | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The attempt this status speaks of. Behind `spec.attempt` until the reconciler takes the new one up. */
+  /** The attempt that this status belongs to. Behind `spec.attempt` until the reconciler handles the new one. */
   readonly attempt: number;
-  /** How the engine finds the sandbox again; null until it was launched. */
+  /** By which the engine finds the sandbox again; null until it was launched. */
   readonly handle: unknown;
   /** The runtime that was chosen; null until launched. */
   readonly runtime: string | null;
   /** Limits that the machine cannot enforce. */
   readonly advisory: readonly (keyof Limits)[];
-  /** It ended with changes that nobody has taken over, so it does not remove itself. */
+  /** It ended with changes that were not applied, so it is not removed automatically. */
   readonly kept: boolean;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;

@@ -5,14 +5,14 @@ export const secretNamePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 export const maxSecretBytes = 1024 ** 2;
 export const maxSecretsPerUser = 1000;
 
-/** What may be shown of a secret: never the value, nor anything made of it. */
+/** What may be shown of a secret: never the value, nor anything derived from it. */
 export interface SecretInfo {
   readonly name: string;
   readonly updatedAt: string;
   readonly sizeBytes: number;
 }
 
-/** The name as given, or a Fault that shows it safely. */
+/** Returns the name, or throws a Fault that shows it safely. */
 export function checkSecretName(name: string): string {
   if (secretNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a name for a secret`, {

@@ -1,18 +1,18 @@
 /**
  * A service of this installation that its owner declared: sandboxes that were granted it reach it at a fixed port of their
- * loopback. Who calls is told outside, on the way: what a sandbox says about itself does not get through.
+ * loopback. The proxy adds the identity of the caller outside; what a sandbox says about itself is removed.
  */
 import { Fault } from './fault.ts';
 import { printable } from './name.ts';
 
-/** What a sandbox was granted, as its record keeps it. */
+/** A granted service in the record of a sandbox. */
 export interface ServiceGrant {
   readonly name: string;
   /** Of 127.0.0.1 inside. */
   readonly port: number;
 }
 
-/** `headers`: HTTP, each request has the caller in a header. `line`: anything, each connection begins with a line about them. */
+/** `headers`: HTTP, with the caller in a header of each request. `line`: any protocol, after a line with the caller. */
 export const identityKinds = ['headers', 'line'] as const;
 export type IdentityKind = (typeof identityKinds)[number];
 
@@ -37,7 +37,7 @@ export function checkServiceName(text: string): string {
   });
 }
 
-/** What was granted and is still declared, at the port that was granted. */
+/** The granted services that are still declared, each at its granted port. */
 export function grantedOf(
   grants: readonly ServiceGrant[],
   declared: readonly DeclaredService[],
@@ -47,7 +47,7 @@ export function grantedOf(
   );
 }
 
-/** How programs inside find it. */
+/** The variables by which programs inside find it. */
 export function serviceEnv({ name, port }: ServiceGrant): Readonly<Record<string, string>> {
   return { [`CARREL_SERVICE_${name.toUpperCase().replaceAll('-', '_')}`]: `127.0.0.1:${port}` };
 }

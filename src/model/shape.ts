@@ -1,5 +1,5 @@
 /**
- * Checks of JSON values for those who must start quickly or run inside a sandbox, and so load no schema package.
+ * Checks of JSON values for programs that must start quickly or run inside a sandbox, without a schema package (decision 43).
  *
  * A shape is a function: it gives the value back with its type, or throws a Misfit that says where and why. Objects refuse
  * fields they do not know unless they are made with `open`.
@@ -33,7 +33,7 @@ export interface TextRule {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** What the pattern stands for, after "must be". */
+  /** What the pattern means, as the words after "must be". */
   readonly says?: string;
 }
 
@@ -101,7 +101,7 @@ export function object<R extends Fields, O extends Fields = Record<never, never>
   };
 }
 
-/** An object that may have more fields; those are left out of the result. */
+/** An object that may have other fields; they are left out of the result. */
 export function open<R extends Fields, O extends Fields = Record<never, never>>(
   required: R,
   optional: O = {} as O,
@@ -134,13 +134,13 @@ function hasOwn(of: object, name: string): boolean {
   return Object.hasOwn(of, name);
 }
 
-/** Characters are code points, as in JSON Schema; those are only counted when it matters. */
+/** Characters are code points, as in JSON Schema; they are counted only if it matters. */
 function isLonger(value: string, max: number): boolean {
   if (value.length <= max) return false;
   return value.length > 2 * max || [...value].length > max;
 }
 
-/** At most that many characters, with a mark where something was left out. */
+/** At most that many characters, with "…" at the end if it was cut. */
 export function clip(value: string, max: number): string {
   return isLonger(value, max) ? `${[...value.slice(0, 2 * max)].slice(0, max - 1).join('')}…` : value;
 }

@@ -111,7 +111,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('that never end are counted, not kept', () => {
+  test('that never end are counted, not buffered', () => {
     const flood = Buffer.alloc(1024 ** 2, '{');
     const reader = new MessageReader();
     for (let round = 0; round < 64; round++) expect([...reader.push(flood)]).toEqual([]);
@@ -120,7 +120,7 @@ describe('lines', () => {
     expect(kinds([...reader.push(encodeMessage(progress))])).toEqual(['progress-update']);
   });
 
-  test('that are no messages do not disturb the next', () => {
+  test('that are not messages do not affect the next', () => {
     const bad = ['hello', '{"type":', '[]', '', '  \r', '"\ud800"', '{"a":1}'].map((text) => `${text}\n`).join('');
     const reads = readAll([Buffer.from(bad), Buffer.from([0xff, 0xfe, 0x0a]), encodeMessage(progress)]);
     expect(kinds(reads)).toEqual([
@@ -129,18 +129,18 @@ describe('lines', () => {
     ]);
   });
 
-  test('that are nested as deep as a line goes are refused', () => {
+  test('with the deepest nesting that fits a line are refused', () => {
     const deep = `${'['.repeat(32_000)}${']'.repeat(32_000)}\n`;
     expect(['not_a_message', 'not_json']).toContain(kinds(readAll([Buffer.from(deep)]))[0]);
   });
 
-  test('that end without a newline are whole or cut off', () => {
+  test('without a newline at the end are complete or reported as cut off', () => {
     const line = encodeMessage(completion);
     expect(kinds(readAll([line.subarray(0, -1)]))).toEqual(['completion']);
     expect(kinds(readAll([line.subarray(0, -2)]))).toEqual(['cut_off']);
   });
 
-  test('leave errors out that have no room, and say so', () => {
+  test('leave out errors that do not fit, and say how many', () => {
     const errors = Array<string>(50).fill('\u0001'.repeat(500));
     const line = encodeMessage(message('completion', { status: 'failed', prUrl: null, errors }));
     expect(line.length).toBeLessThanOrEqual(maxLineBytes + 1);
@@ -151,7 +151,7 @@ describe('lines', () => {
     expect(kept.length).toBeGreaterThan(15);
   });
 
-  test('are never written longer than they may be', () => {
+  test('are never longer than the limit', () => {
     const envVars = { A: 'x'.repeat(32_768), B: 'x'.repeat(32_768) };
     expect(() => encodeMessage(message('task-request', { ...request, envVars }))).toThrow('longer than 65536 bytes');
   });

@@ -1,11 +1,11 @@
 /**
- * What the daemon and the adapter inside a sandbox say to each other: NDJSON over stdio, the aimi protocol.
+ * The messages between the daemon and the adapter inside a sandbox: NDJSON over stdio, the aimi protocol.
  *
  *   daemon → adapter   task-request       once, first
  *   adapter → daemon   progress-update    whenever a story's status changes, and now and then while one is worked on:
- *                                         whoever says nothing for long is taken to be stuck
+ *                                         an adapter that is silent for long counts as stuck
  *                      error              something that ends the work, or a part of it
- *                      completion         the last message; written to disk before it is said
+ *                      completion         the last message; written to disk before it is sent
  *
  * Both sides check all they read with `checkMessage`. Nothing here is trusted further: a message of a sandbox says
  * what its adapter claims, and its ids are compared with those of the sandbox it came from.
@@ -31,8 +31,8 @@ const swarmErrorCodes = [
 export type SwarmErrorCode = (typeof swarmErrorCodes)[number];
 
 /**
- * Reasons of ours that the protocol has no code for. On the wire they begin the message of the code that comes closest, so
- * readers that know the list of codes alone understand it; people and the state of swarms have the reason.
+ * Reasons for which the protocol has no code. On the wire they begin the message of the closest code, so that
+ * programs that know only the list of codes understand it; people and the state of swarms get the reason.
  */
 export const ownReasons = {
   AGENT_NOT_INSTALLED: 'AGENT_CRASH',
@@ -42,7 +42,7 @@ export type OwnReason = keyof typeof ownReasons;
 
 const ownReasonPattern = new RegExp(`^(US-\\d{3}: )?(${Object.keys(ownReasons).join('|')}): (.*)$`, 's');
 
-/** An error as people read it: what it is first, then where. */
+/** An error for people: what it is first, then where. */
 export function errorText(code: SwarmErrorCode | null, message: string): string {
   const [, story = '', reason, rest] = ownReasonPattern.exec(message) ?? [];
   if (reason !== undefined) return `${reason}: ${story}${rest}`;
@@ -68,7 +68,7 @@ export function byStory<T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> 
 
 export const maxBranchName = 200;
 export const maxUrl = 2000;
-/** Without what git refuses: an empty part. */
+/** Without empty parts, which git refuses. */
 export const branchNamePattern = /^(?!.*\/(\/|$))[a-zA-Z0-9][a-zA-Z0-9/_-]*$/;
 export const prUrlPattern = /^https:\/\/[^\s\x00-\x1f\x7f]+$/;
 

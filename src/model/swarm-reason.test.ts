@@ -31,14 +31,14 @@ test.each([
   expect(hintOf(failed({ reason: error }))).toContain(hint);
 });
 
-test('the reason is what ended it, not a line that was made again', () => {
+test('the reason is what ended it, not a connection that was made again', () => {
   const errors = ['ACP_CONNECTION_LOST: the connection ended; connecting again', 'AGENT_CRASH: US-001: no'];
   expect(reasonOf(failed({ errors }))).toBe('AGENT_CRASH: US-001: no');
   expect(reasonOf({ ...failed({ errors }), status: 'completed' })).toBeNull();
   expect(reasonOf({ ...failed({}), work: null, reason: 'lost' })).toBe('lost');
 });
 
-test('a reason of ours stands before the story that it is about, and hides the code that carries it', () => {
+test('a reason without a code of its own is shown before its story, instead of the code of the message', () => {
   expect(errorText('AGENT_CRASH', 'US-001: AGENT_NOT_INSTALLED: claude')).toBe('AGENT_NOT_INSTALLED: US-001: claude');
   expect(errorText('UNKNOWN_ERROR', 'SERVICE_UNREACHABLE: x')).toBe('SERVICE_UNREACHABLE: x');
   expect(errorText('AGENT_CRASH', 'US-001: other')).toBe('AGENT_CRASH: US-001: other');

@@ -14,7 +14,7 @@ const hints: Readonly<Record<string, Hint>> = {
   CONTAINER_TIMEOUT: (name) => `Longer limits go into \`swarm\` of config.yaml; then: carrel swarm resume ${name}`,
 };
 
-/** The command that goes on from a failure; null for what did not fail, and for what a script looks after. */
+/** The command that continues after a failure; null: it did not fail, or a script manages it. */
 export function hintOf(container: SwarmContainer): string | null {
   const { containerName: name, status, work } = container;
   if (status !== 'failed' || work === null) return null;

@@ -113,7 +113,7 @@ describe('transitions', () => {
     else expect(change).toThrow(`login is ${from} and cannot become ${to}`);
   });
 
-  test('an end begins again only by being renewed, and keeps its stories', () => {
+  test('an end state is left only by a renewal, which keeps the stories', () => {
     const again = renewed(container('failed', { work, acpPid: 3 }), work, later);
     expect(again).toMatchObject({ status: 'pending', acpPid: null, updatedAt: later });
     expect(again.work).toMatchObject({

@@ -20,12 +20,12 @@ export interface Swarm {
   readonly swarmId: string;
   /** The project's real folder. */
   readonly project: string;
-  /** How many are worked on at once. */
+  /** How many run at the same time. */
   readonly max: number;
   readonly createdAt: string;
-  /** Of the swarm itself; what was changed in it says so itself. */
+  /** Of the swarm itself; its containers have their own times. */
   readonly updatedAt: string;
-  /** Where its state is kept as a file, from the project's folder. */
+  /** The path of its state file, relative to the project. */
   readonly stateFile?: string | null;
 }
 
@@ -43,26 +43,26 @@ export interface FetchedTip {
   readonly ahead: number;
 }
 
-/** What there is to know about a container that Carrel itself looks after. */
+/** The record of a container that Carrel manages. */
 export interface ContainerWork {
   /** The name of its agent. */
   readonly agent: string;
-  /** What to ask for to make its sandbox; as the API takes it. */
+  /** The API request that creates its sandbox. */
   readonly request: Readonly<Record<string, unknown>>;
   readonly desired: 'running' | 'stopped';
-  /** Counts the times it was begun. */
+  /** Counts its starts. */
   readonly attempt: number;
   readonly startedAt: string | null;
-  /** Why it ended as it did: `lost`, `no_completion`, or a code of the messages. */
+  /** Why it ended: `lost`, `no_completion`, or a code of the messages. */
   readonly reason: string | null;
   readonly errors: readonly string[];
   readonly completion: Completion | null;
-  /** Of the record that an earlier attempt left: it says nothing about this one. */
+  /** The digest of the record of an earlier attempt, which says nothing about this one. */
   readonly staleRecord: string | null;
   /** Every story of the task file. */
   readonly stories: Readonly<Record<string, WorkedStory>>;
   readonly tips: readonly FetchedTip[];
-  /** Stories that are completed for good: the task file said so from the start, or their commit is on the host. */
+  /** Stories that stay completed: the task file said so from the start, or their commit is on the host. */
   readonly safe: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export interface SwarmContainer {
   readonly swarmId: string;
   readonly containerId: string;
   readonly containerName: string;
-  /** From the project's folder. */
+  /** Relative to the project. */
   readonly taskFilePath: string;
   readonly branchName: string;
   readonly status: ContainerStatus;
@@ -79,9 +79,9 @@ export interface SwarmContainer {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly acpPid: number | null;
-  /** Of one that a script looks after: why it is as it is observed to be. */
+  /** For a container that a script manages: the reason of its observed state. */
   readonly reason?: string | null;
-  /** Null: a script looks after it. */
+  /** Null: a script manages it. */
   readonly work: ContainerWork | null;
 }
 
@@ -110,10 +110,10 @@ export function withChange(container: SwarmContainer, change: Partial<SwarmConta
   return { ...container, ...change, updatedAt: at };
 }
 
-/** Of a container that was never begun. */
-export function freshWork(given: Pick<ContainerWork, 'agent' | 'request' | 'stories'>): ContainerWork {
+/** For a container that was never started. */
+export function freshWork(initial: Pick<ContainerWork, 'agent' | 'request' | 'stories'>): ContainerWork {
   return {
-    ...given,
+    ...initial,
     desired: 'running',
     attempt: 1,
     startedAt: null,
@@ -122,11 +122,11 @@ export function freshWork(given: Pick<ContainerWork, 'agent' | 'request' | 'stor
     completion: null,
     staleRecord: null,
     tips: [],
-    safe: Object.keys(given.stories).filter((id) => given.stories[id]!.status === 'completed'),
+    safe: Object.keys(initial.stories).filter((id) => initial.stories[id]!.status === 'completed'),
   };
 }
 
-/** Begun again: pending, with nothing of the last attempt but the stories. */
+/** For a new attempt: pending, with only the stories of the last one. */
 export function renewed(container: SwarmContainer, work: ContainerWork, at: string): SwarmContainer {
   if (isActive(container)) throw new Fault('conflict', `${container.containerName} is ${container.status} already`);
   return {
@@ -138,7 +138,7 @@ export function renewed(container: SwarmContainer, work: ContainerWork, at: stri
   };
 }
 
-/** What is so of the sandbox of a container. */
+/** The observed state of the sandbox of a container. */
 export type ObservedContainer =
   | { readonly kind: 'absent' | 'waiting' | 'running' | 'paused' }
   | {
@@ -154,8 +154,8 @@ export interface ContainerOutcome {
 }
 
 /**
- * What a recorded status becomes by what is observed; null: it stays. `waiting` has not been launched yet, which is no loss. A
- * completion that was read says how it ended, whatever became of the process afterwards.
+ * The new status for a recorded one and an observed state; null: it stays. `waiting` has not been launched yet, so it is not
+ * lost. A completion that was read says how it ended, whatever happened to the process afterwards.
  */
 export function reconciled(
   { status, completion }: { readonly status: ContainerStatus; readonly completion: Completion | null },
@@ -197,7 +197,7 @@ export function entryOf(container: SwarmContainer): SwarmEntry {
   return { ...entry, reason: reasonOf(container) };
 }
 
-/** The state as the seed's file has it. */
+/** The state in the format of `swarm export`. */
 export function exportOf(swarm: Swarm, containers: readonly SwarmContainer[]): SwarmExport {
   const times = [swarm.updatedAt, ...containers.map(({ updatedAt }) => updatedAt)];
   return {

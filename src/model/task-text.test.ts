@@ -34,7 +34,7 @@ function problems(source: string): string {
   return 'problems' in reading ? taskRefusal('f.json', reading.problems).message : '';
 }
 
-test('a change touches its lines alone', () => {
+test('a change affects its own lines only', () => {
   const changed = withStories(read(text), [{ id: 'US-001', status: 'in_progress' }]);
   expect(changed).toBe(text.replace('"status": "pending",\n', '"status": "in_progress",\n'));
   expect(read(changed).file.userStories[0]).toMatchObject({ id: 'US-001', status: 'in_progress', priority: 1 });
@@ -53,7 +53,7 @@ test('several stories and their notes are changed at once', () => {
   expect(changed).toBe(expected);
 });
 
-test('line ends, the mark at the beginning and a missing newline at the end stay', () => {
+test('line ends, a byte order mark and a missing last newline stay', () => {
   const odd = `\ufeff${text.trimEnd().replaceAll('\n', '\r\n')}`;
   const changed = withStories(read(odd), [{ id: 'US-001', status: 'skipped' }]);
   expect(changed).toBe(odd.replace('"pending"', '"skipped"'));
@@ -72,6 +72,6 @@ test.each([
   ['f.json:12: not JSON: "id" is there twice', text.replace('"status": "pending",\n', '"id": "US-001",\n')],
   ['f.json:18: not JSON: the text ends too early: expected "," or "}"', text.trimEnd().slice(0, -1)],
   ['f.json:1: not JSON: the text ends too early: expected a value', ''],
-])('what is wrong is told with its line: %s', (expected, source) => {
+])('a problem has its line: %s', (expected, source) => {
   expect(problems(source)).toContain(expected);
 });

@@ -1,4 +1,7 @@
-/** The text of a task file: read with the line of each problem, and changed so that a diff shows the changed stories alone. */
+/**
+ * The text of a task file: read with the line of each problem, and changed so that a diff shows the changed stories
+ * alone.
+ */
 import { Fault } from './fault.ts';
 import {
   applyEdits,
@@ -52,7 +55,7 @@ function problemOf({ path, reason }: Misfit, text: string, root: JsonNode): Task
 export interface StoryChange {
   readonly id: string;
   readonly status: StoryStatus;
-  /** Left out: notes stay as they are. */
+  /** Absent: the notes stay. */
   readonly notes?: string | undefined;
 }
 

@@ -38,7 +38,7 @@ function problems(value: unknown): string[] {
 }
 
 describe('a task file', () => {
-  test('is read with what it says', () => {
+  test('is parsed with all of its fields', () => {
     const value = file([story(1), story(2, { dependsOn: ['US-001'], notes: 'x' })], {
       maxConcurrency: 2,
       planPath: null,
@@ -46,7 +46,7 @@ describe('a task file', () => {
     expect(checkTaskFile(value)).toEqual({ file: value });
   });
 
-  test('may have fields that are not known, which mean nothing', () => {
+  test('may have unknown fields, which are ignored', () => {
     const value = { ...file([{ ...story(1), estimate: 3 }], { execution: 'container' }), extra: 1 };
     expect(checkTaskFile(value)).toEqual({ file: file([story(1)]) });
   });
@@ -82,7 +82,7 @@ describe('a task file', () => {
     expect(problems(value)[0]).toContain(reason);
   });
 
-  test('is refused with everything that is wrong with its stories', () => {
+  test('is refused with all problems of its stories', () => {
     const value = file([story(1, { title: '' }), story(2), { ...story(3), status: 1 }]);
     expect(problems(value)).toEqual([
       'userStories[0].title: must not be empty',
@@ -90,7 +90,7 @@ describe('a task file', () => {
     ]);
   });
 
-  test('with circles is refused with the circles', () => {
+  test('with circular dependencies is refused with each circle', () => {
     const chain = [story(1), story(2, { dependsOn: ['US-003'] }), story(3, { dependsOn: ['US-004', 'US-001'] })];
     expect(problems(file([...chain, story(4, { dependsOn: ['US-002'] })]))).toEqual([
       'userStories[1].dependsOn: circular: US-002 → US-003 → US-004 → US-002',
@@ -102,13 +102,13 @@ describe('a task file', () => {
     ]);
   });
 
-  test('with more circles than anybody wants to read is refused with some', () => {
+  test('with very many circles is refused with some of them', () => {
     const ids = Array.from({ length: 600 }, (_, n) => `US-${String(n).padStart(3, '0')}`);
     const stories = ids.map((id, n) => story(n, { dependsOn: ids.filter((other) => other !== id) }));
     expect(problems(file(stories))).toHaveLength(20);
   });
 
-  test('with a thousand stories that depend on all before them is checked at once', () => {
+  test('with a thousand stories that depend on all before them is checked quickly', () => {
     const stories = Array.from({ length: 1000 }, (_, n) =>
       story(n, { dependsOn: Array.from({ length: Math.min(n, 450) }, (_, m) => `US-${String(m).padStart(3, '0')}`) }),
     );
@@ -169,7 +169,7 @@ describe('a story', () => {
     expect(skippedWith('US-001', stories)).toEqual(['US-001', 'US-002', 'US-003']);
   });
 
-  test('is an orphan when nobody works on it', () => {
+  test('is an orphan if it is in progress and no worker has it', () => {
     const stories = [story(1, { status: 'in_progress' }), story(2, { status: 'in_progress' }), story(3)];
     expect(orphanedStories(stories, new Set(['US-002', 'US-003']))).toEqual(['US-001']);
   });

@@ -8,8 +8,8 @@
  *   in_progress → completed | failed
  *   failed → in_progress
  *
- * A story is ready when it is pending and all it depends on is completed or skipped. Whoever skips a story skips what is
- * pending behind it. One that is in progress while nobody works on it is an orphan, and has failed.
+ * A story is ready if it is pending and all of its dependencies are completed or skipped. Skipping a story also skips pending
+ * stories that depend on it. A story that is in progress without a worker is an orphan, and has failed.
  */
 import { Fault } from './fault.ts';
 import { list, Misfit, oneOf, open, orNull, type Shaped, text, whole } from './shape.ts';
@@ -19,7 +19,7 @@ export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
 export const taskFileNamePattern = /^\d{4}-\d{2}-\d{2}-[A-Za-z0-9][A-Za-z0-9._-]{0,149}-tasks\.json$/;
 export const maxTaskFileBytes = 4 * 1024 ** 2;
 export const defaultConcurrency = 4;
-/** More than these help nobody, and a file can be made to have very many. */
+/** A longer list does not help, and a file can be made to have very many. */
 const maxCircles = 20;
 
 const time = text({
@@ -72,7 +72,7 @@ export interface TaskFile {
 
 export type TaskCheck = { readonly file: TaskFile } | { readonly problems: readonly Misfit[] };
 
-/** The task file in a parsed JSON value, or all that is wrong with it: first its form, then what the stories say of each other. */
+/** The task file in a parsed JSON value, or all of its problems: first of its form, then of the dependencies. */
 export function checkTaskFile(value: unknown): TaskCheck {
   const outer = attempt(() => file(value, []));
   if (outer instanceof Misfit) return { problems: [outer] };
@@ -117,7 +117,7 @@ function unknown(stories: readonly Story[]): Misfit[] {
   );
 }
 
-/** Each circle that a walk along the dependencies closes, told from the story in it that comes first. */
+/** Each circle in the dependencies, beginning with the story that comes first in the file. */
 function circles(stories: readonly Story[]): Misfit[] {
   const position = new Map(stories.map(({ id }, index) => [id, index]));
   const walked = new Set<string>();
@@ -154,7 +154,7 @@ const legal: { readonly [status in StoryStatus]: readonly StoryStatus[] } = {
   skipped: [],
 };
 
-/** Refused unless a story of that status may become the other. */
+/** Throws unless a story may change from one status to the other. */
 export function checkStoryTransition(id: string, from: StoryStatus, to: StoryStatus): void {
   if (legal[from].includes(to)) return;
   const next = legal[from].length === 0 ? 'never changes' : `can become ${legal[from].join(' or ')}`;
@@ -163,7 +163,7 @@ export function checkStoryTransition(id: string, from: StoryStatus, to: StorySta
   });
 }
 
-/** Whether a story of that status may get to the other by one or more steps, all of them legal. */
+/** Whether a story can get from one status to the other by one or more legal steps. */
 export function canReach(from: StoryStatus, to: StoryStatus): boolean {
   const reached = new Set(legal[from]);
   for (const one of reached) for (const next of legal[one]) reached.add(next);
@@ -172,13 +172,13 @@ export function canReach(from: StoryStatus, to: StoryStatus): boolean {
 
 type Node = Pick<Story, 'id' | 'status' | 'dependsOn'>;
 
-/** Pending stories that nothing holds up, the most urgent first. */
+/** Pending stories without open dependencies, the most urgent first. */
 export function readyStories<S extends Story>(stories: readonly S[]): readonly S[] {
   const ready = stories.filter((one) => one.status === 'pending' && heldUpBy(one, stories).length === 0);
   return ready.sort((a, b) => a.priority - b.priority);
 }
 
-/** The ids of stories a story waits for. */
+/** The ids of open dependencies of a story. */
 export function heldUpBy(story: Node, stories: readonly Node[]): readonly string[] {
   const free = new Set(
     stories.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id),
@@ -186,7 +186,7 @@ export function heldUpBy(story: Node, stories: readonly Node[]): readonly string
   return story.dependsOn.filter((id) => !free.has(id));
 }
 
-/** A story and everything pending behind it: what becomes skipped with it. */
+/** A story and all pending stories that depend on it: they are skipped together. */
 export function skippedWith(id: string, stories: readonly Node[]): readonly string[] {
   const behind = new Map<string, string[]>(stories.map((one) => [one.id, []]));
   for (const { id: dependent, dependsOn } of stories.filter(({ status }) => status === 'pending')) {
@@ -197,7 +197,7 @@ export function skippedWith(id: string, stories: readonly Node[]): readonly stri
   return [...skipped];
 }
 
-/** Stories in progress that nobody works on. */
+/** Stories in progress without a worker. */
 export function orphanedStories(stories: readonly Node[], worked: ReadonlySet<string>): readonly string[] {
   return stories.filter(({ id, status }) => status === 'in_progress' && !worked.has(id)).map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 /**
- * What a user trusted of a `carrel.yaml`: its grants, the lines that give sandboxes more than they have by themselves. A
- * file whose grants are all trusted is used without a question; any other grant is refused until it is trusted, too.
+ * What a user trusted of a `carrel.yaml`: its grants, the lines that give sandboxes more than their defaults. A
+ * file whose grants are all trusted is used without a question; any other grant is refused until it is trusted too.
  */
 import { createHash } from 'node:crypto';
 
@@ -12,7 +12,7 @@ export interface Trust {
   readonly trustedAt: string;
 }
 
-/** The name of the record: paths are longer than names can be. */
+/** The name of the record: a hash, because paths are longer than names can be. */
 export function trustName(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 32);
 }

@@ -3,7 +3,7 @@ import { printable } from './name.ts';
 
 /**
  * An owner of sandboxes, volumes and secrets. `slot` numbers the users of an installation and picks their range of host
- * uids; it is never given to anybody else, so a removed user stays as a record.
+ * uids; it is never assigned to another user, so a removed user stays as a record.
  */
 export interface User {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface User {
   readonly createdAt: string;
   /** The account on this machine whose folders may be projects of this user; null: none may. */
   readonly uid?: number | null;
-  /** Of the token that lets this user in; null: nobody can come as this user. */
+  /** The hash of the user's token; null: this user cannot authenticate. */
   readonly tokenHash?: string | null;
   readonly removedAt?: string | null;
 }
@@ -25,12 +25,12 @@ export function checkUserName(name: string): string {
   });
 }
 
-/** Who a request comes from. */
+/** The author of a request. */
 export interface Actor {
   readonly name: string;
-  /** Of the installation: sees and may do everything. */
+  /** The owner of the installation: may see and do everything. */
   readonly isOwner: boolean;
-  /** The owner, who came as somebody else. */
+  /** The owner acting as another user. */
   readonly by?: string;
 }
 

@@ -15,7 +15,7 @@ describe('names of volumes', () => {
 });
 
 describe('--volume', () => {
-  it('says which volume goes where', () => {
+  it('names a volume and a path', () => {
     expect(parseVolumeRequest('home:/h')).toEqual({ volume: 'home', target: '/h', readonly: false });
     expect(parseVolumeRequest('carrel-base-plugins:/a b/c:ro').readonly).toBe(true);
   });

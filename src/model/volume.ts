@@ -1,5 +1,5 @@
 /**
- * A volume: a named folder that outlives sandboxes and belongs to one user, or to nobody in particular and is then shared.
+ * A volume: a named folder that outlives sandboxes and belongs to one user, or is shared.
  * The name carries a short hash of the user; the record has the user in full, so a hash that two users share is noticed.
  */
 import { createHash } from 'node:crypto';
@@ -9,17 +9,19 @@ import { printable } from './name.ts';
 
 export const userVolumeTypes = ['home', 'memory-bank', 'tmux-sockets', 'coordinator-state', 'session'] as const;
 
-/** `chromadb` is mounted into no sandbox; `base-plugins` into any, to be read, and filled by the owner of the installation. */
+/**
+ * `chromadb` is mounted into no sandbox; `base-plugins` into all, read-only; the owner of the installation fills it.
+ */
 const sharedVolumeTypes = ['chromadb', 'base-plugins'] as const;
 
 export type UserVolumeType = (typeof userVolumeTypes)[number];
 export type SharedVolumeType = (typeof sharedVolumeTypes)[number];
 export type VolumeType = UserVolumeType | SharedVolumeType;
 
-/** `named`: made by its user under a name of their own, as many as they need. */
+/** `named`: created by its user under a name of their choice, any number of them. */
 export type VolumeKind = VolumeType | 'named';
 
-/** Which volume of a user: the one of a type, or the named one with that label. */
+/** A volume of a user: the one of a type, or the named one with that label. */
 export interface VolumeKey {
   readonly type: VolumeKind;
   /** Null: not a named one. */
@@ -28,7 +30,7 @@ export interface VolumeKey {
 
 export const volumeTypes: readonly VolumeType[] = [...userVolumeTypes, ...sharedVolumeTypes];
 
-/** Where the content of a volume came from when it was brought over from an older name. */
+/** The older volume that the content was migrated from. */
 export interface MigratedFrom {
   readonly name: string;
   readonly folder: string;
@@ -38,7 +40,7 @@ export interface MigratedFrom {
 export interface Volume {
   readonly name: string;
   readonly type: VolumeKind;
-  /** What its user calls it; only a named one has it. */
+  /** The user's name for it; only for named ones. */
   readonly label?: string;
   /** Null: shared. */
   readonly user: string | null;
@@ -48,7 +50,7 @@ export interface Volume {
   readonly migratedFrom: MigratedFrom | null;
 }
 
-/** What somebody asks for with `--volume NAME:PATH[:ro]`. */
+/** A request by `--volume NAME:PATH[:ro]`. */
 export interface VolumeRequest {
   /** A type, the label of a named one, or a whole name. */
   readonly volume: string;
@@ -92,7 +94,7 @@ export const maxNamedVolumes = 100;
 
 export const labelPattern: RegExp = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Whole names begin with the prefix, and types are taken: neither can be mistaken for a label. */
+/** Whole names begin with the prefix, and types are reserved, so neither can be a label. */
 export function isVolumeLabel(label: string, prefix: string): boolean {
   return labelPattern.test(label) && !isVolumeType(label) && !label.startsWith(`${prefix}-`);
 }
@@ -132,7 +134,7 @@ export function parseVolumeRequest(text: string): VolumeRequest {
   return { volume, target, readonly: readonly !== undefined };
 }
 
-/** A folder of the host is what people write who know other tools. */
+/** In other tools a folder of the host is allowed here, so the message says what to use instead. */
 function noVolumeName(text: string): Fault {
   const isPath = /^[./~]/.test(text);
   return new Fault(
