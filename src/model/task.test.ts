@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { processorMs } from '../../test/harness/processor-time.ts';
 import { type StoryStatus, storyStatuses } from './swarm-message.ts';
 import {
   checkStoryTransition,
@@ -112,11 +113,11 @@ describe('a task file', () => {
     const stories = Array.from({ length: 1000 }, (_, n) =>
       story(n, { dependsOn: Array.from({ length: Math.min(n, 450) }, (_, m) => `US-${String(m).padStart(3, '0')}`) }),
     );
-    const began = performance.now();
+    const began = processorMs();
     expect(problems(file(stories))).toEqual([]);
     expect(skippedWith('US-000', stories)).toHaveLength(1000);
     expect(readyStories(stories).map(({ id }) => id)).toEqual(['US-000']);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(processorMs() - began).toBeLessThan(5000);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { processorMs } from '../../../test/harness/processor-time.ts';
 import { dependencyNote } from './dependency-note.ts';
 
 const bytes = (text: string | object) => Buffer.from(typeof text === 'string' ? text : JSON.stringify(text));
@@ -132,7 +133,7 @@ describe('any content gives one short line in bounded time', () => {
     ['spaces', `a@1:${' '.repeat(2_000_000)}x`],
     ['bytes', '\0\u0001'],
   ])('%s', (_, hostile) => {
-    const start = performance.now();
+    const start = processorMs();
     for (const name of [
       'package-lock.json',
       'bun.lock',
@@ -150,6 +151,6 @@ describe('any content gives one short line in bounded time', () => {
       expect(said.length, name).toBeLessThanOrEqual(300);
       expect(said, name).not.toBe('');
     }
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(processorMs() - start).toBeLessThan(10_000);
   });
 });

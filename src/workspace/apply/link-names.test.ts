@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { processorMs } from '../../../test/harness/processor-time.ts';
 import { LinkNames, type LinkSources } from './link-names.ts';
 
 type Links = Record<string, string>;
@@ -98,7 +99,7 @@ test('many links are read in little time', () => {
   const links = Object.fromEntries(
     Array.from({ length: 50_000 }, (_, n) => [`node_modules/.store/p${n}/node_modules/q${n}`, `../../p${n + 1}/q${n}`]),
   );
-  const start = performance.now();
+  const start = processorMs();
   expect(names(links).namesOf('node_modules/.store/p2/q1/x').names).toHaveLength(2);
-  expect(performance.now() - start).toBeLessThan(5000);
+  expect(processorMs() - start).toBeLessThan(5000);
 });
