@@ -11,7 +11,7 @@ openRun();
 const needRoot = [
   'test/e2e/bad-input.test.ts',
   'test/e2e/cgroup-v2.test.ts',
-  'test/e2e/crash-docker.test.ts',
+  'test/e2e/crash-docker*.test.ts',
   'test/e2e/credential-elsewhere.test.ts',
   'test/e2e/docker*.test.ts',
   'test/e2e/doctor.test.ts',

@@ -4,24 +4,36 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those above 20 seconds on two cores, longest first. */
+/** Those with the most processor time and waiting, longest first. */
 const longest = [
+  'e2e/image.test.ts',
+  'e2e/people.test.ts',
   'e2e/workspace-crash.test.ts',
-  'e2e/workspace-crash-snapshot.test.ts',
   'e2e/crash-docker.test.ts',
-  'e2e/network-docker.test.ts',
-  'e2e/network-root.test.ts',
-  'e2e/network-rootless.test.ts',
-  'e2e/workspace-input-root.test.ts',
-  'e2e/workspace-input-rootless.test.ts',
+  'e2e/swarm-agents.test.ts',
+  'e2e/isolation-copy.test.ts',
+  'e2e/swarm.test.ts',
   'e2e/workspace-docker.test.ts',
-  'conformance/engine-podman.test.ts',
+  'e2e/swarm-dockerd.test.ts',
+  'e2e/isolation-limits.test.ts',
+  'e2e/workspace-crash-snapshot.test.ts',
+  'e2e/crash-docker-remove.test.ts',
+  'e2e/swarm-limits.test.ts',
+  'e2e/network-docker.test.ts',
+  'e2e/isolation-kernel.test.ts',
   'conformance/engine-docker.test.ts',
-  'e2e/swarm-crash.test.ts',
-  'e2e/workspace-rootless.test.ts',
-  'e2e/workspace-root.test.ts',
-  'e2e/crash-local.test.ts',
+  'conformance/engine-podman.test.ts',
   'conformance/engine-local.test.ts',
+  'integration/engine-local-rootless.test.ts',
+  'conformance/workspace.test.ts',
+  'e2e/network-ports.test.ts',
+  'e2e/podman.test.ts',
+  'e2e/docker.test.ts',
+  'e2e/crash-local.test.ts',
+  'e2e/workspace-attack.test.ts',
+  'e2e/isolation-files.test.ts',
+  'e2e/fleet.test.ts',
+  'e2e/workspace-crash-many.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {

@@ -4,24 +4,16 @@ import { isRepeated } from '../harness/machine.ts';
 import { crashes } from './crash.ts';
 
 describe('on docker', () =>
-  crashes(
-    dockerGround(),
-    {
-      create: [
-        ...['start:prepared', 'start:staged', 'start:created'],
-        ...['start:begun', 'start:started', 'after:start'],
-      ],
-      stop: ['after:stop', 'conclude:recorded', 'after:conclude'],
-      startAgain: ['after:clear', 'after:renew', 'start:created', 'after:start'],
-      remove: [
-        ...['after:stop', 'after:conclude', 'remove:container'],
-        ...['after:clear', 'forget:folder', 'after:forget'],
-      ],
-    },
-    'oom',
-  ));
+  crashes(dockerGround(), {
+    create: [
+      ...['start:prepared', 'start:staged', 'start:created'],
+      ...['start:begun', 'start:started', 'after:start'],
+    ],
+    stop: ['after:stop', 'conclude:recorded', 'after:conclude'],
+    starved: 'oom',
+  }));
 
 /** Where it is the engine that could make a difference. Podman 4.3 does not find what conmon noted of a lack of memory. */
 describe.each(isRepeated ? ['podman'] : [])('on %s', () =>
-  crashes(podmanGround, { create: ['start:created'], remove: ['remove:container'] }, 'killed by SIGKILL'),
+  crashes(podmanGround, { create: ['start:created'], remove: ['remove:container'], starved: 'killed by SIGKILL' }),
 );

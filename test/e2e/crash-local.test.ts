@@ -10,19 +10,16 @@ import { crashes } from './crash.ts';
 let carrel: Installation;
 
 describe('on local', () =>
-  crashes(
-    localGround,
-    {
-      create: [
-        ...['start:prepared', 'start:noted', 'start:let-go', 'start:staged', 'start:created'],
-        ...['start:begun', 'start:started', 'after:start'],
-      ],
-      stop: ['after:stop', 'conclude:recorded', 'after:conclude'],
-      startAgain: ['after:clear', 'after:renew', 'start:created', 'after:start'],
-      remove: ['after:stop', 'after:conclude', 'after:clear', 'forget:folder', 'after:forget'],
-    },
-    'oom',
-  ));
+  crashes(localGround, {
+    create: [
+      ...['start:prepared', 'start:noted', 'start:let-go', 'start:staged', 'start:created'],
+      ...['start:begun', 'start:started', 'after:start'],
+    ],
+    stop: ['after:stop', 'conclude:recorded', 'after:conclude'],
+    startAgain: ['after:clear', 'after:renew', 'start:created', 'after:start'],
+    remove: ['after:stop', 'after:conclude', 'after:clear', 'forget:folder', 'after:forget'],
+    starved: 'oom',
+  }));
 
 describe.runIf(isRealRoot)('the home was removed under a running sandbox', () => {
   beforeEach(() => {

@@ -18,15 +18,17 @@ async function runsOf(name: string): Promise<string> {
   return readIfThere(join(carrel.home, 'sandboxes', id, 'state/data/count')) ?? '';
 }
 
+/** What the daemon is killed during, and at which points. */
 interface Points {
-  readonly create: readonly string[];
+  readonly create?: readonly string[];
   readonly stop?: readonly string[];
   readonly startAgain?: readonly string[];
-  readonly remove: readonly string[];
+  readonly remove?: readonly string[];
+  /** Also what happens without a daemon: what is recorded then of a command that had too little memory. */
+  readonly starved?: string;
 }
 
-/** `starved`: what is recorded of a command that had too little memory while no daemon was there. */
-export function crashes(ground: CrashGround, points: Points, starved: string): void {
+export function crashes(ground: CrashGround, points: Points): void {
   beforeAll(async () => {
     await ground.open();
     carrel = ground.installation();
@@ -37,11 +39,11 @@ export function crashes(ground: CrashGround, points: Points, starved: string): v
     await ground.close();
   });
 
-  create(ground, points.create);
+  create(ground, points.create ?? []);
   stop(ground, points.stop ?? []);
   startAgain(points.startAgain ?? []);
-  remove(ground, points.remove);
-  whileNoDaemonIsThere(ground, starved);
+  remove(ground, points.remove ?? []);
+  if (points.starved !== undefined) whileNoDaemonIsThere(ground, points.starved);
 }
 
 function create(ground: CrashGround, points: readonly string[]): void {

@@ -11,22 +11,42 @@ import { isRepeated } from './machine.ts';
 
 /** Those that need nothing of a process: no stdin, no terminal, no signals. */
 const commands = new Set([
-  ...['apply', 'create', 'diff', 'discard', 'exec', 'fork', 'logs', 'ls', 'merge', 'net', 'patch', 'port', 'restore'],
-  ...['rm', 'show', 'snapshot', 'snapshots', 'start', 'stats', 'stop', 'undo', 'wait'],
+  ...[
+    'apply',
+    'audit',
+    'cp',
+    'create',
+    'credential',
+    'diff',
+    'discard',
+    'down',
+    'engine',
+    'events',
+    'exec',
+    'fork',
+    'image',
+  ],
+  ...[
+    'logs',
+    'ls',
+    'merge',
+    'net',
+    'patch',
+    'port',
+    'restore',
+    'rm',
+    'show',
+    'snapshot',
+    'snapshots',
+    'start',
+    'stats',
+  ],
+  ...['status', 'stop', 'swarm', 'task', 'undo', 'user', 'volume', 'wait'],
 ]);
 /** They need a terminal or stdin, or look at the folder and the account of the caller. */
 const needsProcess = new Set([
-  '-f',
-  '--follow',
-  '-i',
-  '-t',
-  '-it',
-  '--interactive',
-  '--tty',
-  '--branch',
-  '-h',
-  '--help',
-  '--home',
+  ...['-', '-f', '--follow', '-i', '-t', '-it', '--interactive', '--tty'],
+  ...['--branch', '-h', '--help', '--home', 'policy-check'],
 ]);
 
 /** Benchmarks have no vitest. */

@@ -136,7 +136,7 @@ export class Installation {
   /** Runs a command of the CLI to its end: as a process where something depends on that. */
   run(args: readonly string[], options: CliOptions = {}): Promise<Outcome> {
     const all = this.#dockerd ? onDocker(args) : args;
-    const isPlain = Object.keys(options).length === 0 && this.#isOwn && canRunInProcess(all);
+    const isPlain = Object.keys(options).every((key) => key === 'timeoutMs') && this.#isOwn && canRunInProcess(all);
     return isPlain && this.#hasDaemon ? runInProcess(this.home, all) : this.process(args, options);
   }
 
