@@ -121,8 +121,7 @@ it('a keeper that was killed is noticed; stop waits for the processes alone, and
   process.kill(Number(keeper), 'SIGKILL');
   await expect.poll(() => engine.inspect(launch.id, handle)).toMatchObject({ kind: 'running', trouble: 'keeper lost' });
   await expect(engine.attach(launch.id, handle)).rejects.toMatchObject({ code: 'conflict' });
-  const before = Date.now();
-  await engine.stop(launch.id, handle, 8000);
-  expect(Date.now() - before).toBeLessThan(5000);
+  // Longer than a test may take.
+  await engine.stop(launch.id, handle, 600_000);
   expect(await engine.inspect(launch.id, handle)).toEqual({ kind: 'absent' });
 });
