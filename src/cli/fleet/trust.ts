@@ -1,7 +1,6 @@
 /** Asks at a terminal whether a carrel.yaml may give what it gives, where a request was refused for that. */
 import type { Client } from '../../api/client.ts';
 import type { TrustView } from '../../api/fleet.ts';
-import { readYaml } from '../../lib/yaml.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 import type { Output } from '../output/output.ts';
@@ -13,7 +12,9 @@ export function openTrustFile(named: string): FleetFile {
   return openFleetFile(named, null)!;
 }
 
-export function trustBody({ path, text, shown }: FleetFile) {
+/** The parser is loaded when a file is asked about: `run` has little time. */
+export async function trustBody({ path, text, shown }: FleetFile) {
+  const { readYaml } = await import('../../lib/yaml.ts');
   return { file: path, content: readYaml(text, shown).content };
 }
 
@@ -31,7 +32,7 @@ export async function withTrust<T>({ out }: Context, client: Client, work: () =>
 
 /** What is shown is what is trusted: the same text, read once. */
 export async function askTrust(out: Output, client: Client, file: FleetFile): Promise<void> {
-  const body = trustBody(file);
+  const body = await trustBody(file);
   tellGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));
   if (!(await confirm('Trust it?'))) throw new Fault('cancelled', 'nothing was done');
   await client.call('POST /v1/trust', { body });

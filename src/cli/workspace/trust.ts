@@ -8,7 +8,7 @@ import { plain } from '../output/text.ts';
 
 export default async function trust(context: Context, { args }: Invocation<object>): Promise<void> {
   const view = await connect(context).call('POST /v1/trust', {
-    body: trustBody(openTrustFile(fileAt(args[0] ?? '.'))),
+    body: await trustBody(openTrustFile(fileAt(args[0] ?? '.'))),
   });
   if (context.json) {
     context.out.document(view);
