@@ -32,7 +32,7 @@ export interface ImageParts {
   readonly now: () => string;
 }
 
-export interface BuildWish {
+export interface BuildRequest {
   /** The real path of its folder; null: the base alone. */
   readonly project: string | null;
   readonly network: boolean;
@@ -70,7 +70,7 @@ export class Images {
     this.#parts = parts;
   }
 
-  async build(wish: BuildWish): Promise<Built> {
+  async build(wish: BuildRequest): Promise<Built> {
     await this.#parts.engine.requireBuilder();
     if (this.#turns.isBusy(turn)) await wish.say({ kind: 'phase', text: 'waiting for another build' });
     return this.#turns.run(turn, async () => {
@@ -82,7 +82,7 @@ export class Images {
     });
   }
 
-  async #base(wish: BuildWish): Promise<Built> {
+  async #base(wish: BuildRequest): Promise<Built> {
     const { installation } = this.#parts;
     const parent = this.#parts.parent();
     const { id } = await this.#parent(parent, wish);
@@ -105,7 +105,7 @@ export class Images {
     );
   }
 
-  async #parent(parent: string, wish: BuildWish): Promise<FoundImage> {
+  async #parent(parent: string, wish: BuildRequest): Promise<FoundImage> {
     if (parent === hostParentName) return this.#hostParent(wish);
     return (await this.#parts.engine.find(withTag(parent))) ?? this.#pull(parent, wish);
   }
@@ -115,7 +115,7 @@ export class Images {
   }
 
   /** Imported from the packages of this machine, when these have changed. */
-  async #hostParent({ say, signal }: BuildWish): Promise<FoundImage> {
+  async #hostParent({ say, signal }: BuildRequest): Promise<FoundImage> {
     const { engine, installation, host } = this.#parts;
     const { checksum, archive } = host();
     const tag = this.#hostTag;
@@ -131,7 +131,7 @@ export class Images {
     throw new Fault('unavailable', 'the engine did not take the packages of this machine');
   }
 
-  async #pull(parent: string, { say, signal, network }: BuildWish): Promise<FoundImage> {
+  async #pull(parent: string, { say, signal, network }: BuildRequest): Promise<FoundImage> {
     const { engine } = this.#parts;
     await say({ kind: 'phase', text: `fetching ${parent}` });
     try {
@@ -152,7 +152,7 @@ export class Images {
     }
   }
 
-  async #project(project: string, base: Built, wish: BuildWish): Promise<Built> {
+  async #project(project: string, base: Built, wish: BuildRequest): Promise<Built> {
     const root = Anchor.reach(project);
     try {
       const source = sourceOf(root);
@@ -179,7 +179,7 @@ export class Images {
     return holder === null || holder.project === project ? name : projectImageName(withHash(slug, project));
   }
 
-  async #make(making: Making, wish: BuildWish): Promise<Built> {
+  async #make(making: Making, wish: BuildRequest): Promise<Built> {
     const { records, engine } = this.#parts;
     const inputs = await checksumOf(making.root, making.entries);
     const checksum = checksumFor(making, inputs);
@@ -202,7 +202,7 @@ export class Images {
     return found[labels.home] === this.#parts.installation && found[labels.checksum] === checksum;
   }
 
-  async #run(making: Making, sums: { inputs: string; checksum: string }, wish: BuildWish): Promise<FoundImage> {
+  async #run(making: Making, sums: { inputs: string; checksum: string }, wish: BuildRequest): Promise<FoundImage> {
     const { engine, limits, installation } = this.#parts;
     const label = `LABEL ${labels.home}=${installation} ${labels.checksum}=${sums.checksum}`;
     wish.check(making.of.file, making.of.steps.map(({ text }) => text).join('\n'));
@@ -250,7 +250,7 @@ function stopIf(signal: AbortSignal): void {
 async function follow(
   messages: AsyncIterable<BuildMessage>,
   progress: Progress,
-  say: BuildWish['say'],
+  say: BuildRequest['say'],
 ): Promise<string | null> {
   let id: string | null = null;
   for await (const message of messages) {

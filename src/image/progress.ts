@@ -58,7 +58,7 @@ export class Progress {
   #printed(lines: readonly string[]): BuildEvent[] {
     const texts = lines
       .map((line) => line.slice(0, maxLine).trimEnd())
-      .filter((text) => text !== '' && !isChatter(text));
+      .filter((text) => text !== '' && !isEngineMessage(text));
     if (texts.length === 0) return [];
     this.#lines = [...this.#lines, ...texts.slice(-keptLines)].slice(-keptLines);
     return [{ kind: 'output', text: texts.join('\n') }];
@@ -85,6 +85,6 @@ function isAnnouncement(line: string): [number: number, total: number] | null {
 }
 
 /** What the engine reports about its containers and layers. */
-function isChatter(text: string): boolean {
+function isEngineMessage(text: string): boolean {
   return /^ ---> |^Removing intermediate container |^Successfully (built|tagged) /.test(text);
 }

@@ -1,8 +1,8 @@
 /**
  * Volumes: named folders that outlive sandboxes, each with a record that names its user.
  *
- *   init, create → (resolve, touch)* → clean        backup, restore, fill and migrate replace or keep all of the
- * content
+ *   init, create → (resolve, touch)* → clean
+ *   backup, restore, fill and migrate copy or replace all of the content
  *
  * A user has one volume of each type, which is made when it is needed, and named ones, which only `create` and
  * `restore` make: an unknown name is refused, so a typing mistake never gives a sandbox an empty volume.

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
-import { letGo } from '../../src/engine/local/crun.ts';
+import { releaseCommand } from '../../src/engine/local/crun.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { sampleLaunch } from '../fixtures/launch.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -104,15 +104,15 @@ it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', 
 
 it('a command that waits is let go once, and one that has gone is left alone', () => {
   const pipe = join(folder, 'exec.fifo');
-  expect(letGo(folder)).toBe(false);
+  expect(releaseCommand(folder)).toBe(false);
   execFileSync('mkfifo', [pipe]);
   const waiting = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  expect(letGo(folder)).toBe(true);
+  expect(releaseCommand(folder)).toBe(true);
   expect(existsSync(pipe)).toBe(false);
   expect(readSync(waiting, Buffer.alloc(8))).toBe(1);
   closeSync(waiting);
   execFileSync('mkfifo', [pipe]);
-  expect(letGo(folder)).toBe(true);
+  expect(releaseCommand(folder)).toBe(true);
   expect(existsSync(pipe)).toBe(false);
 });
 

@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Engine, ExecSpec } from '../../src/engine/engine.ts';
 import { execInside } from '../../src/engine/local/exec.ts';
-import { callKeeper, type KeeperOptions, keeperArgs } from '../../src/engine/local/keeper.ts';
+import { type KeeperOptions, keeperArgs, startKeeper } from '../../src/engine/local/keeper.ts';
 import { openLocalEngine } from '../../src/engine/local/local.ts';
 import { findProgram } from '../../src/engine/local/runtime.ts';
 import { run } from '../../src/lib/run.ts';
@@ -48,7 +48,7 @@ it('a keeper that says all is done has noted who it is', async () => {
   const script = `read go <&4; echo '{"data": 42}' >&3; sleep 0.2; echo 42 > keeper.pid`;
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const one = options('0123456789abcdef', program);
-  expect(await callKeeper(one).create()).toBe(42);
+  expect(await startKeeper(one).create()).toBe(42);
   expect(existsSync(join(one.bundle, 'keeper.pid'))).toBe(true);
 });
 

@@ -11,7 +11,7 @@ import type { Engine, ProbeRow } from '../../engine/engine.ts';
 import { trialLimits } from '../../engine/local/probe/claim-limit.ts';
 import { claimIds } from '../../engine/local/probe/claims.ts';
 import { readFacts } from '../../engine/local/probe/facts.ts';
-import { type Inside, insideOf, notProved, tryLoud, tryQuiet } from '../../engine/local/probe/run.ts';
+import { type Inside, insideOf, notProved, tryParallel, trySerial } from '../../engine/local/probe/run.ts';
 import { tracesOf } from '../../engine/local/probe/traces.ts';
 import { failure, ok } from '../../engine/probe-row.ts';
 import { surroundingsOf } from '../../launch/compose.ts';
@@ -101,8 +101,8 @@ async function insideRows(parts: ProofParts, view: SandboxView): Promise<ProbeRo
   const { handle } = sandbox.status;
   const facts = readFacts({ environment, limits, enforced: demanded, home: home.home }, handle);
   const inside = insideOf(engine, view.id, handle);
-  const [copy, quiet] = await Promise.all([copyRow(inside, view, home), tryQuiet(inside, facts)]);
-  return [copy, ...quiet, ...(await tryLoud(inside, facts))];
+  const [copy, quiet] = await Promise.all([copyRow(inside, view, home), tryParallel(inside, facts)]);
+  return [copy, ...quiet, ...(await trySerial(inside, facts))];
 }
 
 /** Links to a folder of the host, one with a file in it, which `cp` is then asked to go through in both directions. */

@@ -87,10 +87,10 @@ async function signalContainer({ connection }: Context, container: string, signa
 
 export async function removeEverything(context: Context, id: string): Promise<void> {
   const container = await context.containers.idOf(id);
-  await patiently(() => removeContainer(context, container));
+  await retryWhileBusy(() => removeContainer(context, container));
   context.containers.forget(id);
   crashPoint('remove:container');
-  for (const name of await ownVolumes(context, id)) await patiently(() => removeVolume(context, name));
+  for (const name of await ownVolumes(context, id)) await retryWhileBusy(() => removeVolume(context, name));
   for (const name of await idleVolumes(context)) await removeVolume(context, name).catch(refuseUnlessTaken);
   context.stage.hide(id);
   rmSync(context.run(id), { recursive: true, force: true });
@@ -139,7 +139,7 @@ function refuseUnlessTaken(error: unknown): void {
 }
 
 /** Retries while another request removes the same thing or a mount is still busy. */
-async function patiently(attempt: () => Promise<void>): Promise<void> {
+async function retryWhileBusy(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + busyMs;
   for (;;) {
     try {

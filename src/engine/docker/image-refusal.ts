@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Connection, statusOf } from './connection.ts';
 
-interface Looked {
+interface CheckedImage {
   readonly id: string;
   readonly path: string | null;
   readonly platform: string;
@@ -13,7 +13,7 @@ interface Looked {
 const alsoRuns: Readonly<Record<string, string>> = { amd64: '386', arm64: 'arm' };
 const defaultPath = '/usr/local/bin:/usr/bin:/bin';
 
-export async function refusalOf(image: Looked, connection: Connection): Promise<string | null> {
+export async function refusalOf(image: CheckedImage, connection: Connection): Promise<string | null> {
   const { Os, Arch } = await connection.ask((docker) => docker.version());
   return platformRefusal(image.platform, Os ?? 'linux', Arch) ?? (await shellRefusal(image, connection));
 }
@@ -26,7 +26,7 @@ export function platformRefusal(platform: string, os: string, architecture: stri
 }
 
 /** Looks into a container that is never started. */
-async function shellRefusal({ id, path }: Looked, connection: Connection): Promise<string | null> {
+async function shellRefusal({ id, path }: CheckedImage, connection: Connection): Promise<string | null> {
   const name = `carrel-look-${randomBytes(8).toString('hex')}`;
   const HostConfig = { NetworkMode: 'none' };
   await connection.ask((docker) => docker.createContainer({ name, Image: id, Cmd: ['sh'], HostConfig }));

@@ -184,12 +184,12 @@ interface Said {
 }
 
 /** The builder colours what a step writes to stderr red. */
-const painted = /^\u001b\[91m([\s\S]*)\u001b\[0m$/;
+const redText = /^\u001b\[91m([\s\S]*)\u001b\[0m$/;
 
 function* messagesIn(line: string): Generator<Message> {
   if (line === '') return;
   const said = JSON.parse(line) as Said;
-  if (typeof said.stream === 'string') yield { kind: 'output', text: said.stream.replace(painted, '$1') };
+  if (typeof said.stream === 'string') yield { kind: 'output', text: said.stream.replace(redText, '$1') };
   if (typeof said.status === 'string') yield { kind: 'output', text: `${said.status}\n` };
   if (typeof said.aux?.ID === 'string') yield { kind: 'image', id: said.aux.ID };
   const message = said.errorDetail?.message ?? said.error;

@@ -18,16 +18,16 @@ import { endBoth, type Outputs } from './frames.ts';
 import { hostProcess } from './host-process.ts';
 
 export async function openLogConsole(context: Context, id: string, container: ContainerInspectInfo): Promise<Console> {
-  const letGo = new AbortController();
-  const lines = await followLog(context.run(id), context.log.files, watchEnd(context, container.Id), letGo.signal);
+  const detached = new AbortController();
+  const lines = await followLog(context.run(id), context.log.files, watchEnd(context, container.Id), detached.signal);
   const input = container.Config.OpenStdin ? openInput(container) : null;
   const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
-  void pour(lines, outputs, letGo.signal).finally(() => input?.destroy());
+  void pour(lines, outputs, detached.signal).finally(() => input?.destroy());
   return {
     ...outputs,
     stdin: input ? stdinOf(input) : new Writable({ write: (_chunk, _encoding, done) => done() }),
     resize: async () => {},
-    detach: () => letGo.abort(),
+    detach: () => detached.abort(),
   };
 }
 

@@ -6,7 +6,7 @@ export type Resize = (rows: number, columns: number) => Promise<void>;
 const againMs = 200;
 
 /** Of two sizes that arrive at once, Podman's conmon may apply the first twice, so the last one is sent again. */
-export function saidAgain(resize: Resize): Resize {
+export function sentTwice(resize: Resize): Resize {
   let timer: NodeJS.Timeout | undefined;
   return async (rows, columns) => {
     clearTimeout(timer);
@@ -17,7 +17,7 @@ export function saidAgain(resize: Resize): Resize {
 
 /** Resizes the terminal of the sandbox's command. */
 export function resizeContainer(connection: Connection, container: string): Resize {
-  return saidAgain(async (rows, columns) => {
+  return sentTwice(async (rows, columns) => {
     try {
       await connection.find((docker) => docker.getContainer(container).resize({ h: rows, w: columns }));
     } catch (error) {

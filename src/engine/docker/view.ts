@@ -103,11 +103,11 @@ function containersNamedHere(): string[] {
 
 function unseen(path: string): Fault {
   return new Fault('unsupported', `the Docker Engine does not see ${path}`, {
-    hint: `${whereWeAre()} Or use the embedded engine: --engine local.`,
+    hint: `${mountHint()} Or use the embedded engine: --engine local.`,
   });
 }
 
-function whereWeAre(): string {
+function mountHint(): string {
   const hint = 'mount it into the container of this daemon from where the engine runs (docker run -v HOST:PATH)';
   return isContainer() ? `This daemon runs in a container: ${hint}.` : `If this daemon runs in a container, ${hint}.`;
 }

@@ -142,7 +142,7 @@ export class FakeSandbox {
       signal: async (name) => process.signal(name),
       detach: () => {
         process.stdin.end();
-        letGo(streams);
+        closeStreams(streams);
       },
       exited,
     };
@@ -165,7 +165,7 @@ export class FakeSandbox {
       resize: async (rows, columns) => this.#command?.resize(rows, columns),
       detach: () => {
         this.#attached.delete(streams);
-        letGo(streams);
+        closeStreams(streams);
       },
     };
   }
@@ -184,7 +184,7 @@ function endStreams({ stdout, stderr }: Streams): void {
   stderr.end();
 }
 
-function letGo(streams: Streams): void {
+function closeStreams(streams: Streams): void {
   endStreams(streams);
   streams.stdout.resume();
   streams.stderr.resume();

@@ -59,7 +59,7 @@ function readBytes(path: string): Buffer | null {
  * What `crun start` does, without starting crun: the command waits at a named pipe until a byte is written. The name is
  * removed last, so that this can be repeated after a crash in between. False where there is no such pipe.
  */
-export function letGo(stateFolder: string): boolean {
+export function releaseCommand(stateFolder: string): boolean {
   const path = join(stateFolder, 'exec.fifo');
   try {
     const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);

@@ -19,7 +19,7 @@ import { isFault } from '../../model/fault.ts';
 import type { Console, ExecSpec, Exit, Process } from '../engine.ts';
 import { commandNotRunning, exitFrom, notStarted } from '../exit.ts';
 import { attachConsole } from './console.ts';
-import { type KeeperWord, keeperArgs, keeperWords, withoutGroups } from './keeper.ts';
+import { type KeeperMessage, keeperArgs, keeperMessages, withoutGroups } from './keeper.ts';
 import { oomScoreAdj, processSpec } from './spec.ts';
 
 export interface ExecTools {
@@ -55,7 +55,7 @@ function execWithPipes(tools: ExecTools, id: string, folder: string, hasStdin: b
   ];
   const { inner, stdin, stdout, stderr } = openPipes();
   const env = { PATH: process.env.PATH };
-  const child = asEndedFirst(() => spawn(tools.runtimePath, args, { stdio: inner, env, ...withoutGroups() }));
+  const child = withOomScore(() => spawn(tools.runtimePath, args, { stdio: inner, env, ...withoutGroups() }));
   for (const fd of inner) closeSync(fd);
   if (!hasStdin) stdin.end();
   // Input that the process does not read is lost with it, ignoring.
@@ -85,7 +85,7 @@ const scoreOf = (process: number | 'self') => `/proc/${process}/oom_score_adj`;
  * crun leaves the score of an exec unchanged, and then the kernel would kill the sandbox's init instead when memory
  * runs out.
  */
-function asEndedFirst(begin: () => ChildProcess): ChildProcess {
+function withOomScore(begin: () => ChildProcess): ChildProcess {
   const before = readFileSync(scoreOf('self'), 'utf8');
   writeFileSync(scoreOf('self'), String(oomScoreAdj));
   try {
@@ -96,7 +96,7 @@ function asEndedFirst(begin: () => ChildProcess): ChildProcess {
 }
 
 /** conmon sets its own score for what it starts. */
-function endFirst(pid: number): void {
+function raiseOomScore(pid: number): void {
   try {
     writeFileSync(scoreOf(pid), String(oomScoreAdj));
   } catch {
@@ -165,7 +165,7 @@ async function execWithTerminal(
   });
   const [sync, start, ready] = child.stdio.slice(3) as [Readable, Writable, Readable];
   start.on('error', () => {});
-  const words = keeperWords(child, sync);
+  const words = keeperMessages(child, sync);
   const created = words.next();
   created.catch(() => {});
   start.write('\n');
@@ -177,10 +177,10 @@ async function execWithTerminal(
     const { data: pid, message } = await created.then(
       ({ value }) => value,
       // Older versions end without a report when the runtime could not start the command.
-      (error): KeeperWord => (isFault(error, 'unavailable') ? { data: -1 } : raise(error)),
+      (error): KeeperMessage => (isFault(error, 'unavailable') ? { data: -1 } : raise(error)),
     );
     if (pid <= 0) return refused(console, message ?? `${command} could not be started`, release);
-    endFirst(pid);
+    raiseOomScore(pid);
     const ref = processRef(pid);
     await console.resize(size.rows, size.columns);
     const exited = terminalExit(words, console.stdout).finally(release);
@@ -205,7 +205,7 @@ function refused(console: Console, message: string, release: () => void): Proces
   return { ...console, stdout, stderr: Readable.from([]), exited, signal: () => Promise.reject(commandNotRunning()) };
 }
 
-async function terminalExit(words: AsyncGenerator<KeeperWord, never>, stdout: Readable): Promise<Exit> {
+async function terminalExit(words: AsyncGenerator<KeeperMessage, never>, stdout: Readable): Promise<Exit> {
   const { value } = await words.next();
   await finished(stdout, { writable: false }).catch(() => {});
   return exitFrom(value.data);

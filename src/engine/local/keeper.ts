@@ -37,7 +37,7 @@ export interface Keeper {
  * fd 4 is written. If the daemon dies before that, conmon continues, and ends when it finds no bundle or no reader of
  * its sync pipe.
  */
-export function callKeeper(options: KeeperOptions): Keeper {
+export function startKeeper(options: KeeperOptions): Keeper {
   const child = spawn(options.keeperPath, keeperArgs(options), {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, TMPDIR: options.bundle, _OCI_SYNCPIPE: '3', _OCI_STARTPIPE: '4' },
@@ -45,7 +45,7 @@ export function callKeeper(options: KeeperOptions): Keeper {
     ...withoutGroups(),
   });
   const [sync, start] = child.stdio.slice(3) as [Readable | undefined, Writable | undefined];
-  const first = keeperWords(child, sync).next();
+  const first = keeperMessages(child, sync).next();
   first.catch(() => {});
   // The child forks another process of the same name, writes its pid to a file, and ends.
   const noted = new Promise((resolve) => child.on('exit', resolve));
@@ -82,12 +82,15 @@ export function keeperArgs(options: KeeperOptions): string[] {
 }
 
 /** What conmon writes to its sync pipe, one JSON object per line: first the pid, for an exec also the exit code. */
-export interface KeeperWord {
+export interface KeeperMessage {
   readonly data: number;
   readonly message?: string;
 }
 
-export async function* keeperWords(child: ChildProcess, pipe: Readable | undefined): AsyncGenerator<KeeperWord, never> {
+export async function* keeperMessages(
+  child: ChildProcess,
+  pipe: Readable | undefined,
+): AsyncGenerator<KeeperMessage, never> {
   const failed = new Promise<never>((_, reject) => child.on('error', (error) => reject(spawnFault('conmon', error))));
   failed.catch(() => {});
   if (!pipe) await failed;
@@ -95,11 +98,11 @@ export async function* keeperWords(child: ChildProcess, pipe: Readable | undefin
   for (;;) {
     const line = await Promise.race([lines.next(), failed]);
     if (line.done) throw new Fault('unavailable', 'conmon ended without a message', { hint: 'See carrel doctor.' });
-    yield JSON.parse(line.value) as KeeperWord;
+    yield JSON.parse(line.value) as KeeperMessage;
   }
 }
 
-function createdPid(word: KeeperWord): number {
+function createdPid(word: KeeperMessage): number {
   if (word.data > 0) return word.data;
   throw runtimeFault(word.message ?? 'the runtime gave no reason');
 }

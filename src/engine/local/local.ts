@@ -38,7 +38,7 @@ import { Pauses } from './pause.ts';
 import { aboutLocal, probe } from './probe/probe.ts';
 import { processStats } from './process-stats.ts';
 import { RunningSandboxes } from './running.ts';
-import { dropPlace, keepPlace, openStage } from './stage.ts';
+import { dropRootFolder, keepRootFolder, openStage } from './stage.ts';
 import { begin, create, runtimeGone } from './start.ts';
 
 export type LocalEngineView = Engine & { about(): Promise<EngineAbout> };
@@ -244,7 +244,7 @@ class LocalEngine implements LocalEngineView {
     await this.#free(id, removeEverything);
     this.#pauses.forget(id);
     this.#running.drop(id);
-    dropPlace(id);
+    dropRootFolder(id);
   }
 
   async exec(id: string, handle: Handle, spec: ExecSpec): Promise<Process> {
@@ -257,7 +257,7 @@ class LocalEngine implements LocalEngineView {
     const note = readNote(this.#context, id);
     if (found.kind !== 'running' || note === null) throw sandboxNotRunning();
     await runtimeGone((found.started.handle as LocalHandle).init.pid);
-    keepPlace(id);
+    keepRootFolder(id);
     const { keeperPath, layout } = this.#context;
     const { runtimePath, maxProcesses } = note;
     const tools = { keeperPath, runtimePath, maxProcesses, runtimeArgs: runtimeArgs(this.#context, note.runtime) };

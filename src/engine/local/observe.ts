@@ -66,7 +66,7 @@ async function observeUnknown(context: Context, id: string): Promise<Observed> {
   if (state === null || state.status === 'stopped') return afterInit(context, id, handle);
   // A keeper without a reader of its sync pipe ends, and the sandbox must be created again.
   if (state.status === 'created') {
-    const isWhole = handle !== null && !lacksMounts(context, id) && (await hasTold(handle));
+    const isWhole = handle !== null && !lacksMounts(context, id) && (await hasReported(handle));
     return { kind: isWhole ? 'created' : 'absent' };
   }
   const init = handle && lookAtLiving(handle.init);
@@ -86,7 +86,7 @@ export async function settledKeeper(context: Context, id: string): Promise<void>
  * Whether a keeper has written to its sync pipe and stays: it sleeps, and the runtime between it and the sandbox is
  * gone.
  */
-async function hasTold({ init, keeper }: LocalHandle): Promise<boolean> {
+async function hasReported({ init, keeper }: LocalHandle): Promise<boolean> {
   const sleeps = () => parentOf(init.pid) === keeper.pid && fieldsOf(`/proc/${keeper.pid}/stat`)[0] === 'S';
   for (let tick = 0; tick < maxTicks && isAlive(keeper) && isAlive(init); tick += 1) {
     if (sleeps()) return true;

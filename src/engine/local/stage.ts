@@ -123,11 +123,11 @@ function mountNamespace(pid: number | 'self'): string | null {
 }
 
 /** runc insists that the folder it once started from exists, though its content is not needed. */
-export function keepPlace(id: string): void {
+export function keepRootFolder(id: string): void {
   mkdirSync(join(stageFolder, id, 'root'), { recursive: true });
 }
 
-export function dropPlace(id: string): void {
+export function dropRootFolder(id: string): void {
   rmSync(join(stageFolder, id), { recursive: true, force: true });
 }
 

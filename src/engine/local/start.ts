@@ -9,9 +9,9 @@ import { Fault } from '../../model/fault.ts';
 import { type Limits, optionsOf } from '../../model/limits.ts';
 import type { Launch } from '../engine.ts';
 import { type Context, type LaunchNote, noteName, noteNested, requireInit, runtimeArgs } from './context.ts';
-import { letGo } from './crun.ts';
+import { releaseCommand } from './crun.ts';
 import { type Identity, identityOf, withAgentAs } from './ids.ts';
-import { callKeeper, type Keeper, runtimeFault } from './keeper.ts';
+import { type Keeper, runtimeFault, startKeeper } from './keeper.ts';
 import type { Layout } from './layout.ts';
 import { logName } from './log-file.ts';
 import { innerMounts, outerMounts } from './nested.ts';
@@ -27,7 +27,7 @@ export async function create(context: Context, launch: Launch): Promise<void> {
   const advisory = advisoryLimits(context, launch);
   const bundle = context.layout.run(launch.id);
   mkdirSync(bundle, { mode: 0o700 });
-  const keeper = callKeeper({
+  const keeper = startKeeper({
     keeperPath: context.keeperPath,
     runtimePath: runtime.path,
     runtimeArgs: runtimeArgs(context, runtime.name),
@@ -110,7 +110,8 @@ function putInBundle(bundle: string, name: string, content: object): void {
 
 /** Lets the command begin; for a moment its process is still the runtime. */
 export async function begin(context: Context, id: string, note: LaunchNote): Promise<void> {
-  if (note.runtime !== 'crun' || !letGo(join(context.layout.state('crun'), id))) await startWith(context, id, note);
+  if (note.runtime !== 'crun' || !releaseCommand(join(context.layout.state('crun'), id)))
+    await startWith(context, id, note);
 }
 
 /** While the process is still the runtime, an exec is refused and a signal is lost. */

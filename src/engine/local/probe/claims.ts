@@ -32,7 +32,7 @@ export const claimIds = [
 ] as const;
 
 /** Tried in parallel. */
-export const quietClaims: readonly Claim[] = [
+export const parallelClaims: readonly Claim[] = [
   files,
   usrReadonly,
   inside.processes,
@@ -53,4 +53,4 @@ export const quietClaims: readonly Claim[] = [
 ];
 
 /** Tried one after another, since each exhausts a resource; after the last one nothing can be started inside. */
-export const loudClaims: readonly Claim[] = [cpu, memory, pids];
+export const serialClaims: readonly Claim[] = [cpu, memory, pids];

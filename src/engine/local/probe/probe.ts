@@ -98,11 +98,11 @@ async function programRows({ keeperPath, layout, space }: Context): Promise<Prob
   const [runtimes, keeper, keeperHelp, init, unshare] = await Promise.all([
     Promise.all(runtimeNames.map(programOf)),
     programAt('conmon', keeperPath),
-    saidBy(keeperPath, '--help'),
+    outputOf(keeperPath, '--help'),
     programAt('init', layout.init),
     programOf('unshare'),
   ]);
-  const unshareHelp = unshare ? await saidBy(unshare.path, '--help') : null;
+  const unshareHelp = unshare ? await outputOf(unshare.path, '--help') : null;
   return [
     ...runtimeRows(runtimes.filter((program) => program !== null)),
     keeperRow(keeper, keeperHelp ?? ''),
@@ -125,11 +125,11 @@ async function programOf(name: string): Promise<Program | null> {
 }
 
 async function programAt(name: string, path: string): Promise<Program> {
-  return { name, path, version: await saidBy(path, '--version') };
+  return { name, path, version: await outputOf(path, '--version') };
 }
 
 /** Null when it could not be run, or failed. */
-async function saidBy(path: string, option: string): Promise<string | null> {
+async function outputOf(path: string, option: string): Promise<string | null> {
   try {
     const { exitCode, stdout, stderr } = await run([path, option], askMs);
     return exitCode === 0 ? stdout || stderr : null;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../model/limits.ts';
 import { createFakeEngine } from '../../fake.ts';
 import { type Claim, type Facts, held } from './claim.ts';
-import { type Said, tryClaim, tryLoud, tryQuiet } from './run.ts';
+import { type ScriptOutput, tryClaim, tryParallel, trySerial } from './run.ts';
 
 const facts = { limits: defaultLimits, enforced: ['pids'], arch: 'x64' } as unknown as Facts;
 const claim: Claim = { id: 'files', script: 'ls', judge: (said) => held(said) };
-const says = (said: Partial<Said>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
+const says = (said: Partial<ScriptOutput>) => async () => ({ exitCode: 0, stdout: '', stderr: '', ...said });
 
 describe('a claim', () => {
   it('is judged by the output of its script', async () => {
@@ -37,7 +37,7 @@ describe('a claim', () => {
 describe('all claims', () => {
   it('get a row each, whatever happens', async () => {
     const broken = () => Promise.reject(new Error('no sandbox'));
-    const rows = [...(await tryQuiet(broken, facts)), ...(await tryLoud(broken, facts))];
+    const rows = [...(await tryParallel(broken, facts)), ...(await trySerial(broken, facts))];
     expect(rows).toHaveLength(20);
     expect(rows.filter(({ level }) => level === 'ok')).toEqual([]);
   });

@@ -5,16 +5,16 @@ import { asFault } from '../../../model/fault.ts';
 import type { Engine, Handle, ProbeRow } from '../../engine.ts';
 import { failure } from '../../probe-row.ts';
 import { type Claim, doubtful, type Facts } from './claim.ts';
-import { loudClaims, quietClaims } from './claims.ts';
+import { parallelClaims, serialClaims } from './claims.ts';
 
-export interface Said {
+export interface ScriptOutput {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a script with arguments inside, to its end. */
-export type Inside = (script: string, args?: readonly string[]) => Promise<Said>;
+export type Inside = (script: string, args?: readonly string[]) => Promise<ScriptOutput>;
 
 /** None takes a second on an idle machine. */
 const trialMs = 300_000;
@@ -47,8 +47,8 @@ async function textOf(stream: Readable): Promise<string> {
 }
 
 /** Claims that do not disturb each other, several at a time. */
-export async function tryQuiet(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
-  const waiting = [...quietClaims];
+export async function tryParallel(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+  const waiting = [...parallelClaims];
   const rows: ProbeRow[] = [];
   const lane = async () => {
     for (let claim = waiting.shift(); claim; claim = waiting.shift()) rows.push(await tryClaim(claim, inside, facts));
@@ -58,9 +58,9 @@ export async function tryQuiet(inside: Inside, facts: Facts): Promise<ProbeRow[]
 }
 
 /** Claims that exhaust a resource, one after another. Nothing can be started inside afterwards. */
-export async function tryLoud(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
+export async function trySerial(inside: Inside, facts: Facts): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
-  for (const claim of loudClaims) rows.push(await tryClaim(claim, inside, facts));
+  for (const claim of serialClaims) rows.push(await tryClaim(claim, inside, facts));
   return rows;
 }
 
