@@ -4,7 +4,7 @@ import { Fault } from '../model/fault.ts';
 import { failing } from './failing.ts';
 import { createMemoryStore } from './memory.ts';
 
-storeConformance('a failing store that is told nothing', (options) => failing(createMemoryStore(options)));
+storeConformance('a failing store without faults', (options) => failing(createMemoryStore(options)));
 
 const full = new Fault('exhausted', 'no room');
 const locked = new Fault('unavailable', 'locked');

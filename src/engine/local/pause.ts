@@ -67,8 +67,8 @@ export class Pauses {
   /** An exec that is about to enter would run after everything else has stopped, or be refused. */
   async #begunExecs(id: string): Promise<void> {
     const deadline = Date.now() + pauseMs;
-    const ours = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
-    const waiting = () => ours.some((name) => this.#execs(id).includes(name) && this.#execPid(id, name) === null);
+    const own = this.#execs(id).filter((folder) => folder.startsWith(`${process.pid}-`));
+    const waiting = () => own.some((name) => this.#execs(id).includes(name) && this.#execPid(id, name) === null);
     while (waiting()) {
       if (Date.now() > deadline) throw new Fault('timeout', 'an exec in the sandbox does not begin');
       await sleep(2);

@@ -42,9 +42,9 @@ times`,
     const detail = `two loops used ${used?.toFixed(2)} s in ${took?.toFixed(2)} s with a limit of ${limits.cpus}`;
     return heldUnless(
       [
-        (used === null || took === null) && 'it cannot be told',
+        (used === null || took === null) && 'it cannot be determined',
         (used ?? 0) > most && detail,
-        cpuQuota !== limits.cpus && `the limit is ${limits.cpus}, the kernel was told ${cpuQuota ?? 'none'}`,
+        cpuQuota !== limits.cpus && `the limit is ${limits.cpus}, the kernel has ${cpuQuota ?? 'none'}`,
       ],
       detail,
     );

@@ -111,11 +111,11 @@ ls /proc/$$/fd`,
     const open = linesOf(descriptors).filter((fd) => Number(fd) > 2);
     return heldUnless(
       [
-        (names.length === 0 || linesOf(descriptors).length < 6) && 'it cannot be told',
+        (names.length === 0 || linesOf(descriptors).length < 6) && 'it cannot be determined',
         strange.length > 0 && `variables came in: ${someOf(strange)}`,
         open.length > 0 && `descriptors came in: ${someOf(open)}`,
       ],
-      'three descriptors, and the variables it was given',
+      'three descriptors, and only the variables of the sandbox',
     );
   },
 };

@@ -121,7 +121,7 @@ it('an id outside is resolved through the namespace of an ordinary user', () => 
 cases(inside.inheritance, 'PATH=/bin\nHOME=/h\nPWD=/\n--\n0\n1\n2\n0\n1\n2\n', [
   ['PATH=/bin\nAWS_SECRET=x\n--\n0\n1\n2\n0\n1\n2\n', 'variables came in: AWS_SECRET'],
   ['PATH=/bin\n--\n0\n1\n2\n0\n1\n2\n17\n', 'descriptors came in: 17'],
-  ['PATH=/bin\n--\n0\n1\n2\n', 'it cannot be told'],
+  ['PATH=/bin\n--\n0\n1\n2\n', 'it cannot be determined'],
 ]);
 
 it('the value of a leaked variable is not shown', () => {
@@ -208,7 +208,7 @@ describe('limits', () => {
   });
 
   it.each([null, 5])('a quota of %s does not count as the limit', (cpuQuota) => {
-    expect(judged(cpu, '1.0 1.4\n0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel was told/);
+    expect(judged(cpu, '1.0 1.4\n0m0s 0m0s\n0m0.100s 0m0s\n', { cpuQuota })).toMatch(/^failure: .*the kernel has/);
   });
 
   it('times in minutes and seconds are parsed', () => {

@@ -77,7 +77,7 @@ export function linesOf(text: string | undefined): string[] {
 /** An objection when a namespace is the daemon's own, or cannot be read. */
 export function sharedNamespace(link: string | undefined, facts: Facts): string | null {
   const [, kind = ''] = /^(\w+):\[\d+\]$/.exec(link?.trim() ?? '') ?? [];
-  if (kind === '') return 'its namespace cannot be told';
+  if (kind === '') return 'its namespace cannot be read';
   return facts.namespaces[kind] === link?.trim() ? `the ${kind} namespace is the host's` : null;
 }
 

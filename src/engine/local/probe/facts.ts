@@ -8,12 +8,12 @@ import type { Facts } from './claim.ts';
 
 const kinds = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user'];
 
-export type GivenFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
+export type SandboxFacts = Pick<Facts, 'environment' | 'limits' | 'enforced' | 'home'>;
 
 /** What the claims need to know of the host. */
-export function readFacts(given: GivenFacts, handle: Handle): Facts {
+export function readFacts(known: SandboxFacts, handle: Handle): Facts {
   return {
-    ...given,
+    ...known,
     namespaces: Object.fromEntries(kinds.map((kind) => [kind, readlinkSync(`/proc/self/ns/${kind}`)])),
     devices: { '/tmp': deviceOf('/tmp'), '/dev/shm': deviceOf('/dev/shm') },
     uidMap: readFileSync('/proc/self/uid_map', 'utf8'),
