@@ -64,7 +64,7 @@ async function perform(entry: CommandEntry, context: Context, invocation: Invoca
   return (await (command as Perform<object>)(context, invocation)) ?? 0;
 }
 
-/** Errors in arguments are told before they are understood, so this looks at the words alone. */
+/** An error in the arguments is reported before they are parsed, so this looks at the words alone. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json');

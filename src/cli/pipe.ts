@@ -1,4 +1,4 @@
-/** What happens when whoever reads our output stops reading: by default we end quietly. */
+/** What happens when the reader of stdout closes the pipe: by default the command ends quietly. */
 let react: () => void = () => process.exit(0);
 
 /** As a shell reports it for a command that was cut short. */

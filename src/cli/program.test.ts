@@ -91,7 +91,7 @@ describe('the other spelling of a verb', () => {
   });
 });
 
-test('no secret is given on the command line', async () => {
+test('a secret value on the command line is refused', async () => {
   expect((await refused('secret', 'set', 'NAME', 'value')).message).not.toContain('value');
 });
 
@@ -143,7 +143,7 @@ describe('refused with a hint', () => {
   });
 });
 
-describe('said', () => {
+describe('output', () => {
   const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
 
   beforeEach(() => {

@@ -1,6 +1,6 @@
 /**
- * Who gets the signals. By default one ends the process with the usual code; a command that has something to do first
- * takes them over for a while. Ending through `process.exit` keeps the promise of everybody who restores a terminal.
+ * Signal handlers. By default a signal ends the process with the usual code; a command that has to clean up first
+ * takes them over for a while. Ending through `process.exit` runs the exit handlers that restore a terminal.
  */
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 export type Caught = keyof typeof numbers;

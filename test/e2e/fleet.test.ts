@@ -137,7 +137,7 @@ describe('what differs', () => {
     const refused = await here('up');
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain('replace  api  command: ["sleep","infinity"] → ["sleep","1000"]');
-    expect(refused.stderr).toContain('this would remove app and replace api, and there is nobody to ask');
+    expect(refused.stderr).toContain('this would remove app and replace api, and stdin is not a terminal to ask at');
     expect(refused.stderr).toContain('--yes');
     expect(await ids()).toEqual(before);
     const done = JSON.parse((await here('--json', 'up', '--yes')).stdout) as { done: { act: string; name: string }[] };
@@ -169,7 +169,7 @@ describe('what differs', () => {
     ]);
     put(base('[sleep, infinity]').replace('  app: {project: app}\n', ''));
     expect((await here('up', '--yes')).exitCode).toBe(6);
-    expect((await here('up', '--dry-run')).stdout).toContain('no longer declared; has changes that nobody took');
+    expect((await here('up', '--dry-run')).stdout).toContain('no longer declared; has changes that were not applied');
     expect(await ids()).toEqual(before);
     expect(await states()).toEqual(['api running', 'app running']);
     expect(await carrel.ok('exec', 'app', '--', 'cat', '/workspace/work')).toBe('work\n');

@@ -130,7 +130,7 @@ describe('a daemon', () => {
     await until(old, 'a second to pass');
     const { stdout, stderr, exitCode } = await carrel.run(['rm', '--stale', '1s', '--yes']);
     expect([stdout, exitCode]).toEqual(['', 0]);
-    expect(stderr).toContain('kept works: works has changes that nobody has taken over');
+    expect(stderr).toContain('kept works: works has changes that were not applied');
     expect(await carrel.ok('rm', '--stale', '1s', '--yes', '--force')).toBe('works\n');
     expect((await carrel.show('runs')).state).toBe('running');
   });

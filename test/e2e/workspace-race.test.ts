@@ -180,7 +180,7 @@ describe('changes and commits that were not taken over', () => {
     await agent(carrel, 'box', hiddenCommit);
     await stop('box');
     const { exitCode, stderr } = await carrel.run(['rm', 'box']);
-    expect(stderr).toContain('box has commits that nobody has fetched');
+    expect(stderr).toContain('box has commits that were not fetched');
     expect(stderr).toContain('carrel apply box');
     expect(exitCode).toBe(6);
     expect((await apply(carrel, 'box')).commits).toMatchObject([{ subject: 'hidden' }]);
@@ -211,7 +211,7 @@ describe('changes and commits that were not taken over', () => {
     await agent(carrel, 'box', `${plant}; rm .git/HEAD; mkfifo .git/HEAD; truncate -s 1G .git/packed-refs`);
     await stop('box');
     const { exitCode, stderr } = await carrel.run(['rm', 'box']);
-    expect(stderr).toContain('commits that nobody has fetched');
+    expect(stderr).toContain('commits that were not fetched');
     expect(exitCode).toBe(6);
   });
 

@@ -1,4 +1,4 @@
-/** What would be lost with a sandbox: the work of its agent that nobody has taken over. */
+/** What would be lost with a sandbox: the work of its agent that was not applied or fetched. */
 import { existsSync } from 'node:fs';
 import type { Threads } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';
@@ -37,10 +37,10 @@ function cannotCompare({ name }: Sandbox, { project }: WorkspacePlace): Fault {
 export function wouldLose(name: string, lost: Unapplied): Fault {
   const give = `or give them up: carrel rm --force ${name}`;
   return lost === 'commits'
-    ? new Fault('conflict', `${name} has commits that nobody has fetched`, {
+    ? new Fault('conflict', `${name} has commits that were not fetched`, {
         hint: `Fetch them with: carrel apply ${name} — ${give}`,
       })
-    : new Fault('conflict', `${name} has changes that nobody has taken over`, {
+    : new Fault('conflict', `${name} has changes that were not applied`, {
         hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
       });
 }

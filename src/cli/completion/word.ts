@@ -43,7 +43,7 @@ export function namesWithin(kind: 'snapshots' | 'inside', of: string): string {
   return `carrel __names ${kind} ${of} 2>/dev/null`;
 }
 
-/** What the command line may begin with: commands of one word, and groups instead of theirs. */
+/** The first words of all commands: commands of one word, and groups. */
 export function firstWords(
   entries: readonly CommandEntry[],
   groups: readonly GroupEntry[],

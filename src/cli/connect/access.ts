@@ -1,5 +1,5 @@
 /**
- * How somebody comes to a daemon that others run: by its socket, and with a token. The token is read when it is needed
+ * Access to a daemon of another account: by its shared socket and a token. The token is read when it is needed
  * and goes nowhere but into requests.
  */
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
@@ -38,7 +38,7 @@ function readToken(path: string, warn: (text: string) => void): string {
   } catch (error) {
     throw new Fault('invalid', `CARREL_TOKEN_FILE: ${(error as Error).message}`, {
       cause: error,
-      hint: 'Put the token you were given into that file, or name another.',
+      hint: 'Write your token into that file, or name another file.',
     });
   }
 }

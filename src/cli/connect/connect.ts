@@ -6,7 +6,7 @@ import { during } from '../output/progress.ts';
 import { tokenFor } from './access.ts';
 import { offerRestart } from './older-daemon.ts';
 
-/** A client that brings the daemon up when nobody answers; one that others run is theirs to start. */
+/** A client that starts the daemon when it does not answer, unless it is the daemon of another account. */
 export function connect(context: Context): Client {
   if (context.socket !== null) return connectRunning(context);
   const start = async () => {

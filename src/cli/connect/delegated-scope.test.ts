@@ -27,7 +27,7 @@ describe('a group for the daemon of an ordinary user', () => {
     expect(scopeArgs({ ...facts(), uid: 0, exists: () => true })).toEqual([]);
   });
 
-  it('is asked for where the manager listens, also by who was not told', () => {
+  it('is asked for where the manager listens, also without XDG_RUNTIME_DIR', () => {
     expect(scopeEnv({ uid: 1000, exists: (path) => path === '/run/user/1000' })).toEqual({
       XDG_RUNTIME_DIR: '/run/user/1000',
     });

@@ -1,7 +1,7 @@
 /**
- * Only in a control group that was delegated can an ordinary user limit memory and processors, and systemd's manager of
- * that user makes one for whoever asks. It ends with the person's last session, and everything in it too, unless they
- * linger. Sandboxes must not end because somebody logs out, so only who lingers gets one.
+ * An ordinary user can limit memory and processors only in a delegated control group. The user's systemd manager makes
+ * one on request. It is removed with all its processes at the user's last logout, unless lingering is enabled. Sandboxes
+ * must survive a logout, so the daemon asks for one only with lingering.
  */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -17,17 +17,17 @@ export interface SessionFacts {
 /** What a daemon's command begins with to be in such a group; nothing where there is none to be had. */
 export function scopeArgs(facts: SessionFacts = currentFacts()): string[] {
   const { uid, account, path, exists } = facts;
-  const wanted = [
+  const required = [
     '/sys/fs/cgroup/cgroup.controllers',
     join('/var/lib/systemd/linger', account),
     join(runtimeFolder(uid), 'systemd/private'),
   ];
-  if (uid === 0 || !wanted.every(exists)) return [];
+  if (uid === 0 || !required.every(exists)) return [];
   if (!path.split(delimiter).some((folder) => exists(join(folder, 'systemd-run')))) return [];
   return ['systemd-run', '--user', '--scope', '--quiet', '--collect', '--property=Delegate=yes', '--'];
 }
 
-/** Where the manager listens; who came by su or cron was not told. */
+/** The manager's socket; sessions of su and cron lack the variable that names it. */
 export function scopeEnv({ uid, exists }: Pick<SessionFacts, 'uid' | 'exists'> = currentFacts()): NodeJS.ProcessEnv {
   const folder = runtimeFolder(uid);
   return uid !== 0 && exists(folder) ? { XDG_RUNTIME_DIR: folder } : {};

@@ -21,7 +21,7 @@ export function daemonNamespaces(path: string): string[] {
 
 type Check = (pid: number, id: string, home: string) => boolean;
 
-/** A process that is noted under this name for some sandbox and lives in a user namespace other than ours. */
+/** A process recorded under this name for a sandbox, in a user namespace other than this one. */
 function find(home: string, name: string, isIt: Check): number | null {
   for (const id of namesIn(join(home, 'engine/run'))) {
     const pid = Number(readOr(join(home, 'engine/run', id, name), ''));
@@ -30,7 +30,7 @@ function find(home: string, name: string, isIt: Check): number | null {
   return null;
 }
 
-/** A pid from before a reboot may be anybody's by now. */
+/** A pid from before a reboot may belong to any process by now. */
 function isKeeper(pid: number, id: string, home: string): boolean {
   const args = readOr(`/proc/${pid}/cmdline`, '').split('\0');
   return args.includes(id) && args.some((arg) => arg.startsWith(join(home, 'engine/')));
@@ -45,7 +45,7 @@ function userNamespace(pid: number | 'self'): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/user`);
   } catch {
-    // It ended meanwhile, or is not ours, ignoring.
+    // It ended meanwhile, or belongs to another account, ignoring.
     return null;
   }
 }

@@ -17,7 +17,7 @@ import { daemonNamespaces } from './namespace.ts';
 /** Long, for slow machines: one that ends is noticed at once. */
 const waitMs = 60_000;
 const pollMs = 15;
-/** Asking takes time from the one that is asked, so whoever waited long asks less often. */
+/** Each request delays the daemon's start, so the interval grows with the time waited. */
 const pollShare = 1 / 16;
 /** The exit code of a daemon that found another one holding the home. */
 const takenExit = 6;
@@ -28,7 +28,7 @@ const maxKilled = 5;
 /** How long the last words of a daemon that has exited may take to arrive. */
 const wordsMs = 500;
 const maxWordsBytes = 64 * 1024;
-/** The descriptor of daemon.log in a daemon that starts: its stderr is ours until it answers. */
+/** The descriptor of daemon.log in a daemon that starts: its stderr is a pipe of this command until it answers. */
 const logDescriptor = 3;
 /** How a daemon begins the line that says why it refuses to start. */
 export const faultMark = 'carrel-fault: ';
@@ -141,7 +141,7 @@ interface Starting {
   words(): string;
 }
 
-/** Its stderr is a pipe of ours, so that its reasons are not mixed with those of others that start at the same time. */
+/** Its stderr is a pipe, so that its errors are not mixed with those of other daemons that start at the same time. */
 function launch(home: string, log: number, scope: readonly string[]): Starting {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {

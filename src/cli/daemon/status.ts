@@ -12,7 +12,7 @@ export default async function status(context: Context): Promise<void> {
   if (context.json) return context.out.document(found ? { running: true, ...found } : { running: false });
   if (!found) {
     context.out.print('not running');
-    const shared = 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.';
+    const shared = 'The account that shares it has to start it; for a daemon of your own, unset CARREL_SOCKET.';
     const own = 'It starts by itself when a command needs it, or with: carrel up -d';
     return context.out.note(context.socket === null ? own : shared);
   }

@@ -42,7 +42,7 @@ async function create({ client, out }: Hands, { request }: StepOf<'create'> | St
   crashPoint('up:created');
 }
 
-/** As `rm` without force: what nobody took over stays, and what ran goes on. */
+/** As `rm` without force: changes that were not applied keep the sandbox. */
 async function remove({ client }: Hands, { name, id, state }: Removal): Promise<void> {
   const running = state === 'running' || state === 'pending';
   if (running) await client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { id } });

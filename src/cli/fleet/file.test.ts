@@ -54,14 +54,14 @@ it.each([
   expect(refusal(file)[0]).toBe(code);
 });
 
-it('one of somebody else, or open to everybody, is refused', () => {
+it('a file of another account, or writable by all, is refused', () => {
   writeFileSync(file, '');
-  expect(refusal(file, [1])).toEqual(['denied', expect.stringContaining('belongs to somebody else')]);
+  expect(refusal(file, [1])).toEqual(['denied', expect.stringContaining('belongs to another account')]);
   chmodSync(file, 0o666);
-  expect(refusal(file)).toEqual(['denied', expect.stringContaining('can be written by everybody')]);
+  expect(refusal(file)).toEqual(['denied', expect.stringContaining('can be written by all accounts')]);
 });
 
-it('a socket in its place keeps nobody waiting', async () => {
+it('a socket in its place is refused at once', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(file, resolve));
   expect(() => openFleetFile(file)).toThrow();

@@ -1,4 +1,4 @@
-/** Where a fleet is declared: a file of whoever asks, in the folder they are in, or one that they name. */
+/** Finds carrel.yaml: in the current directory, or the file named by the user. */
 import { realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isRefusal, readBounded } from '../../lib/bounded-read.ts';
@@ -50,19 +50,19 @@ function readOwn(path: string, shown: string, owners: Owners): string | null {
   return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
 }
 
-/** In a folder that others can write, a file may be anybody's. */
+/** In a folder that others can write, the file may be of any account. */
 function refuseStranger(stat: Stats, shown: string, trusted: readonly number[]): void {
   if (!trusted.includes(stat.uid)) {
-    throw new Fault('denied', `${shown} belongs to somebody else (uid ${stat.uid})`, {
+    throw new Fault('denied', `${shown} belongs to another account (uid ${stat.uid})`, {
       hint: 'Look at it, and make it yours with chown, or name a file of your own with --file.',
     });
   }
   if ((stat.mode & 0o002) !== 0) {
-    throw new Fault('denied', `${shown} can be written by everybody`, { hint: `chmod o-w ${shown}` });
+    throw new Fault('denied', `${shown} can be written by all accounts`, { hint: `chmod o-w ${shown}` });
   }
 }
 
-/** Who asks, root, and whoever became root to ask. */
+/** The user, root, and the account that called sudo. */
 function trustedIds(): number[] {
   const uid = process.getuid?.() ?? 0;
   const before = uid === 0 ? Number(process.env.SUDO_UID ?? 0) : uid;

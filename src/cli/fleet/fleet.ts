@@ -55,13 +55,13 @@ export class Fleet {
   }
 }
 
-interface Told {
+interface ReportedProblem {
   readonly place: JsonPath;
   readonly message: string;
 }
 
 function located(fault: Fault, document: YamlDocument): Fault {
-  const problems = fault.data?.problems as readonly Told[] | undefined;
+  const problems = fault.data?.problems as readonly ReportedProblem[] | undefined;
   if (problems === undefined) return fault;
   const lines = problems
     .map(({ place, message }) => ({ at: document.locate(place), what: [...whereText(place), message].join(': ') }))

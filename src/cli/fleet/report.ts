@@ -76,7 +76,7 @@ function networkText({ allow, deny }: Extract<FleetStep, { act: 'network' }>): s
 }
 
 function kept(unapplied: 'changes' | 'commits' | null): string[] {
-  return unapplied === null ? [] : [`has ${unapplied} that nobody took`];
+  return unapplied === null ? [] : [`has ${unapplied} that were not applied`];
 }
 
 type Difference = Extract<FleetStep, { act: 'replace' }>['differences'][number];

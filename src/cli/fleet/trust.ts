@@ -7,7 +7,7 @@ import type { Output } from '../output/output.ts';
 import { canAsk, confirm } from '../stream/confirm.ts';
 import { type FleetFile, openFleetFile } from './file.ts';
 
-/** Trust is in the content that was shown, so the file may belong to anybody. */
+/** Trust is in the content that was shown, so the file may belong to any account. */
 export function openTrustFile(named: string): FleetFile {
   return openFleetFile(named, null)!;
 }

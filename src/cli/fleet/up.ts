@@ -22,7 +22,7 @@ export interface FleetOptions {
 
 type Removal = Extract<FleetStep, { act: 'replace' | 'remove' }>;
 
-/** How often somebody else may have been quicker before we give up. */
+/** How often the plan may be out of date before the command fails. */
 const attempts = 3;
 
 export async function bringUp(context: Context, file: FleetFile, options: FleetOptions): Promise<number> {
@@ -73,14 +73,15 @@ async function takeAll({ out, json }: Context, fleet: Fleet, plan: FleetPlan, ha
   } finally {
     release();
     if (!json) out.print(...progress.done.map(doneLine));
-    if (json) out.document({ ...told(progress), fleet: plan.fleet, same: plan.same, completed: plan.completed });
+    if (json)
+      out.document({ ...progressView(progress), fleet: plan.fleet, same: plan.same, completed: plan.completed });
   }
   const failure = progress.failure();
   if (failure !== null) throw failure;
   out.say(summary(plan, progress.done));
 }
 
-function told({ done, left, failures }: Progress) {
+function progressView({ done, left, failures }: Progress) {
   const failed = failures.map(([step, { code, message }]) => ({ step, code, message }));
   return { done, left, failed };
 }
@@ -96,7 +97,7 @@ function interruption(): { interrupted: Promise<never>; release: () => void } {
 }
 
 /**
- * Takes one step, whoever else is at it. A refusal may mean that the step is out of date: then what is left to do is asked
+ * Takes one step, also while other commands run. A refusal may mean that the step is out of date: then what is left to do is asked
  * for again, and nothing is removed that was not in the plan that was agreed to. Ends with whether it was us.
  */
 async function settle(hands: Hands, fleet: Fleet, planned: FleetStep, agreed: FleetPlan): Promise<boolean> {
@@ -132,8 +133,8 @@ function refuseLoss(steps: readonly FleetStep[]): void {
   if (losing.length === 0) return;
   const names = losing.map(({ name }) => name);
   const [what, take] = losing.every(({ unapplied }) => unapplied === 'commits')
-    ? ['commits that nobody has fetched', 'Fetch']
-    : ['changes that nobody has taken over', 'Take'];
+    ? ['commits that were not fetched', 'Fetch']
+    : ['changes that were not applied', 'Take'];
   throw new Fault(
     'conflict',
     losing.map(({ name, act: verb }) => `${name} would be ${verb}d, and has ${what}`).join('\n'),
@@ -152,7 +153,7 @@ async function agree({ out }: Context, plan: FleetPlan, yes: boolean): Promise<v
   for (const line of forecast(plan)) out.say(line);
   const what = removalText(removals);
   if (!canAsk(out)) {
-    throw new Fault('invalid', `this would ${what}, and there is nobody to ask`, {
+    throw new Fault('invalid', `this would ${what}, and stdin is not a terminal to ask at`, {
       hint: 'Look with: carrel up --dry-run — then add --yes.',
       data: { steps: plan.steps },
     });

@@ -52,14 +52,14 @@ async function work(context: Context, client: Client, project: string): Promise<
   if (bad === undefined) return ended;
   throw new Fault(
     'internal',
-    `${bad.containerName} ${bad.status}: ${bad.errors[0] ?? bad.reason ?? 'nobody knows why'}`,
+    `${bad.containerName} ${bad.status}: ${bad.errors[0] ?? bad.reason ?? 'for an unknown reason'}`,
     {
       hint: `See what it said: carrel swarm logs ${bad.containerName} — and what this machine offers: carrel doctor`,
     },
   );
 }
 
-/** Says what happens, and the command that anybody would have it done with. */
+/** Prints what the demo does next, and the command for it. */
 class Narrator {
   readonly #out: Output;
 

@@ -55,7 +55,7 @@ export function marksOf({ gates, baseKnown }: Pick<ChangeView, 'gates' | 'baseKn
   return [...(gates.length === 0 ? [] : [`[${gates.join(', ')}]`]), ...(baseKnown ? [] : ['[project changed too]'])];
 }
 
-/** What differs where nobody looks. */
+/** Changes that a diff of lines does not show. */
 export function hidden(hiddenInGit: number): string[] {
   if (hiddenInGit === 0) return [];
   const differ = hiddenInGit === 1 ? 'path differs' : 'paths differ';
@@ -98,9 +98,9 @@ function roomFor(rows: readonly Row[], columns: number | null): Room {
   const besideGraph = most(
     rows.filter((row) => linesOf(row) > 0 && row.words !== '').map((row) => width(row.words) + 1),
   );
-  const wanted = most([Math.min(leastGraph, peak) + besideGraph, ...rows.map((row) => width(row.words))]);
+  const needed = most([Math.min(leastGraph, peak) + besideGraph, ...rows.map((row) => width(row.words))]);
   const rest = columns - separators - amount;
-  const kept = Math.min(name, Math.max(leastName, rest - wanted));
+  const kept = Math.min(name, Math.max(leastName, rest - needed));
   return { name: kept, amount, peak, graph: Math.max(1, rest - kept - besideGraph) };
 }
 

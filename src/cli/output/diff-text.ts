@@ -1,5 +1,5 @@
 /**
- * A unified diff for a terminal. Whoever wrote the files chose the bytes: no control character but the ends of lines and
+ * A unified diff for a terminal. The agent chose the bytes: no control character but the ends of lines and
  * tabs gets through, nothing that turns the direction of text, and bytes that are no text become U+FFFD.
  */
 import { plain } from './text.ts';
@@ -7,7 +7,7 @@ import { plain } from './text.ts';
 const colours = { header: 1, place: 36, added: 32, deleted: 31 } as const;
 type Kind = keyof typeof colours | 'other';
 
-/** What may stand alone on lines outside of hunks; all else there is words of ours. */
+/** What may stand alone on lines outside of hunks; other lines there are from the daemon. */
 const headers =
   /^(?:diff --git |index |--- |\+\+\+ |(?:old|new|deleted file|new file) mode |(?:dis)?similarity index |rename (?:from|to) )/;
 

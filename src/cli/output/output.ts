@@ -1,5 +1,5 @@
 /**
- * Where a command says things. Results go to stdout; everything about them (notes, warnings, progress, errors) to
+ * The output of a command. Results go to stdout; everything about them (notes, warnings, progress, errors) to
  * stderr. With `--json` stdout carries JSON only and stderr carries errors only, as JSON too.
  */
 import { consequences, type Fault } from '../../model/fault.ts';
@@ -43,12 +43,12 @@ export class Output {
     this.stdout.write(`${plainJson(JSON.stringify(value, null, indent))}\n`);
   }
 
-  /** Friendly words that only a person at a terminal needs. */
+  /** A line for a person; printed only at a terminal. */
   note(text: string): void {
     if (this.interactive) this.stderr.write(`${plain(text)}\n`);
   }
 
-  /** Words about a result that everybody may read, but that are none of it. */
+  /** A line about the result on stderr, at a terminal or not. */
   say(text: string): void {
     if (!this.json) this.stderr.write(`${plain(text)}\n`);
   }
@@ -85,7 +85,7 @@ export class Output {
     return this.#colourful && this.stdout.isTTY === true;
   }
 
-  /** Whether somebody watches stderr. */
+  /** Whether stderr is a terminal. */
   get interactive(): boolean {
     return !this.json && this.stderr.isTTY === true;
   }

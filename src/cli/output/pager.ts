@@ -14,14 +14,14 @@ export interface Screen {
 
 type Argv = readonly [string, ...string[]];
 
-/** The pager as argv; null: none is wanted. Words are split at spaces, and nothing else in them means anything. */
+/** The pager as argv; null: no pager. Words are split at spaces, and nothing else in them means anything. */
 export function pagerArgv(env: NodeJS.ProcessEnv): Argv | null {
   const simple = !env.TERM || env.TERM === 'dumb';
   const [file, ...args] = (env.PAGER ?? (simple ? '' : 'less -FRX')).split(/\s+/).filter((word) => word !== '');
   return file === undefined || file === 'cat' ? null : [file, ...args];
 }
 
-/** The pager, or the terminal itself where there is none. `leave` is called when whoever reads has seen enough. */
+/** The pager, or the terminal itself where there is none. `leave` is called when the reader quits the pager. */
 export function openScreen(leave: () => void, env: NodeJS.ProcessEnv = process.env): Screen {
   const argv = pagerArgv(env);
   return (argv && openPager(argv, leave, env)) ?? { sink: process.stdout, close: async () => 0 };

@@ -4,7 +4,7 @@ const faces = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '�
 const quietMs = 1000;
 const turnMs = 100;
 
-/** Waits for work; once it takes longer than a second, somebody at a terminal sees that it goes on. */
+/** Waits for work; after a second a terminal shows progress. */
 export async function during<T>(out: Output, text: string, work: Promise<T>): Promise<T> {
   if (!out.interactive) return work;
   const began = Date.now();

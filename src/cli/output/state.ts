@@ -13,7 +13,7 @@ export function paintState(out: Output, state: SandboxView['state']): string {
   return out.paint(colours[state], state);
 }
 
-/** Whose state may be another by now, and why nobody knows. */
+/** Warns about sandboxes whose engine does not answer: their state may be out of date. */
 export function tellUnseen(out: Output, sandboxes: readonly SandboxView[]): void {
   for (const why of new Set(sandboxes.map(({ unseen }) => unseen))) {
     const names = sandboxes.filter(({ unseen }) => unseen === why).map(({ name }) => name);

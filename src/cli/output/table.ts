@@ -38,8 +38,8 @@ function natural(rows: readonly (readonly string[])[]): number[] {
   return widths;
 }
 
-function fitted(wanted: readonly number[], head: readonly string[], columns: number): number[] {
-  const widths = [...wanted];
+function fitted(needed: readonly number[], head: readonly string[], columns: number): number[] {
+  const widths = [...needed];
   const last = widths.length - 1;
   const floor = (column: number) =>
     column === last ? narrowestLast : Math.max(narrowest, column === 0 ? 0 : width(head[column] ?? ''));

@@ -5,7 +5,7 @@ import { withTrust } from '../fleet/trust.ts';
 import type { Output } from '../output/output.ts';
 import { during } from '../output/progress.ts';
 import { plain } from '../output/text.ts';
-import { wantedStreams } from '../stream/wanted.ts';
+import { chosenStreams } from '../stream/stream-options.ts';
 import { tellFallback } from './fallback.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
@@ -13,7 +13,7 @@ import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './
 function createRequest({ options, args, command }: Invocation<SandboxOptions>, out: Output): SandboxRequest {
   const body = sandboxRequest(options, args[0], command);
   if (command.length === 0) return body;
-  return withStreams(body, { ...wantedStreams(options, out, false), stdin: options.interactive === true });
+  return withStreams(body, { ...chosenStreams(options, out, false), stdin: options.interactive === true });
 }
 
 export default async function create(context: Context, invocation: Invocation<SandboxOptions>): Promise<void> {

@@ -6,7 +6,7 @@ import { connect } from '../connect/connect.ts';
 import { parseEnv } from '../option.ts';
 import type { Output } from '../output/output.ts';
 import { interact } from '../stream/interactive.ts';
-import { type StreamOptions, terminalEnv, wantedStreams } from '../stream/wanted.ts';
+import { chosenStreams, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
 interface Options extends StreamOptions {
   readonly env?: readonly string[];
@@ -23,13 +23,13 @@ export default async function exec(context: Context, invocation: Invocation<Opti
 }
 
 function execRequest({ options, command }: Invocation<Options>, out: Output): ExecRequest {
-  const wanted = wantedStreams(options, out, false);
+  const streams = chosenStreams(options, out, false);
   return {
     command: [...command],
-    stdin: wanted.stdin,
-    env: { ...terminalEnv(wanted), ...parseEnv(options.env ?? []) },
+    stdin: streams.stdin,
+    env: { ...terminalEnv(streams), ...parseEnv(options.env ?? []) },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(wanted.terminal ? { terminal: wanted.terminal } : {}),
+    ...(streams.terminal ? { terminal: streams.terminal } : {}),
     ...(options.bound ? { bound: true } : {}),
   };
 }

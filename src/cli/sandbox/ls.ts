@@ -11,7 +11,7 @@ import { paintState, tellUnseen } from '../output/state.ts';
 import { table } from '../output/table.ts';
 import { commandLine, plain } from '../output/text.ts';
 
-/** The size is there when it was asked for; null where it could not be told. */
+/** The size is present with `--size`; null where it could not be measured. */
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
 
 interface Options {
@@ -34,8 +34,8 @@ async function list(context: Context, { size, allUsers }: Options): Promise<List
   if (!allUsers) return measured(client, sandboxes);
   const users = [...new Set(sandboxes.map(({ user }) => user))];
   const measuredOf = (user: string) => {
-    const theirs = sandboxes.filter((sandbox) => sandbox.user === user);
-    return measured(connect({ ...context, user }), theirs);
+    const own = sandboxes.filter((sandbox) => sandbox.user === user);
+    return measured(connect({ ...context, user }), own);
   };
   return (await Promise.all(users.map(measuredOf))).flat();
 }

@@ -13,7 +13,7 @@ import { parseVolumeRequest } from '../../model/volume.ts';
 import { authorIn } from '../author.ts';
 import { parseCount, parseEnv, parseNumber, parsePairs } from '../option.ts';
 import { absolute } from '../paths.ts';
-import { type StreamOptions, terminalEnv, type Wanted } from '../stream/wanted.ts';
+import { type StreamChoice, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
 export interface SandboxOptions extends StreamOptions {
   readonly name?: string;
@@ -73,9 +73,9 @@ export function sandboxRequest(
 }
 
 /** What was asked for by name goes before what the terminal says. */
-export function withStreams(body: SandboxRequest, wanted: Wanted): SandboxRequest {
-  if (wanted.terminal === null) return { ...body, stdin: wanted.stdin };
-  return { ...body, stdin: wanted.stdin, terminal: wanted.terminal, env: { ...terminalEnv(wanted), ...body.env } };
+export function withStreams(body: SandboxRequest, streams: StreamChoice): SandboxRequest {
+  if (streams.terminal === null) return { ...body, stdin: streams.stdin };
+  return { ...body, stdin: streams.stdin, terminal: streams.terminal, env: { ...terminalEnv(streams), ...body.env } };
 }
 
 /** Commits inside are made in the name of who asks, as far as git knows it here. */
@@ -90,7 +90,7 @@ function seenProject(project: string): Pick<SandboxRequest, 'project' | 'project
     const { dev, ino } = statSync(project, { bigint: true });
     return { project, projectSeen: `${dev}:${ino}` };
   } catch {
-    // That it is not there, or not ours to see, is for the daemon to say, ignoring.
+    // The daemon reports a missing or unreadable project, ignoring.
     return { project };
   }
 }

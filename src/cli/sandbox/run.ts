@@ -12,14 +12,14 @@ import { catchSignals } from '../signals.ts';
 import { lend } from '../stream/interactive.ts';
 import { StartWords } from '../stream/not-started.ts';
 import { closeSinks, type Exit, memoryHint, ownSinks, receive } from '../stream/receive.ts';
-import { type Wanted, wantedStreams } from '../stream/wanted.ts';
+import { chosenStreams, type StreamChoice } from '../stream/stream-options.ts';
 import create from './create.ts';
 import { tellFallback } from './fallback.ts';
-import { tellRefused } from './refused.ts';
+import { warnRefused } from './refused-connections.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 
 const interruptedExit = 130;
-/** How long somebody waits for their prompt at the most. */
+/** The longest time that the prompt is delayed. */
 const tellChangesMs = 2000;
 
 export default async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
@@ -29,8 +29,8 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     await create(context, invocation);
     return 0;
   }
-  const wanted = wantedStreams(options, context.out, true);
-  const asked = withStreams(sandboxRequest(options, args[0], command), wanted);
+  const streams = chosenStreams(options, context.out, true);
+  const asked = withStreams(sandboxRequest(options, args[0], command), streams);
   const body = { ...(await withAuthor(asked)), console: true };
   const client = connect(context);
   const brake = new Brake(client, context.out);
@@ -40,8 +40,8 @@ export default async function run(context: Context, invocation: Invocation<Sandb
     brake.engage(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     tellFallback(context.out, body, view);
-    const exit = await join(client, context.out, view, wanted);
-    tellRefused(context.out, view.name, exit.refused, options.rm);
+    const exit = await join(client, context.out, view, streams);
+    warnRefused(context.out, view.name, exit.refused, options.rm);
     if (options.rm) await tellKept(client, context.out, view);
     else await tellChanges(client, context.out, view);
     return brake.pressed ? interruptedExit : exit.exitCode;
@@ -50,7 +50,7 @@ export default async function run(context: Context, invocation: Invocation<Sandb
   }
 }
 
-async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: Wanted): Promise<Exit> {
+async function join(client: Client, out: Output, view: SandboxView, { stdin, terminal }: StreamChoice): Promise<Exit> {
   const { name, command } = view;
   const socket = await client.upgrade('GET /v1/sandboxes/{name}/attach', { name });
   const release = lend(socket, { stdin, terminal: terminal !== null });
@@ -76,10 +76,10 @@ async function tellKept(client: Client, out: Output, { name, workspace }: Sandbo
     (view) => view.kept,
     () => false,
   );
-  if (kept) out.warn(`${name} was kept: it has changes that nobody has taken over; see: carrel diff ${name}`);
+  if (kept) out.warn(`${name} was kept: it has changes that were not applied; see: carrel diff ${name}`);
 }
 
-/** Whoever sees the end at a terminal hears that there is something to look at. */
+/** At a terminal, the end of a run mentions changes to review. */
 async function tellChanges(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
   if (workspace === null || !out.interactive) return;
   try {
@@ -87,7 +87,7 @@ async function tellChanges(client: Client, out: Output, { name, workspace }: San
     const { changes } = await client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {}, signal });
     if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
   } catch {
-    // It removed itself, or there is too much to read in this time, ignoring: the command's end is not ours to spoil.
+    // It removed itself, or there is too much to read in this time, ignoring: the note is optional.
   }
 }
 
@@ -117,7 +117,7 @@ class Brake {
   engage(name: string): void {
     this.#name = name;
     if (this.pressed) this.#stop(name);
-    // Nobody reads the output any more. What goes on unseen would go on for ever.
+    // The reader of the output is gone. A command without a reader would run for ever.
     onBrokenPipe(() => {
       this.#client.call('POST /v1/sandboxes/{name}/stop', { path: { name }, body: { graceMs: 0 } }).then(leave, leave);
     });

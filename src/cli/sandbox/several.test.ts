@@ -1,4 +1,4 @@
-/** `stop --all` and `rm --stale` against a daemon that answers as it is told to. */
+/** `stop --all` and `rm --stale` against a fake daemon. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ let home: string;
 let server: http.Server;
 let asked: string[];
 let printed: string;
-let told: string;
+let warned: string;
 /** What becomes of a name; left out, it works. */
 let refusals: Record<string, FaultCode>;
 
@@ -34,7 +34,7 @@ const there = [
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'carrel-several-'));
-  [asked, printed, told, refusals] = [[], '', '', {}];
+  [asked, printed, warned, refusals] = [[], '', '', {}];
   server = http.createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x');
     const name = pathname.split('/')[3];
@@ -54,7 +54,7 @@ afterEach(async () => {
 
 function context(json = false) {
   const stdout = { write: (text: string) => (printed += text) };
-  const stderr = { write: (text: string) => (told += text) };
+  const stderr = { write: (text: string) => (warned += text) };
   return { home, socket: null, user: null, json, out: new Output(json, stdout, stderr, {}) };
 }
 const use = (options: object, args: string[] = []) => ({ args, options, command: [] });
@@ -70,13 +70,13 @@ describe('stop --all', () => {
     refusals = { busy: 'timeout' };
     expect(await stop(context(true), use({ all: true, grace: '1' }))).toBe(75);
     expect(JSON.parse(printed)).toEqual([expect.objectContaining({ name: 'waits' })]);
-    expect(told).toContain('busy says timeout');
+    expect(warned).toContain('busy says timeout');
   });
 
   test('does not mind what has gone meanwhile', async () => {
     refusals = { busy: 'not_found', waits: 'not_found' };
     expect(await stop(context(), use({ all: true }))).toBe(0);
-    expect(told).toBe('');
+    expect(warned).toBe('');
   });
 
   test('and names exclude each other, and one of them is needed', async () => {
@@ -102,7 +102,7 @@ describe('rm --stale', () => {
     refusals = { old: 'conflict' };
     expect(await rm(context(), stale())).toBe(0);
     expect(printed).toBe('older\n');
-    expect(told).toBe('kept old: old says conflict\n');
+    expect(warned).toBe('kept old: old says conflict\n');
     printed = '';
     expect(await rm(context(true), stale())).toBe(0);
     expect(JSON.parse(printed)).toMatchObject({
@@ -119,18 +119,18 @@ describe('rm --stale', () => {
     expect(await rm(context(), stale())).toBe(0);
   });
 
-  test('shows what would go and removes nothing where nobody can be asked', async () => {
+  test('shows what would go and removes nothing without a terminal to ask at', async () => {
     refusals = { old: 'conflict' };
     const refused = await rm(context(), stale({ yes: false })).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'invalid', data: { removed: ['older'], kept: [{ name: 'old' }] } });
-    expect(told).toBe('would remove older, failed 90d ago\nkept old: old says conflict\n');
+    expect(warned).toBe('would remove older, failed 90d ago\nkept old: old says conflict\n');
     expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
     expect(removals().sort()).toEqual(['DELETE old', 'DELETE older']);
   });
 
   test('with nothing to remove asks nothing', async () => {
     expect(await rm(context(), stale({ yes: false, stale: '1000d' }))).toBe(0);
-    expect(told).toBe('there is nothing to remove\n');
+    expect(warned).toBe('there is nothing to remove\n');
   });
 
   test('and names exclude each other; what is no time span is refused before anything happens', async () => {

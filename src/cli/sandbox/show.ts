@@ -75,7 +75,7 @@ function limits({ limits: { cpus, memoryBytes, swapBytes, pids, diskBytes, advis
 
 function networkLines({ network: { allow, trouble } }: SandboxView): string[] {
   const rules = allow.length === 0 ? ['none'] : allow.map(plain);
-  return trouble === null ? rules : [`${plain(trouble)}: nobody listens there until it is free`, ...rules];
+  return trouble === null ? rules : [`${plain(trouble)}: the port is not forwarded until it is free`, ...rules];
 }
 
 function portLine(forward: SandboxView['network']['ports'][number]): string {

@@ -76,7 +76,7 @@ async function tried(
     kept: refused
       .filter(({ fault }) => isFault(fault, 'conflict'))
       .map(({ name, fault }) => ({ name, reason: fault.message })),
-    // Somebody else was faster with those that are gone.
+    // Another command removed them first.
     failed: refused
       .map(({ fault }) => fault)
       .filter((fault) => !isFault(fault, 'conflict') && !isFault(fault, 'not_found')),
@@ -99,7 +99,7 @@ function keptText({ name, reason }: Kept): string {
 async function agreed({ out }: Context, { removed, kept }: StaleResult): Promise<void> {
   const what = counted(removed.length, 'sandbox', 'sandboxes');
   if (!canAsk(out)) {
-    throw new Fault('invalid', `this would remove ${what}, and there is nobody to ask`, {
+    throw new Fault('invalid', `this would remove ${what}, and stdin is not a terminal to ask at`, {
       hint: 'Add --yes.',
       data: { removed: removed.map(({ name }) => name), kept },
     });

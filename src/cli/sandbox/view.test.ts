@@ -49,7 +49,7 @@ test('the list', () => {
   ]);
 });
 
-test('whose state nobody knows for sure', () => {
+test('a sandbox whose engine does not answer is marked', () => {
   const said: string[] = [];
   const words = new Output(false, { write: () => {} }, { write: (text) => said.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
@@ -127,14 +127,14 @@ test('the engines', () => {
     },
     {
       ...{ name: 'docker', usable: false, version: null, runtime: null, runtimes: [] },
-      ...{ at: '/run/docker.sock', reason: 'nobody answers\u001b', hint: 'Start it.' },
+      ...{ at: '/run/docker.sock', reason: 'no answer\u001b', hint: 'Start it.' },
     },
   ];
   expect(engineListing(engines, out)).toEqual([
     'ENGINE  USABLE  VERSION       RUNTIME     SOCKET',
     'local   yes     conmon 2.1.6  crun 1.8.1  -',
     'docker  no      -             -           /run/docker.sock',
-    '  nobody answers\\u001b',
+    '  no answer\\u001b',
     '  hint: Start it.',
   ]);
 });

@@ -3,7 +3,7 @@ import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { during } from '../output/progress.ts';
 
-/** What is printed for an end that nobody saw. */
+/** Printed when the exit code was not observed. */
 const unknownCode = 255;
 
 export default async function wait(context: Context, { args }: Invocation): Promise<void> {

@@ -1,4 +1,4 @@
-/** Images that are made while somebody watches. */
+/** Builds images and shows the progress. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';

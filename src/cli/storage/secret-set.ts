@@ -2,14 +2,14 @@ import { checkSecretName, checkSecretValue } from '../../model/secret.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { plain } from '../output/text.ts';
-import { askUnseen } from '../stream/unseen.ts';
+import { askHidden } from '../stream/hidden-input.ts';
 import { secretFromFile, secretFromStdin } from './secret.ts';
 
 type Options = { readonly file?: string };
 
 export default async function secretSet(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkSecretName(args[0]!);
-  const value = await givenValue(context, options.file);
+  const value = await readValue(context, options.file);
   checkSecretValue(name, value);
   const body = { name, valueBase64: value.toString('base64') };
   const view = await connect(context).call('POST /v1/secrets', { body });
@@ -17,7 +17,7 @@ export default async function secretSet(context: Context, { args, options }: Inv
   context.out.print(plain(view.name));
 }
 
-async function givenValue({ out }: Context, file: string | undefined): Promise<Buffer> {
+async function readValue({ out }: Context, file: string | undefined): Promise<Buffer> {
   if (file !== undefined) return secretFromFile(file);
-  return process.stdin.isTTY ? askUnseen('Value: ', out) : secretFromStdin(process.stdin);
+  return process.stdin.isTTY ? askHidden('Value: ', out) : secretFromStdin(process.stdin);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { maxSecretBytes } from '../../model/secret.ts';
-import { readLine } from '../stream/unseen.ts';
+import { readLine } from '../stream/hidden-input.ts';
 import { secretFromFile, secretFromStdin } from './secret.ts';
 
 let folder: string;

@@ -1,4 +1,4 @@
-/** Where the value of a secret comes from: never from argv, which everybody on the machine can read. */
+/** Reads the value of a secret from a file or stdin, never from argv, which all users of the machine can read. */
 import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { readUpTo } from '../../lib/bounded-read.ts';

@@ -96,7 +96,7 @@ test('users, the owner marked', () => {
   ]);
 });
 
-test('how somebody comes in', () => {
+test('user add prints how to connect', () => {
   const closed = instructions('bob', null, '/h').join('\n');
   expect(closed).toContain('CARREL_SOCKET=SOCKET CARREL_TOKEN_FILE=FILE');
   expect(closed).toContain('/h/config.yaml');

@@ -27,7 +27,7 @@ async function sharing(context: Context, socket: string | null): Promise<Sharing
 export function instructions(name: string, socket: Sharing, home: string): string[] {
   const export_ = (path: string) => `  export CARREL_SOCKET=${path} CARREL_TOKEN_FILE=FILE`;
   return [
-    `This is the token of ${name}, told this once. ${name} keeps it in a FILE that nobody else can read, and then:`,
+    `This is the token of ${name}, shown only once. ${name} stores it in a FILE that no other user can read, and then:`,
     export_(socket === null || socket === 'waiting' ? 'SOCKET' : plain(socket)),
     ...(socket === 'waiting'
       ? [`No other user can connect yet: share.socket in config.yaml is opened after: carrel down`]

@@ -9,6 +9,6 @@ export default async function userToken(context: Context, { args }: Invocation):
   if (context.json) return context.out.document(answer);
   context.out.print(plain(answer.token));
   context.out.say(
-    `This is the new token of ${plain(answer.user.name)}, told this once; the old one is no longer valid.`,
+    `This is the new token of ${plain(answer.user.name)} and is shown only once; the old one is no longer valid.`,
   );
 }

@@ -77,7 +77,7 @@ function sizeText(sizeBytes: number | null): string {
 
 function unconfirmed(plan: CleanView): Fault {
   const what = counted(plan.removed.length, 'volume');
-  return new Fault('invalid', `this would remove ${what}, and there is nobody to ask`, {
+  return new Fault('invalid', `this would remove ${what}, and stdin is not a terminal to ask at`, {
     hint: 'Add --yes, or name the volumes that may go and add it.',
     data: { ...plan },
   });

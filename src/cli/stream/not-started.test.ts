@@ -3,7 +3,7 @@ import { StartWords, startFault } from './not-started.ts';
 
 const ended = (exitCode: number) => ({ exitCode, signal: null, outOfMemory: false });
 
-async function told(exitCode: number, ...words: string[]): Promise<{ shown: string; message: string | null }> {
+async function outcome(exitCode: number, ...words: string[]): Promise<{ shown: string; message: string | null }> {
   const shown: string[] = [];
   const sink = (chunk: Buffer) => void shown.push(String(chunk));
   const start = new StartWords({ stdout: sink, stderr: sink });
@@ -19,25 +19,28 @@ it.each([
   'executable file `nosuch` not found in $PATH: No such file or directory\n',
   'OCI runtime exec failed: exec failed: unable to start container process: exec: "nosuch": executable file not found in $PATH: unknown\r\n',
   'nosuch could not be started\r\n',
-])('the message of another program about a missing one becomes ours: %j', async (words) => {
-  expect(await told(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
+])('the message of another program about a missing one is replaced: %j', async (words) => {
+  expect(await outcome(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
 it('in pieces, too', async () => {
   const pieces = ['[FATAL tini (2)] ', 'exec nosuch failed: No such file or directory', '\n'];
-  expect(await told(127, ...pieces)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
+  expect(await outcome(127, ...pieces)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
 it('an error of the command’s own is not taken for that, whatever its exit code', async () => {
   const words = ['Error: no configuration\n', 'sh: 1: tool: not found\n'];
-  expect(await told(127, ...words)).toEqual({ shown: words.join(''), message: null });
+  expect(await outcome(127, ...words)).toEqual({ shown: words.join(''), message: null });
 });
 
 it('the same words of a program that did start are its own', async () => {
   const words = '[FATAL tini (2)] exec nosuch failed: No such file or directory\n';
-  expect(await told(0, words)).toEqual({ shown: words, message: null });
-  expect(await told(127, 'sh: 1: nosuch: not found\n')).toEqual({ shown: 'sh: 1: nosuch: not found\n', message: null });
-  expect(await told(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
+  expect(await outcome(0, words)).toEqual({ shown: words, message: null });
+  expect(await outcome(127, 'sh: 1: nosuch: not found\n')).toEqual({
+    shown: 'sh: 1: nosuch: not found\n',
+    message: null,
+  });
+  expect(await outcome(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
 });
 
 it('what only looks like that is shown while the command goes on', async () => {
@@ -56,7 +59,7 @@ it('what only looks like that is shown while the command goes on', async () => {
   }
 });
 
-it('a folder that is not there and a file that cannot be run are told apart', () => {
+it('a missing folder and a file that cannot be run have different messages', () => {
   expect(startFault('ls', 'chdir `/no`: No such file or directory\n').message).toContain('no folder /no');
   const runc = 'OCI runtime exec failed: … chdir to cwd ("/no") set in config.json failed: no such file or directory';
   expect(startFault('ls', runc).message).toContain('no folder /no');

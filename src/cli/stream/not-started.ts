@@ -1,5 +1,5 @@
 /**
- * A command that could not be started, in our words. The init inside and the runtimes say it in theirs, on the command's own
+ * Error messages for a command that could not be started. The init inside and the runtimes write their own, on the command's
  * streams; so what looks like that is held back until the exit code tells whether it is. They end at once after it, so what
  * goes on is the command's own, and is shown.
  */
@@ -25,7 +25,7 @@ export class StartWords {
     this.#sinks = sinks;
   }
 
-  /** To write to in the place of those that were given. */
+  /** Sinks that replace the original ones. */
   get sinks(): Sinks {
     return {
       ...this.#sinks,

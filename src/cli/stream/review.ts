@@ -1,5 +1,5 @@
 /**
- * What an agent wrote, on its way to whoever reviews it: the bytes as they are into a pipe or a file, made harmless and
+ * Shows what an agent wrote to the reviewer: the bytes as they are into a pipe or a file, made harmless and
  * paged on a terminal.
  */
 import type { Frame } from '../../api/stream.ts';
@@ -27,7 +27,7 @@ export async function showLines(lines: readonly string[], out: Output): Promise<
   return screen.close();
 }
 
-/** Unified diffs and patches. What the daemon says about them is told at the end. */
+/** Unified diffs and patches. Messages of the daemon follow at the end. */
 export async function review(ask: Ask, out: Output, doing: string): Promise<Reviewed> {
   const remarks: Buffer[] = [];
   const show = out.columns === null ? pipeThrough : showOnScreen;
@@ -72,7 +72,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
     await deliver(ask(leaving.signal), { stdout: (chunk) => show(text.take(chunk)), stderr });
     await show(text.end());
   } catch (error) {
-    // Whoever left knows why there is no more.
+    // The reader quit the pager.
     if (!leaving.signal.aborted) throw error;
   } finally {
     exitCode = (await (screen as Screen | null)?.close()) ?? 0;
@@ -80,7 +80,7 @@ async function showOnScreen(ask: Ask, out: Output, stderr: Sinks['stderr']): Pro
   return { empty: screen === null, exitCode };
 }
 
-/** The frames; somebody at a terminal sees that the first one takes its time. */
+/** The frames; a terminal shows progress until the first one arrives. */
 async function* awaited(frames: AsyncIterable<Frame>, out: Output, doing: string): AsyncGenerator<Frame> {
   const iterator = frames[Symbol.asyncIterator]();
   const first = await during(out, doing, iterator.next());

@@ -16,7 +16,7 @@ function shown(entries: readonly LogEntry[]): string[] {
   return entries.map(({ story, kind, text }) => `${story ?? '-'} ${kind} ${text}`);
 }
 
-test('what the agent said, and what became of its stories, each told once', () => {
+test('messages of the agent and results of stories appear once each', () => {
   const log = new SwarmLog();
   const missing = 'AGENT_NOT_INSTALLED: the program is missing';
   const entries = [

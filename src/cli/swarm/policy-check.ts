@@ -11,7 +11,7 @@ type Options = { readonly hook?: boolean };
 
 const maxInputBytes = 1024 ** 2;
 
-/** Without a daemon: a hook runs before every command, and policy is no business of whoever runs inside. */
+/** Needs no daemon: a hook runs before every command, and a sandbox must not change the policy. */
 export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
   const call: ToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
   const verdict = await verdictOn(call, context.home);
@@ -23,14 +23,14 @@ async function verdictOn(call: ToolCall, home: string): Promise<Verdict> {
   try {
     const owner = await readOwnerRules(home, cwd);
     if ('unusable' in owner) return ask('policy.yaml', owner.unusable);
-    return decideCall(call, owner.rules, { cwd, programs: ours(cwd) });
+    return decideCall(call, owner.rules, { cwd, programs: ownPrograms(cwd) });
   } catch (error) {
     return ask('policy', `it could not be decided: ${(error as Error).message}`);
   }
 }
 
 /** This very program, by the path it is called by and by its real one, unless it is where an agent could write it. */
-function ours(cwd: string): string[] {
+function ownPrograms(cwd: string): string[] {
   const paths = [process.argv[1] ?? ''].flatMap((program) => [resolve(program), realpathSync(program)]);
   return [...new Set(paths)].filter((path) => !isInsidePath(path, cwd) && realpathSync(cwd) !== '/');
 }

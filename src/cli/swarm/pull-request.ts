@@ -9,7 +9,10 @@ import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { Context } from '../cli.ts';
 
 export async function requireGh(detach: boolean): Promise<void> {
-  if (detach) throw new Fault('invalid', '--pr needs somebody who waits for the end', { hint: 'Leave --detach out.' });
+  if (detach)
+    throw new Fault('invalid', '--pr and --detach exclude each other: pull requests are opened at the end', {
+      hint: 'Leave --detach out.',
+    });
   await run(['gh', '--version']).catch((error: unknown) => {
     if (!isFault(error, 'unsupported')) throw error;
     throw new Fault('unsupported', 'gh is not installed', { hint: 'Install gh, or leave --pr out.' });

@@ -76,7 +76,7 @@ describe('a swarm', () => {
     ]);
   });
 
-  test('has notes about what went wrong on the way, told once and not without end', () => {
+  test('shows each error once, and a limited number of them', () => {
     const bad = container('a', { status: 'failed', errors: ['AGENT_CRASH: no', 'the line\nended'] });
     const good = container('b', { status: 'completed', commits, errors: ['the task file was not changed'] });
     expect(swarmNotes(view(bad, good), piped)).toEqual(['a: the line\\nended', 'b: the task file was not changed']);
@@ -108,7 +108,7 @@ describe('a swarm', () => {
     for (const line of lines) expect(width(line)).toBeLessThanOrEqual(80);
   });
 
-  test('of more than the terminal shows is told in short, with what happens first', () => {
+  test('is shortened to the terminal, running containers first', () => {
     const many = Array.from({ length: 30 }, (_, n) => container(`c${n}`, { status: n < 28 ? 'completed' : 'running' }));
     const lines = fittingTable(view(...many), terminal(120, 10));
     expect(lines).toHaveLength(9);
@@ -117,7 +117,7 @@ describe('a swarm', () => {
   });
 });
 
-test('what changed is told in lines', () => {
+test('changes are printed as lines', () => {
   const before = view(
     container('a', { status: 'pending', stories: [{ id: 'US-001', status: 'pending', output: '' }] }),
   );

@@ -1,4 +1,4 @@
-/** A swarm as people see it: a table, and lines for whoever reads along. */
+/** A swarm as text: a table, and a line for each change. */
 import type { SwarmContainerView, SwarmView } from '../../api/swarm.ts';
 import { isActive } from '../../model/swarm.ts';
 import type { Output } from '../output/output.ts';
@@ -71,7 +71,7 @@ export function lastWord({ status, reason, errors, commits, stories, prUrl, agen
   return at ? plain(`${at.id} ${at.output.split('\n').at(-1)}`) : '';
 }
 
-/** What went wrong on the way, and is not told of as the end of it; and why it ended, where the table had no room for that. */
+/** Errors that are not the reason of the end, and the reason where the table had no room for it. */
 export function swarmNotes(view: SwarmView, out: Output): string[] {
   const shown = swarmTable(view, out);
   const notes = view.containers.flatMap((one, index) => {

@@ -32,7 +32,7 @@ export function obstacle(verb: Verb, request: ApplyRequest, view: ApplyView): Fa
   const gated = select(view, 'gated');
   const reasons = [
     ...(conflicts === 0 ? [] : [counted(conflicts, 'conflict')]),
-    ...(gated.length === 0 ? [] : [`${counted(gated.length, 'change')} that nobody allowed`]),
+    ...(gated.length === 0 ? [] : [`${counted(gated.length, 'change')} not allowed`]),
   ];
   const kinds = [...new Set(gated.flatMap(({ gates }) => gates))].filter((kind) => !view.always.includes(kind));
   const allow = [...new Set([...(request.allow ?? []), ...kinds])];

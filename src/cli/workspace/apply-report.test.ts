@@ -81,7 +81,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('what did not happen is told as what would', () => {
+  test('a dry run uses the conditional', () => {
     expect(report(view([planned('a', 'take')]), quiet)[0]).toBe('would be taken (1)');
     expect(report(view([planned('a', 'merge')], { branch: { name: 'b', commit: 'c' } }), quiet)[0]).toBe('merged (1)');
   });
@@ -169,7 +169,7 @@ describe('the end', () => {
     expect(code).toBe(6);
     expect(stdout).toBe('');
     expect(stderr).toBe(
-      'carrel: nothing was changed: 1 conflict, 1 change that nobody allowed\n' +
+      'carrel: nothing was changed: 1 conflict, 1 change not allowed\n' +
         "  hint: carrel apply a --allow env,ci,executable --theirs|--ours|--markers|--leave -- -x 'a b'\n" +
         '  (the agent’s, the project’s, both between markers, or all but these)\n',
     );
@@ -191,7 +191,7 @@ describe('the end', () => {
     const { code, stderr } = concluded('merge', request, view(paths, { blocked: 'gated' }));
     expect(code).toBe(4);
     expect(stderr).toBe(
-      'carrel: nothing would be changed: 1 change that nobody allowed\n' +
+      'carrel: nothing would be changed: 1 change not allowed\n' +
         '  hint: carrel merge a b --theirs --allow executable\n',
     );
   });

@@ -54,7 +54,7 @@ async function agree(question: string): Promise<void> {
 }
 
 function unconfirmed(name: string): Fault {
-  return new Fault('invalid', `this would discard all changes of ${name}, and there is nobody to ask`, {
+  return new Fault('invalid', `this would discard all changes of ${name}, and stdin is not a terminal to ask at`, {
     hint: `Add --yes, or name paths: carrel discard ${name} PATH…`,
   });
 }

@@ -18,7 +18,7 @@ export default async function merge(context: Context, { args, options }: Invocat
   if (options.dryRun || options.ask !== undefined || ahead.blocked !== null)
     return conclude(context, 'merge', body, ahead);
   const view = await during(out, `merging ${args.length} sandboxes`, ask(false));
-  // Somebody may have changed something since the forecast; only then are the files worth telling again.
+  // The files are listed again only if something changed since the forecast.
   if (!json) out.print(...(view.blocked === null ? commits(view) : report(view, out)));
   return conclude(context, 'merge', body, view);
 }

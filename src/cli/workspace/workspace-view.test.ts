@@ -13,7 +13,7 @@ const now = Date.parse('2026-01-01T02:00:00Z');
 const snapshot: SnapshotView = { id: 's1', label: 'before\nlunch', createdAt, auto: false, sizeBytes: 3 * 1024 ** 2 };
 const auto: SnapshotView = { ...snapshot, id: 's10', label: null, auto: true, sizeBytes: 0 };
 
-test('snapshots in a table, those nobody asked for marked', () => {
+test('snapshots in a table, automatic ones marked', () => {
   expect(history([snapshot, auto, { ...auto, label: 'restore' }, { ...snapshot, label: null }], now)).toEqual([
     'ID   LABEL           AGE  SIZE',
     's1   before\\nlunch   2h   3.0M',

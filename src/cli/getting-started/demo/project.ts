@@ -46,7 +46,7 @@ export class DemoProject {
     }
     await made.#git('init', '--quiet');
     await made.#git('add', '--all');
-    await made.#git('commit', '--quiet', '--message', 'tally, before anybody worked on it');
+    await made.#git('commit', '--quiet', '--message', 'Add tally');
     return made;
   }
 

@@ -24,7 +24,7 @@ const project: Files = {
     export function tally(text) {
       const characters = [...text].length;
 
-      // Whoever counts something else adds it here.
+      // New counts are added here.
       return { characters };
     }
   `),

@@ -1,4 +1,4 @@
-/** What is in a folder that could be projects: told by names alone, nothing is read and no link is followed. */
+/** Finds projects in a folder by file names alone: no file is read and no link is followed. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -45,7 +45,7 @@ function entriesOf(folder: string): Dirent[] {
   return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** One that cannot be looked into is no project of whoever asks, ignoring. */
+/** A folder that cannot be read is not a project, ignoring. */
 function openEntries(folder: string): Dirent[] {
   try {
     return entriesOf(folder);
@@ -66,9 +66,9 @@ function isPlain(name: string): boolean {
 }
 
 function freeId(path: string, taken: Set<string>): string {
-  const wanted = idOf(path, 'project');
-  let id = wanted;
-  for (let number = 2; taken.has(id); number++) id = `${wanted}-${number}`;
+  const base = idOf(path, 'project');
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
   taken.add(id);
   return id;
 }

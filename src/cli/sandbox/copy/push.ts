@@ -66,7 +66,7 @@ async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
   const { output } = tar;
   try {
     const exit = await execInside(inside, unpack, sinks, output);
-    // A tar inside that gave up leaves ours with something to say, and then ours is ended by the broken pipe.
+    // When tar inside fails, tar here ends with a broken pipe; the error inside is the one to report.
     const complete = output.readableEnded;
     output.destroy();
     const failure = await tar.ended;

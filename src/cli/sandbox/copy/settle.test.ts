@@ -114,7 +114,7 @@ describe('purge', () => {
   });
 });
 
-test('a folder of ours goes, closed ones inside included, and links are not followed', () => {
+test('the staging folder is removed with closed folders inside, and links are not followed', () => {
   mkdirSync(join(from, 'closed/inner'), { recursive: true });
   symlinkSync(outside, join(from, 'closed/l'));
   chmodSync(join(from, 'closed'), 0);

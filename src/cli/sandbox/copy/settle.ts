@@ -38,7 +38,7 @@ export function settleContents(from: Anchor, to: Anchor): void {
   }
 }
 
-/** Removes a folder of ours, whatever is in it. */
+/** Removes a folder that this command made, with all content. */
 export function discard(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });

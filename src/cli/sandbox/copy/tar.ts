@@ -9,7 +9,7 @@ const maxWords = 8192;
 
 export interface Tar {
   readonly child: ChildProcess;
-  /** What it writes, held until somebody reads it. */
+  /** Its output, buffered until it is read. */
   readonly output: PassThrough;
   /** Its failure, or null. Never rejects. */
   readonly ended: Promise<Fault | null>;
@@ -19,7 +19,7 @@ export function packHere(cwd: string, args: readonly string[]): Promise<Tar> {
   return startTar(cwd, ['-cf', '-', ...args], ['ignore', 'pipe', 'pipe']);
 }
 
-/** Owners and special bits of the archive stay out: what arrives belongs to whoever asked for it. */
+/** Owners and special bits of the archive stay out: what arrives belongs to the user of this command. */
 export function unpackHere(cwd: string): Promise<Tar> {
   return startTar(cwd, ['-xf', '-', '--no-same-owner', '--no-same-permissions'], ['pipe', 'ignore', 'pipe']);
 }
@@ -37,7 +37,7 @@ export class Words {
   }
 }
 
-/** Sinks for a program of ours inside: what it says on stdout and on stderr, as text. */
+/** Sinks that collect stdout and stderr of a helper program inside, as text. */
 export function listen(): { sinks: Sinks; said: Words; complained: Words } {
   const said = new Words();
   const complained = new Words();
@@ -51,7 +51,7 @@ export function failedInside(program: string, exit: Exit, words: Words): Fault {
 
 async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[]): Promise<Tar> {
   const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C' } });
-  // Node throws away what a child wrote and nobody had begun to read when it ended.
+  // Node drops output of a child that ended before reading began.
   const output = new PassThrough();
   if (child.stdout) pipeline(child.stdout, output, () => {});
   const words = new Words();

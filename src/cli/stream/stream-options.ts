@@ -10,13 +10,13 @@ export interface StreamOptions {
   readonly tty?: boolean;
 }
 
-export interface Wanted {
+export interface StreamChoice {
   readonly stdin: boolean;
   readonly terminal: TerminalSize | null;
 }
 
 /** Keys of a terminal go inside with a terminal; without one, `takesInput` says whether this stdin goes without `-i`. */
-export function wantedStreams(options: StreamOptions, out: Output, takesInput: boolean): Wanted {
+export function chosenStreams(options: StreamOptions, out: Output, takesInput: boolean): StreamChoice {
   const terminal = (options.tty ?? isAtTerminal(out)) ? terminalSize() : null;
   const keys = terminal !== null && process.stdin.isTTY === true && inForeground();
   return { stdin: options.interactive === true || keys || (takesInput && hasInput()), terminal };
@@ -28,6 +28,6 @@ function isAtTerminal(out: Output): boolean {
 }
 
 /** What a program needs to know of the terminal. */
-export function terminalEnv({ terminal }: Wanted): Record<string, string> {
+export function terminalEnv({ terminal }: StreamChoice): Record<string, string> {
   return terminal && process.env.TERM ? { TERM: process.env.TERM } : {};
 }

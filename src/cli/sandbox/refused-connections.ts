@@ -2,7 +2,7 @@
 import type { Output } from '../output/output.ts';
 import { commandLine } from '../output/text.ts';
 
-export function tellRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
+export function warnRefused(out: Output, name: string, refused: readonly string[] = [], isRemoved = false): void {
   if (refused.length === 0) return;
   out.warn(`no rule of ${name} allows ${refused.join(', ')}`);
   const hint = isRemoved ? `--network ${refused.join(',')}` : commandLine(['carrel', 'net', 'allow', name, ...refused]);

@@ -1,4 +1,4 @@
-/** A line that somebody types and nobody sees. */
+/** Reads a line from the terminal without showing it. */
 import type { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import type { Output } from '../output/output.ts';
@@ -41,8 +41,8 @@ class UnseenLine {
   }
 }
 
-export async function askUnseen(question: string, out: Output): Promise<Buffer> {
-  if (!canAsk(out)) throw nobodyToAsk();
+export async function askHidden(question: string, out: Output): Promise<Buffer> {
+  if (!canAsk(out)) throw noTerminal();
   process.stderr.write(question);
   const giveBack = rawKeys();
   try {
@@ -53,7 +53,7 @@ export async function askUnseen(question: string, out: Output): Promise<Buffer> 
   }
 }
 
-/** By events: the end of an iteration would close the terminal before it is given back. */
+/** By events: the end of an iteration would close the terminal before it is restored. */
 export function readLine(source: Readable): Promise<Buffer> {
   const line = new UnseenLine();
   return new Promise<Buffer>((resolve, reject) => {
@@ -72,8 +72,8 @@ function severalLines(): Fault {
   return new Fault('invalid', 'a value of several lines cannot be typed', { hint: 'Pipe it in, or use --file FILE.' });
 }
 
-function nobodyToAsk(): Fault {
-  return new Fault('invalid', 'the value would be typed at a terminal, and nobody would see the question', {
+function noTerminal(): Fault {
+  return new Fault('invalid', 'stdin is a terminal, but stderr is not, so the prompt would not be seen', {
     hint: 'Pipe it in, or use --file FILE.',
   });
 }
