@@ -59,7 +59,7 @@ function absent(error: unknown, address: DaemonAddress): Fault {
 
 function closed(error: unknown, address: DaemonAddress): Fault {
   if (typeof address === 'string')
-    return new Fault('denied', `${address} belongs to somebody else`, {
+    return new Fault('denied', `${address} belongs to another account`, {
       cause: error,
       hint: 'Use a home of your own: --home DIR or CARREL_HOME.',
     });

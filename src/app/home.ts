@@ -106,7 +106,7 @@ function makePrivate(home: string): void {
     if (!stat.isDirectory())
       throw new Fault('invalid', `${home} is not a folder`, { hint: 'Set CARREL_HOME to a folder.' });
     if (stat.uid !== process.getuid?.()) {
-      throw new Fault('denied', `${home} belongs to somebody else`, {
+      throw new Fault('denied', `${home} belongs to another account`, {
         hint: 'Set CARREL_HOME to a folder of your own.',
       });
     }

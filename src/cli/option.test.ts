@@ -37,9 +37,10 @@ describe('refused', () => {
     invalid(() => homeOf(''));
     invalid(() => absolute('', 'FILE'));
   });
-  test.each(['', 'a b', '-x', '[::1', 'a:0'])('--network %j', (network) =>
-    invalid(() => sandboxRequest({ network }, undefined, [])),
-  );
+  test.each(['', 'a b', '-x', '[::1', 'a:0', 'all', 'localhost:80'])('--network %j, with the option', (network) => {
+    invalid(() => sandboxRequest({ network }, undefined, []));
+    expect(() => sandboxRequest({ network }, undefined, [])).toThrow(/^--network: /);
+  });
   test.each(['', 'a/b', '../x', 'a b', '-x'])('--secret %j', (name) => {
     invalid(() => sandboxRequest({ secret: [name] }, undefined, []));
   });

@@ -1,6 +1,19 @@
 /** Options as they are typed → values. What cannot be read is a Fault that names the option. */
-import { Fault } from '../model/fault.ts';
+import { Fault, isFault } from '../model/fault.ts';
 import { printable, variableNamePattern } from '../model/name.ts';
+
+/** Runs a check of the model; its refusal names the option. */
+export function naming<T>(option: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!isFault(error, 'invalid')) throw error;
+    throw new Fault('invalid', `${option}: ${error.message}`, {
+      cause: error,
+      ...(error.hint ? { hint: error.hint } : {}),
+    });
+  }
+}
 
 /** `K=V` again and again → a record. The value may hold anything, `=` included. */
 export function parsePairs(texts: readonly string[], option: string): Record<string, string> {

@@ -135,7 +135,7 @@ describe('policy.yaml', () => {
       },
     ],
     ...(process.getuid?.() === 0
-      ? [['belongs to somebody else', (path: string) => chownSync(path, 1234, 1234)] as [string, (p: string) => void]]
+      ? [['belongs to another account', (path: string) => chownSync(path, 1234, 1234)] as [string, (p: string) => void]]
       : []),
   ])('is not used when it %s', async (reason, prepare) => {
     expect(await read(good, prepare)).toMatchObject({ unusable: expect.stringContaining(reason) });

@@ -62,7 +62,7 @@ function readTrusted(home: string, path: string, cwd: string): string | { readon
 
 function foreignHand(path: string, { uid, mode }: Stats): string | null {
   const me = process.getuid?.() ?? 0;
-  if (uid !== me && uid !== 0) return `${path} belongs to somebody else`;
+  if (uid !== me && uid !== 0) return `${path} belongs to another account`;
   return (mode & 0o022) === 0 ? null : `${path} can be written by others; close it: chmod go-w ${path}`;
 }
 

@@ -64,7 +64,7 @@ function readEntry(folder: Anchor, name: string, shown: string): BoundedFile {
   const found = readOrRefuse(folder, name, shown);
   if (found !== null) return found;
   throw new Fault('not_found', `there is no task file ${shown}`, {
-    hint: 'carrel task ls shows those there are.',
+    hint: 'See: carrel task ls',
   });
 }
 

@@ -23,7 +23,7 @@ import { unpack } from './unpack.ts';
 
 const payloadStart = blockBytes + manifestBytes + blockBytes;
 const payloadNames: { readonly [C in Compression]: string } = { zstd: 'data.tar.zst', gzip: 'data.tar.gz' };
-const hint = 'Those that were made here: carrel volume ls --backups';
+const hint = 'Name a file here, or a backup of: carrel volume ls --backups';
 export const unfinishedSuffix = '.partial';
 
 export interface Written {

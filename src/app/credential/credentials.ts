@@ -99,7 +99,7 @@ export class CredentialDesk {
   #find(name: string): Row<'credential'> {
     const row = this.#parts.store.find('credential', this.#user, checkCredentialName(name));
     if (row !== null) return row;
-    throw new Fault('not_found', `no credential ${name}`, { hint: 'carrel credential ls shows those there are.' });
+    throw new Fault('not_found', `no credential ${name}`, { hint: 'See: carrel credential ls' });
   }
 }
 

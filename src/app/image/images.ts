@@ -95,7 +95,7 @@ export class ImageDesk {
 function notMade(name: string, image: Image | null): Fault {
   if (image === null) {
     return new Fault('not_found', `no image ${printable(name)} was made here`, {
-      hint: 'carrel image ls shows those there are.',
+      hint: 'See: carrel image ls',
     });
   }
   return new Fault('conflict', `${image.name} was not made here`, {

@@ -169,7 +169,7 @@ export class NetworkDesk {
     const removed = network.ports.filter(isMeant);
     if (removed.length === 0) {
       throw new Fault('not_found', `no port leads to port ${port} of ${name}`, {
-        hint: 'carrel port ls shows those that do.',
+        hint: 'See: carrel port ls',
       });
     }
     await this.#write(row, { ...network, ports: network.ports.filter((one) => !isMeant(one)) });

@@ -225,7 +225,7 @@ export class Sandboxes {
   #find(name: string, id?: string): SandboxRow {
     const row = this.#parts.store.find('sandbox', this.#parts.owner, checkSandboxName(name));
     if (row === null || (id !== undefined && row.id !== id))
-      throw new Fault('not_found', `no sandbox ${name}`, { hint: 'carrel ls shows those there are.' });
+      throw new Fault('not_found', `no sandbox ${name}`, { hint: 'See: carrel ls' });
     return row;
   }
 

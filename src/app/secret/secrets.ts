@@ -74,7 +74,7 @@ export class SecretDesk {
 
   #find(name: string): SecretView {
     const view = this.list().find((secret) => secret.name === name);
-    if (!view) throw new Fault('not_found', `no secret ${name}`, { hint: 'carrel secret ls shows those there are.' });
+    if (!view) throw new Fault('not_found', `no secret ${name}`, { hint: 'See: carrel secret ls' });
     return view;
   }
 

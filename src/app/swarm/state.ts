@@ -73,7 +73,7 @@ export class SwarmState {
     const found = this.#store.find('container', swarmId, name);
     if (found) return found.value;
     throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {
-      hint: 'carrel swarm ls shows those there are.',
+      hint: 'See: carrel swarm ls',
     });
   }
 

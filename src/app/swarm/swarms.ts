@@ -151,7 +151,7 @@ export class SwarmDesk {
     if (named && idle) throw new Fault('conflict', `every story of ${taskPath(idle.place)} is done`);
     if (open.length > 0) return open;
     throw new Fault('not_found', 'there is no task file with anything to do', {
-      hint: 'carrel task ls shows those there are.',
+      hint: 'See: carrel task ls',
     });
   }
 

@@ -126,5 +126,5 @@ export class Users {
 }
 
 function noUser(name: string): Fault {
-  return new Fault('not_found', `no user ${checkUserName(name)}`, { hint: 'carrel user ls shows those there are.' });
+  return new Fault('not_found', `no user ${checkUserName(name)}`, { hint: 'See: carrel user ls' });
 }

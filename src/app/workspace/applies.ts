@@ -301,7 +301,7 @@ const unfinished: readonly Apply['state'][] = ['begun', 'undoing'];
 
 function outOfReach(name: string): Fault {
   return new Fault('not_found', `no sandbox ${name}`, {
-    hint: 'What was applied can be undone for as long as one of the sandboxes it came from exists. carrel ls shows those there are.',
+    hint: 'What was applied can be undone for as long as one of the sandboxes it came from exists. See: carrel ls',
   });
 }
 

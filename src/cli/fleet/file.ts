@@ -70,7 +70,10 @@ function trustedIds(): number[] {
 }
 
 function absent(shown: string, cause?: unknown): Fault {
-  return new Fault('not_found', `${printable(shown)} does not exist`, { cause, hint: 'carrel init writes one.' });
+  return new Fault('not_found', `${printable(shown)} does not exist`, {
+    cause,
+    hint: 'Name a directory with a carrel.yaml, or the file; carrel init writes one.',
+  });
 }
 
 function unreadable(cause: unknown, shown: string): unknown {

@@ -10,7 +10,9 @@ type Options = Partial<Omit<CredentialRequest, 'name'>>;
 export default async function credentialAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const name = checkCredentialName(args[0]!);
   if (options.secret === undefined) {
-    throw new Fault('invalid', 'a credential needs --secret', { hint: 'Keep the key first: carrel secret set SECRET' });
+    throw new Fault('invalid', 'a credential needs --secret', {
+      hint: `Store the key with: carrel secret set SECRET; then: carrel credential add ${name} --secret SECRET …`,
+    });
   }
   const body = { ...options, name, secret: checkSecretName(options.secret) };
   servicesOf(body);

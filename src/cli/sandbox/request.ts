@@ -4,14 +4,14 @@ import { statSync } from 'node:fs';
 import type { SandboxRequest } from '../../api/sandbox.ts';
 import { checkCredentialName } from '../../model/credential.ts';
 import { checkSandboxName } from '../../model/name.ts';
-import { canonicalRule } from '../../model/network.ts';
+import { usableRule } from '../../model/network.ts';
 import type { EngineName, RuntimeName, WorkspaceMode } from '../../model/sandbox.ts';
 import { checkSecretName } from '../../model/secret.ts';
 import { checkServiceName } from '../../model/service.ts';
 import { parseSize } from '../../model/size.ts';
 import { parseVolumeRequest } from '../../model/volume.ts';
 import { authorIn } from '../author.ts';
-import { parseCount, parseEnv, parseNumber, parsePairs } from '../option.ts';
+import { naming, parseCount, parseEnv, parseNumber, parsePairs } from '../option.ts';
 import { absolute } from '../paths.ts';
 import { type StreamChoice, type StreamOptions, terminalEnv } from '../stream/stream-options.ts';
 
@@ -96,7 +96,9 @@ function seenProject(project: string): Pick<SandboxRequest, 'project' | 'project
 }
 
 function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
-  return text === 'none' ? 'none' : text.split(',').map((rule) => canonicalRule(rule.trim()));
+  if (text === 'none') return 'none';
+  const rules = text.split(',').map((rule) => rule.trim());
+  return rules.map((rule) => naming('--network', () => usableRule(rule, rules)));
 }
 
 function askedLimits({ cpus, memory, swap, pids, disk }: SandboxOptions): NonNullable<SandboxRequest['limits']> {

@@ -11,7 +11,7 @@ import { plain } from '../output/text.ts';
 export function checkVolume(name: string): string {
   if (volumeNamePattern.test(name)) return name;
   throw new Fault('invalid', `${printable(name)} is not a name for a volume`, {
-    hint: 'carrel volume ls shows those there are; a type, such as memory-bank, names yours of that type.',
+    hint: 'See: carrel volume ls. A type, such as memory-bank, names your volume of that type.',
   });
 }
 

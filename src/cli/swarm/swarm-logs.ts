@@ -38,7 +38,7 @@ function requireOurs(name: string, containers: readonly SwarmContainerView[]): v
   const found = containers.find(({ containerName }) => containerName === name);
   if (found === undefined) {
     throw new Fault('not_found', `the swarm has no container ${printable(name)}`, {
-      hint: 'carrel swarm ls shows those there are.',
+      hint: 'See: carrel swarm ls',
     });
   }
   if (found.agent === null) {

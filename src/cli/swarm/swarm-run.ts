@@ -41,7 +41,7 @@ function filesOf({ file, files, all }: Options): string[] | null {
       'invalid',
       ways.length === 0 ? 'no task file is named' : 'task files are named in more than one way',
       {
-        hint: 'Use one of --file F, --files A,B and --all; carrel task ls shows those there are.',
+        hint: 'Use one of --file F, --files A,B and --all; see: carrel task ls',
       },
     );
   }

@@ -67,7 +67,7 @@ export function findSnapshot(sandboxFolder: string, idOrLabel: string): Snapshot
 const shownInHint = 10;
 
 function hintAt(newest: readonly Snapshot[]): string {
-  if (newest.length === 0) return 'There is none yet.';
+  if (newest.length === 0) return 'The sandbox has none yet; save one with: carrel snapshot NAME';
   const shown = newest.slice(0, shownInHint).map(({ id, label }) => (label === null ? id : `${id} (${label})`));
   return `There is ${shown.join(', ')}${newest.length > shownInHint ? ', …' : ''}.`;
 }

@@ -69,7 +69,9 @@ function findDestination(to: string, writable: readonly string[]): Destination {
 /** The path without links and dots, as the sandbox sees it. */
 async function locate(inside: Inside, from: string): Promise<string> {
   if ((await kindOf(inside, from)) === 'absent') {
-    throw new Fault('not_found', `${inside.name}:${printable(from)} does not exist`);
+    throw new Fault('not_found', `${inside.name}:${printable(from)} does not exist`, {
+      hint: `Look inside with: carrel exec ${inside.name} -- ls -la`,
+    });
   }
   const path = await ask(inside, ['readlink', '-f', operand(from)]);
   if (path.startsWith('/') && lastName(path) !== null) return path;

@@ -18,7 +18,7 @@ export async function push(inside: Inside, from: string, to: string, writable: r
   try {
     const name = lastName(source)!;
     const stat = parent.look(name);
-    if (!stat) throw new Fault('not_found', `${printable(from)} does not exist`);
+    if (!stat) throw new Fault('not_found', `${printable(from)} does not exist`, { hint: 'Check how it is spelled.' });
     if (stat.isDirectory()) return await pushFolder(inside, parent, name, from, to);
     if (!stat.isFile()) throw oddSource(from, stat.isSymbolicLink());
     if (meansFolder(from)) throw new Fault('invalid', `${printable(from)} is not a folder`);
