@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { namespaceArgs } from '../../src/lib/namespace.ts';
-import { Installation } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
 
 describe('a request', () => {
@@ -107,7 +107,7 @@ describe('a home', () => {
     expect(stderr).toMatch(/space|full/i);
     expect(exitCode).toBe(7);
     execFileSync('rm', [join(carrel.home, 'fill')]);
-    expect((await carrel.list()).length).toBe(0);
+    await until(async () => (await carrel.list()).length === 0, 'the refused sandbox to be gone');
     await carrel.ok('down');
     execFileSync('umount', [carrel.home]);
   });
