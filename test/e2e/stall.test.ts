@@ -5,17 +5,27 @@ import { isRealRoot, isRepeated } from '../harness/machine.ts';
 import { SmallDisk } from '../harness/small-disk.ts';
 import { type Stall, stallDuring } from '../harness/stall.ts';
 
-/** The promise is 50. */
-const maxMs = 75;
+const promisedMs = 50;
+/** A busy machine makes all work take longer: what small work takes there counts so many times. */
+const tolerance = 3;
 const changes = isRepeated ? 100_000 : 10_000;
 const name = 'huge';
 
 let carrel: Installation;
 
-const expectNone = ({ longestMs, asked }: Stall) => {
+/** While a sandbox is made and removed. */
+async function smallStall(): Promise<number> {
+  const small = async () => {
+    await carrel.ok('create', '--name', 'small');
+    await carrel.ok('rm', '--force', 'small');
+  };
+  return (await stallDuring(carrel, small)).longestMs;
+}
+
+async function expectNone({ longestMs, asked }: Stall): Promise<void> {
   expect(asked).toBeGreaterThan(25);
-  expect(longestMs).toBeLessThan(maxMs);
-};
+  if (longestMs > promisedMs) expect(longestMs).toBeLessThan(promisedMs + tolerance * (await smallStall()));
+}
 
 describe(`${changes} changes`, () => {
   beforeAll(async () => {
@@ -36,7 +46,7 @@ describe(`${changes} changes`, () => {
     ['restored', () => carrel.ok('restore', name, 'before discard')],
     ['removed', () => carrel.ok('rm', '--force', name)],
   ] as const)('%s', { timeout: 300_000 }, async (_, work) => {
-    expectNone(await stallDuring(carrel, work));
+    await expectNone(await stallDuring(carrel, work));
   });
 
   async function discard(): Promise<void> {
@@ -61,7 +71,7 @@ describe.runIf(isRealRoot)('a disk that is filled', () => {
         await carrel.ok('rm', '--force', 'filling');
         await carrel.ok('create', '--name', 'more');
       });
-      expectNone(stall);
+      await expectNone(stall);
     } finally {
       await carrel.dispose();
       disk.dispose();
