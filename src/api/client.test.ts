@@ -165,7 +165,7 @@ test('what only reads is not asked without end', async () => {
   expect(requests).toBe(3);
 });
 
-test('what changes something is sent once: whoever asked is told to look whether it was done', async () => {
+test('a request that changes something is sent once, and the error says how to find out whether it was done', async () => {
   let requests = 0;
   await serve((request) => {
     requests += 1;

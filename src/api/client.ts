@@ -2,9 +2,9 @@
  * How everything outside the daemon talks to it: HTTP over the unix socket of one home, or over the one that a daemon
  * shares with other users. Typed by the table of routes, but without its schemas, so that a command starts quickly.
  *
- * A refusal of the daemon is thrown as the Fault it sent. When nobody listens, `start` (if given) is asked to bring a
+ * A refusal of the daemon is thrown as the Fault it sent. If no daemon listens, `start` starts a
  * daemon up and the request is made again: nothing was sent before, so that is always safe. What only reads is also made again
- * should its daemon die before it answers; whether anything else was done nobody knows then, and whoever asked is told to look.
+ * should its daemon die before it answers; for any other request the error says how to find out whether it was done.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -225,7 +225,7 @@ function switched(request: ClientRequest): Promise<Socket> {
   return new Promise((resolve, reject) => {
     request.on('error', (error) => reject(broken(error)));
     request.once('upgrade', (_response, socket: Socket, head) => {
-      // Whoever reads the socket learns of its errors there; one that comes after the last frame has no reader.
+      // The reader of the socket sees its errors; one after the last frame has no reader.
       socket.on('error', () => {});
       if (head.length > 0) socket.unshift(head);
       resolve(socket);

@@ -1,4 +1,4 @@
-/** What is said about credentials. */
+/** What requests and answers about credentials look like. */
 import { z } from 'zod';
 import { presetNames } from '../model/credential.ts';
 import { secretName } from './secret.ts';

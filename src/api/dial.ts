@@ -53,7 +53,7 @@ function absent(error: unknown, address: DaemonAddress): Fault {
     return new Fault('unavailable', 'the daemon is not running', { cause: error, hint: 'carrel up -d' });
   return new Fault('unavailable', `no daemon listens at ${address.socket}`, {
     cause: error,
-    hint: 'Whoever shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
+    hint: 'The user who shares it starts it; for a daemon of your own, unset CARREL_SOCKET.',
   });
 }
 
@@ -65,11 +65,11 @@ function closed(error: unknown, address: DaemonAddress): Fault {
     });
   return new Fault('denied', `${address.socket} is not open to you`, {
     cause: error,
-    hint: 'Whoever shares it decides who may come near; for a daemon of your own, unset CARREL_SOCKET.',
+    hint: 'The user who shares it decides who may connect; for a daemon of your own, unset CARREL_SOCKET.',
   });
 }
 
-/** A connection that ended before its time, or that whoever asked gave up. */
+/** A connection that broke, or that the caller aborted. */
 export function broken(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const name = (error as Error).name;

@@ -6,7 +6,7 @@ export const engineView = z.strictObject({
   name: z.enum(engineNames),
   usable: z.boolean(),
   version: z.string().nullable(),
-  /** What is taken when nobody names one. */
+  /** The default. */
   runtime: z.string().nullable(),
   /** What `--runtime` may name. */
   runtimes: z.array(z.string()),

@@ -13,7 +13,7 @@ export const removeImageRequest = z.strictObject({ name: z.string().min(1).max(5
 export const imageView = z.strictObject({
   name: z.string(),
   source: z.enum(['base', 'project', 'listed']),
-  /** What the name stands for; null: nobody has used it yet. */
+  /** The id behind the name; null: it was not used yet. */
   id: z.string().nullable(),
   project: z.string().nullable(),
   checksum: z.string().nullable(),

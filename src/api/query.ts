@@ -1,4 +1,4 @@
-/** What a query says, from text. */
+/** Values of a query, parsed from text. */
 import { z } from 'zod';
 
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');

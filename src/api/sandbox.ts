@@ -55,7 +55,7 @@ export const sandboxRequest = z.strictObject({
   image: z.string().min(1).max(512).optional(),
   runtime: z.enum(runtimeNames).optional(),
   project: z.string().min(1).max(4096).optional(),
-  /** Which folder that is for whoever asks: device and number of the file. */
+  /** The folder as the client sees it: device and inode. */
   projectSeen: z
     .string()
     .regex(/^\d{1,20}:\d{1,20}$/)
@@ -112,7 +112,7 @@ export const sandboxView = z.strictObject({
     .strictObject({ kind: z.enum(['overlay', 'copy']), base: z.enum(['live', 'frozen', 'clone']) })
     .nullable(),
   createdAt: z.string(),
-  /** It ended with changes that nobody has taken over, so it did not remove itself. */
+  /** It ended with changes that are not applied, so it was not removed. */
   kept: z.boolean(),
   startedAt: z.string().nullable(),
   finishedAt: z.string().nullable(),

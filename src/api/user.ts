@@ -13,9 +13,9 @@ export const userView = z.strictObject({
 
 export const admission = z.strictObject({
   user: userView,
-  /** Told this once. */
+  /** Shown only in this answer. */
   token: z.string(),
-  /** Where they come in; null: nowhere, as long as `config.yaml` names none. */
+  /** The socket for users with a token; null: `config.yaml` names none. */
   socket: z.string().nullable(),
 });
 

@@ -1,11 +1,11 @@
-/** What is said about volumes. */
+/** What requests and answers about volumes look like. */
 
 import { z } from 'zod';
 import { volumeNamePattern } from '../model/volume.ts';
 
 export const volumeName = z.string().regex(volumeNamePattern);
 
-/** What somebody asks for with `--volume NAME:PATH[:ro]`: a type or a whole name, and where it appears inside. */
+/** `--volume NAME:PATH[:ro]`: a type or a whole name, and the path inside. */
 export const volumeRequest = z.strictObject({
   volume: volumeName,
   target: z.string().startsWith('/').max(4096),

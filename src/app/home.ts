@@ -131,7 +131,7 @@ function homeFault(home: string, error: unknown): unknown {
 
 /**
  * Held until this process ends, however it ends. The answer tells whether it still counts: in a home that was removed or
- * moved away it keeps nobody else out.
+ * moved away it locks no other daemon out.
  */
 export function lockHome(home: string): () => boolean {
   const path = join(home, 'daemon.lock');

@@ -34,6 +34,6 @@ it.each([
 });
 
 it('that are not there cannot be given', async () => {
-  const { status } = await call('POST', '/v1/sandboxes', { credentials: ['nobody'] });
+  const { status } = await call('POST', '/v1/sandboxes', { credentials: ['missing'] });
   expect(status).toBe(404);
 });

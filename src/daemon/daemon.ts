@@ -1,4 +1,7 @@
-/** The life of a daemon: what it begins with, what it leaves to no successor, and how it ends. */
+/**
+ * The life of a daemon: it opens its resources, constructs all parts, recovers what an earlier daemon left, answers, and ends by `down`
+ * or when its home is gone. Sandboxes keep running unless all are to be stopped.
+ */
 import { renameSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -12,16 +15,16 @@ import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
-import { type Ground, openGround } from './ground.ts';
+import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
 import { openParts, type Parts } from './wiring.ts';
 
 /** How long a shutdown waits for steps under way. They are crash-safe: the next daemon goes on with them. */
 const idleMs = 5000;
-/** And for what somebody waits for the end of: applies, snapshots, forks. */
+/** And for work that a client waits for: applies, snapshots, forks. */
 const workMs = 60_000;
-/** How often it is looked whether the home is still there. */
+/** How often the daemon checks that its home is still there. */
 const homeMs = 1000;
 
 export interface Daemon {
@@ -30,8 +33,8 @@ export interface Daemon {
   readonly closed: Promise<void>;
 }
 
-/** Everything that was put together. */
-interface Whole extends Ground, Parts {
+/** Everything that was constructed. */
+interface Whole extends Resources, Parts {
   readonly scopes: Scopes<Scope>;
   readonly swarms: Swarms;
   /** What the owner of the installation can reach. */
@@ -41,8 +44,8 @@ interface Whole extends Ground, Parts {
 }
 
 export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
-  const ground = openGround(homeFolder, rootless);
-  const parts = openParts(ground);
+  const resources = openResources(homeFolder, rootless);
+  const parts = openParts(resources);
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
     close = resolve;
@@ -53,9 +56,12 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
     return names;
   };
   const work = new Work();
-  const { scopes, swarms } = await openScopes(ground, parts, { installation: installationOf(ground, shutdown), work });
-  const own = scopes.of({ name: ground.owner, isOwner: true });
-  const whole: Whole = { ...ground, ...parts, scopes, swarms, own, work, servers: [] };
+  const { scopes, swarms } = await openScopes(resources, parts, {
+    installation: installationOf(resources, shutdown),
+    work,
+  });
+  const own = scopes.of({ name: resources.owner, isOwner: true });
+  const whole: Whole = { ...resources, ...parts, scopes, swarms, own, work, servers: [] };
   await recoverAll(own);
   await answer(whole);
   begin(whole);
@@ -63,7 +69,7 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   return { shutdown, closed };
 }
 
-function installationOf({ home, rootless, settings, store }: Ground, shutdown: Daemon['shutdown']): Installation {
+function installationOf({ home, rootless, settings, store }: Resources, shutdown: Daemon['shutdown']): Installation {
   const version = packageVersion();
   return {
     ...{ version, rootless, settings, shutdown, home: home.home, startedAtMs: Date.now() },
@@ -86,7 +92,7 @@ async function answer(whole: Whole): Promise<void> {
   whole.log.info({ home: home.home, rootless }, 'up');
 }
 
-/** For commands, which compare it with their own. */
+/** Commands compare it with their own build. */
 function noteBuild(home: string): void {
   const path = join(home, buildNote);
   try {
@@ -97,7 +103,7 @@ function noteBuild(home: string): void {
   }
 }
 
-/** Whoever asks meanwhile has what they ask about looked at first. */
+/** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
 function begin({ loop, networks, watch, diskWatch, swarms, settings, report }: Whole): void {
   void loop.start().then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
@@ -107,7 +113,7 @@ function begin({ loop, networks, watch, diskWatch, swarms, settings, report }: W
   swarms.start();
 }
 
-/** Whoever comes next may have made that home anew: all in it is theirs, and nothing of it is touched. */
+/** Ends the daemon when its home is gone. Another daemon may have made the home again, so nothing in it is touched. */
 function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
   const looking = setInterval(() => {
     if (holdsHome()) return;

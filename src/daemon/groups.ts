@@ -24,7 +24,7 @@ function isReachedByGroup(path: string): boolean {
   }
 }
 
-/** Of what can be written: neither as its owner nor as anybody. */
+/** Writable for this process neither as the owner nor as others. */
 export function needsGroup({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, self: number): boolean {
   return uid !== self && (mode & 0o002) === 0;
 }

@@ -23,7 +23,7 @@ function write(text: string, ...to: readonly (number | null)[]): void {
   }
 }
 
-// Sandboxes depend on nobody, but people do on this process: what one request forgot must not end all others.
+// Sandboxes do not need this process, but clients do: an error that one request did not catch must not end all others.
 process.on('unhandledRejection', (reason) => {
   write(`unhandled: ${reason instanceof Error ? reason.stack : String(reason)}\n`, stderr);
 });

@@ -1,21 +1,21 @@
-/** What each user can reach, put together. */
+/** Constructs the scope of each user. */
 
 import { examineAll, type Scope } from '../app/app.ts';
-import { CredentialDesk } from '../app/credential/credentials.ts';
-import { EngineDesk } from '../app/engine/engines.ts';
-import { FleetDesk } from '../app/fleet/fleets.ts';
-import { TrustDesk } from '../app/fleet/trusts.ts';
-import { ImageDesk } from '../app/image/images.ts';
+import { UserCredentials } from '../app/credential/credentials.ts';
+import { EngineViews } from '../app/engine/engines.ts';
+import { Fleets } from '../app/fleet/fleets.ts';
+import { Trusts } from '../app/fleet/trusts.ts';
+import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
-import { NetworkDesk } from '../app/network/desk.ts';
+import { UserNetworks } from '../app/network/user-networks.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
 import { outputOf } from '../app/sandbox/output.ts';
 import { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import { Scopes } from '../app/scopes.ts';
-import { SecretDesk } from '../app/secret/secrets.ts';
+import { UserSecrets } from '../app/secret/secrets.ts';
 import type { AgentNeeds } from '../app/swarm/agent-needs.ts';
 import { hasHostProgram } from '../app/swarm/host-program.ts';
-import { VolumeDesk } from '../app/volume/volumes.ts';
+import { UserVolumes } from '../app/volume/volumes.ts';
 import { Applies } from '../app/workspace/applies.ts';
 import { Reviews } from '../app/workspace/reviews.ts';
 import { Snapshots } from '../app/workspace/snapshots.ts';
@@ -27,7 +27,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
-import type { Ground } from './ground.ts';
+import type { Resources } from './resources.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
 
@@ -37,45 +37,49 @@ export interface Process {
   readonly work: Work;
 }
 
-interface Shared extends Ground, Parts, Process {
+interface Shared extends Resources, Parts, Process {
   readonly swarms: Swarms;
   readonly steadyMs: () => number;
   readonly refusesOverlay: (lower: string) => string | null;
   readonly scopes: { of(actor: Actor): Scope };
-  readonly engineViews: EngineDesk;
+  readonly engineViews: EngineViews;
   readonly doctor: Scope['doctor'];
 }
 
 export async function openScopes(
-  ground: Ground,
+  resources: Resources,
   parts: Parts,
   running: Process,
 ): Promise<{ scopes: Scopes<Scope>; swarms: Swarms }> {
-  const { store, config, now, report } = ground;
+  const { store, config, now, report } = resources;
   const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
   const swarms = new Swarms({ store, config, swarmsOf, now, report });
-  const refusesOverlay = await overlayTrial(ground);
+  const refusesOverlay = await overlayTrial(resources);
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
-  const own = () => scopes.of({ name: ground.owner, isOwner: true });
-  const engineViews = openEngineViews(ground, own);
-  const doctor = openDoctor(ground, parts, own);
+  const own = () => scopes.of({ name: resources.owner, isOwner: true });
+  const engineViews = openEngineViews(resources, own);
+  const doctor = openDoctor(resources, parts, own);
   const shared: Shared = {
-    ...{ ...ground, ...parts, ...running, swarms, refusesOverlay, scopes, engineViews, doctor },
+    ...{ ...resources, ...parts, ...running, swarms, refusesOverlay, scopes, engineViews, doctor },
     steadyMs: steadyClock(),
   };
   return { scopes, swarms };
 }
 
-function openEngineViews({ local, engines, config, store }: Ground, own: () => Scope): EngineDesk {
+function openEngineViews({ local, engines, config, store }: Resources, own: () => Scope): EngineViews {
   const someImage = async () => {
     const found = (await own().images.list()).find(({ state }) => state === 'ready');
     return found ? (found.id ?? found.name) : null;
   };
   const docker = () => engines.named('docker');
-  return new EngineDesk({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
+  return new EngineViews({ local, docker, someImage, dockerSocket: config.dockerSocket, store });
 }
 
-function openDoctor({ local, store, home, owner }: Ground, { spaceHints }: Parts, own: () => Scope): Scope['doctor'] {
+function openDoctor(
+  { local, store, home, owner }: Resources,
+  { spaceHints }: Parts,
+  own: () => Scope,
+): Scope['doctor'] {
   return {
     examine: () => examineAll(own()),
     get proof() {
@@ -86,7 +90,7 @@ function openDoctor({ local, store, home, owner }: Ground, { spaceHints }: Parts
 }
 
 /** Why no working copy can be laid over a folder. */
-async function overlayTrial({ home: { home }, rootless }: Ground): Promise<(lower: string) => string | null> {
+async function overlayTrial({ home: { home }, rootless }: Resources): Promise<(lower: string) => string | null> {
   const otherOwners = rootless ? null : await anyShift();
   return (lower) =>
     overlayRefusal(lower, home, rootless ? 'user' : 'trusted') ??
@@ -95,44 +99,44 @@ async function overlayTrial({ home: { home }, rootless }: Ground): Promise<(lowe
 
 function scopeOf(actor: Actor, shared: Shared): Scope {
   const { home, config, store, secrets, networks, data, now } = shared;
-  const secretDesk = new SecretDesk(actor.name, {
+  const userSecrets = new UserSecrets(actor.name, {
     ...{ store, secrets, sandboxSecrets: shared.sandboxSecrets, now },
     refresh: (id) => networks.look(id),
   });
-  const credentials = new CredentialDesk(actor, { store, secrets, now });
+  const credentials = new UserCredentials(actor, { store, secrets, now });
   const volumes = volumesOf(actor, shared);
-  const trusts = new TrustDesk(actor.name, { store, now });
-  const images = new ImageDesk(actor, {
+  const trusts = new Trusts(actor.name, { store, now });
+  const images = new UserImages(actor, {
     ...shared.images,
     projectFolder: (path) => sandboxes.project(path),
-    refuseText: (where, text) => secretDesk.refuseText(where, text),
+    refuseText: (where, text) => userSecrets.refuseText(where, text),
   });
-  const sandboxes = sandboxesOf(actor, shared, { secrets: secretDesk, credentials, volumes, images, trusts });
+  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, images, trusts });
   const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
   const { volumePrefix } = config;
   return {
     ...commonOf(shared),
-    ...{ sandboxes, secrets: secretDesk, credentials, volumes, images, trusts },
+    ...{ sandboxes, secrets: userSecrets, credentials, volumes, images, trusts },
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews: new Reviews(parts),
     applies: new Applies(parts),
     snapshots: new Snapshots(parts),
-    network: new NetworkDesk(actor, {
+    network: new UserNetworks(actor, {
       ...{ store, sandboxes, networks, now },
       credentialHosts: (box) => shared.supply.hostsOf(box),
       get limits() {
         return config.network.limits;
       },
     }),
-    ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: secretDesk, credentials }), actor.isOwner),
-    fleets: new FleetDesk(actor, {
+    ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
+    fleets: new Fleets(actor, {
       ...{ sandboxes, volumes, volumePrefix, trusts, images },
       get limits() {
         return config.limits;
       },
-      secrets: secretDesk,
+      secrets: userSecrets,
       unapplied: data.unapplied,
     }),
   };
@@ -154,11 +158,11 @@ function commonOf(shared: Shared) {
   };
 }
 
-/** What agents need of what the user has. */
+/** What agents need of a user's secrets, credentials and programs. */
 function keysOf(
   { name: user }: Actor,
   { home }: Shared,
-  { secrets, credentials }: Pick<Desks, 'secrets' | 'credentials'>,
+  { secrets, credentials }: Pick<UserParts, 'secrets' | 'credentials'>,
 ): AgentNeeds {
   return {
     hasSecret: (name) => secrets.list().some((secret) => secret.name === name),
@@ -172,19 +176,19 @@ function keysOf(
   };
 }
 
-function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: Shared): VolumeDesk {
-  return new VolumeDesk(actor, {
+function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: Shared): UserVolumes {
+  return new UserVolumes(actor, {
     ...{ volumes, home, prefix: config.volumePrefix, now },
     users: () => users.list(users.actorOf(owner)),
   });
 }
 
-type Desks = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
+type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
 
 function sandboxesOf(
   actor: Actor,
   shared: Shared,
-  { secrets, credentials, volumes, images, trusts }: Desks,
+  { secrets, credentials, volumes, images, trusts }: UserParts,
 ): Sandboxes {
   const { home, config, store, engineOf, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
   return new Sandboxes({

@@ -8,8 +8,8 @@ import { sandboxActions } from '../app/swarm/sandbox-actions.ts';
 import { scriptEntries } from '../app/swarm/script-entries.ts';
 import { removeOrphans, SwarmState } from '../app/swarm/state.ts';
 import { StateFiles } from '../app/swarm/state-files.ts';
-import { SwarmDesk } from '../app/swarm/swarms.ts';
-import { TaskDesk } from '../app/task/tasks.ts';
+import { UserSwarms } from '../app/swarm/swarms.ts';
+import { UserTasks } from '../app/task/tasks.ts';
 import type { WorkspaceParts } from '../app/workspace/workspaces.ts';
 import type { Fault } from '../model/fault.ts';
 import { isActive } from '../model/swarm.ts';
@@ -21,7 +21,7 @@ export interface SwarmWiring {
   readonly store: Store;
   readonly config: Config;
   readonly now: () => string;
-  readonly swarmsOf: (user: string) => SwarmDesk;
+  readonly swarmsOf: (user: string) => UserSwarms;
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -63,18 +63,18 @@ export class Swarms {
     parts: WorkspaceParts,
     keys: Omit<OrderParts, 'config'>,
     isOwner: boolean,
-  ): { tasks: TaskDesk; swarms: SwarmDesk } {
+  ): { tasks: UserTasks; swarms: UserSwarms } {
     const { store, config, now } = this.#wiring;
     const { sandboxes } = parts;
-    const desk = new TaskDesk(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
+    const userTasks = new UserTasks(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
     const state = new SwarmState(sandboxes.owner, store, now);
     const orchestrator = this.#orchestrator(state, sandboxActions({ ...parts, tasks: this.#tasks }));
     const seeEntry = scriptEntries(parts, isOwner ? config.dockerSocket : undefined);
-    const swarms = new SwarmDesk(sandboxes, {
-      ...{ state, tasks: this.#tasks, desk, orchestrator, files: this.#files, seeEntry, config, now },
+    const swarms = new UserSwarms(sandboxes, {
+      ...{ state, tasks: this.#tasks, userTasks, orchestrator, files: this.#files, seeEntry, config, now },
       ...keys,
     });
-    return { tasks: desk, swarms };
+    return { tasks: userTasks, swarms };
   }
 
   #orchestrator(state: SwarmState, actions: ContainerActions): Orchestrator {

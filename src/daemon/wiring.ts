@@ -1,7 +1,7 @@
-/** The parts that all users share, put together. One that needs a later one asks for it when it is called, not before. */
+/** Constructs the parts that all users share. A part that needs a later one gets it when it is called, not before. */
 
 import { CredentialSupply } from '../app/credential/supply.ts';
-import { measureRunning, stopForDisk } from '../app/disk/hands.ts';
+import { measureRunning, stopForDisk } from '../app/disk/measure.ts';
 import { SpaceHints } from '../app/disk/space-hint.ts';
 import { DiskWatch } from '../app/disk/watch.ts';
 import { openImages } from '../app/image/images.ts';
@@ -24,17 +24,17 @@ import { MemorySecrets } from '../secret/sandbox-secrets.ts';
 import { SecretFiles } from '../secret/secret-files.ts';
 import { Volumes } from '../volume/volumes.ts';
 import { copyFolder } from '../workspace/snapshot/copy-folder.ts';
-import type { Ground } from './ground.ts';
+import type { Resources } from './resources.ts';
 
 export type Parts = ReturnType<typeof openParts>;
 
-export function openParts(ground: Ground) {
-  const { home, config, store, engines, owner, threads, locks, report, now } = ground;
+export function openParts(resources: Resources) {
+  const { home, config, store, engines, owner, threads, locks, report, now } = resources;
   const engineOf = engines.of;
   const watch = new BaseWatch({ store, home, threads, locks, report });
   const secrets = new SecretFiles(home.home, userHash);
   const sandboxSecrets = new MemorySecrets(home.installation);
-  const volumes = openVolumes(ground);
+  const volumes = openVolumes(resources);
   const supply = new CredentialSupply({
     ...{ home, store, secrets },
     get roots() {
@@ -60,14 +60,14 @@ export function openParts(ground: Ground) {
   const data = sandboxData({
     ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report, now },
     log: config.log,
-    useVolumes: (sandbox) => useVolumes(ground, volumes, sandbox),
+    useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
   });
   const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const images = openImages(home, config, store, now);
-  const diskWatch = openDiskWatch(ground, loop);
+  const diskWatch = openDiskWatch(resources, loop);
   const spaceHints = new SpaceHints({ store, home });
   return {
     engineOf,
@@ -88,7 +88,7 @@ export function openParts(ground: Ground) {
   };
 }
 
-function openDiskWatch({ home, config, store, reserve, report, now }: Ground, loop: Loop): DiskWatch {
+function openDiskWatch({ home, config, store, reserve, report, now }: Resources, loop: Loop): DiskWatch {
   return new DiskWatch({
     ...{ reserve, report },
     free: () => freeAt(home.home),
@@ -101,8 +101,8 @@ function openDiskWatch({ home, config, store, reserve, report, now }: Ground, lo
   });
 }
 
-function openVolumes(ground: Ground): Volumes {
-  const { home, config, store } = ground;
+function openVolumes(resources: Resources): Volumes {
+  const { home, config, store } = resources;
   return new Volumes({
     folder: home.volumes,
     backups: home.backups,
@@ -110,18 +110,18 @@ function openVolumes(ground: Ground): Volumes {
     version: packageVersion(),
     records: volumeRecords(store),
     mountedBy: mountedBy(store, config.volumePrefix),
-    agentOf: (user) => agentOf(ground, user),
+    agentOf: (user) => agentOf(resources, user),
     copyFolder,
   });
 }
 
-/** Without root everything is the person's. */
-function agentOf({ store, rootless }: Ground, user: string): number | null {
+/** Without root all files belong to the account of the daemon. */
+function agentOf({ store, rootless }: Resources, user: string): number | null {
   const slot = store.find('user', '', user)?.value.slot;
   return rootless || slot === undefined ? null : identityOf(slot, rootSpace).agentId;
 }
 
-function useVolumes({ config, now }: Ground, volumes: Volumes, { spec }: Sandbox): void {
+function useVolumes({ config, now }: Resources, volumes: Volumes, { spec }: Sandbox): void {
   volumes.init(spec.user, now());
   for (const name of volumesOf(spec.user, spec.volumes, config.volumePrefix)) volumes.touch(name, now());
 }

@@ -21,7 +21,7 @@ export interface JobOwner {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Short, and somebody waits for them: the end of a sandbox, say. They never wait for a long one. */
+/** Short jobs that something waits for, the end of a sandbox for example. They never wait for a long one. */
 const short: readonly JobName[] = ['keepBases', 'countChanges', 'countChangesAt', 'readAgentTips'];
 export const maxThreads = 3;
 export const maxPerUser = 2;

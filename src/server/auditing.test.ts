@@ -20,7 +20,7 @@ describe('the audit log', () => {
     );
   };
 
-  it('has who did what to which, refusals too, and nobody but the owner reads what others did', async () => {
+  it('has user, verb, target and outcome, of refusals too, and only the owner reads the acts of others', async () => {
     const token = await addUser('bob');
     const bob = withToken(token);
     await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });

@@ -25,7 +25,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function ground(changed: Partial<ConnectionLimits> = {}) {
+function limited(changed: Partial<ConnectionLimits> = {}) {
   const connections = new Connections({ ...limits, ...changed }, (socket) => (socket as unknown as FakeSocket).uid);
   const open = (uid: number, fd?: number) => {
     const socket = new FakeSocket(uid, fd);
@@ -39,14 +39,14 @@ const states = (opened: readonly { socket: FakeSocket }[]) => opened.map(({ sock
 
 describe('connections to the shared socket', () => {
   it('of one account are closed, oldest first, when there are too many idle ones', () => {
-    const { open } = ground();
+    const { open } = limited();
     const all = [1, 2, 3, 4, 5].map(() => open(7));
     expect(states(all)).toEqual([true, true, false, false, false]);
     expect(all.every(({ refusal }) => refusal === null)).toBe(true);
   });
 
   it('that are authenticated are never closed for others; the new one is refused', () => {
-    const { open, authenticated } = ground();
+    const { open, authenticated } = limited();
     const all = [open(7), open(7), open(7)];
     for (const one of all) authenticated(one);
     expect(open(7).refusal).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('3 at a time') });
@@ -56,7 +56,7 @@ describe('connections to the shared socket', () => {
   });
 
   it('of other accounts are let in while one account has all it may have', () => {
-    const { open, authenticated } = ground();
+    const { open, authenticated } = limited();
     for (let count = 0; count < 50; count += 1) open(7);
     const bobs = open(8);
     expect(bobs.refusal).toBeNull();
@@ -66,7 +66,7 @@ describe('connections to the shared socket', () => {
   });
 
   it('leave the last descriptors to the owner', () => {
-    const { open } = ground();
+    const { open } = limited();
     expect(open(7, 1000).refusal).not.toBeNull();
     const idle = open(7, 999);
     expect([open(8, 1000).refusal, idle.socket.destroyed]).toEqual([null, true]);

@@ -52,17 +52,19 @@ test('the document says which requests may come without a body', async () => {
 });
 
 describe('an engine that cannot be asked', () => {
-  const away = new Fault('unavailable', 'nobody answers');
+  const away = new Fault('unavailable', 'the engine does not answer');
 
   it('leaves what is known, and why it may be out of date', async () => {
     await call('POST', '/v1/sandboxes', { name: 'a' });
     engine.faults.failNext('inspect', away);
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({
       status: 200,
-      body: { state: 'running', unseen: 'nobody answers' },
+      body: { state: 'running', unseen: 'the engine does not answer' },
     });
     engine.faults.failNext('inspect', away);
-    expect((await call('GET', '/v1/sandboxes')).body).toMatchObject([{ state: 'running', unseen: 'nobody answers' }]);
+    expect((await call('GET', '/v1/sandboxes')).body).toMatchObject([
+      { state: 'running', unseen: 'the engine does not answer' },
+    ]);
     expect((await call('GET', '/v1/sandboxes/a')).body).toMatchObject({ state: 'running', unseen: null });
     engine.faults.failNext('inspect', new Fault('corrupt', 'a record is broken'));
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({ status: 500, body: { code: 'corrupt' } });
@@ -215,7 +217,7 @@ describe('events', () => {
     await reader.cancel();
   });
 
-  it('that are no longer kept are told of, to whoever had some of them', async () => {
+  it('that are no longer kept are reported to a client that had some of them', async () => {
     const { body: box } = await call('POST', '/v1/sandboxes', { name: 'box' });
     const { id } = box as { id: string };
     for (let n = 0; n < 1500; n += 1) {

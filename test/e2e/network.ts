@@ -378,7 +378,7 @@ while not os.path.exists('/tmp/free'): time.sleep(0.05)`;
     const trouble = 'port 17000 is taken inside the sandbox';
     await until(async () => (await carrel().show(box)).network.trouble === trouble, 'the trouble to be shown');
     expect(await carrel().ok('show', box)).toContain(trouble);
-    expect(await carrel().ok('net', 'explain', box, web.place)).toContain(`${trouble}, so nobody listens there`);
+    expect(await carrel().ok('net', 'explain', box, web.place)).toContain(`${trouble}, so the port is not open`);
     await inside('touch', '/tmp/free');
     const ask = () => inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`);
     await until(async () => (await ask()).exitCode === 0, 'the network to come back');

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import * as shape from '../../api/credential.ts';
 import { declare, named, stated } from '../route.ts';
 import { credentialConfig } from './config.ts';
-import type { CredentialDesk } from './credentials.ts';
+import type { UserCredentials } from './credentials.ts';
 
 export interface CredentialScope {
-  readonly credentials: CredentialDesk;
+  readonly credentials: UserCredentials;
 }
 
 const { noun, route } = declare<CredentialScope>();

@@ -4,14 +4,14 @@ import { Fault } from '../../model/fault.ts';
 import { initialStatus } from '../../model/sandbox.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { SecretDesk } from '../secret/secrets.ts';
-import { CredentialDesk } from './credentials.ts';
+import { UserSecrets } from '../secret/secrets.ts';
+import { UserCredentials } from './credentials.ts';
 
 const now = () => '2026-01-01T00:00:00.000Z';
 let store: Store;
 let kept: Map<string, Buffer>;
-let desk: CredentialDesk;
-let secretDesk: SecretDesk;
+let credentials: UserCredentials;
+let userSecrets: UserSecrets;
 let refreshed: string[];
 
 function secretsOf(user: string) {
@@ -31,22 +31,22 @@ function secretsOf(user: string) {
   };
 }
 
-function deskOf(user: string): CredentialDesk {
-  return new CredentialDesk({ name: user, isOwner: user === 'ann' }, { store, secrets: secretsOf(user), now });
+function credentialsFor(user: string): UserCredentials {
+  return new UserCredentials({ name: user, isOwner: user === 'ann' }, { store, secrets: secretsOf(user), now });
 }
 
 beforeEach(() => {
   store = createMemoryStore();
   kept = new Map([['ann/KEY', Buffer.from('value of ann')]]);
-  desk = deskOf('ann');
+  credentials = credentialsFor('ann');
   refreshed = [];
   const refresh = async (id: string) => void refreshed.push(id);
   const parts = { store, secrets: secretsOf('ann'), given: { rotate: () => true }, refresh, now } as never;
-  secretDesk = new SecretDesk('ann', parts);
+  userSecrets = new UserSecrets('ann', parts);
 });
 
 function insert(id: string, names: readonly string[]) {
-  const spec = { ...sampleSpec, credentials: desk.grants(names) };
+  const spec = { ...sampleSpec, credentials: credentials.grants(names) };
   const name = `box-${id}`;
   const value = { id, name, createdAt: now(), spec, status: initialStatus };
   return store.insert(
@@ -59,12 +59,12 @@ const anthropic = { name: 'claude', preset: 'anthropic', secret: 'KEY' } as cons
 
 describe('adding', () => {
   it('records where the secret goes, and tells nothing of its value', () => {
-    const view = desk.add(anthropic);
+    const view = credentials.add(anthropic);
     expect(view).toEqual({
       ...{ name: 'claude', preset: 'anthropic', secret: 'KEY', createdAt: now() },
       services: [{ host: 'api.anthropic.com', port: 443, header: 'x-api-key', format: '{}' }],
     });
-    expect(desk.list()).toEqual([view]);
+    expect(credentials.list()).toEqual([view]);
     expect(store.events(0, 10).map(({ type, data }) => [type, data])).toEqual([
       ['credential.added', { name: 'claude', user: 'ann' }],
     ]);
@@ -72,28 +72,28 @@ describe('adding', () => {
   });
 
   it('refuses a name that is taken, a secret that is not there, and one that no header can carry', () => {
-    desk.add(anthropic);
-    expect(() => desk.add(anthropic)).toThrow(expect.objectContaining({ code: 'conflict' }));
-    expect(() => desk.add({ ...anthropic, name: 'b', secret: 'NONE' })).toThrow(
+    credentials.add(anthropic);
+    expect(() => credentials.add(anthropic)).toThrow(expect.objectContaining({ code: 'conflict' }));
+    expect(() => credentials.add({ ...anthropic, name: 'b', secret: 'NONE' })).toThrow(
       expect.objectContaining({ code: 'not_found' }),
     );
     kept.set('ann/KEY', Buffer.from('a\r\nx-evil: 1'));
-    expect(() => desk.add({ ...anthropic, name: 'b' })).toThrow(expect.objectContaining({ code: 'invalid' }));
-    expect(desk.list()).toHaveLength(1);
+    expect(() => credentials.add({ ...anthropic, name: 'b' })).toThrow(expect.objectContaining({ code: 'invalid' }));
+    expect(credentials.list()).toHaveLength(1);
   });
 
   it('of what is near this machine is for its owner alone', () => {
     kept.set('bob/KEY', Buffer.from('value of bob'));
     const near = { name: 'near', header: 'x-key', secret: 'KEY', host: '127.0.0.1:8443' };
-    expect(desk.add(near).services[0]).toMatchObject({ host: '127.0.0.1', port: 8443 });
+    expect(credentials.add(near).services[0]).toMatchObject({ host: '127.0.0.1', port: 8443 });
     for (const host of ['127.0.0.1', '10.1.2.3', '[::1]', '169.254.169.254', '[::ffff:127.0.0.1]:80'])
-      expect(() => deskOf('bob').add({ ...near, host })).toThrow(expect.objectContaining({ code: 'denied' }));
-    expect(deskOf('bob').add({ ...near, host: '8.8.8.8' }).name).toBe('near');
+      expect(() => credentialsFor('bob').add({ ...near, host })).toThrow(expect.objectContaining({ code: 'denied' }));
+    expect(credentialsFor('bob').add({ ...near, host: '8.8.8.8' }).name).toBe('near');
   });
 
   it("is each user's own affair", () => {
-    desk.add(anthropic);
-    const bob = deskOf('bob');
+    credentials.add(anthropic);
+    const bob = credentialsFor('bob');
     expect(bob.list()).toEqual([]);
     for (const act of [() => bob.add(anthropic), () => bob.remove('claude'), () => bob.grants(['claude'])])
       expect(act).toThrow(expect.objectContaining({ code: 'not_found' }));
@@ -102,47 +102,47 @@ describe('adding', () => {
 
 describe('giving', () => {
   it('names each once, with what its preset sets inside', () => {
-    desk.add(anthropic);
-    expect(desk.grants(['claude', 'claude'])).toEqual([{ name: 'claude', preset: 'anthropic' }]);
+    credentials.add(anthropic);
+    expect(credentials.grants(['claude', 'claude'])).toEqual([{ name: 'claude', preset: 'anthropic' }]);
   });
 
   it('refuses two for one host', () => {
-    desk.add(anthropic);
-    desk.add({ ...anthropic, name: 'other' });
-    expect(() => desk.grants(['claude', 'other'])).toThrow(/claude and other are both for api.anthropic.com/);
+    credentials.add(anthropic);
+    credentials.add({ ...anthropic, name: 'other' });
+    expect(() => credentials.grants(['claude', 'other'])).toThrow(/claude and other are both for api.anthropic.com/);
   });
 });
 
 describe('removing', () => {
   it('is refused while a sandbox has it, and its secret stays as long as it does', () => {
-    desk.add(anthropic);
-    expect(() => secretDesk.remove('KEY')).toThrow(/the credential claude carries/);
+    credentials.add(anthropic);
+    expect(() => userSecrets.remove('KEY')).toThrow(/the credential claude carries/);
     const row = insert('0123456789abcdef', ['claude']);
-    expect(() => desk.remove('claude')).toThrow(/given to box-0123456789abcdef/);
+    expect(() => credentials.remove('claude')).toThrow(/given to box-0123456789abcdef/);
     store.remove(row, { at: now(), type: 'x', subject: row.id, data: {} });
-    expect(desk.remove('claude').name).toBe('claude');
-    expect(() => desk.remove('claude')).toThrow(expect.objectContaining({ code: 'not_found' }));
-    secretDesk.remove('KEY');
+    expect(credentials.remove('claude').name).toBe('claude');
+    expect(() => credentials.remove('claude')).toThrow(expect.objectContaining({ code: 'not_found' }));
+    userSecrets.remove('KEY');
   });
 });
 
 describe('its secret', () => {
   it('does not become what no header can carry', async () => {
-    desk.add(anthropic);
-    await expect(secretDesk.set('KEY', Buffer.from('two\nlines'))).rejects.toThrow(/cannot be the value of a header/);
+    credentials.add(anthropic);
+    await expect(userSecrets.set('KEY', Buffer.from('two\nlines'))).rejects.toThrow(/cannot be the value of a header/);
     expect(kept.get('ann/KEY')?.toString()).toBe('value of ann');
   });
 
   it('is told anew, when it changes, for the sandboxes that have the credential', async () => {
-    desk.add(anthropic);
-    desk.add({ name: 'other', header: 'x-key', secret: 'KEY', host: 'b.org' });
+    credentials.add(anthropic);
+    credentials.add({ name: 'other', header: 'x-key', secret: 'KEY', host: 'b.org' });
     kept.set('ann/FREE', Buffer.from('x'));
     insert('0000000000000001', ['claude']);
     insert('0000000000000002', ['other', 'claude']);
     insert('0000000000000003', []);
-    await secretDesk.set('FREE', Buffer.from('y'));
+    await userSecrets.set('FREE', Buffer.from('y'));
     expect(refreshed).toEqual([]);
-    await secretDesk.set('KEY', Buffer.from('another'));
+    await userSecrets.set('KEY', Buffer.from('another'));
     expect(refreshed).toEqual(['0000000000000001', '0000000000000002']);
   });
 });

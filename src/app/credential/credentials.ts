@@ -27,7 +27,7 @@ export interface CredentialParts {
 
 const maxPerUser = 100;
 
-export class CredentialDesk {
+export class UserCredentials {
   readonly #parts: CredentialParts;
   readonly #actor: Actor;
 

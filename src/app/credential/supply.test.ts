@@ -9,7 +9,7 @@ import { surroundingsOf } from '../../launch/compose.ts';
 import type { CredentialRequest } from '../../model/credential.ts';
 import { initialStatus, type Sandbox } from '../../model/sandbox.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import { CredentialDesk } from './credentials.ts';
+import { UserCredentials } from './credentials.ts';
 import { CredentialSupply } from './supply.ts';
 
 const now = () => '2026-01-01T00:00:00.000Z';
@@ -23,11 +23,11 @@ beforeEach(() => {
   value = 'first';
   const store = createMemoryStore();
   const secrets = { read: () => Buffer.from(value) };
-  const desk = new CredentialDesk({ name: 'ann', isOwner: true }, { store, secrets, now });
+  const credentials = new UserCredentials({ name: 'ann', isOwner: true }, { store, secrets, now });
   supply = new CredentialSupply({ home: samplePlaces(folder), store, secrets, roots: ['PEM'] });
   give = (...requests) => {
-    const names = requests.map((request, at) => desk.add({ name: `c${at}`, secret: 'KEY', ...request }).name);
-    const spec = { ...sampleSpec, credentials: desk.grants(names) };
+    const names = requests.map((request, at) => credentials.add({ name: `c${at}`, secret: 'KEY', ...request }).name);
+    const spec = { ...sampleSpec, credentials: credentials.grants(names) };
     return { id: '0123456789abcdef', name: 'box', createdAt: now(), spec, status: initialStatus };
   };
 });

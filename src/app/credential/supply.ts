@@ -65,7 +65,7 @@ export class CredentialSupply {
     const authority = authorityCertificate(this.#issuer(sandbox), hosts, Date.now());
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);
-    // Written at every start, before anybody reads them: they need not survive a power cut.
+    // Written at every start, before they are read: they need not survive a power cut.
     for (const [name, text] of [
       [trustFiles.authority, authority],
       [trustFiles.bundle, `${knownAuthorities()}\n${authority}`],

@@ -7,7 +7,7 @@
 import type { Free, Reserve } from '../../lib/reserve.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import { formatSize } from '../../model/size.ts';
-import { type Eater, eaterOf, holderOf, type Measured, type Resource } from './eater.ts';
+import { fastestGrowth, type Growth, holderOf, type Measured, type Resource } from './growth.ts';
 
 export interface DiskWatchParts {
   readonly reserve: Pick<Reserve, 'fill'>;
@@ -24,7 +24,7 @@ const pauseMs = 500;
 /** While less than eight times what is to be kept is free. */
 const closeMs = 100;
 const close = 8;
-/** The part of what is to be kept that counts as freed by somebody. */
+/** The part of the space to keep free that counts as freed when it is free again. */
 const freedPart = 8;
 /** Measuring takes at most this share of the time. */
 const share = 0.25;
@@ -94,12 +94,12 @@ export class DiskWatch {
     } else if (free < kept && free < before.free) {
       const now = await this.#measured(what, free);
       this.#before[what] = now;
-      await this.#stop(what, eaterOf(before, now));
+      await this.#stop(what, fastestGrowth(before, now));
     }
   }
 
-  async #stop(what: Resource, eater: Eater | null): Promise<void> {
-    if (eater !== null) await this.#parts.stop(eater.id, reasonOf(what, eater));
+  async #stop(what: Resource, growth: Growth | null): Promise<void> {
+    if (growth !== null) await this.#parts.stop(growth.id, reasonOf(what, growth));
   }
 
   async #measured(what: Resource, free: number): Promise<Measured & { readonly isMeasured: boolean }> {
@@ -107,7 +107,7 @@ export class DiskWatch {
   }
 }
 
-function reasonOf(what: Resource, { grown }: Eater): string {
+function reasonOf(what: Resource, { grown }: Growth): string {
   return `disk almost full: it took ${what === 'bytes' ? formatSize(grown) : `${grown} files`}`;
 }
 

@@ -28,7 +28,7 @@ const cliMs = 60_000;
 const goneMs = 60_000;
 const pollMs = 20;
 
-/** Needed to make a sandbox and to know which there should be. */
+/** To create a sandbox and to know which should exist. */
 export interface ProofParts {
   readonly engine: Engine;
   readonly store: Store;

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import * as shape from '../../api/engine.ts';
 import { declare } from '../route.ts';
 import { engineConfig } from './config.ts';
-import type { EngineDesk } from './engines.ts';
+import type { EngineViews } from './engines.ts';
 
 export interface EngineScope {
-  readonly engineViews: Pick<EngineDesk, 'list' | 'rows'>;
+  readonly engineViews: Pick<EngineViews, 'list' | 'rows'>;
 }
 
 const { noun, route } = declare<EngineScope>();

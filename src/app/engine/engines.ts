@@ -18,7 +18,7 @@ export interface EngineParts {
   readonly store: Store;
 }
 
-export class EngineDesk {
+export class EngineViews {
   readonly #parts: EngineParts;
 
   constructor(parts: EngineParts) {

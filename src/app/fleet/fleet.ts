@@ -1,12 +1,12 @@
 /** What one carrel.yaml declares, and which of its grants a user trusts. */
 import * as shape from '../../api/fleet.ts';
 import { declare } from '../route.ts';
-import type { FleetDesk } from './fleets.ts';
-import type { TrustDesk } from './trusts.ts';
+import type { Fleets } from './fleets.ts';
+import type { Trusts } from './trusts.ts';
 
 export interface FleetScope {
-  readonly fleets: FleetDesk;
-  readonly trusts: TrustDesk;
+  readonly fleets: Fleets;
+  readonly trusts: Trusts;
 }
 
 const { noun, route } = declare<FleetScope>();

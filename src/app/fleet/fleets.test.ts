@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault, isFault } from '../../model/fault.ts';
 import { defaultLimits } from '../../model/limits.ts';
-import { FleetDesk } from './fleets.ts';
+import { Fleets } from './fleets.ts';
 
 interface Known {
   readonly name: string;
@@ -11,8 +11,8 @@ interface Known {
   readonly allow?: string[];
 }
 
-/** A desk over these sandboxes; `spec` is what any request would become. */
-function desk(
+/** Fleets over these sandboxes; `spec` is what any request would become. */
+function fleets(
   known: readonly Known[],
   {
     user = 'ann',
@@ -50,7 +50,7 @@ function desk(
   };
   const volumes = { list: () => [], check: () => {}, checkDeclared: () => {} };
   const secrets = { list: () => [{ name: 'SET' }] };
-  return new FleetDesk({ name: user, isOwner }, {
+  return new Fleets({ name: user, isOwner }, {
     sandboxes,
     volumes,
     secrets,
@@ -87,48 +87,48 @@ describe('a file that an agent can write', () => {
     ['/work/sho', 0],
     ['/work/shop/carrel.yaml/x', 0],
   ])('with %s bound', async (bound, code) => {
-    const plan = desk([{ name: 'writer', bound }]).plan({ file, content });
+    const plan = fleets([{ name: 'writer', bound }]).plan({ file, content });
     if (code === 0) await plan;
     else expect(await refused(plan)).toMatchObject({ code: 'denied', message: expect.stringContaining('writer') });
-    const compose = () => desk([{ name: 'writer', bound }]).compose({ file, content });
+    const compose = () => fleets([{ name: 'writer', bound }]).compose({ file, content });
     if (code === 0) compose();
     else expect(compose).toThrow('can write');
   });
 
   it('of whom is not told to others, and known to the owner', async () => {
     const others = [{ name: 'writer', owner: 'bob', bound: '/work' }];
-    await desk(others, { user: 'eve', isOwner: false }).plan({ file, content });
-    expect((await refused(desk(others).plan({ file, content }))).code).toBe('denied');
+    await fleets(others, { user: 'eve', isOwner: false }).plan({ file, content });
+    expect((await refused(fleets(others).plan({ file, content }))).code).toBe('denied');
   });
 
   it('or would be able to', async () => {
     const spec = { mode: 'bind', project: '/work' };
-    expect(await refused(desk([], { spec }).plan({ file, content }))).toMatchObject({
+    expect(await refused(fleets([], { spec }).plan({ file, content }))).toMatchObject({
       code: 'denied',
       data: { problems: [{ place: ['sandboxes', 'a', 'mode'] }] },
     });
   });
 });
 
-it('what nobody took over is told with the step that would lose it', async () => {
+it('a step that would lose changes names them', async () => {
   const known = [ours('a'), ours('old')];
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
-  expect((await desk(known, { lost: 'changes' }).plan({ file, content })).steps).toMatchObject([
+  expect((await fleets(known, { lost: 'changes' }).plan({ file, content })).steps).toMatchObject([
     { act: 'replace', name: 'a', id: 'of a', unapplied: 'changes' },
     { act: 'remove', name: 'old', id: 'of old', unapplied: 'changes' },
   ]);
 });
 
-it('what somebody else removes while it is looked at has nothing left to lose', async () => {
+it('a sandbox that is removed while it is read has nothing left to lose', async () => {
   const content = { name: 'shop', sandboxes: { a: { command: ['x'] } } };
-  const gone = desk([ours('a')], { removed: ['a'] });
+  const gone = fleets([ours('a')], { removed: ['a'] });
   expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);
 });
 
 it('of whose network nothing is said has what a new one would have', async () => {
   const content = { name: 'shop', sandboxes: { a: {}, b: { network: 'none' } } };
   const known = [{ ...ours('a'), allow: ['usual.org', 'by-hand.org'] }, ours('b')];
-  expect(await desk(known).plan({ file, content })).toMatchObject({
+  expect(await fleets(known).plan({ file, content })).toMatchObject({
     steps: [{ act: 'network', name: 'a', allow: [], deny: ['by-hand.org'] }],
     same: ['b'],
   });
@@ -136,7 +136,7 @@ it('of whose network nothing is said has what a new one would have', async () =>
 
 it('secrets that are not set are told before anything else is looked at', async () => {
   const content = { name: 'shop', secrets: ['SET', 'NOT'], sandboxes: { a: {} } };
-  const fault = await refused(desk([], { spec: { mode: 'bind', project: '/' } }).plan({ file, content }));
+  const fault = await refused(fleets([], { spec: { mode: 'bind', project: '/' } }).plan({ file, content }));
   expect(fault).toMatchObject({
     code: 'not_found',
     hint: 'carrel secret set NOT',
@@ -147,7 +147,7 @@ it('secrets that are not set are told before anything else is looked at', async 
 it('images that the engine cannot use are told before any step, all of them', async () => {
   const docker = { engine: 'docker', image: 'gone' };
   const content = { name: 'shop', sandboxes: { a: {}, b: docker, c: { engine: 'docker', image: 'there' }, d: docker } };
-  expect(await refused(desk([], { missing: 'gone' }).plan({ file, content }))).toMatchObject({
+  expect(await refused(fleets([], { missing: 'gone' }).plan({ file, content }))).toMatchObject({
     code: 'not_found',
     message: 'sandboxes.b: the engine has no image gone\nsandboxes.d: the engine has no image gone',
   });

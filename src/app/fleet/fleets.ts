@@ -1,4 +1,4 @@
-/** Fleets of one user, as the API has them: plans and renderings. Whoever asked takes the steps, through the other routes. */
+/** Fleets of one user, as the API has them: plans and renderings. The client takes the steps, through the other routes. */
 import { dirname } from 'node:path';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { compose } from '../../fleet/compose.ts';
@@ -12,23 +12,23 @@ import type { Limits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
-import type { ImageDesk } from '../image/images.ts';
+import type { UserImages } from '../image/images.ts';
 import { boundFolder, type Sandboxes } from '../sandbox/sandboxes.ts';
-import type { SecretDesk } from '../secret/secrets.ts';
-import type { VolumeDesk } from '../volume/volumes.ts';
+import type { UserSecrets } from '../secret/secrets.ts';
+import type { UserVolumes } from '../volume/volumes.ts';
 import type { Unapplied } from '../workspace/unapplied.ts';
-import type { TrustDesk } from './trusts.ts';
+import type { Trusts } from './trusts.ts';
 
 export interface FleetParts {
   readonly sandboxes: Sandboxes;
-  readonly volumes: VolumeDesk;
-  readonly secrets: SecretDesk;
-  readonly images: Pick<ImageDesk, 'prove'>;
-  readonly trusts: Pick<TrustDesk, 'show'>;
+  readonly volumes: UserVolumes;
+  readonly secrets: UserSecrets;
+  readonly images: Pick<UserImages, 'prove'>;
+  readonly trusts: Pick<Trusts, 'show'>;
   /** For what a declaration leaves out. */
   readonly limits: Limits;
   readonly volumePrefix: string;
-  /** What of it nobody has taken over. */
+  /** Its changes and commits that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
 }
 
@@ -38,7 +38,7 @@ export interface FleetFile {
   readonly content: unknown;
 }
 
-export class FleetDesk {
+export class Fleets {
   readonly #actor: Actor;
   readonly #parts: FleetParts;
 
@@ -177,7 +177,7 @@ export class FleetDesk {
     return step;
   }
 
-  /** Of one that somebody else has removed meanwhile there is nothing left to lose; whoever takes the step finds it gone. */
+  /** A sandbox that was removed meanwhile has nothing left to lose; the step then finds it gone. */
   async #unapplied({ name, id }: { readonly name: string; readonly id: string }): Promise<Unapplied | null> {
     const row = await this.#parts.sandboxes.current(name, id).catch((error: unknown) => {
       if (isFault(error, 'not_found')) return null;

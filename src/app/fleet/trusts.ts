@@ -22,7 +22,7 @@ export interface TrustRequest {
 
 const maxPerUser = 10_000;
 
-export class TrustDesk {
+export class Trusts {
   readonly #user: string;
   readonly #parts: TrustParts;
 

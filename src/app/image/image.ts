@@ -4,10 +4,10 @@ import * as shape from '../../api/image.ts';
 import { encodeJson } from '../../api/stream.ts';
 import { declare, stated } from '../route.ts';
 import { imageConfig } from './config.ts';
-import type { ImageDesk } from './images.ts';
+import type { UserImages } from './images.ts';
 
 export interface ImageScope {
-  readonly images: ImageDesk;
+  readonly images: UserImages;
 }
 
 const { noun, route } = declare<ImageScope>();

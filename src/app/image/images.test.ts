@@ -4,7 +4,7 @@ import { AllowList } from '../../image/allow.ts';
 import { FakeImages } from '../../image/fake.ts';
 import { Fault } from '../../model/fault.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import { ImageDesk, imageRecords } from './images.ts';
+import { imageRecords, UserImages } from './images.ts';
 
 describe('the routes', () => {
   let served: ServedApp;
@@ -27,13 +27,13 @@ describe('the routes', () => {
   });
 });
 
-describe('the desk', () => {
+describe('the images of a user', () => {
   const engine = new FakeImages();
   const records = imageRecords(createMemoryStore(), () => 'now');
   const allowed = new AllowList({ engine, records, list: () => ['debian'], now: () => 'now' });
   const users = new Map<string, string[]>();
-  const desk = (isOwner: boolean) =>
-    new ImageDesk(
+  const images = (isOwner: boolean) =>
+    new UserImages(
       { name: isOwner ? 'ann' : 'bob', isOwner },
       {
         ...{ images: {} as never, allowed, records, engine, refuseText: () => {} },
@@ -45,21 +45,22 @@ describe('the desk', () => {
     );
 
   it('builds for the owner alone, and nothing before the project is known to be one', () => {
-    expect(() => desk(false).order({})).toThrow('only the owner');
-    expect(() => desk(true).order({ project: '/p' })).toThrow('no project');
+    expect(() => images(false).order({})).toThrow('only the owner');
+    expect(() => images(true).order({ project: '/p' })).toThrow('no project');
   });
 
   it('shows others what they may use, and remembers what names stand for', async () => {
     const made = engine.put('made', 'made');
     records.save({ name: 'carrel-sandbox-x', id: made, source: 'project', project: '/x', checksum: 'c', at: 'then' });
-    const names = async (isOwner: boolean) => (await desk(isOwner).list()).map(({ name, state }) => `${name} ${state}`);
+    const names = async (isOwner: boolean) =>
+      (await images(isOwner).list()).map(({ name, state }) => `${name} ${state}`);
     expect(await names(true)).toEqual(['carrel-sandbox-x ready', 'debian missing']);
     expect(await names(false)).toEqual(['debian missing']);
     engine.put('debian', '1');
-    await desk(false).resolve('debian');
+    await images(false).resolve('debian');
     engine.put('debian', '2');
     expect(await names(false)).toEqual(['debian moved']);
-    expect(await desk(true).list()).toContainEqual(
+    expect(await images(true).list()).toContainEqual(
       expect.objectContaining({ name: 'debian', at: 'now', source: 'listed' }),
     );
     await engine.remove(made);
@@ -70,16 +71,16 @@ describe('the desk', () => {
     const id = engine.put('gone', 'gone');
     records.save({ name: 'carrel-sandbox-gone', id, source: 'project', project: '/g', checksum: 'c', at: 'then' });
     users.set(id, ['box', 'twin']);
-    await expect(desk(false).remove('carrel-sandbox-gone')).rejects.toThrow('only the owner');
-    await expect(desk(true).remove('carrel-sandbox-gone')).rejects.toThrow('used by 2 sandboxes: box, twin');
+    await expect(images(false).remove('carrel-sandbox-gone')).rejects.toThrow('only the owner');
+    await expect(images(true).remove('carrel-sandbox-gone')).rejects.toThrow('used by 2 sandboxes: box, twin');
     users.clear();
-    expect(await desk(true).remove('carrel-sandbox-gone')).toMatchObject({
+    expect(await images(true).remove('carrel-sandbox-gone')).toMatchObject({
       name: 'carrel-sandbox-gone',
       state: 'missing',
     });
     expect([await engine.find(id), records.find('carrel-sandbox-gone')]).toEqual([null, null]);
-    await expect(desk(true).remove('carrel-sandbox-gone')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(images(true).remove('carrel-sandbox-gone')).rejects.toMatchObject({ code: 'not_found' });
     engine.put('debian', '1');
-    await expect(desk(true).remove('debian')).rejects.toThrow('debian:latest was not made here');
+    await expect(images(true).remove('debian')).rejects.toThrow('debian:latest was not made here');
   });
 });

@@ -20,7 +20,7 @@ import { requireOwner } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
 
-export interface ImageDeskParts {
+export interface ImageParts {
   readonly images: Images;
   readonly allowed: AllowList;
   readonly records: ImageRecords;
@@ -35,11 +35,11 @@ export interface ImageDeskParts {
 
 export type Say = (event: BuildEvent) => Promise<void>;
 
-export class ImageDesk {
-  readonly #parts: ImageDeskParts;
+export class UserImages {
+  readonly #parts: ImageParts;
   readonly #actor: Actor;
 
-  constructor(actor: Actor, parts: ImageDeskParts) {
+  constructor(actor: Actor, parts: ImageParts) {
     this.#actor = actor;
     this.#parts = parts;
   }
@@ -181,7 +181,7 @@ export function openImages(
   config: ImageConfig,
   store: Store,
   now: () => string,
-): Omit<ImageDeskParts, 'projectFolder' | 'refuseText'> {
+): Omit<ImageParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
   const records = imageRecords(store, now);
   const users = usersOf(store);

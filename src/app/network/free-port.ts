@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens on. */
+/** A free port of this machine. */
 import { createServer } from 'node:net';
 
 /** The one that is wanted, or any where that one is taken or not for us. */

@@ -1,6 +1,6 @@
 /** The log of a sandbox's connections as server-sent events. */
 import type { Sent } from '../route.ts';
-import type { NetworkDesk } from './desk.ts';
+import type { UserNetworks } from './user-networks.ts';
 
 interface Query {
   readonly follow?: boolean | undefined;
@@ -9,12 +9,12 @@ interface Query {
 
 /** Rejects before the first event if there is no such sandbox. */
 export async function sentLog(
-  desk: NetworkDesk,
+  networks: UserNetworks,
   name: string,
   { follow = false, tail }: Query,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Sent>> {
-  const lines = await desk.log(name, { follow, tail: tail ?? null, signal });
+  const lines = await networks.log(name, { follow, tail: tail ?? null, signal });
   return (async function* () {
     for await (const line of lines) yield { data: JSON.stringify(line) };
   })();

@@ -5,11 +5,11 @@ import { count, flag } from '../../api/query.ts';
 import { maxRules } from '../../model/network.ts';
 import { declare, stated } from '../route.ts';
 import { networkConfig } from './config.ts';
-import type { NetworkDesk } from './desk.ts';
 import { sentLog } from './log-stream.ts';
+import type { UserNetworks } from './user-networks.ts';
 
 export interface NetworkScope {
-  readonly network: NetworkDesk;
+  readonly network: UserNetworks;
 }
 
 const { noun, route } = declare<NetworkScope>();

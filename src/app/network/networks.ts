@@ -26,7 +26,7 @@ export interface NetworkParts {
   readonly report: (id: string, fault: Fault) => void;
 }
 
-/** Between two tries to have a port that somebody else has, or a proxy that does not start. */
+/** Between two attempts to listen on a port in use, or to start a proxy that fails. */
 const againMs = 500;
 
 export class Networks {
@@ -91,7 +91,7 @@ export class Networks {
     return this.#exclusive.run(id, () => this.#look(id));
   }
 
-  /** The same for whoever does not wait. */
+  /** The same in the background. */
   async look(id: string): Promise<void> {
     await this.refresh(id).catch((error: unknown) => this.#report(id, error));
   }
@@ -99,7 +99,7 @@ export class Networks {
   async #look(id: string): Promise<void> {
     const sandbox = this.#parts.store.get('sandbox', id)?.value;
     if (!sandbox || hasEnded(sandbox.status)) return this.#detach(id);
-    // One that has not begun is connected by whoever starts it.
+    // A sandbox that has not started is connected when it is started.
     if (sandbox.status.state !== 'running') return;
     if (!this.#needs(sandbox)) return this.#detach(id);
     await this.#attach(sandbox, await this.#parts.engineOf(sandbox).network(id, sandbox.status.handle));

@@ -5,7 +5,7 @@ import { maxRules, ruleClass, usableRule } from '../../model/network.ts';
 import { readProjectFile } from '../fleet/project-file.ts';
 
 export interface PolicyParts {
-  /** What sandboxes get for which nobody says anything else. */
+  /** Rules of sandboxes for which neither the command nor the project names any. */
   readonly defaults: readonly string[];
   readonly isOwner: boolean;
   /** The project, where its own file has a say: null where an agent can write it. */
@@ -14,7 +14,7 @@ export interface PolicyParts {
   readonly requireTrust: (file: string, grants: readonly string[]) => void;
 }
 
-/** Whoever speaks last is the command line; before it the project, before that the owner's defaults. */
+/** The command line overrides the project, the project overrides the owner's defaults. */
 export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
   if (asked === 'none') return [];
   if (asked !== undefined) return checkedRules(asked, parts.isOwner);
@@ -22,7 +22,7 @@ export function effectiveRules(asked: 'none' | readonly string[] | undefined, pa
   const ofProject = file?.content.network;
   if (file === null || ofProject === undefined) return [...parts.defaults];
   if (ofProject === 'none') return [];
-  // What comes with a project may come from anybody: it is used as far as its user trusted it, and opens nothing near.
+  // The file of a project may have any author: only the lines that the user trusted count, and they open nothing on this machine.
   const rules = checkedRules(ofProject, false);
   const usual = new Set(parts.defaults);
   const widening = rules.filter((rule) => !usual.has(rule));

@@ -94,7 +94,7 @@ it('what cannot be compared because the project is gone is a refusal with a hint
   });
 });
 
-it('what is being removed has nothing left to lose, though it vanishes under whoever looks', async () => {
+it('what is being removed has nothing left to lose, although it vanishes while it is read', async () => {
   const { unapplied, home, store } = data();
   mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
   const box = sandbox({});

@@ -55,7 +55,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
         await openFolder(parts, sandbox.id);
         return await unappliedIn(parts, sandbox);
       } catch (error) {
-        // What somebody else removes vanishes under whoever looks at it, and there is nothing left to lose.
+        // A sandbox that is removed at the same time vanishes while it is read; then nothing is left to lose.
         if (isLeaving(parts.store, sandbox.id)) return null;
         throw error;
       }
@@ -127,7 +127,7 @@ async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(k
 }
 
 /**
- * The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. Waits for whoever is
+ * The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. Waits for the code that is
  * at work there: a snapshot that is being taken looks like one that was never finished.
  */
 export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {

@@ -126,7 +126,7 @@ describe('gathered', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(1_000_000);
   });
 
-  it('passes on what goes wrong, and ends the source when nobody wants more', async () => {
+  it('passes on what goes wrong, and ends the source when the reader stops', async () => {
     let ended = false;
     async function* source(fails: boolean) {
       try {

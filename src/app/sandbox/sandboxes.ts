@@ -19,10 +19,10 @@ import {
 } from '../../model/sandbox.ts';
 import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
-import type { ImageDesk } from '../image/images.ts';
-import type { Told } from '../secret/secrets.ts';
+import type { UserImages } from '../image/images.ts';
+import type { SpecTexts } from '../secret/secrets.ts';
 import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
-import { type Looked, look, lookAtAll, statsOf } from './look.ts';
+import { type Looked, lookAtAll, observe, statsOf } from './observe.ts';
 import { freeName, insertSandbox, isLeaving } from './record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireStale } from './stale.ts';
@@ -43,32 +43,32 @@ export interface SandboxParts {
   readonly steadyMs: () => number;
   /** Why no working copy can be laid over a folder; null when it can. */
   readonly overlayRefusal: (lower: string) => string | null;
-  /** What of it nobody has taken over. */
+  /** Its changes and commits that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
   readonly requireHome: () => void;
   /** What names of images stand for, where this user may use them. */
-  readonly images: Pick<ImageDesk, 'check' | 'resolve'>;
+  readonly images: Pick<UserImages, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   /** Refuses grants of a project's file that were not trusted. */
   readonly requireTrust: (file: string, grants: readonly string[]) => void;
   /** Refuses what has no place in a spec. */
-  readonly checkSpec: (spec: Told) => void;
+  readonly checkSpec: (spec: SpecTexts) => void;
   /** Why the network of one is not as it should be. */
   readonly networkTrouble: (id: string) => string | null;
-  /** Has a sandbox looked at soon, by whoever reports what goes wrong. */
+  /** Wakes the reconciler for a sandbox; that reports errors. */
   readonly wake: (id: string) => void;
 }
 
 type SandboxRow = Row<'sandbox'>;
 
 export interface Removal {
-  /** Whether it runs or has something that nobody took over. */
+  /** Whether it runs or has changes that are not applied. */
   readonly force?: boolean | undefined;
   /** Only if it ended so long ago, forced or not. */
   readonly staleMs?: number | undefined;
   readonly dryRun?: boolean | undefined;
-  /** Only this one, whoever has the name by now. */
+  /** Only the sandbox with this id, even if another one has the name by now. */
   readonly id?: string | undefined;
 }
 
@@ -154,7 +154,7 @@ export class Sandboxes {
     return ownProject(path, { owner, account, config, home: places.home, open: () => this.#openFolders() });
   }
 
-  /** Whose files this user may have read; null: anybody's. */
+  /** The account whose files this user may read; null: any account. */
   get account(): number | null {
     const { account } = this.#parts;
     return account === 'any' ? null : (account ?? -1);
@@ -206,7 +206,7 @@ export class Sandboxes {
 
   /** For who only reads: as it was last seen, where its engine cannot be asked, and why. */
   async seen(name: string): Promise<{ row: SandboxRow; unseen: string | null }> {
-    const unseen = await look(this.#parts.reconciler, this.#find(name));
+    const unseen = await observe(this.#parts.reconciler, this.#find(name));
     return { row: this.#find(name), unseen };
   }
 

@@ -2,7 +2,7 @@
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 
-/** Refuses one that runs, or ended less than so long ago, or so that nobody can tell. */
+/** Refuses a sandbox that runs, that ended less than so long ago, or whose end is not known. */
 export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {
   const { name, status } = sandbox;
   if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state}`);

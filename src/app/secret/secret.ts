@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import * as shape from '../../api/secret.ts';
 import { declare, named } from '../route.ts';
-import type { SecretDesk } from './secrets.ts';
+import type { UserSecrets } from './secrets.ts';
 
 export interface SecretScope {
-  readonly secrets: SecretDesk;
+  readonly secrets: UserSecrets;
 }
 
 const { noun, route } = declare<SecretScope>();

@@ -17,11 +17,11 @@ export interface SecretParts {
 }
 
 /** What is said of a sandbox when it is made. */
-export type Told = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
+export type SpecTexts = Pick<SandboxSpec, 'env' | 'command' | 'labels' | 'secrets' | 'network' | 'volumes'> & {
   readonly name?: string | undefined;
 };
 
-export class SecretDesk {
+export class UserSecrets {
   readonly #parts: SecretParts;
   readonly #user: string;
 
@@ -98,7 +98,7 @@ export class SecretDesk {
   }
 
   /** Everything of a spec is kept, shown and told to programs: a secret has no place in it. */
-  refuseIn(spec: Told): void {
+  refuseIn(spec: SpecTexts): void {
     for (const name of spec.secrets ?? []) this.#find(name);
     this.#refuseName(spec.name ?? '');
     const places: [string, readonly string[]][] = [

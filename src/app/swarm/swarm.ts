@@ -4,10 +4,10 @@ import * as shape from '../../api/swarm.ts';
 import { declare, stated } from '../route.ts';
 import { surroundings } from '../sandbox/sandbox.ts';
 import { swarmConfig } from './config.ts';
-import type { SwarmDesk } from './swarms.ts';
+import type { UserSwarms } from './swarms.ts';
 
 export interface SwarmScope {
-  readonly swarms: SwarmDesk;
+  readonly swarms: UserSwarms;
 }
 
 const { noun, route } = declare<SwarmScope>();

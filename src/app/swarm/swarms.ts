@@ -24,7 +24,7 @@ import { problemLine } from '../../model/task-problem.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import type { TaskDesk } from '../task/tasks.ts';
+import type { UserTasks } from '../task/tasks.ts';
 import { type Attempt, attemptsAt, checkRoute, refuseAgain } from './attempt.ts';
 import { canResume, nothingToResume, type Orchestrator } from './orchestrator.ts';
 import {
@@ -43,7 +43,7 @@ import type { StateFiles } from './state-files.ts';
 export interface SwarmParts extends OrderParts {
   readonly state: SwarmState;
   readonly tasks: Tasks;
-  readonly desk: TaskDesk;
+  readonly userTasks: UserTasks;
   readonly orchestrator: Orchestrator;
   readonly files: StateFiles;
   readonly seeEntry: SeeEntry;
@@ -74,7 +74,7 @@ export interface UpdateOrder {
 const settleMs = 5000;
 const observedAtOnce = 16;
 
-export class SwarmDesk {
+export class UserSwarms {
   readonly #sandboxes: Sandboxes;
   readonly #parts: SwarmParts;
 
@@ -121,7 +121,7 @@ export class SwarmDesk {
 
   #places(project: string, files: readonly string[] | undefined): TaskPlace[] {
     if (files === undefined) return this.#parts.tasks.find(project);
-    const places = files.map((file) => this.#parts.desk.place(file));
+    const places = files.map((file) => this.#parts.userTasks.place(file));
     const stranger = places.find((place) => place.project !== project);
     if (stranger) throw new Fault('invalid', `${printable(stranger.name)} is not a task file of ${printable(project)}`);
     return [...new Map(places.map((place) => [taskPath(place), place])).values()];
@@ -190,7 +190,7 @@ export class SwarmDesk {
 
   /** No agent works on this file: a story in progress there has failed. */
   async #withoutOrphans({ project }: Swarm, { taskFilePath }: SwarmContainer): Promise<NewWork> {
-    const place = this.#parts.desk.place(`${project}/${taskFilePath}`);
+    const place = this.#parts.userTasks.place(`${project}/${taskFilePath}`);
     const { file } = await this.#parts.tasks.change(
       place,
       (task) => orphanedStories(task.file.userStories, new Set()).map((id) => ({ id, status: 'failed' })),

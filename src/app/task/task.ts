@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import * as shape from '../../api/task.ts';
 import { declare } from '../route.ts';
-import type { TaskDesk } from './tasks.ts';
+import type { UserTasks } from './tasks.ts';
 
 export interface TaskScope {
-  readonly tasks: TaskDesk;
+  readonly tasks: UserTasks;
 }
 
 const { noun, route } = declare<TaskScope>();

@@ -20,7 +20,7 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 export interface TaskParts {
   readonly tasks: Tasks;
-  /** Who is at work on a file: the name of a swarm's container; null: nobody. */
+  /** The container of a swarm that works on a file; null: none. */
   readonly workerOf?: (place: TaskPlace) => string | null;
 }
 
@@ -33,7 +33,7 @@ export interface MarkOrder {
   readonly force?: boolean | undefined;
 }
 
-export class TaskDesk {
+export class UserTasks {
   readonly #sandboxes: Sandboxes;
   readonly #parts: TaskParts;
 

@@ -22,7 +22,7 @@ export class Users {
     this.#parts = parts;
   }
 
-  /** Whoever shows no token comes as the owner, where that is allowed: through the socket that only the owner can open. */
+  /** A request without a token is the owner's if it came over the socket that only the owner can open. */
   actor(authorization: string | undefined, ownersDoor: boolean): Actor {
     const token = tokenOf(authorization);
     if (token !== null) return this.actorOf(userOf(token, this.#all()).name);
@@ -32,7 +32,7 @@ export class Users {
     });
   }
 
-  /** As somebody else: for the owner only. */
+  /** Acting as another user: for the owner only. */
   actAs(actor: Actor, name: string | undefined): Actor {
     if (name === undefined || name === actor.name) return actor;
     if (!actor.isOwner || !this.find(name)) throw noUser(name);
@@ -57,7 +57,7 @@ export class Users {
     return mine.map((user) => this.#view(user));
   }
 
-  /** The token is told this once. Somebody who was here before gets the same range of ids again. */
+  /** The token is shown only now. A user that was removed and is added again gets the same range of ids. */
   add(asked: string, uid: number | null): Admission {
     const { store, now } = this.#parts;
     const name = checkUserName(asked);

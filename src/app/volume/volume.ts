@@ -5,10 +5,10 @@ import * as shape from '../../api/volume.ts';
 import { maxNamedVolumes } from '../../model/volume.ts';
 import { declare, named, stated } from '../route.ts';
 import { volumeConfig } from './config.ts';
-import type { VolumeDesk } from './volumes.ts';
+import type { UserVolumes } from './volumes.ts';
 
 export interface VolumeScope {
-  readonly volumes: VolumeDesk;
+  readonly volumes: UserVolumes;
 }
 
 const { noun, route } = declare<VolumeScope>();

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { VolumeDesk } from './volumes.ts';
+import { UserVolumes } from './volumes.ts';
 
-const desk = new VolumeDesk({ name: 'ann', isOwner: true }, { home: { rootless: false } } as never);
-const check = (...targets: string[]) => desk.check(targets.map((target) => ({ volume: 'session', target })));
+const volumes = new UserVolumes({ name: 'ann', isOwner: true }, { home: { rootless: false } } as never);
+const check = (...targets: string[]) => volumes.check(targets.map((target) => ({ volume: 'session', target })));
 
 it('is at a place of its own', () => {
   check('/data/a', '/data/a/b', '/data/b');

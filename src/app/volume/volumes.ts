@@ -37,7 +37,7 @@ export interface VolumeParts {
 
 const staleAfterDays = 30;
 
-export class VolumeDesk {
+export class UserVolumes {
   readonly #parts: VolumeParts;
   readonly #actor: Actor;
 

@@ -52,7 +52,7 @@ export class Applies {
       const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
       return take.call(this, opened, project, request);
     });
-    // Git inside may take its time, and nobody else who works on the project has to wait for it.
+    // Git inside may take long; other applies to the project do not wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
     const { paths, blocked, hiddenInGit } = taken;
     const planned = { blocked, paths: new MadeJson(paths), hiddenInGit };
@@ -222,7 +222,7 @@ export class Applies {
     return { apply: row.id, sandboxes: names, paths: new MadeJson(paths) };
   }
 
-  /** Whoever may remember that these changes were taken over hears that they are not: forks and snapshots too. */
+  /** Forks and snapshots stop counting these changes as applied. */
   async #reopen({ id, value }: ApplyRow, held: readonly Opened[]): Promise<void> {
     const { store, home, threads, locks } = this.#parts;
     for (const row of store.list('sandbox').filter((one) => one.value.spec.project === value.project)) {
@@ -246,7 +246,7 @@ export class Applies {
     return found;
   }
 
-  /** What a crash left half done is finished or taken back before anybody asks. One that fails is tried again next time. */
+  /** Finishes or undoes applies that a crash interrupted. One that fails is tried again at the next start. */
   async recover(report: (id: string, fault: Fault) => void): Promise<void> {
     for (const row of this.#unfinished())
       await this.#recoverOne(row).catch((error: unknown) => report(row.id, asFault(error)));

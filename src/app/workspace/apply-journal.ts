@@ -13,7 +13,7 @@ export interface JournalParts {
 /** Of the others the journal is needed: to finish them, or because it has the only copy of something. */
 const over: readonly Apply['state'][] = ['done', 'undone'];
 
-/** An apply is undone by way of its sandboxes. Once all of these are gone, nobody can reach it any more. */
+/** An apply is undone by way of its sandboxes. Once all of these are gone, it cannot be reached any more. */
 export async function forgetApplies({ store, home, now }: JournalParts, going: string | null = null): Promise<void> {
   const stays = (id: string) => id !== going && isThere(store, id);
   const rows = store.list('apply').filter(({ value }) => over.includes(value.state));

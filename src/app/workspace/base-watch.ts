@@ -93,7 +93,7 @@ export function isUntouched({ kind, folder }: WorkspacePlace): boolean {
   try {
     return readdirSync(join(folder, 'upper')).length === 0;
   } catch (error) {
-    // Never prepared, or its disk is not there: then nobody wrote to it either.
+    // Never prepared, or its disk is missing: then nothing was written to it either.
     if (isErrno(error, 'ENOENT')) return true;
     throw error;
   }

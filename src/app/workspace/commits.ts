@@ -87,7 +87,7 @@ export async function saveBundle(
   }
 }
 
-/** It may have left others behind that hold its output, so nobody waits for that. */
+/** Its children may hold its output open, so the end of the output is not awaited. */
 async function end(git: Process): Promise<void> {
   await git.signal('SIGKILL').catch(() => {});
   git.stdout.destroy();

@@ -112,7 +112,7 @@ export class Snapshots {
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
     for (const one of names) refuseTaken(store, sandboxes.owner, one);
     await this.#parts.keepBases(row.value);
-    // Recorded before anybody can remove what they share with the original.
+    // Recorded before what they share with the original can be removed.
     const rows = await whileStill(this.#parts, row, async () => {
       return this.#recordForks(row, names, await this.#copies(row, names.length));
     });

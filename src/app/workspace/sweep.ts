@@ -1,6 +1,6 @@
 /**
  * What a crash may have left on disk unfinished. Only what is marked as such: a folder that merely has no record may be
- * all that is left of somebody's work.
+ * all that is left of a user's work.
  */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Home } from '../home.ts';
 /** In the folder of a fork until it is recorded. */
 export const forkingMark = 'forking';
 
-/** Before anybody can ask for something new. */
+/** Before the daemon answers. */
 export async function sweepFolders(home: Home, isRecorded: (id: string) => boolean): Promise<void> {
   // The folder itself stays, so that a start needs no space.
   await removeThose(home.scratch, () => true);

@@ -68,7 +68,7 @@ describe('what was recorded as running', () => {
     expect(await whileStill(parts, row, async () => (await engine.inspect(id, null)).kind)).toBe(kind);
   });
 
-  it('and was paused by somebody else is refused', async () => {
+  it('and was paused by another program is refused', async () => {
     engine.leave(sampleLaunch({ id }), 'paused');
     await expect(whileStill(parts, row, async () => 'done')).rejects.toMatchObject({ code: 'conflict' });
   });

@@ -1,6 +1,6 @@
 /**
- * The way to a sandbox's working copy: found by name, one at a time. Whoever reads bases or writes them holds its lock,
- * and whoever replaces what a sandbox is made of holds the sandbox itself, so that it cannot start meanwhile.
+ * The way to a sandbox's working copy: found by name, one at a time. Code that reads or writes bases holds its lock,
+ * and code that replaces the state of a sandbox holds the sandbox itself, so that it cannot start meanwhile.
  */
 import { existsSync } from 'node:fs';
 import type { Engine, EngineOf, Handle } from '../../engine/engine.ts';
@@ -101,7 +101,7 @@ async function still<T>(parts: WorkspaceParts, row: Row<'sandbox'>, task: () => 
   }
 }
 
-/** Pauses it, unless it has ended and nobody has recorded that yet: then it stands still already. */
+/** Pauses it, unless it has ended and the record does not say so yet: then nothing runs in it. */
 async function hasGone(engine: Engine, id: string, handle: Handle): Promise<boolean> {
   try {
     await engine.pause(id, handle);

@@ -1,4 +1,4 @@
-/** How sandboxes are looked at for somebody who only reads, and does not wait for an engine that is silent. */
+/** The observed state of sandboxes for requests that only read: they do not wait for an engine that does not answer. */
 import type { StatsView } from '../../api/sandbox.ts';
 import type { EngineOf } from '../../engine/engine.ts';
 import { inTime } from '../../lib/in-time.ts';
@@ -10,7 +10,7 @@ import type { Row, Store } from '../../store/store.ts';
 const silentMs = 5000;
 
 /** Has what is so recorded; otherwise, why that could not be. */
-export async function look(reconciler: Reconciler, row: Row<'sandbox'>): Promise<string | null> {
+export async function observe(reconciler: Reconciler, row: Row<'sandbox'>): Promise<string | null> {
   const seen = reconciler.refresh(row).then(() => null);
   try {
     return await inTime<string | null>(silentMs, seen, () => silent(row));
@@ -46,7 +46,7 @@ function silent({ value }: Row<'sandbox'>): string {
   return `the engine ${value.spec.engine} gives no answer`;
 }
 
-/** Null where there is nothing to measure, or nobody who does. */
+/** Null if there is nothing to measure, or the engine cannot measure it. */
 export async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView | null> {
   const { id, name, spec, status } = sandbox;
   try {

@@ -7,13 +7,13 @@ export interface Measured {
   readonly taken: ReadonlyMap<string, number>;
 }
 
-export interface Eater {
+export interface Growth {
   readonly id: string;
   readonly grown: number;
 }
 
 /** The one that grew most. Null where something else than sandboxes took most of what is gone. */
-export function eaterOf(before: Measured, now: Measured): Eater | null {
+export function fastestGrowth(before: Measured, now: Measured): Growth | null {
   const growth = [...now.taken]
     .map(([id, taken]) => ({ id, grown: taken - (before.taken.get(id) ?? 0) }))
     .filter(({ grown }) => grown > 0)
@@ -24,7 +24,7 @@ export function eaterOf(before: Measured, now: Measured): Eater | null {
 }
 
 /** Without an earlier measurement: the one that takes at least half of all that is used. */
-export function holderOf(taken: ReadonlyMap<string, number>, used: number): Eater | null {
+export function holderOf(taken: ReadonlyMap<string, number>, used: number): Growth | null {
   const [largest] = [...taken].sort((one, other) => other[1] - one[1]);
   return largest && largest[1] * 2 >= used ? { id: largest[0], grown: largest[1] } : null;
 }

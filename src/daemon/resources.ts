@@ -1,4 +1,4 @@
-/** What a daemon stands on, opened in this order: nobody else may be here, and what happens from now on is written down. */
+/** What a daemon needs before everything else, opened in this order: the lock of the home, logs, settings, store, engines, audit log. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
@@ -28,9 +28,9 @@ import { dropGroups } from './groups.ts';
 /** For what is mapped into memory: writing to it without space would end the process. */
 const startBytes = 256 * 1024;
 
-export type Ground = ReturnType<typeof openGround>;
+export type Resources = ReturnType<typeof openResources>;
 
-export function openGround(homeFolder: string, rootless: boolean) {
+export function openResources(homeFolder: string, rootless: boolean) {
   // The home itself is closed to others; what is made for sandboxes below it must be open to them.
   process.umask(0o022);
   keepDescriptors();

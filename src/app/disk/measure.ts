@@ -3,7 +3,7 @@ import { diskUsages } from '../../lib/disk.ts';
 import { type Sandbox, withSpec } from '../../model/sandbox.ts';
 import type { Store } from '../../store/store.ts';
 import type { Home } from '../home.ts';
-import type { Resource } from './eater.ts';
+import type { Resource } from './growth.ts';
 
 /** What running sandboxes take, by id: their own folders, and the volumes that they can write. */
 export async function measureRunning(

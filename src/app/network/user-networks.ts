@@ -25,7 +25,7 @@ import { freePort } from './free-port.ts';
 import type { Networks } from './networks.ts';
 import { checkedRules } from './policy.ts';
 
-export interface NetworkDeskParts {
+export interface NetworkParts {
   readonly store: Store;
   readonly sandboxes: Pick<Sandboxes, 'current' | 'rows'>;
   readonly networks: Pick<Networks, 'refresh' | 'folder' | 'trouble'>;
@@ -38,7 +38,7 @@ export interface NetworkDeskParts {
 const loopback = '127.0.0.1';
 const httpsPort = 443;
 const maxPorts = 100;
-/** How often another port is chosen for whoever named none. */
+/** How often another port is chosen for a request that names none. */
 const anyPortTries = 5;
 /** Those below are for programs that everybody trusts. */
 const firstOpenPort = 1024;
@@ -50,11 +50,11 @@ function isForRules(refusal: Refusal | null): boolean {
   return refusal === 'not_allowed' || refusal === 'port_not_allowed';
 }
 
-export class NetworkDesk {
+export class UserNetworks {
   readonly #actor: Actor;
-  readonly #parts: NetworkDeskParts;
+  readonly #parts: NetworkParts;
 
-  constructor(actor: Actor, parts: NetworkDeskParts) {
+  constructor(actor: Actor, parts: NetworkParts) {
     this.#actor = actor;
     this.#parts = parts;
   }
@@ -77,7 +77,7 @@ export class NetworkDesk {
     const asked = parseEndpoint(text, httpsPort);
     const trouble = this.#parts.networks.trouble(id);
     if (trouble !== null) {
-      const reason = `${trouble}, so nobody listens there until it is free`;
+      const reason = `${trouble}, so the port is not open until it is free`;
       return { ...answer(asked), allowed: false, rule: null, refusal: 'unreachable', reason };
     }
     if (this.#isSpent(id)) {
@@ -196,7 +196,7 @@ export class NetworkDesk {
       .list('sandbox')
       .find((row) => networkOf(row).ports.some((one) => one.hostPort === hostPort && one.hostAddress === hostAddress));
     if (!holder) return;
-    const whose = holder.owner === this.#actor.name ? holder.name : 'a sandbox of somebody else';
+    const whose = holder.owner === this.#actor.name ? holder.name : 'a sandbox of another user';
     throw new Fault('conflict', `${hostAddress}:${hostPort} leads to ${whose} already`, {
       hint: 'Name another: PORT:HOSTPORT',
     });
@@ -218,7 +218,7 @@ export class NetworkDesk {
     }
   }
 
-  /** What else is recorded may have changed since somebody looked. */
+  /** The rest of the record may have changed meanwhile. */
   #record(id: string, network: NetworkSpec): void {
     const { store, now } = this.#parts;
     const row = store.get('sandbox', id);

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ServedApp, serve } from '../../../test/fixtures/served.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultNetworkLimits } from '../../model/network.ts';
-import { NetworkDesk } from './desk.ts';
+import { UserNetworks } from './user-networks.ts';
 
 const owner = { name: 'ann', isOwner: true };
 let { call, dispose, store, served }: ServedApp = {} as ServedApp;
-/** What somebody else has by the time it is to be listened on. */
+/** Whether another program has taken the port meanwhile. */
 let taken: (port: number) => boolean;
 
 beforeEach(async () => {
@@ -18,33 +18,33 @@ afterEach(() => dispose());
 
 const portsOf = (id: string) => store.get('sandbox', id)!.value.spec.network?.ports ?? [];
 
-function desk(): NetworkDesk {
+function userNetworks(): UserNetworks {
   const refresh = async (id: string) => {
     const found = portsOf(id).find(({ hostPort }) => taken(hostPort));
     if (found) throw new Fault('conflict', `127.0.0.1:${found.hostPort} is taken on this machine`);
   };
-  return new NetworkDesk(owner, {
+  return new UserNetworks(owner, {
     ...{ store, credentialHosts: () => [], limits: defaultNetworkLimits, now: () => '' },
     sandboxes: served.scopes.of(owner).sandboxes,
     networks: { refresh, folder: () => '', trouble: () => null },
   });
 }
 
-it('chooses another port where somebody took the first meanwhile, unless one was named', async () => {
+it('chooses another port if the first was taken meanwhile, unless the request names one', async () => {
   const tried: number[] = [];
   taken = (port) => tried.push(port) === 1;
-  const { hostPort } = await desk().addPort('one', 47_801, {});
+  const { hostPort } = await userNetworks().addPort('one', 47_801, {});
   expect(tried.slice(1)).toEqual([hostPort]);
   expect(portsOf(store.find('sandbox', 'ann', 'one')!.id)).toEqual([
     { port: 47_801, hostPort, hostAddress: '127.0.0.1' },
   ]);
   taken = () => true;
-  await expect(desk().addPort('two', 47_802, { hostPort: 47_802 })).rejects.toMatchObject({ code: 'conflict' });
-  await expect(desk().addPort('two', 47_802, {})).rejects.toMatchObject({ code: 'conflict' });
+  await expect(userNetworks().addPort('two', 47_802, { hostPort: 47_802 })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(userNetworks().addPort('two', 47_802, {})).rejects.toMatchObject({ code: 'conflict' });
   expect(portsOf(store.find('sandbox', 'ann', 'two')!.id)).toEqual([]);
 });
 
 it('chooses another port where the first is kept for a sandbox that does not listen on it now', async () => {
-  await desk().addPort('one', 47_803, { hostPort: 47_803 });
-  expect((await desk().addPort('two', 47_803, {})).hostPort).not.toBe(47_803);
+  await userNetworks().addPort('one', 47_803, { hostPort: 47_803 });
+  expect((await userNetworks().addPort('two', 47_803, {})).hostPort).not.toBe(47_803);
 });
