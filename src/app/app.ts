@@ -4,8 +4,8 @@
  *
  * The daemon makes one scope a user, with everything that the handlers of all nouns name, and never a thing of another user.
  * At start it calls `recover` of each noun in the order of the list, before it answers the first request. Then the server calls
- * handlers, many at a time; what must not overlap is locked by the noun itself. Nouns meet in small interfaces: a noun imports
- * from another one types and its contract file, nothing else.
+ * handlers, many at a time; what must not overlap is locked by the noun itself. A noun gets the objects of another one from the wiring, as
+ * small interfaces of its own.
  */
 import type { ProbeRow } from '../engine/engine.ts';
 import { audit } from './audit/audit.ts';
