@@ -24,7 +24,7 @@ import { requireProgram } from './program.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { probeOf, requireService } from './service.ts';
-import { type Clock, type Listener, Voice } from './voice.ts';
+import { type Clock, type Listener, Voice } from './broadcast.ts';
 
 export interface Places {
   readonly workspace: string;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { MessageReader } from '../model/message-line.ts';
 import type { Adapter } from './adapter.ts';
 import { exitCodeOf } from './exit.ts';
-import type { Listener } from './voice.ts';
+import type { Listener } from './broadcast.ts';
 
 /** Bytes that a listener may be behind before words are left out for it. */
 const behindBytes = 256 * 1024;

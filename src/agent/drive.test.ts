@@ -10,7 +10,7 @@ import { freshOutcome } from './begin.ts';
 import type { Checkouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { OutcomeRecord } from './record.ts';
-import { realClock, Voice } from './voice.ts';
+import { realClock, Voice } from './broadcast.ts';
 
 const start = '0'.repeat(40);
 let folder: string;

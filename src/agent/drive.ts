@@ -13,7 +13,7 @@ import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';
 import { type Limits, supervise } from './supervise.ts';
-import type { Voice } from './voice.ts';
+import type { Voice } from './broadcast.ts';
 
 export interface DriveParts {
   readonly task: TaskFile;

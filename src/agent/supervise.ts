@@ -1,6 +1,6 @@
 /** One piece of work under watch: what the agent says is passed on, and one that takes too long or says nothing is ended. */
 import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
-import { LastWords, maxLines } from './last-words.ts';
+import { LastWords, maxLines } from './last-lines.ts';
 import { type Probe, ServiceWatch } from './service.ts';
 
 export interface Limits {

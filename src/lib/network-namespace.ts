@@ -1,7 +1,7 @@
 /**
- * Sockets in network namespaces of others. Which namespace a socket is in is decided when it is made, by the thread that
- * makes it; where it is used afterwards does not matter. A thread that goes elsewhere for that might not come back, so it
- * has to be one that never makes any other connection: it lives in a namespace of its own with nothing in it.
+ * Sockets in network namespaces of other processes. A socket belongs to the namespace of the thread that creates it,
+ * wherever it is used afterwards. A thread that enters another namespace might not come back, so it has to be one that never
+ * makes any other connection: its own namespace is empty.
  *
  * Linux only; layouts and constants are the same on x86-64 and arm64.
  */
@@ -33,8 +33,8 @@ const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 const families = { 4: 2, 6: 10 } as const;
 
-/** This thread leaves the network for good. */
-export class Threshold {
+/** The thread that constructs it leaves the network for good. */
+export class NamespaceEntry {
   readonly #own: number;
 
   constructor() {
@@ -42,7 +42,7 @@ export class Threshold {
     this.#own = openSync('/proc/thread-self/ns/net', constants.O_RDONLY);
   }
 
-  /** A socket that listens on loopback in there. */
+  /** A socket that listens on loopback in the namespace of the process. */
   listen(process: ProcessRef, port: number, backlog: number): number {
     return this.#socketIn(process, 4, (fd) => {
       const one = Buffer.from([1, 0, 0, 0]);
@@ -53,7 +53,7 @@ export class Threshold {
     });
   }
 
-  /** A socket that is connected to loopback in there. Who does not answer at once is not waited for. */
+  /** A socket that is connected to loopback in the namespace of the process. Fails when there is no answer at once. */
   connect(process: ProcessRef, port: number, family: 4 | 6): number {
     return this.#socketIn(process, family, (fd) => {
       const address = loopback(family, port);
@@ -80,13 +80,13 @@ export class Threshold {
       }
     } finally {
       closeSync(namespace);
-      // What stayed there would keep that namespace alive.
+      // A thread that stays inside keeps that namespace alive.
       checked('setns', c.setns(this.#own, CLONE_NEWNET));
     }
   }
 }
 
-/** On loopback the kernel decides within microseconds; whoever has a full queue may have it on purpose. */
+/** On loopback the kernel decides within microseconds; a full queue may be on purpose. */
 const connectMs = 20;
 
 function awaitConnected(fd: number): void {
@@ -100,11 +100,11 @@ function awaitConnected(fd: number): void {
   if (value.readInt32LE(0) !== 0) throw new SysError('connect', value.readInt32LE(0));
 }
 
-/** Open first and look then: who is still the same has been so meanwhile. */
+/** Opens first and checks then: a process that still lives had this namespace when it was opened. */
 function openNamespace(process: ProcessRef): number {
   const path = `/proc/${process.pid}/ns/net`;
   const fd = openSync(path, constants.O_RDONLY);
-  // `self` is the process, not this thread: never the network that everybody else here is in.
+  // `self` is the process, not this thread: the network of the proxy itself is never entered.
   if (isAlive(process) && fstatSync(fd).ino !== statSync('/proc/self/ns/net').ino) return fd;
   closeSync(fd);
   throw new SysError(`open ${path}`, errno.ESRCH);

@@ -1,11 +1,11 @@
-/** How the daemon speaks to the proxy: one JSON object a line over a unix socket in the home, each answered in turn. */
+/** The protocol of daemon and proxy: one JSON object per line over a unix socket in the home, each answered in turn. */
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { ownBuild } from '../lib/package.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Attachment } from './network.ts';
 
-/** A proxy of another build is ended and replaced: what was mended in it counts from the next start of a daemon on. */
+/** A proxy of another build is replaced when a daemon starts, so that its fixes take effect. */
 export const controlVersion = ownBuild()?.build ?? 'sources';
 
 export type Order =
@@ -14,12 +14,12 @@ export type Order =
   | { readonly verb: 'detach'; readonly id: string }
   | { readonly verb: 'keepOnly'; readonly ids: readonly string[] };
 
-export type Asked = Order & { readonly serial: number };
-export type Answered = { readonly serial: number; readonly fault?: FaultBody };
+export type SentOrder = Order & { readonly serial: number };
+export type Answer = { readonly serial: number; readonly fault?: FaultBody };
 
 export const proxyFiles = { socket: 'control.sock', lock: 'proxy.lock', log: 'proxy.log' } as const;
 
-/** A socket by way of its open folder, since its path may be no longer than 107 bytes. Close it when that is done. */
+/** The socket by way of its open folder, because a socket's path has at most 107 bytes. Close it afterwards. */
 export function socketIn(folder: string): { readonly path: string; close(): void } {
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   return { path: `/proc/self/fd/${fd}/${proxyFiles.socket}`, close: () => closeSync(fd) };
@@ -31,7 +31,7 @@ export function sendLine(socket: Socket, value: unknown): void {
   if (!socket.destroyed) socket.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Whatever is no line of JSON ends the conversation. */
+/** Anything but a line of JSON closes the connection. */
 export function readLines(socket: Socket, take: (value: unknown) => void): void {
   let rest = '';
   socket.setEncoding('utf8');

@@ -1,4 +1,4 @@
-/** From a name to addresses, the way this machine does it, and which of them may be dialled. */
+/** Looks names up as this machine does, and decides which of the addresses may be dialled. */
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { type Endpoint, endpointText, type Host, parseHost } from '../model/host.ts';
@@ -8,7 +8,7 @@ import type { Decision, NetworkPolicy, Refusal } from '../model/network.ts';
 export type Address = Extract<Host, { kind: 'address' }>;
 export type LookUp = (name: string) => Promise<readonly Address[]>;
 
-/** Why something is not done, as it is recorded. */
+/** Why an attempt is refused, as it is recorded. */
 export class Refused extends Error {
   readonly refusal: Refusal;
   readonly rule: string | null;
@@ -20,14 +20,14 @@ export class Refused extends Error {
   }
 }
 
-export interface Judged {
+export interface Allowed {
   readonly rule: string;
   /** Not empty. */
   readonly addresses: readonly Address[];
 }
 
-/** The addresses that may be dialled for what was asked for. Throws `Refused`. */
-export async function judge(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Judged> {
+/** The addresses that may be dialled for a request. Throws `Refused`. */
+export async function judge(policy: NetworkPolicy, asked: Endpoint, look: LookUp): Promise<Allowed> {
   const { rule } = allowed(policy.decide(asked));
   const found = asked.host.kind === 'address' ? [asked.host] : await look(asked.host.text);
   const own = ownAddresses();
@@ -44,7 +44,7 @@ function allowed(decision: Decision): Extract<Decision, { allowed: true }> {
   throw new Refused(decision.refusal, decision.reason, decision.rule);
 }
 
-/** As programs on this machine do: its hosts file, its name servers. */
+/** With the hosts file and the name servers of this machine. */
 export const systemLookUp: LookUp = async (name) => {
   try {
     const found = await lookup(name, { all: true, verbatim: true });
@@ -58,7 +58,7 @@ export const systemLookUp: LookUp = async (name) => {
 const ownMs = 2000;
 let own: { readonly untilMs: number; readonly addresses: ReadonlySet<string> } = { untilMs: 0, addresses: new Set() };
 
-/** Read again from time to time: networks come and go. */
+/** Read again after a while, because interfaces change. */
 function ownAddresses(): ReadonlySet<string> {
   if (Date.now() < own.untilMs) return own.addresses;
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { soon } from '../../test/fixtures/soon.ts';
 import { defaultNetworkLimits } from '../model/network.ts';
-import { type Asked, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
+import { proxyFiles, readLines, type SentOrder, sendLine, socketIn } from './control.ts';
 import type { Attachment } from './network.ts';
 import { ProxyProcess } from './proxy-process.ts';
 
 let home: string;
 let server: Server;
-let heard: Asked[];
+let heard: SentOrder[];
 let daemons: Socket[];
 /** What it dies of instead of answering. */
-let deadly: Asked['verb'][];
+let deadly: SentOrder['verb'][];
 let client: ProxyProcess;
 
 /** As the proxy does: it listens to the newest alone. */
@@ -26,9 +26,9 @@ async function listen(): Promise<void> {
     daemons.push(socket);
     socket.on('error', () => {});
     readLines(socket, (line) => {
-      heard.push(line as Asked);
-      if (deadly.includes((line as Asked).verb)) socket.destroy();
-      sendLine(socket, { serial: (line as Asked).serial });
+      heard.push(line as SentOrder);
+      if (deadly.includes((line as SentOrder).verb)) socket.destroy();
+      sendLine(socket, { serial: (line as SentOrder).serial });
     });
   });
   rmSync(join(home, 'network', proxyFiles.socket), { force: true });

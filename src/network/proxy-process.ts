@@ -1,4 +1,4 @@
-/** The daemon's end: keeps a proxy running and tells it everything, again whenever it is a new one. */
+/** The daemon's side of the proxy: starts it, sends orders, and sends all attachments again to a new one. */
 import { spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -8,21 +8,21 @@ import { namespaceArgs } from '../lib/namespace.ts';
 import { dist } from '../lib/package.ts';
 import { rotateIfFull } from '../lib/rotate.ts';
 import { asFault, Fault, isFault } from '../model/fault.ts';
-import { type Answered, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
+import { type Answer, controlVersion, type Order, proxyFiles, readLines, sendLine, socketIn } from './control.ts';
 import type { Attachment, Network } from './network.ts';
 
 /** Long, for slow machines. */
 const startMs = 30_000;
 const startAgainMs = 2000;
 const pollMs = 15;
-/** Between two tries to bring a proxy back. */
-const againMs = { least: 100, most: 5000 } as const;
+/** Between two tries to start it again. */
+const retryMs = { least: 100, most: 5000 } as const;
 /** Lookups of names take a thread each. */
 const threads = '64';
 
 export interface ProxyOptions {
   readonly home: string;
-  /** What cannot be told to anybody who asked. */
+  /** Faults that no caller waits for. */
   readonly report: (id: string, fault: Fault) => void;
 }
 
@@ -30,9 +30,9 @@ export class ProxyProcess implements Network {
   readonly #options: ProxyOptions;
   readonly #folder: string;
   readonly #wanted = new Map<string, Attachment>();
-  #line: Line | null = null;
-  #opening: Promise<Line> | null = null;
-  #joining: Promise<Line | null> | null = null;
+  #connection: ControlConnection | null = null;
+  #opening: Promise<ControlConnection> | null = null;
+  #joining: Promise<ControlConnection | null> | null = null;
   #isDisposed = false;
 
   constructor(options: ProxyOptions) {
@@ -44,7 +44,7 @@ export class ProxyProcess implements Network {
   async attach(attachment: Attachment): Promise<void> {
     this.#wanted.set(attachment.id, attachment);
     const attach = async () => (await this.#open()).ask({ verb: 'attach', attachment });
-    // One that ended just now is started again.
+    // A proxy that ended just now is started again.
     await attach().catch((error: unknown) => {
       if (!isFault(error, 'unavailable')) throw error;
       return attach();
@@ -53,55 +53,55 @@ export class ProxyProcess implements Network {
 
   async detach(id: string): Promise<void> {
     this.#wanted.delete(id);
-    await this.#tellExisting({ verb: 'detach', id });
+    await this.#orderExisting({ verb: 'detach', id });
   }
 
   async keepOnly(ids: readonly string[]): Promise<void> {
     for (const id of [...this.#wanted.keys()]) if (!ids.includes(id)) this.#wanted.delete(id);
-    await this.#tellExisting({ verb: 'keepOnly', ids });
+    await this.#orderExisting({ verb: 'keepOnly', ids });
   }
 
   dispose(): void {
     this.#isDisposed = true;
-    this.#line?.close();
+    this.#connection?.close();
   }
 
-  /** One that is not there, or ends meanwhile, has nothing attached. */
-  async #tellExisting(order: Order): Promise<void> {
-    const line = await this.#existing();
-    await line?.ask(order).catch((error: unknown) => {
+  /** A proxy that is absent, or ends meanwhile, has nothing attached. */
+  async #orderExisting(order: Order): Promise<void> {
+    const connection = await this.#existing();
+    await connection?.ask(order).catch((error: unknown) => {
       if (!isFault(error, 'unavailable')) throw error;
     });
   }
 
-  /** A proxy that runs already, and speaks as we do. One conversation at a time: it listens to the newest alone. */
-  #existing(): Promise<Line | null> {
-    if (this.#line) return Promise.resolve(this.#line);
+  /** The proxy that runs already, if it is of this build. One connection at a time: the proxy serves the newest only. */
+  #existing(): Promise<ControlConnection | null> {
+    if (this.#connection) return Promise.resolve(this.#connection);
     this.#joining ??= this.#join().finally(() => {
       this.#joining = null;
     });
     return this.#joining;
   }
 
-  async #join(): Promise<Line | null> {
-    const line = await connectTo(this.#folder);
-    return line && (await line.isUnderstood()) ? this.#adopt(line) : null;
+  async #join(): Promise<ControlConnection | null> {
+    const connection = await connectTo(this.#folder);
+    return connection && (await connection.isSameBuild()) ? this.#adopt(connection) : null;
   }
 
-  #open(): Promise<Line> {
-    if (this.#line) return Promise.resolve(this.#line);
-    this.#opening ??= this.#bringUp().finally(() => {
+  #open(): Promise<ControlConnection> {
+    if (this.#connection) return Promise.resolve(this.#connection);
+    this.#opening ??= this.#start().finally(() => {
       this.#opening = null;
     });
     return this.#opening;
   }
 
-  async #bringUp(): Promise<Line> {
+  async #start(): Promise<ControlConnection> {
     const deadline = Date.now() + startMs;
     for (let startedMs = 0; Date.now() < deadline && !this.#isDisposed; await pause(pollMs)) {
-      const line = await this.#existing();
-      if (line) return line;
-      // One that came while another was leaving has left, too.
+      const connection = await this.#existing();
+      if (connection) return connection;
+      // One that started while another was exiting has exited, too.
       if (Date.now() - startedMs < startAgainMs) continue;
       startProxy(this.#options.home);
       startedMs = Date.now();
@@ -111,55 +111,55 @@ export class ProxyProcess implements Network {
     });
   }
 
-  #adopt(line: Line): Line {
-    if (this.#line === line) return line;
-    this.#line = line;
-    line.onClose = () => {
-      if (this.#line !== line) return;
-      this.#line = null;
-      void this.#bringBack();
+  #adopt(connection: ControlConnection): ControlConnection {
+    if (this.#connection === connection) return connection;
+    this.#connection = connection;
+    connection.onClose = () => {
+      if (this.#connection !== connection) return;
+      this.#connection = null;
+      void this.#restart();
     };
-    return line;
+    return connection;
   }
 
-  /** A new proxy knows nothing: it is told everything at once. */
-  async #bringBack(): Promise<void> {
-    for (let waitMs: number = againMs.least; !this.#isDisposed && this.#wanted.size > 0; ) {
+  /** Sends all attachments to the new proxy. */
+  async #restart(): Promise<void> {
+    for (let waitMs: number = retryMs.least; !this.#isDisposed && this.#wanted.size > 0; ) {
       try {
-        const line = await this.#open();
-        await Promise.all([...this.#wanted.values()].map((attachment) => this.#tell(line, attachment)));
+        const connection = await this.#open();
+        await Promise.all([...this.#wanted.values()].map((attachment) => this.#attach(connection, attachment)));
         return;
       } catch (error) {
         this.#options.report('network', asFault(error));
         await pause(waitMs, undefined, { ref: false });
-        waitMs = Math.min(waitMs * 2, againMs.most);
+        waitMs = Math.min(waitMs * 2, retryMs.most);
       }
     }
   }
 
-  async #tell(line: Line, attachment: Attachment): Promise<void> {
+  async #attach(connection: ControlConnection, attachment: Attachment): Promise<void> {
     try {
-      await line.ask({ verb: 'attach', attachment });
+      await connection.ask({ verb: 'attach', attachment });
     } catch (error) {
       const fault = asFault(error);
-      // The line broke: everything is told again.
+      // The connection broke: everything is sent again.
       if (fault.code === 'unavailable') throw fault;
       this.#options.report(attachment.id, fault);
     }
   }
 }
 
-/** A conversation with one proxy. */
-class Line {
+/** A connection to one proxy. */
+class ControlConnection {
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, (answer: Answered | null) => void>();
+  readonly #waiting = new Map<number, (answer: Answer | null) => void>();
   #serial = 0;
   #isClosed = false;
   onClose = () => {};
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    readLines(socket, (value) => this.#settle(value as Answered));
+    readLines(socket, (value) => this.#settle(value as Answer));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#isClosed = true;
@@ -168,11 +168,11 @@ class Line {
     });
   }
 
-  /** Fails once it has closed and not before: whoever tries again then does so on another. */
+  /** Fails after the connection has closed and not before, so that a retry uses another one. */
   async ask(order: Order): Promise<void> {
     this.#serial += 1;
     const serial = this.#serial;
-    const answer = await new Promise<Answered | null>((resolve) => {
+    const answer = await new Promise<Answer | null>((resolve) => {
       if (this.#isClosed) resolve(null);
       this.#waiting.set(serial, resolve);
       sendLine(this.#socket, { serial, ...order });
@@ -182,8 +182,8 @@ class Line {
     if (answer.fault) throw Fault.from(answer.fault);
   }
 
-  /** One of another version leaves when it hears ours. */
-  async isUnderstood(): Promise<boolean> {
+  /** A proxy of another build exits on this order. */
+  async isSameBuild(): Promise<boolean> {
     try {
       await this.ask({ verb: 'hello', version: controlVersion });
       return true;
@@ -196,31 +196,31 @@ class Line {
     this.#socket.destroy();
   }
 
-  #settle(answer: Answered): void {
+  #settle(answer: Answer): void {
     this.#waiting.get(answer.serial)?.(answer);
   }
 }
 
 /** Null: there is no proxy. */
-function connectTo(folder: string): Promise<Line | null> {
+function connectTo(folder: string): Promise<ControlConnection | null> {
   return new Promise((resolve) => {
     const { path, close } = socketIn(folder);
     const socket = connect(path);
-    const settle = (line: Line | null) => {
+    const settle = (connection: ControlConnection | null) => {
       close();
-      resolve(line);
+      resolve(connection);
     };
     socket.once('error', () => settle(null));
     socket.once('connect', () => {
       socket.removeAllListeners('error');
-      // It holds up nobody who wants to end.
+      // It does not keep the daemon from exiting.
       socket.unref();
-      settle(new Line(socket));
+      settle(new ControlConnection(socket));
     });
   });
 }
 
-/** In a mount namespace of its own, so that it does not keep what daemons mount for themselves. */
+/** In a mount namespace of its own, so that it does not keep mounts of daemons alive. */
 function startProxy(home: string): void {
   const folder = join(home, 'network');
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;

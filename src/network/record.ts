@@ -1,6 +1,6 @@
 /**
- * The record of what a sandbox tried: one JSON object a line, in a file that no sandbox can write. Each attempt is
- * written down when it is decided, and once more when it ends. Files of bounded size follow each other, so the oldest go.
+ * The record of a sandbox's attempts: one JSON object per line, in a file that no sandbox can write. Each attempt is
+ * recorded when it is decided, and again when it ends. Files have a bounded size and are rotated; the oldest is removed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ export type Via = 'connect' | 'http' | 'socks' | 'credential' | 'service';
 /** An attempt, decided. */
 export interface Attempted {
   readonly at: string;
-  /** Tells it from all others of this sandbox. */
+  /** Unique among the attempts of this sandbox. */
   readonly attempt: string;
   readonly via: Via;
-  /** HOST:PORT in its one spelling, or what was asked for as it came. */
+  /** HOST:PORT in canonical spelling, or the text of the request. */
   readonly asked: string;
   readonly decision: 'allow' | 'refuse';
   readonly rule: string | null;
@@ -27,18 +27,18 @@ export interface Attempted {
   readonly reason: string | null;
 }
 
-/** How one that was allowed went on. */
+/** The end of an attempt that was allowed. */
 export interface Ended {
   readonly at: string;
   readonly attempt: string;
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly durationMs: number;
-  /** Null: both sides were done. */
+  /** Null: both sides ended it. */
   readonly reason: string | null;
 }
 
-/** One that is refused is over at once. */
+/** A refused attempt is decided and ended in one line. */
 export type RecordLine = Attempted | Ended | (Attempted & Ended);
 
 const fileName = 'network.ndjson';
@@ -55,7 +55,7 @@ export class RecordFile {
     this.#folder = folder;
   }
 
-  /** On its way to the disk when it returns: a death of this process does not lose it. */
+  /** Written when it returns, so that a crash of this process does not lose it. */
   write(line: RecordLine): void {
     const text = `${JSON.stringify(line, bounded)}\n`;
     if (this.#file !== null && this.#file.size + text.length > maxFileBytes) this.#rotate();
@@ -79,7 +79,7 @@ export class RecordFile {
   }
 }
 
-/** What came from inside may be as long as it likes. */
+/** Text from inside can have any length. */
 function bounded(_: string, value: unknown): unknown {
   return typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
 }
@@ -91,7 +91,7 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
-/** The reader's side: lines as they were written, and with `follow` those to come. */
+/** The reader's side: the lines so far, and with `follow` later ones. */
 export async function* readRecord(folder: string, { follow, tail, signal }: ReadOptions): AsyncGenerator<RecordLine> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const changes = follow ? new Changes(folder, signal) : null;
@@ -107,7 +107,7 @@ export async function* readRecord(folder: string, { follow, tail, signal }: Read
   }
 }
 
-/** A line that a crash tore is none. */
+/** Skips a line that a crash tore. */
 async function* parsed(generations: Generations): AsyncGenerator<RecordLine> {
   for await (const line of generations.rest()) {
     if (line === null) continue;

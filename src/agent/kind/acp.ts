@@ -16,7 +16,7 @@ import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
 import { Group } from '../group.ts';
-import { LastWords, maxLines } from '../last-words.ts';
+import { LastWords, maxLines } from '../last-lines.ts';
 import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;

@@ -1,6 +1,6 @@
 /** What the Claude Code CLI writes with `--output-format stream-json`: an object a line, the one of type `result` last. */
 import type { Ending } from '../agent.ts';
-import { LastWords } from '../last-words.ts';
+import { LastWords } from '../last-lines.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 

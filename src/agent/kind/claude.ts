@@ -2,7 +2,7 @@
 import type { ClaudeSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
 import type { Key } from '../key.ts';
-import { maxLines } from '../last-words.ts';
+import { maxLines } from '../last-lines.ts';
 import { ClaudeStream } from './claude-stream.ts';
 import { runAgent } from './run.ts';
 

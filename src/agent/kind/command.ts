@@ -1,7 +1,7 @@
 /** Any program: the story on its stdin; its exit code and its last lines count. */
 import type { CommandSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
-import { LastWords, maxLines } from '../last-words.ts';
+import { LastWords, maxLines } from '../last-lines.ts';
 import { runAgent } from './run.ts';
 
 /** Shells and our engines report death by signal n as 128 + n. */

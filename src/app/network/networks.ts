@@ -10,7 +10,8 @@ import type { ProcessRef } from '../../lib/process.ts';
 import { asFault, type Fault, isFault } from '../../model/fault.ts';
 import { type NetworkLimits, noNetwork } from '../../model/network.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
-import type { Attachment, Credential, Network, Service } from '../../network/network.ts';
+import type { Credential } from '../../network/credential/credential.ts';
+import type { Attachment, Network, Service } from '../../network/network.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface NetworkParts {

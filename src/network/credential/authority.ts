@@ -1,6 +1,6 @@
 /**
- * The key of an installation that certificates for sandboxes are signed with: made once, in a file that only its owner
- * can read. It comes into no sandbox; each one trusts a certificate of its own, which is good for its hosts alone.
+ * The key of an installation that signs certificates for sandboxes: created once, in a file that only its owner can read.
+ * No sandbox gets it; each one trusts a certificate of its own, which is limited to the hosts of its credentials.
  */
 import { createPrivateKey } from 'node:crypto';
 import { type BoundedFile, readBounded } from '../../lib/bounded-read.ts';
@@ -8,7 +8,7 @@ import { writeWhole } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { newAuthorityKey } from './certificate.ts';
 
-/** Whole or not at all: a crash leaves the key that was, or none. */
+/** Creates the key where there is none. A crash leaves no partial file. */
 export function authorityKey(path: string): string {
   const known = readKey(path);
   if (known !== null) return known;
@@ -47,6 +47,6 @@ function checked(path: string, pem: string): string {
 function unusable(path: string, code: 'denied' | 'corrupt', why: string, cause?: unknown): Fault {
   return new Fault(code, `${path} ${why}`, {
     cause,
-    hint: 'Remove it: another one is made. Sandboxes that have credentials trust it after their next start.',
+    hint: 'Remove it: a new one is created. Sandboxes that have credentials trust it after their next start.',
   });
 }

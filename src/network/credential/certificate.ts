@@ -1,11 +1,10 @@
 /**
- * Certificates (X.509, RFC 5280) for exactly two purposes: one that a sandbox trusts, which can vouch for the hosts of
- * its credentials and for nothing else, and those that it vouches with. All are signed with the one key of an
- * installation; what a sandbox trusts is made for that sandbox.
+ * Certificates (X.509, RFC 5280) of two kinds: an authority for each sandbox, constrained to the hosts of its credentials,
+ * and the leaf certificates of those hosts. All are signed with the one key of an installation.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { Host } from '../../model/host.ts';
-import type { Issuer } from '../network.ts';
+import type { Issuer } from './credential.ts';
 import { bits, explicit, implicit, integer, octets, oid, sequence, set, text, time, truth } from './der.ts';
 
 export interface Leaf {
@@ -16,10 +15,10 @@ export interface Leaf {
 }
 
 const hourMs = 3_600_000;
-/** A sandbox keeps what it was given at its start for as long as it runs. */
+/** A sandbox keeps the certificate of its start as long as it runs. */
 const authorityMs = 10 * 365 * 24 * hourMs;
 const leafMs = 24 * hourMs;
-/** For clocks that are behind. */
+/** For clients whose clock is behind. */
 const earlierMs = hourMs;
 
 export function newAuthorityKey(): string {
@@ -27,7 +26,7 @@ export function newAuthorityKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** What a sandbox is to trust: limited to these hosts by itself, whatever is signed with the key. */
+/** The certificate that a sandbox trusts. Its name constraints limit it to these hosts, whatever the key signs. */
 export function authorityCertificate(issuer: Issuer, hosts: readonly Host[], nowMs: number): string {
   const key = publicKey(issuer.key);
   return certificate(issuer, {
@@ -65,12 +64,12 @@ export function leafCertificate(issuer: Issuer, host: Host, nowMs: number): Leaf
   return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, certificate: made, expiresAtMs };
 }
 
-/** Bits of key usage, as the first byte has them. */
+/** Bits of key usage in the first byte. */
 const digitalSignature = 0x80;
 const keyCertSign = 0x04;
 
 interface Content {
-  /** Null: who it is for is said by its other names alone, which some take to be less than certain otherwise. */
+  /** Null: empty, with the host in the critical subject alternative name. */
   readonly subject: string | null;
   /** As SubjectPublicKeyInfo. */
   readonly key: Buffer;
@@ -128,7 +127,7 @@ const everyAddress: readonly [number, Buffer][] = [
   [7, Buffer.alloc(32)],
 ];
 
-/** A kind of name that nothing is permitted of has to be excluded: constraints of one kind say nothing about another. */
+/** A kind of name without permitted hosts has to be excluded: constraints of one kind do not limit another. */
 function nameConstraints(hosts: readonly Host[]): Buffer {
   const permitted = hosts.map((host) => generalName(host, constraint(host)));
   const kinds = new Set(hosts.map(({ kind }) => kind));
@@ -140,13 +139,13 @@ function nameConstraints(hosts: readonly Host[]): Buffer {
   );
 }
 
-/** An address has a mask after it, here that of itself alone. */
+/** An address is followed by a mask, here of all ones. */
 function constraint(host: Host): Buffer {
   const bytes = nameBytes(host);
   return host.kind === 'name' ? bytes : Buffer.concat([bytes, Buffer.alloc(bytes.length, 0xff)]);
 }
 
-/** Of an address in its one spelling. */
+/** From the canonical spelling. */
 function addressBytes(address: string, family: 4 | 6): Buffer {
   if (family === 4) return Buffer.from(address.split('.').map(Number));
   const [head = '', tail] = address.split('::');

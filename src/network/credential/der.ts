@@ -1,11 +1,11 @@
-/** The few forms of DER (X.690) that certificates are made of: each value as tag, length and content. */
+/** The forms of DER (X.690) that certificates need: each value is tag, length and content. */
 
 function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
 }
 
-/** Below 128 in one byte, else as many bytes as it takes, after their count. */
+/** Below 128 one byte, else the bytes after their count. */
 function length(bytes: number): Buffer {
   if (bytes < 0x80) return Buffer.from([bytes]);
   const digits = Buffer.from(even(bytes.toString(16)), 'hex');
@@ -26,14 +26,14 @@ export const explicit = (n: number, ...parts: readonly Uint8Array[]) => tagged(0
 /** [n] in place of the tag of a plain value. */
 export const implicit = (n: number, content: Uint8Array) => tagged(0x80 | n, content);
 
-/** Of bytes that are a whole number, most significant first; positive whatever its first bit is. */
+/** A positive integer from bytes, most significant first. */
 export function integer(bytes: Uint8Array): Buffer {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = start < 0 ? Buffer.from([0]) : Buffer.from(bytes.subarray(start));
   return tagged(0x02, digits[0]! & 0x80 ? Buffer.from([0]) : Buffer.alloc(0), digits);
 }
 
-/** The first bits of these bytes, all but the last `unused`. */
+/** All bits of these bytes but the last `unused`. */
 export function bits(bytes: Uint8Array, unused = 0): Buffer {
   return tagged(0x03, Buffer.from([unused]), bytes);
 }
@@ -51,7 +51,7 @@ function base128(value: number): Buffer {
   return Buffer.from(digits);
 }
 
-/** With two digits of the year up to 2049, as certificates have it. */
+/** With a two-digit year up to 2049 (RFC 5280). */
 export function time(at: Date): Buffer {
   const digits = at.toISOString().replace(/\.\d+|[-:T]/g, '');
   return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));

@@ -1,11 +1,11 @@
-/** What of the headers of a message is passed on to the host of a credential, and back. */
+/** The headers that pass to the host of a credential, and back. */
 import type { IncomingMessage } from 'node:http';
 import { type Headers, hopByHop, namedByConnection, pairs } from '../../lib/http-headers.ts';
 import { occurs } from '../../lib/occurrence.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Call } from '../network.ts';
+import type { Call } from './credential.ts';
 
-/** Servers that hand headers on as variables do not tell these apart. */
+/** CGI servers do not distinguish these. */
 function alike(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }
@@ -17,14 +17,14 @@ export interface Addition {
   readonly drops: readonly string[];
 }
 
-/** Whatever a client says in the header of the credential, in any spelling and however often, is left out. */
+/** Removes the client's own headers of the credential's name, in any spelling and number. */
 export function requestHeaders(received: Headers, { host, header, value, drops }: Addition): string[] {
   const left = new Set([...droppedFrom(received), ...[header, ...drops].map(alike)]);
   const passed = pairs(received).filter(([name]) => !left.has(alike(name)));
   return ['host', host, ...passed.flat(), header, value];
 }
 
-/** A server that echoes what it was sent would bring the key inside. */
+/** A server that echoes the request would bring the key inside. */
 export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }: IncomingMessage): Fault | null {
   if (credential === null) return null;
   const secret = Buffer.from(credential.secret, 'latin1');
@@ -32,7 +32,7 @@ export function echoIn({ credential }: Call, { statusMessage = '', rawHeaders }:
   return new Fault('denied', `${credential.host} sent the key back in the head of its answer, which is not passed on`);
 }
 
-/** How a body is framed is said for each connection anew. */
+/** Without framing, which each connection has for itself. */
 export function responseHeaders(received: Headers): string[] {
   const left = new Set(droppedFrom(received));
   return pairs(received)
@@ -40,7 +40,7 @@ export function responseHeaders(received: Headers): string[] {
     .flat();
 }
 
-/** The host is named anew, too. */
+/** Host is set by the forwarder. */
 function droppedFrom(received: Headers): string[] {
   const named = namedByConnection(received).map(alike);
   return [...hopByHop, 'host', ...named.filter((name) => name !== 'content-length')];

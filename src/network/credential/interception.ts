@@ -1,8 +1,8 @@
-/** The server's side of TLS for a host that a sandbox calls by its own name. */
+/** The server side of TLS for a credential's host that a sandbox calls by its own name. */
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { type Host, parseHost } from '../../model/host.ts';
-import type { Call, Credential, Issuer } from '../network.ts';
 import { leafCertificate } from './certificate.ts';
+import type { Call, Credential, Issuer } from './credential.ts';
 import { handshakeMs } from './upstream.ts';
 
 interface Kept {
@@ -10,14 +10,14 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** Made anew when half of its life is over. */
+/** A certificate is replaced after half of its life. */
 const share = 0.5;
 const maxKept = 1000;
 
 export class Interception {
   readonly #kept = new Map<string, Kept>();
 
-  /** The client's side of the call, in the clear; ended where the handshake is for another name. */
+  /** The decrypted connection of the client; closed when the handshake is for another name. */
   open(socket: Call['socket'], credential: Credential): TLSSocket {
     const host = parseHost(credential.host);
     const secureContext = this.#context(credential.issuer, host);
@@ -44,7 +44,7 @@ export class Interception {
   }
 }
 
-/** An address is not named in a handshake. */
+/** A handshake has no name for an address. */
 function isNamed(socket: TLSSocket, host: Host): boolean {
   const { servername } = socket as { servername?: string | false };
   return host.kind === 'address' ? !servername : servername === host.text;

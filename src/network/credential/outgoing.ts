@@ -1,8 +1,8 @@
-/** Requests as they go to the host of a credential. */
+/** Requests to the host of a credential, made from those of clients. */
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../model/fault.ts';
 import { hostText, parseEndpoint, parseHost } from '../../model/host.ts';
-import type { Call, Target } from '../network.ts';
+import type { Call, Target } from './credential.ts';
 import { requestHeaders } from './headers.ts';
 
 export interface Outgoing {
@@ -11,17 +11,17 @@ export interface Outgoing {
   readonly headers: string[];
 }
 
-/** What APIs use. TRACE would have a server send the key back, and others are not known to be harmless. */
+/** The methods that APIs use. A server answers TRACE with the key, and others are not known to be harmless. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A Fault where it is not for us to pass on. */
+/** A Fault where the request must not pass. */
 export function outgoing({ target, credential, asked }: Call, request: IncomingMessage): Outgoing | Fault {
   const { method = '', url = '', rawHeaders } = request;
   const { host: hostHeader = '' } = request.headers;
   if (credential !== null && !methods.has(method)) {
     return new Fault('invalid', `${method} is not sent with a credential, only ${[...methods].join(', ')}`);
   }
-  if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'a request names a path here and nothing else');
+  if (!/^\/[\x21-\x7e]*$|^\*$/.test(url)) return new Fault('invalid', 'the target of a request has to be a path');
   if (asked !== null && !isFor(hostHeader, target)) {
     return new Fault('invalid', `this connection is for ${target.host} alone`);
   }
@@ -43,7 +43,7 @@ function authority({ host, port }: Target): string {
   return port === 443 ? text : `${text}:${port}`;
 }
 
-/** Content-Length has been passed on; a request with neither has no body, which some servers want to be told. */
+/** Content-Length has passed already; a request with neither has no body, and some servers require a length of 0. */
 function framing({ headers, method = '' }: IncomingMessage): string[] {
   if (headers['transfer-encoding'] !== undefined) return ['transfer-encoding', 'chunked'];
   const usuallyHas = ['POST', 'PUT', 'PATCH'].includes(method);

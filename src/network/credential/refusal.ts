@@ -1,4 +1,4 @@
-/** How a client hears of what we do not pass on: in the form in which the services themselves tell of errors. */
+/** Refusals of the forwarder, in the JSON form that services use for errors. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Fault } from '../../model/fault.ts';
@@ -13,7 +13,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, statu
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(bodyOf(fault));
 }
 
-/** Where only the socket is left. */
+/** The same for a bare socket. */
 export function refuseOn(socket: Duplex, status: number, fault: Fault): void {
   if (socket.destroyed) return;
   const body = bodyOf(fault);

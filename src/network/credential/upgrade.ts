@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
 import { asFault, Fault } from '../../model/fault.ts';
-import type { Call } from '../network.ts';
+import type { Call } from './credential.ts';
 import { echoIn, responseHeaders } from './headers.ts';
 import type { Outgoing } from './outgoing.ts';
 import { refuseOn } from './refusal.ts';

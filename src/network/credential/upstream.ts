@@ -1,13 +1,13 @@
-/** The way from a call to its target: one connection at a time, for a credential over TLS that is verified, ended with the call. */
+/** Connections from a call to its target: one at a time, with verified TLS for a credential, closed with the call. */
 import { Agent, type AgentOptions } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { Fault } from '../../model/fault.ts';
-import type { Call, Credential, Target } from '../network.ts';
+import type { Call, Credential, Target } from './credential.ts';
 
 export const handshakeMs = 15_000;
-/** Sooner than servers close what idles: a request is not to meet a connection that is just ending. */
+/** Shorter than servers keep idle connections, so that no request is sent on one that is closing. */
 const idleMs = 4000;
 
 export class Upstream extends Agent {
@@ -63,7 +63,7 @@ function connectionOptions({ host, roots }: Credential): ConnectionOptions {
 
 const contexts = new Map<string, SecureContext>();
 
-/** To read the well-known authorities takes a while, so it is done once. */
+/** Cached: loading the authorities takes a while. */
 function trusting(roots: readonly string[]): SecureContext {
   const key = roots.join('\n');
   const known = contexts.get(key);
@@ -74,7 +74,7 @@ function trusting(roots: readonly string[]): SecureContext {
   return made;
 }
 
-/** Refused, unknown or out of reach: none of it is a fault of ours. */
+/** Refused, unknown or unreachable: none is an internal error. */
 function dialFault({ name, host }: Target, error: Error): Fault {
   return new Fault('unavailable', `no connection to ${host} for ${name}: ${error.message}`, { cause: error });
 }

@@ -1,4 +1,4 @@
-/** One sandbox, as the proxy knows it: what it may do, what it is doing, and its share of everything. */
+/** One sandbox in the proxy: its rules, its open connections and attempts, and its limits. */
 import type { Socket } from 'node:net';
 import { isAlive } from '../../lib/process.ts';
 import type { Endpoint } from '../../model/host.ts';
@@ -8,19 +8,19 @@ import type { Attachment } from '../network.ts';
 import { RecordFile, type RecordLine, type Via } from '../record.ts';
 import { Attempt } from './attempt.ts';
 import { dialOne } from './dial.ts';
-import type { Gate } from './listener.ts';
+import type { AcceptLimits } from './listener.ts';
 import { Meter } from './meter.ts';
-import { Pace, Slots } from './pace.ts';
-import { type Look, type Passing, relay } from './relay.ts';
+import { RateLimit, Slots } from './rate-limit.ts';
+import { type Inspection, type Passing, relay } from './relay.ts';
 import { UsageFile } from './usage.ts';
 
 /** New connections and requests of one sandbox. */
 const attemptsPerSecond = 400;
 const attemptBurst = 1500;
-/** Names of one sandbox that are being looked up at a time. */
+/** Lookups of one sandbox at a time. */
 const lookUpsAtOnce = 4;
 
-/** Which of its rules a dial goes by: its own, or those of a credential it was given. */
+/** The rules of a dial: those of the sandbox, or of a credential that it has. */
 export type Rules = (attached: Attached) => NetworkPolicy;
 
 const notAllowed = 'not allowed any more';
@@ -30,7 +30,7 @@ const ownRules: Rules = ({ policy }) => policy;
 export class Attached {
   readonly #lookUp: LookUp;
   readonly #slots = new Slots(lookUpsAtOnce);
-  readonly #pace = new Pace(attemptsPerSecond, attemptBurst);
+  readonly #rate = new RateLimit(attemptsPerSecond, attemptBurst);
   readonly #sockets = new Set<Socket>();
   readonly #attempts = new Map<Attempt, Rules>();
   readonly #record: RecordFile;
@@ -40,7 +40,7 @@ export class Attached {
   #attachment: Attachment;
   #policy: NetworkPolicy;
   #isGone = false;
-  /** Called when a connection has gone and others may come. */
+  /** Called when a connection closed, so that others can be accepted. */
   onRoom = () => {};
 
   constructor(attachment: Attachment, lookUp: LookUp, serial: () => string) {
@@ -61,7 +61,7 @@ export class Attached {
     return this.#policy;
   }
 
-  /** What is not allowed any more is cut. */
+  /** Closes what is not allowed any more. */
   change(attachment: Attachment): void {
     this.#attachment = attachment;
     this.#policy = new NetworkPolicy(attachment.allow);
@@ -72,8 +72,8 @@ export class Attached {
     if (this.meter.isSpent) this.#spent();
   }
 
-  readonly gate: Gate = {
-    pace: this.#pace,
+  readonly gate: AcceptLimits = {
+    rate: this.#rate,
     room: () => this.#attachment.limits.connections - this.#sockets.size,
   };
 
@@ -99,13 +99,13 @@ export class Attached {
     return attempt;
   }
 
-  /** For what comes on a connection that is open already: waits until the sandbox may try again. */
+  /** For a request on an open connection: waits until the rate allows it. */
   async turn(): Promise<void> {
-    const waitMs = this.#pace.takeMs();
+    const waitMs = this.#rate.takeMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 
-  /** Judged, recorded, connected. Throws `Refused`. */
+  /** Checks, records and connects. Throws `Refused`. */
   async dial(attempt: Attempt, asked: Endpoint, rules: Rules = ownRules): Promise<Socket> {
     const stop = new AbortController();
     attempt.asked = asked;
@@ -119,7 +119,7 @@ export class Attached {
       throw error;
     });
     try {
-      // The rules may have changed since they were looked at.
+      // The rules may have changed since they were checked.
       if (this.#isGone || !rules(this).decide(asked).allowed)
         throw new Refused('not_allowed', 'it is not allowed any more');
       attempt.allow(asked, rule, socket.remoteAddress ?? addresses[0]!.text);
@@ -130,8 +130,8 @@ export class Attached {
     }
   }
 
-  /** Both ways until both have ended; `attempt` ends with it. */
-  connect(attempt: Attempt, client: Socket, upstream: Socket, look: Look | null = null): void {
+  /** Relays until both sides have ended; `attempt` ends with it. */
+  connect(attempt: Attempt, client: Socket, upstream: Socket, look: Inspection | null = null): void {
     attempt.holds(client, upstream);
     upstream.once('close', () => attempt.end());
     relay(client, upstream, this.passing(attempt), look);
@@ -145,7 +145,7 @@ export class Attached {
     return { meter: this.meter, onBytes };
   }
 
-  /** Everything of it is over. One that lives is here no more because nothing is allowed to it. */
+  /** Closes everything. A sandbox that still lives was detached because its rules allow nothing. */
   end(): void {
     this.#isGone = true;
     const reason = isAlive(this.#attachment.init) ? notAllowed : 'the sandbox has ended';

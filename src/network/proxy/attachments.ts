@@ -1,12 +1,13 @@
-/** All sandboxes the proxy works for, as the daemon told it. */
+/** All sandboxes of the proxy, by order of the daemon. */
 
 import { Exclusive } from '../../lib/exclusive.ts';
 import { isAlive, type ProcessRef } from '../../lib/process.ts';
 import type { Order } from '../control.ts';
 import type { Attachment } from '../network.ts';
-import { type ProxyParts, SandboxPorts } from './sandbox-ports.ts';
+import type { ProxyParts } from './proxy.ts';
+import { SandboxPorts } from './sandbox-ports.ts';
 
-/** How often it is looked whether sandboxes have ended that no daemon told of. */
+/** How often sandboxes are checked that ended while no daemon ran. */
 const sweepMs = 2000;
 
 export class Attachments {

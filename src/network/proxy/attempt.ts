@@ -1,4 +1,4 @@
-/** One thing a sandbox tried: decided once, recorded twice, and cut when it is not allowed any more. */
+/** One attempt of a sandbox to reach a host: decided once, recorded twice, and cut when it is not allowed any more. */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
 import type { Refused } from '../lookup.ts';
@@ -7,9 +7,9 @@ import type { Ended, RecordLine, Via } from '../record.ts';
 export class Attempt {
   readonly id: string;
   readonly via: Via;
-  /** Null until it could be read. */
+  /** Null until it is known. */
   asked: Endpoint | null = null;
-  /** Breaks it off. */
+  /** Closes its connections. */
   cut: (() => void) | null = null;
   readonly #write: (line: RecordLine) => void;
   readonly #onEnd: (attempt: Attempt) => void;
@@ -25,7 +25,7 @@ export class Attempt {
     this.#onEnd = onEnd;
   }
 
-  /** These are what breaking it off closes. */
+  /** The sockets that `cut` closes. */
   holds(...sockets: readonly Socket[]): void {
     this.cut = () => {
       for (const socket of sockets) socket.destroy();
@@ -41,7 +41,7 @@ export class Attempt {
     else this.#receivedBytes += bytes;
   }
 
-  /** Throws where it cannot be written down: then it is not done. */
+  /** Throws when it cannot be recorded: then the attempt must not go on. */
   allow(asked: Endpoint, rule: string, address: string): void {
     this.asked = asked;
     this.#write({
@@ -58,7 +58,7 @@ export class Attempt {
     this.#state = 'allowed';
   }
 
-  /** `text` is what was asked for, as it came. What was allowed and could not be had is no refusal. */
+  /** `text` is the request as it came. A failure after the attempt was allowed is no refusal. */
   refuse(text: string, { refusal, rule, message }: Refused): void {
     const isRefusal = this.#state === 'open' || (this.#state === 'allowed' && refusal === 'server_name');
     if (!isRefusal) {
@@ -103,7 +103,7 @@ export class Attempt {
     try {
       this.#write(line);
     } catch {
-      // What is over stays over, whether or not it can be written down, ignoring.
+      // The attempt has ended, recorded or not, ignoring.
     }
   }
 }

@@ -1,10 +1,10 @@
-/** Bodies of answers, read as far as it takes to know where they end. */
+/** Finds the end of response bodies without parsing their content. */
 import type { IncomingMessage } from 'node:http';
 import { valuesOf } from '../../lib/http-headers.ts';
 
 export interface Body {
   readonly isOver: boolean;
-  /** What of a chunk is passed on, what follows the end left out. Throws `BadBody`. */
+  /** The part of a chunk that passes; bytes after the end are dropped. Throws `BadBody`. */
   read(chunk: Buffer): Part;
 }
 
@@ -16,7 +16,7 @@ interface Part {
 
 export class BadBody extends Error {}
 
-/** Null: there is none, or only the end of the connection is its end. */
+/** Null: there is no body, or only the end of the connection ends it. */
 export function bodyOf({ rawHeaders, statusCode }: IncomingMessage, method: string): Body | null {
   if (method === 'HEAD' || statusCode === 204 || statusCode === 304) return null;
   const [codings, lengths] = [valuesOf(rawHeaders, 'transfer-encoding'), valuesOf(rawHeaders, 'content-length')];
@@ -42,17 +42,17 @@ export class SizedBody implements Body {
   }
 }
 
-/** Longer than any line that says a size, with what may be said besides. */
+/** Longer than any line with a size and extensions. */
 const maxLineBytes = 4096;
 const maxTrailerBytes = 64 * 1024;
 const lineFeed = 0x0a;
 
-/** Passed on in the same chunks, without extensions and trailers. The last one, which says that it is over, is left out. */
+/** Passes the same chunks without extensions and trailers. The last chunk, which ends the body, is left out. */
 export class ChunkedBody implements Body {
   #state: 'size' | 'content' | 'after content' | 'trailer' | 'over' = 'size';
-  /** Of the content of this chunk. */
+  /** Bytes left of the content of this chunk. */
   #left = 0;
-  /** The beginning of a line. */
+  /** The part of a line that has come. */
   #line = '';
   #trailerBytes = 0;
 
@@ -64,7 +64,7 @@ export class ChunkedBody implements Body {
     const pieces: Buffer[] = [];
     let bytes = 0;
     let at = 0;
-    // What is passed on as it stands.
+    // Start of the bytes that pass as they are.
     let from = 0;
     const upTo = (end: number) => {
       if (end > from) pieces.push(chunk.subarray(from, end));
@@ -93,7 +93,7 @@ export class ChunkedBody implements Body {
     return { pieces, bytes };
   }
 
-  /** How the line is passed on. */
+  /** The line as it passes. */
   #take(line: string): string {
     this.#line = '';
     if (line.endsWith('\n')) return this.#whole(line);

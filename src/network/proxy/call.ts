@@ -1,16 +1,16 @@
-/** A connection from inside that a credential is for, as whoever answers it gets it. */
+/** Connections from inside to the host of a credential, as calls for the forwarder. */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText, parseHost } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
+import type { Call, Credential } from '../credential/credential.ts';
 import type { Refused } from '../lookup.ts';
-import type { Call, Credential } from '../network.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { counted } from './relay.ts';
 
-/** The credential whose host that is. */
+/** The credential for that host. */
 export function interceptedBy({ attachment }: Attached, asked: Endpoint): Credential | null {
-  return attachment.credentials.find((one) => endpointText(placeOf(one)) === endpointText(asked)) ?? null;
+  return attachment.credentials.find((one) => endpointText(endpointOf(one)) === endpointText(asked)) ?? null;
 }
 
 export function credentialCall(
@@ -35,19 +35,19 @@ export function credentialCall(
 }
 
 function isSame(one: Credential, other: Credential): boolean {
-  return one.name === other.name && endpointText(placeOf(one)) === endpointText(placeOf(other));
+  return one.name === other.name && endpointText(endpointOf(one)) === endpointText(endpointOf(other));
 }
 
-function placeOf({ host, port }: Credential): Endpoint {
+function endpointOf({ host, port }: Credential): Endpoint {
   return { host: parseHost(host), port };
 }
 
-/** By a rule of the credential's own, for as long as the sandbox has it. */
+/** Allowed by a rule of the credential, as long as the sandbox has it. */
 async function dialFor(attached: Attached, credential: Credential, socket: Socket): Promise<Socket> {
-  const target = placeOf(credential);
+  const target = endpointOf(credential);
   const rule = endpointText(target);
-  const isGiven = () => attached.attachment.credentials.some((one) => isSame(one, credential));
-  const rules = () => new NetworkPolicy(isGiven() ? [rule, ...attached.attachment.allow] : []);
+  const isGranted = () => attached.attachment.credentials.some((one) => isSame(one, credential));
+  const rules = () => new NetworkPolicy(isGranted() ? [rule, ...attached.attachment.allow] : []);
   const attempt = attached.attempt('credential');
   try {
     const upstream = await attached.dial(attempt, target, rules);
@@ -59,13 +59,13 @@ async function dialFor(attached: Attached, credential: Credential, socket: Socke
   }
 }
 
-/** By the limits alone: the record has what passes between us and the other end, once. */
+/** Counts against the limits only: the record counts the bytes of the upstream connection. */
 export function limited({ meter }: Attached): Call['counted'] {
   const passing = { meter, onBytes: () => {} };
   return (way) => counted(passing, way);
 }
 
-/** For as long as it is open, and with all that passed. */
+/** Ends the attempt with the connection, with all bytes that passed. */
 export function recordWhole(attempt: Attempt, client: Socket, upstream: Socket): void {
   attempt.holds(client, upstream);
   upstream.once('close', () => {

@@ -1,8 +1,8 @@
-/** Connects to one of the addresses that were judged, and to no other. */
+/** Connects to one of the checked addresses, and to no other. */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { Endpoint } from '../../model/host.ts';
 import { type Address, Refused } from '../lookup.ts';
-import { withIntake } from './intake.ts';
+import { withReusedBuffer } from './reused-buffer.ts';
 
 /** How long one address may take before the next is tried as well. */
 const nextMs = 1500;
@@ -23,14 +23,14 @@ export function dialOne(
       keepAliveInitialDelay: 60_000,
       autoSelectFamily: addresses.length > 1,
       autoSelectFamilyAttemptTimeout: nextMs,
-      // An address in `host` is dialled as it is; a name only ever has the addresses that it was judged by.
+      // An address in `host` is dialled as it is; a name resolves to its checked addresses only.
       lookup: (_name, options, answer) => {
         const found = addresses.map(({ text, family }) => ({ address: text, family }));
         if (options.all) (answer as unknown as (error: null, all: typeof found) => void)(null, found);
         else answer(null, found[0]!.address, found[0]!.family);
       },
     };
-    const socket = withIntake((onread) => connect({ ...options, onread }));
+    const socket = withReusedBuffer((onread) => connect({ ...options, onread }));
     const fail = (refused: Refused) => {
       settle();
       socket.destroy();
@@ -55,7 +55,7 @@ export function dialOne(
   });
 }
 
-/** Of several addresses that all failed, each has its own. */
+/** When several addresses failed, each has an error. */
 function why(error: NodeJS.ErrnoException): string {
   return error.code ?? (error as AggregateError).errors?.[0]?.code ?? error.message;
 }

@@ -1,13 +1,13 @@
-/** The proxy's port inside a sandbox: whoever connects says by the first byte whether it is SOCKS or HTTP. */
+/** The proxy's port inside a sandbox: the first byte tells SOCKS from HTTP. */
 import type { Socket } from 'node:net';
 import { endpointText } from '../../model/host.ts';
+import type { Forwarder } from '../credential/credential.ts';
 import type { Refused } from '../lookup.ts';
-import type { Forwarder } from '../network.ts';
 import type { Attached } from './attached.ts';
 import { HttpFront } from './http.ts';
+import { endWith, firstBytes, type Inbound } from './inbound.ts';
 import { greet, readRequest, replyFor, SocksReader, socksReplies, socksReply, socksVersion } from './socks.ts';
 import { takeTunnel } from './tunnel.ts';
-import { farewell, firstBytes, type Visit } from './visit.ts';
 
 export class Front {
   readonly #http: HttpFront;
@@ -23,19 +23,19 @@ export class Front {
     attached.admit(socket);
     const late = AbortSignal.timeout(attached.attachment.limits.connectMs);
     const bytes = await firstBytes(socket, () => true, late);
-    const visit: Visit = { attached, socket, fixed: null, spare: null };
+    const inbound: Inbound = { attached, socket, fixed: null, spare: null };
     if (bytes === null) socket.destroy();
-    else if (bytes[0] === socksVersion) await this.#socks(visit);
-    else this.#http.take(visit);
+    else if (bytes[0] === socksVersion) await this.#socks(inbound);
+    else this.#http.take(inbound);
   }
 
-  async #socks(visit: Visit): Promise<void> {
-    const { socket, attached } = visit;
+  async #socks(inbound: Inbound): Promise<void> {
+    const { socket, attached } = inbound;
     const reader = new SocksReader(socket);
     const late = setTimeout(() => socket.destroy(), attached.attachment.limits.connectMs);
     let text = '';
     await takeTunnel({
-      visit,
+      inbound,
       via: 'socks',
       text: () => text,
       read: async () => {
@@ -50,7 +50,7 @@ export class Front {
         }
       },
       accept: () => void socket.write(socksReply(socksReplies.done)),
-      answer: (refused: Refused) => farewell(socket, socksReply(replyFor(refused))),
+      answer: (refused: Refused) => endWith(socket, socksReply(replyFor(refused))),
       http: this.#http,
       forwarder: this.#forwarder,
     });

@@ -1,7 +1,7 @@
 /**
- * The names in a TLS handshake, read from what passes by. The client's hello has to name the host that was asked for;
- * so has a second one, which a server can ask for before anything is encrypted. Bytes are held back until they are known
- * to be in order. The server's side is only looked at.
+ * The server names in a TLS handshake. The client hello has to name the requested host; so has a second one, which a server
+ * can request before encryption begins. Bytes of the client are held until they are checked; those of the server are only
+ * observed.
  */
 import { type Host, hostText, parseHost } from '../../model/host.ts';
 import { printable } from '../../model/name.ts';
@@ -12,7 +12,7 @@ const serverHello = 2;
 const recordHeaderBytes = 5;
 const messageHeaderBytes = 4;
 const maxRecordBytes = 16_384;
-/** Past any real one, with keys against quantum computers and all. */
+/** Larger than any real one, including post-quantum key shares. */
 const maxHelloBytes = 65_536;
 
 const extensions = { serverName: 0, encryptedHello: 0xfe0d, encryptedServerName: 0xffce } as const;
@@ -20,12 +20,12 @@ const extensions = { serverName: 0, encryptedHello: 0xfe0d, encryptedServerName:
 /** How a server hello begins its random bytes when it asks for another client hello: SHA-256 of "HelloRetryRequest". */
 const retryRandom = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 
-/** Why a handshake is not passed on. */
+/** Why a handshake is refused. */
 export class BadHello extends Error {}
 
 export class HelloWatch {
   readonly #asked: Host;
-  /** What of the client's bytes has not been let through. */
+  /** Bytes of the client that have not passed. */
   #held: Buffer = Buffer.alloc(0);
   #fromServer: Buffer = Buffer.alloc(0);
   #named = 0;
@@ -36,23 +36,23 @@ export class HelloWatch {
     this.#asked = asked;
   }
 
-  /** From now on everything may pass. */
+  /** Everything may pass from now on. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether the client has said the name. */
+  /** The client has sent the name. */
   get isNamed(): boolean {
     return this.#named > 0;
   }
 
-  /** Bytes of the client; returns those that may be passed on. */
+  /** Takes bytes of the client; returns those that may pass. */
   fromClient(chunk: Buffer): Buffer {
     this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    return this.#isOver ? this.release() : this.#let();
+    return this.#isOver ? this.release() : this.#checkedRecords();
   }
 
-  /** Everything that is still held. To be called when it is over. */
+  /** The held bytes, when it is over. */
   release(): Buffer {
     const bytes = this.#held;
     this.#held = Buffer.alloc(0);
@@ -68,8 +68,8 @@ export class HelloWatch {
     this.#isOver = !this.#isRetried || this.#named > 1;
   }
 
-  /** Whole records at the front that are in order. */
-  #let(): Buffer {
+  /** Checked whole records at the front. */
+  #checkedRecords(): Buffer {
     let good = 0;
     for (;;) {
       const size = this.#unit(this.#held.subarray(good));
@@ -141,7 +141,7 @@ interface Names {
 }
 
 function checkNames({ server, isHidden }: Names, asked: Host): void {
-  // Who reads the hidden name serves it, whatever the other one says.
+  // A server that decrypts the hidden name serves that one, not the visible one.
   if (isHidden) throw new BadHello('the client hides the name of the server (encrypted client hello)');
   if (server === null) {
     if (asked.kind === 'address') return;
@@ -190,7 +190,7 @@ function serverName(extension: Buffer): string {
   return name;
 }
 
-/** Reads what has lengths in front. Whatever does not fit is a bad hello. */
+/** Reads length-prefixed fields. What does not fit is a bad hello. */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -226,7 +226,7 @@ class Reader {
   }
 }
 
-/** Its first message. Whatever is no server hello, an alert say, ends what there is to watch. */
+/** The server's first message. Anything but a server hello, such as an alert, ends the inspection. */
 function readServerHello(bytes: Buffer): 'more' | 'retry' | 'other' {
   const randomAt = recordHeaderBytes + messageHeaderBytes + 2;
   if (bytes.length > 0 && bytes[0] !== handshakeRecord) return 'other';

@@ -1,26 +1,26 @@
-/** HTTP as clients speak it to a proxy: CONNECT for tunnels, and whole URLs. Each request is decided by itself. */
+/** HTTP proxy requests: CONNECT for tunnels, and whole URLs. Each request is decided by itself. */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 import { type Headers, valuesOf } from '../../lib/http-headers.ts';
 import { endpointText } from '../../model/host.ts';
+import type { Forwarder } from '../credential/credential.ts';
 import { Refused } from '../lookup.ts';
-import type { Forwarder } from '../network.ts';
 import type { Attempt } from './attempt.ts';
 import { type BadBody, type Body, bodyOf, ChunkedBody } from './body.ts';
-import { endLines, readLines } from './intake.ts';
+import { endWith, type Inbound } from './inbound.ts';
 import { refusalText, refuse, refusedBy } from './refusal.ts';
 import { counted, type Passing, pour } from './relay.ts';
 import { endpoint, passedOn, type Wanted, wantedBy } from './request.ts';
+import { endLines, readLines } from './reused-buffer.ts';
 import { takeTunnel } from './tunnel.ts';
 import { checkUpgrade, passUpgrade } from './upgrade.ts';
-import { farewell, type Visit } from './visit.ts';
 
 const maxHeaderBytes = 64 * 1024;
 const keepAliveMs = 60_000;
 
 export class HttpFront {
-  readonly #visits = new WeakMap<Duplex, Visit>();
+  readonly #inbound = new WeakMap<Duplex, Inbound>();
   readonly #server = createServer({
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: keepAliveMs,
@@ -41,29 +41,29 @@ export class HttpFront {
     );
   }
 
-  /** From now on the connection is ours. */
-  take(visit: Visit): void {
-    const { spare } = visit;
-    if (spare) visit.socket.once('close', () => visit.spare && dropSpare(spare));
-    this.#visits.set(visit.socket, visit);
-    this.#server.emit('connection', visit.socket);
-    visit.socket.setTimeout(visit.attached.attachment.limits.idleMs);
+  /** Serves the connection from now on. */
+  take(inbound: Inbound): void {
+    const { spare } = inbound;
+    if (spare) inbound.socket.once('close', () => inbound.spare && dropSpare(spare));
+    this.#inbound.set(inbound.socket, inbound);
+    this.#server.emit('connection', inbound.socket);
+    inbound.socket.setTimeout(inbound.attached.attachment.limits.idleMs);
   }
 
   async #tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const visit = this.#visits.get(socket)!;
+    const inbound = this.#inbound.get(socket)!;
     const text = request.url ?? '';
     if (head.length > 0) socket.unshift(head);
-    const answer = (refused: Refused) => farewell(socket, refusalText(refused));
-    if (visit.fixed) {
-      const attempt = visit.attached.attempt('connect');
+    const answer = (refused: Refused) => endWith(socket, refusalText(refused));
+    if (inbound.fixed) {
+      const attempt = inbound.attached.attempt('connect');
       const refused = new Refused('bad_request', 'a tunnel inside a tunnel');
       attempt.refuse(text, refused);
       answer(refused);
       return;
     }
     await takeTunnel({
-      visit,
+      inbound,
       via: 'connect',
       text: () => text,
       read: async () => endpoint(text, null),
@@ -75,14 +75,14 @@ export class HttpFront {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const visit = this.#visits.get(request.socket)!;
-    const attempt = visit.spare?.attempt ?? visit.attached.attempt('http');
+    const inbound = this.#inbound.get(request.socket)!;
+    const attempt = inbound.spare?.attempt ?? inbound.attached.attempt('http');
     try {
-      await visit.attached.turn();
-      const wanted = wantedBy(request, visit.fixed);
-      const upstream = await reach(visit, attempt, wanted);
+      await inbound.attached.turn();
+      const wanted = wantedBy(request, inbound.fixed);
+      const upstream = await reach(inbound, attempt, wanted);
       try {
-        forward({ request, response, wanted, upstream, attempt, passing: visit.attached.passing(attempt) });
+        forward({ request, response, wanted, upstream, attempt, passing: inbound.attached.passing(attempt) });
       } catch (error) {
         upstream.destroy();
         throw error;
@@ -95,44 +95,44 @@ export class HttpFront {
   }
 
   async #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const visit = this.#visits.get(socket)!;
-    const attempt = visit.spare?.attempt ?? visit.attached.attempt('http');
+    const inbound = this.#inbound.get(socket)!;
+    const attempt = inbound.spare?.attempt ?? inbound.attached.attempt('http');
     if (head.length > 0) socket.unshift(head);
     try {
-      await visit.attached.turn();
-      const wanted = wantedBy(request, visit.fixed);
+      await inbound.attached.turn();
+      const wanted = wantedBy(request, inbound.fixed);
       checkUpgrade(request);
-      const upstream = await reach(visit, attempt, wanted);
-      passUpgrade({ request, socket, wanted, upstream, attempt, attached: visit.attached });
+      const upstream = await reach(inbound, attempt, wanted);
+      passUpgrade({ request, socket, wanted, upstream, attempt, attached: inbound.attached });
     } catch (error) {
       const refused = refusedBy(error);
       attempt.refuse(request.url ?? '', refused);
-      farewell(socket, refusalText(refused));
+      endWith(socket, refusalText(refused));
     }
   }
 
   #malformed({ code }: { code?: string }, socket: Socket): void {
-    const visit = this.#visits.get(socket);
-    if (code === 'ECONNRESET' || !visit || !socket.writable) {
+    const inbound = this.#inbound.get(socket);
+    if (code === 'ECONNRESET' || !inbound || !socket.writable) {
       socket.destroy();
       return;
     }
     const refused = new Refused('bad_request', `the request is malformed (${code})`);
-    visit.attached.attempt('http').refuse('', refused);
-    farewell(socket, refusalText(refused));
+    inbound.attached.attempt('http').refuse('', refused);
+    endWith(socket, refusalText(refused));
   }
 }
 
-function dropSpare({ attempt, socket }: NonNullable<Visit['spare']>): void {
+function dropSpare({ attempt, socket }: NonNullable<Inbound['spare']>): void {
   socket.destroy();
   attempt.end();
 }
 
-async function reach(visit: Visit, attempt: Attempt, { target }: Wanted): Promise<Socket> {
-  const { spare } = visit;
-  visit.spare = null;
-  const socket = spare && !spare.socket.destroyed ? spare.socket : await visit.attached.dial(attempt, target);
-  if (!visit.socket.destroyed) return socket;
+async function reach(inbound: Inbound, attempt: Attempt, { target }: Wanted): Promise<Socket> {
+  const { spare } = inbound;
+  inbound.spare = null;
+  const socket = spare && !spare.socket.destroyed ? spare.socket : await inbound.attached.dial(attempt, target);
+  if (!inbound.socket.destroyed) return socket;
   socket.destroy();
   throw new Refused('unreachable', 'the client went away');
 }
@@ -161,7 +161,7 @@ function forward({ request, response, wanted, upstream, attempt, passing }: Forw
     path: wanted.path,
     headers: [...passedOn(request.rawHeaders), ...framing(request.rawHeaders)],
   });
-  // An answer that has begun ends as it ends, whatever becomes of the rest of its request.
+  // A response that has begun goes on, even when the rest of the request cannot be sent.
   outgoing.on('error', () => {
     if (!response.headersSent) stop(`${endpointText(wanted.target)} broke the connection off`);
   });
@@ -190,13 +190,13 @@ interface Answering extends Pick<Forwarding, 'request' | 'response' | 'upstream'
   readonly incoming: IncomingMessage;
 }
 
-/** As it comes, where it says how long it is: what reads a head costs much for each byte of a body. */
+/** Passes a body with a known end around the parser, which costs much for each byte. */
 function passBody(answering: Answering, done: (error?: Error | null) => void): void {
   const { request, response, upstream, passing, incoming } = answering;
   const body = bodyOf(incoming, request.method!);
   const isNext = endLines(upstream);
   const isChunked = body instanceof ChunkedBody;
-  // One that waits for an answer before it has no socket yet.
+  // A response that waits for an earlier one has no socket yet.
   if (isNext && body !== null && response.socket !== null && isChunked === response.chunkedEncoding) {
     incoming.on('error', () => {});
     response.flushHeaders();
@@ -234,7 +234,7 @@ function pourBody(
   });
 }
 
-/** Of a request that was answered before its end. A client that still sends would not see the answer if it were cut off. */
+/** Drops the rest of a request that was answered early. A client that still sends would not read the answer if it were reset. */
 function dropRest(request: IncomingMessage, passing: Passing): void {
   request.unpipe();
   request.pipe(counted(passing, 'sent')).resume();

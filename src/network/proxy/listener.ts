@@ -1,36 +1,35 @@
 /**
- * Accepts connections inside a sandbox, as many at once and as quickly as the sandbox may. Beyond that nothing is
- * accepted: they wait in the kernel, which costs the others nothing, and not in here.
+ * Accepts connections inside a sandbox within its limits of number and rate. Beyond them it stops accepting: connections
+ * wait in the kernel, where they cost other sandboxes nothing.
  */
 import { closeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { duplicate } from '../../lib/network-namespace.ts';
-import { replace } from './intake.ts';
-import type { Pace } from './pace.ts';
+import type { RateLimit } from './rate-limit.ts';
 
-export interface Gate {
-  readonly pace: Pace;
-  /** How many more may be open. */
+export interface AcceptLimits {
+  readonly rate: RateLimit;
+  /** How many more connections may be open. */
   room(): number;
 }
 
 export class Listener {
   readonly #fd: number;
-  readonly #gate: Gate;
+  readonly #gate: AcceptLimits;
   readonly #accept: (socket: Socket) => void;
   #server: Server | null = null;
   #isEarly = false;
   #isClosed = false;
 
-  /** Takes a socket that listens, and keeps it. */
-  constructor(fd: number, gate: Gate, accept: (socket: Socket) => void) {
+  /** Owns the descriptor of a listening socket. */
+  constructor(fd: number, gate: AcceptLimits, accept: (socket: Socket) => void) {
     this.#fd = fd;
     this.#gate = gate;
     this.#accept = accept;
     this.resume();
   }
 
-  /** When there may be room again. */
+  /** Called when there may be room again. */
   resume(): void {
     if (this.#server !== null || this.#isClosed || this.#isEarly || this.#gate.room() <= 0) return;
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
@@ -40,17 +39,16 @@ export class Listener {
     server.listen({ fd: duplicate(this.#fd) });
   }
 
-  #take(accepted: Socket): void {
-    const socket = replace(accepted);
-    // Whoever hangs up is no news to anybody.
+  #take(socket: Socket): void {
+    // A client that hangs up is no error.
     socket.on('error', () => socket.destroy());
-    const waitMs = this.#gate.pace.takeMs();
+    const waitMs = this.#gate.rate.takeMs();
     this.#accept(socket);
     if (waitMs > 0) this.#wait(waitMs);
     else if (this.#gate.room() <= 0) this.#pause();
   }
 
-  /** Room alone is no reason to go on before it is time. */
+  /** Until then room alone does not resume. */
   #wait(ms: number): void {
     this.#pause();
     this.#isEarly = true;

@@ -1,6 +1,6 @@
 /**
- * Entry of the proxy process. CARREL_HOME says whose. It is started by a daemon, in a mount namespace of its own, and
- * goes on without it; it ends when it has neither sandboxes nor a daemon.
+ * Entry of the proxy process; CARREL_HOME names its installation. A daemon starts it in a mount namespace of its own, and it
+ * goes on without the daemon; it exits when it has neither sandboxes nor a daemon.
  */
 import { chmodSync, constants, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -9,14 +9,14 @@ import { OwnLog } from '../../lib/own-log.ts';
 import { tryLock } from '../../lib/sys.ts';
 import { detachMount } from '../../lib/sys-mount.ts';
 import { asFault } from '../../model/fault.ts';
-import { type Answered, type Asked, controlVersion, proxyFiles, readLines, sendLine, socketIn } from '../control.ts';
+import { type Answer, controlVersion, proxyFiles, readLines, type SentOrder, sendLine, socketIn } from '../control.ts';
 import { createForwarder } from '../credential/forwarder.ts';
 import { systemLookUp } from '../lookup.ts';
 import { Attachments } from './attachments.ts';
 import { Front } from './front.ts';
-import { ThresholdThread } from './threshold.ts';
+import { NamespaceSockets } from './namespace-sockets.ts';
 
-/** How long it waits when there is nothing to do: for a daemon, and with one for its next sandbox. */
+/** How long it stays without sandboxes. */
 const idleMs = { alone: 1500, withDaemon: 60_000 } as const;
 const lookMs = 500;
 const takenExit = 6;
@@ -31,10 +31,10 @@ process.on('uncaughtException', (error) => {
   try {
     log.write(`${new Date().toISOString()} uncaught: ${error.stack}\n`);
   } catch {
-    // A full disk is no reason to end, ignoring.
+    // A full disk does not end the proxy, ignoring.
   }
 });
-// Held until this process ends, however it ends.
+// Held until this process ends.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 const lock = openSync(join(folder, proxyFiles.lock), constants.O_RDWR | constants.O_CREAT, 0o600);
 if (!tryLock(lock)) process.exit(takenExit);
@@ -42,9 +42,9 @@ leaveMounts(home);
 
 const forwarder = createForwarder();
 const serial = counter();
-const threshold = await ThresholdThread.open();
+const sockets = await NamespaceSockets.open();
 const attachments = new Attachments({
-  threshold,
+  sockets,
   front: new Front(forwarder),
   forwarder,
   lookUp: systemLookUp,
@@ -54,14 +54,14 @@ let daemon: Socket | null = null;
 let idleSinceMs = Date.now();
 
 const control = createServer((socket) => {
-  // The newest is the daemon that lives.
+  // The newest connection is the living daemon's.
   daemon?.destroy();
   daemon = socket;
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     if (daemon === socket) daemon = null;
   });
-  readLines(socket, (line) => void obey(line as Asked).then((answer) => sendLine(socket, answer)));
+  readLines(socket, (line) => void obey(line as SentOrder).then((answer) => sendLine(socket, answer)));
 });
 const path = join(folder, proxyFiles.socket);
 rmSync(path, { force: true });
@@ -71,7 +71,7 @@ setInterval(() => {
   else if (Date.now() - idleSinceMs > (daemon === null ? idleMs.alone : idleMs.withDaemon)) leave();
 }, lookMs);
 
-async function obey(order: Asked): Promise<Answered> {
+async function obey(order: SentOrder): Promise<Answer> {
   const { serial } = order;
   try {
     if (order.verb !== 'hello') await attachments.obey(order);
@@ -87,17 +87,17 @@ function leave(): void {
   process.exit(0);
 }
 
-/** What a daemon has mounted for itself would stay mounted for as long as we live. */
+/** Mounts of the daemon, copied into this namespace, would stay mounted as long as the proxy lives. */
 function leaveMounts(below: string): void {
-  const places = readFileSync('/proc/self/mountinfo', 'utf8')
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .map((line) => line.split(' '))
     .map((fields) => ({ place: unescaped(fields[4] ?? ''), isStage: fields.includes('carrel-stage') }))
     .filter(({ place, isStage }) => isStage || place.startsWith(`${below}/`));
-  for (const { place } of places.reverse()) detachMount(place);
+  for (const { place } of points.reverse()) detachMount(place);
 }
 
-/** Spaces and the like are octal there. */
+/** mountinfo has spaces and backslashes in octal. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

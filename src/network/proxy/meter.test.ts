@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultNetworkLimits, type NetworkLimits } from '../../model/network.ts';
 import { type Clock, Meter } from './meter.ts';
-import { Pace, Slots } from './pace.ts';
+import { RateLimit, Slots } from './rate-limit.ts';
 
 const MiB = 1024 * 1024;
 
@@ -112,7 +112,7 @@ describe('a limit on bytes in all', () => {
 
 describe('a pace', () => {
   it('lets so many go at once, and then one after another', () => {
-    const pace = new Pace(10, 3, 0);
+    const pace = new RateLimit(10, 3, 0);
     expect([0, 0, 0, 0, 0].map(() => pace.takeMs(0))).toEqual([0, 0, 0, 100, 200]);
     expect(pace.takeMs(10_000)).toBe(0);
   });

@@ -1,24 +1,23 @@
 /**
- * How much a sandbox may pass, and when. Bytes are counted as they are passed on; whoever passed too many waits before
- * reading more. There are two reasons to wait: the sandbox's own limit, and the others, who are to have their turn
- * although one has a thousand connections that never stop.
+ * Counts the bytes of a sandbox and delays its readers. There are two reasons to wait: the rate limit of the sandbox, and
+ * fairness: one sandbox with a thousand busy connections must not starve the others.
  */
 import type { NetworkLimits } from '../../model/network.ts';
 
 type Go = () => void;
 
-/** What one sandbox passes in one turn of the event loop before others come. */
+/** Bytes of one sandbox in one turn of the event loop. */
 const quantumBytes = 1024 * 1024;
-/** How many of those that wait for their turn read on in the next one. */
+/** Waiting readers that go on in the next turn. */
 const perTurn = 16;
-/** The share of a second that may be used up at once. */
+/** The part of a second's bytes that may pass at once. */
 const burstSeconds = 0.1;
 const minBurstBytes = 64 * 1024;
 
 export interface Clock {
   nowMs(): number;
   after(ms: number, act: () => void): void;
-  /** Once others had their turn. */
+  /** In the next turn of the event loop. */
   nextTurn(act: () => void): void;
 }
 
@@ -36,12 +35,12 @@ export class Meter {
   #turnBytes = 0;
   #waitingForTurn: Go[] = [];
   #isTurnPlanned = false;
-  /** Bytes that may pass now; below zero they have passed already. */
+  /** Bytes that may pass now; negative: more have passed. */
   #allowance: number;
   #refilledMs: number;
   #waitingForRate: Go[] = [];
 
-  /** `onSpent` is called whenever more has passed than may in all. */
+  /** `onSpent` is called whenever the total limit is exceeded. */
   constructor(limits: NetworkLimits, usedBytes: number, onSpent: () => void, clock: Clock = realClock) {
     this.#limits = limits;
     this.#totalBytes = usedBytes;
@@ -62,7 +61,7 @@ export class Meter {
 
   change(limits: NetworkLimits): void {
     this.#limits = limits;
-    if (limits.bytesPerSecond === null) this.#letGo();
+    if (limits.bytesPerSecond === null) this.#release();
   }
 
   /** Counts bytes. True: the reader waits until `go` is called. */
@@ -116,11 +115,11 @@ export class Meter {
     this.#clock.after(ms, () => {
       this.#refill(rate);
       if (this.#allowance < 0 && this.#limits.bytesPerSecond !== null) this.#wait(this.#limits.bytesPerSecond);
-      else this.#letGo();
+      else this.#release();
     });
   }
 
-  #letGo(): void {
+  #release(): void {
     for (const go of this.#waitingForRate.splice(0)) go();
   }
 }

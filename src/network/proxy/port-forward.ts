@@ -1,18 +1,18 @@
-/** Ports of this machine that lead to servers inside a sandbox. */
+/** Ports of the host that are forwarded to servers inside a sandbox. */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { PortForward } from '../../model/network.ts';
-import { adopt, replace } from './intake.ts';
 import type { Meter } from './meter.ts';
+import type { NamespaceSockets } from './namespace-sockets.ts';
 import { relay } from './relay.ts';
-import type { ThresholdThread } from './threshold.ts';
+import { adopt } from './reused-buffer.ts';
 
 const maxConnections = 500;
 
 export interface InsideOf {
   readonly init: ProcessRef;
-  readonly threshold: ThresholdThread;
+  readonly sockets: NamespaceSockets;
   readonly meter: Meter;
 }
 
@@ -40,8 +40,7 @@ export class ForwardedPort {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #take(accepted: Socket, port: number, inside: InsideOf): Promise<void> {
-    const client = replace(accepted);
+  async #take(client: Socket, port: number, inside: InsideOf): Promise<void> {
     client.on('error', () => client.destroy());
     this.#keep(client);
     try {
@@ -50,7 +49,7 @@ export class ForwardedPort {
       this.#keep(server);
       relay(client, server, { meter: inside.meter, onBytes: () => {} });
     } catch {
-      // Nobody listens inside: whoever came sees the connection closed, as with any server that is away, ignoring.
+      // No server listens inside: the client sees a closed connection, ignoring.
       client.destroy();
     }
   }
@@ -61,13 +60,13 @@ export class ForwardedPort {
   }
 }
 
-/** Servers that listen on `localhost` have the one or the other. */
-async function connectInside({ threshold, init }: InsideOf, port: number): Promise<number> {
+/** A server that listens on `localhost` has one of the two families. */
+async function connectInside({ sockets, init }: InsideOf, port: number): Promise<number> {
   try {
-    return await threshold.connect(init, port, 4);
+    return await sockets.connect(init, port, 4);
   } catch (error) {
     if (isFault(error, 'not_ready')) throw error;
-    return threshold.connect(init, port, 6);
+    return sockets.connect(init, port, 6);
   }
 }
 

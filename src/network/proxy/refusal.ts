@@ -1,4 +1,4 @@
-/** How a client of plain HTTP hears of what is refused. */
+/** Refusals as HTTP responses. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { headText } from '../../lib/http-headers.ts';
 import { Refused } from '../lookup.ts';
@@ -20,7 +20,7 @@ export function refuse(response: ServerResponse, refused: Refused): void {
   response.writeHead(status, headers).end(body);
 }
 
-/** Where only the socket is left. */
+/** The same for a bare socket. */
 export function refusalText(refused: Refused): string {
   const { status, headers, body } = answerOf(refused);
   return `${headText(status, STATUS_CODES[status]!, headers)}${body}`;

@@ -1,25 +1,25 @@
-/** Bytes both ways between two sockets: each at the pace of the other, counted, until both sides have ended. */
+/** Relays bytes between two sockets with back-pressure, counted, until both sides have ended. */
 import type { Socket } from 'node:net';
 import { Transform } from 'node:stream';
-import { takeDirectly } from './intake.ts';
 import type { Meter } from './meter.ts';
+import { takeDirectly } from './reused-buffer.ts';
 
 export interface Passing {
   readonly meter: Meter;
-  /** Called for each chunk, before it is passed on. */
+  /** Called for each chunk before it passes. */
   readonly onBytes: (bytes: number, way: 'sent' | 'received') => void;
 }
 
-/** Looks at chunks on their way, until it has seen enough, and returns what of each is passed on. */
-export interface Look {
+/** Inspects chunks until it has seen enough, and returns the part of each that passes. */
+export interface Inspection {
   readonly isOver: boolean;
   sent(chunk: Buffer): Buffer;
   received(chunk: Buffer): Buffer;
 }
 
-export function relay(client: Socket, upstream: Socket, passing: Passing, look: Look | null = null): void {
-  pass(client, upstream, 'sent', passing, look);
-  pass(upstream, client, 'received', passing, look);
+export function relay(client: Socket, upstream: Socket, passing: Passing, inspection: Inspection | null = null): void {
+  pass(client, upstream, 'sent', passing, inspection);
+  pass(upstream, client, 'received', passing, inspection);
 }
 
 function pass(
@@ -27,7 +27,7 @@ function pass(
   to: Socket,
   way: 'sent' | 'received',
   { meter, onBytes }: Passing,
-  look: Look | null,
+  inspection: Inspection | null,
 ): void {
   from.on('end', () => to.end());
   from.on('error', () => to.destroy());
@@ -36,12 +36,12 @@ function pass(
   });
   pour(from, to, meter, (chunk) => {
     onBytes(chunk.length, way);
-    // What looks may keep it for longer.
-    return [look && !look.isOver ? look[way](Buffer.from(chunk)) : chunk];
+    // An inspection may keep the chunk; its buffer is read into again.
+    return [inspection && !inspection.isOver ? inspection[way](Buffer.from(chunk)) : chunk];
   });
 }
 
-/** One way, at the pace of who takes it. `shape` says what of a chunk is passed on; then `passed` is called. */
+/** One way, with back-pressure. `shape` returns the part of a chunk that passes; then `passed` is called. */
 export function pour(
   from: Socket,
   to: Socket,
@@ -55,24 +55,24 @@ export function pour(
     holds += 1;
     from.pause();
   };
-  const letGo = () => {
+  const release = () => {
     holds -= 1;
     if (holds === 0 && !from.destroyed) from.resume();
   };
   const written = () => {
     if (!isWriting || to.writableLength > 0) return;
     isWriting = false;
-    letGo();
+    release();
   };
   const take = (chunk: Buffer) => {
     write(to, shape(chunk), written);
     passed();
-    // Memory that is still to be written must not be read into.
+    // The buffer must not be read into before it is written.
     if (to.writableLength > 0 && !isWriting) {
       isWriting = true;
       hold();
     }
-    if (meter.take(chunk.length, letGo)) hold();
+    if (meter.take(chunk.length, release)) hold();
   };
   takeDirectly(from, take);
   from.on('data', take);
@@ -86,7 +86,7 @@ function write(to: Socket, pieces: readonly Buffer[], written: () => void): void
   if (pieces.length > 1) to.uncork();
 }
 
-/** The same for what is no socket any more: passes chunks on when they may pass. */
+/** The same as a stream: passes each chunk when the meter allows it. */
 export function counted({ meter, onBytes }: Passing, way: 'sent' | 'received'): Transform {
   return new Transform({
     transform: (chunk: Buffer, _, done) => {

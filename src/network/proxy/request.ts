@@ -1,6 +1,6 @@
 /**
- * What a plain HTTP request asks for, and what of it is passed on. A request that two programs could read in two ways is
- * refused; what is passed on is written anew from what was read, so nothing is hidden between the lines.
+ * The target of a plain HTTP request, and the headers that pass. A request that two parsers could read differently is
+ * refused; the proxy writes a new request from the parsed one, so that nothing passes unparsed.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Headers, hopByHop, namedByConnection, pairs, valuesOf } from '../../lib/http-headers.ts';
@@ -11,7 +11,7 @@ import { Refused } from '../lookup.ts';
 
 const httpPort = 80;
 
-/** Not for a client to have removed. */
+/** `Connection` cannot name these. */
 const kept = new Set(['host', 'content-length', 'cookie', 'authorization', 'content-type', 'content-encoding']);
 
 export interface Wanted {
@@ -19,12 +19,12 @@ export interface Wanted {
   readonly path: string;
 }
 
-/** Throws `Refused`. `fixed`: inside a tunnel nothing else can be asked for. */
+/** Throws `Refused`. `fixed`: the target of the tunnel, the only one allowed in it. */
 export function wantedBy(request: IncomingMessage, fixed: Endpoint | null): Wanted {
   checkFraming(request);
   const wanted = fixed && request.url?.startsWith('/') ? { target: fixed, path: request.url } : absolute(request);
   if (fixed && endpointText(wanted.target) !== endpointText(fixed)) {
-    throw bad(`${endpointText(wanted.target)} is asked for in a tunnel to ${endpointText(fixed)}`);
+    throw bad(`${endpointText(wanted.target)} is requested in a tunnel to ${endpointText(fixed)}`);
   }
   checkHost(request, wanted.target);
   return wanted;
@@ -35,17 +35,17 @@ function absolute({ url = '', method }: IncomingMessage): Wanted {
   if (!found) {
     throw bad(
       url.startsWith('/') || url === '*'
-        ? 'this is a proxy: it wants the whole URL, as clients send it that know of a proxy'
-        : `${method} ${printable(url)} is nothing that can be asked for here`,
+        ? 'this is a proxy: a request needs the whole URL, as clients with a proxy setting send it'
+        : `${method} ${printable(url)} is not a request for a proxy`,
     );
   }
   const [, authority = '', rest = '/'] = found;
   return { target: endpoint(authority), path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-/** Without a port it is that of plain HTTP, or with null refused. */
+/** Without a port: the default one, or refused where that is null. */
 export function endpoint(authority: string, port: number | null = httpPort): Endpoint {
-  if (authority.includes('@')) throw bad('a user name or password has no place before a host');
+  if (authority.includes('@')) throw bad('a user name or password before the host is refused');
   try {
     return parseEndpoint(authority, port ?? undefined);
   } catch (error) {
@@ -54,7 +54,7 @@ export function endpoint(authority: string, port: number | null = httpPort): End
   }
 }
 
-/** The Host says the same as the rest. */
+/** Exactly one Host, equal to the target. */
 function checkHost(request: IncomingMessage, target: Endpoint): void {
   const hosts = valuesOf(request.rawHeaders, 'host');
   if (hosts.length !== 1) throw bad(hosts.length === 0 ? 'the request has no Host' : 'the request has several Hosts');
@@ -62,7 +62,7 @@ function checkHost(request: IncomingMessage, target: Endpoint): void {
   throw bad(`the Host ${printable(hosts[0]!)} is not ${endpointText(target)}`);
 }
 
-/** One way to say how long the body is. */
+/** Exactly one way to frame the body. */
 function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   const lengths = valuesOf(rawHeaders, 'content-length');
   const codings = valuesOf(rawHeaders, 'transfer-encoding');
@@ -75,7 +75,7 @@ function checkFraming({ rawHeaders, httpVersion }: IncomingMessage): void {
   if (codings.length > 0 && httpVersion !== '1.1') throw bad('only HTTP/1.1 has chunks');
 }
 
-/** Without what is for this hop. */
+/** Without headers about this connection. */
 export function passedOn(rawHeaders: Headers): string[] {
   const dropped = new Set([...hopByHop, ...namedByConnection(rawHeaders).filter((name) => !kept.has(name))]);
   return pairs(rawHeaders)

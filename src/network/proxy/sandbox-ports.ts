@@ -1,24 +1,15 @@
-/** Every port of one sandbox: those that listen inside it, and those of this machine that lead there. */
+/** All ports of one sandbox: listeners inside it, and ports of the host that are forwarded into it. */
 import type { Socket } from 'node:net';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { PortForward } from '../../model/network.ts';
-import type { LookUp } from '../lookup.ts';
-import { type Attachment, type Credential, type Forwarder, insidePorts } from '../network.ts';
+import type { Credential } from '../credential/credential.ts';
+import { type Attachment, insidePorts } from '../network.ts';
 import { Attached } from './attached.ts';
 import { credentialCall } from './call.ts';
-import type { Front } from './front.ts';
 import { Listener } from './listener.ts';
 import { ForwardedPort } from './port-forward.ts';
+import type { ProxyParts } from './proxy.ts';
 import { takeService } from './service.ts';
-import type { ThresholdThread } from './threshold.ts';
-
-export interface ProxyParts {
-  readonly threshold: ThresholdThread;
-  readonly front: Front;
-  readonly forwarder: Forwarder;
-  readonly lookUp: LookUp;
-  readonly serial: () => string;
-}
 
 type Accept = (socket: Socket) => void;
 
@@ -37,7 +28,7 @@ export class SandboxPorts {
     };
   }
 
-  /** Opens what is to be open and closes the rest. All of it is tried; the first failure is thrown. */
+  /** Opens the wanted ports and closes the others. Tries all; throws the first failure. */
   async change(attachment: Attachment): Promise<void> {
     this.attached.change(attachment);
     this.#closeOthers(attachment);
@@ -65,7 +56,7 @@ export class SandboxPorts {
 
   async #listen(port: number): Promise<void> {
     if (this.#inside.has(port)) return;
-    const fd = await this.#parts.threshold.listen(this.attached.attachment.init, port);
+    const fd = await this.#parts.sockets.listen(this.attached.attachment.init, port);
     const listener = new Listener(fd, this.attached.gate, (socket) => this.#accept(port)(socket));
     if (this.#isClosed) listener.close();
     else this.#inside.set(port, listener);
@@ -75,13 +66,13 @@ export class SandboxPorts {
     const key = keyOf(forward);
     if (this.#forwarded.has(key)) return;
     const { meter, attachment } = this.attached;
-    const inside = { meter, init: attachment.init, threshold: this.#parts.threshold };
+    const inside = { meter, init: attachment.init, sockets: this.#parts.sockets };
     const opened = await ForwardedPort.open(forward, inside);
     if (this.#isClosed) opened.close();
     else this.#forwarded.set(key, opened);
   }
 
-  /** What the port is for by now. */
+  /** By the current purpose of the port. */
   #accept(port: number): Accept {
     const { services, credentials } = this.attached.attachment;
     const service = services.find((one) => one.port === port);
@@ -97,13 +88,13 @@ export class SandboxPorts {
   }
 }
 
-/** The proxy's own only where there is something to ask it for, and last: a command may wait for it (`launch/network.ts`). */
+/** The proxy's own port only where rules or credentials need it, and last: a command may wait for it (`launch/network.ts`). */
 function wantedPorts({ allow, services, credentials }: Attachment): number[] {
-  const isAsked = allow.length > 0 || credentials.length > 0;
+  const needsProxy = allow.length > 0 || credentials.length > 0;
   return [
     ...services.map(({ port }) => port),
     ...credentials.map(({ insidePort }) => insidePort),
-    ...(isAsked ? [insidePorts.proxy] : []),
+    ...(needsProxy ? [insidePorts.proxy] : []),
   ];
 }
 

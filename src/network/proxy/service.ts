@@ -1,14 +1,15 @@
 /**
- * Services of ours at fixed ports inside. Who calls is told by us: in a header of each request, or in a line in front of
- * all that they say.
+ * Services of the host at fixed ports inside. The proxy adds the caller: in a header of each request, or in a line before
+ * the client's first byte.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parseEndpoint } from '../../model/host.ts';
 import { NetworkPolicy } from '../../model/network.ts';
 import { callerHeader } from '../../model/service.ts';
+import type { Call, Forwarder } from '../credential/credential.ts';
 import { Refused } from '../lookup.ts';
-import type { Call, Caller, Forwarder, Service } from '../network.ts';
+import type { Caller, Service } from '../network.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 import { limited, recordWhole } from './call.ts';
@@ -26,12 +27,12 @@ export function takeService(attached: Attached, service: Service, client: Socket
     socket.write(`${callerText(attached)}\n`);
     attached.connect(attempt, client, socket);
   } catch {
-    // What cannot be recorded is not done.
+    // An attempt that cannot be recorded must not go on.
     client.destroy();
   }
 }
 
-/** Recorded, and for as long as it is granted. */
+/** Recorded, and allowed as long as the service is granted. */
 function begin(attached: Attached, { name, port, to }: Service): Attempt {
   const isGranted = () => attached.attachment.services.some((one) => one.name === name && one.to === to);
   const attempt = attached.attempt('service', () => new NetworkPolicy(isGranted() ? [`127.0.0.1:${port}`] : []));
@@ -51,12 +52,12 @@ function dial({ to }: Service): Socket {
   return connect({ host: host.text, port, allowHalfOpen: true, noDelay: true });
 }
 
-/** Where a service is on the host is nothing to tell inside. */
+/** Without the address on the host, which sandboxes do not learn. */
 function why(error: unknown): string {
   return `the service does not answer (${(error as NodeJS.ErrnoException).code})`;
 }
 
-/** ASCII alone, as headers are. */
+/** ASCII only, as in headers. */
 function callerText({ attachment: { id, name, user } }: Attached): string {
   const caller: Caller = { id, name, user };
   return JSON.stringify(caller).replace(

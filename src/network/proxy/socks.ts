@@ -1,4 +1,4 @@
-/** SOCKS version 5 (RFC 1928), to connect and for nothing else: no listening, no datagrams, no passwords. */
+/** SOCKS version 5 (RFC 1928), CONNECT only: no BIND, no UDP, no passwords. */
 import type { Socket } from 'node:net';
 import { isFault } from '../../model/fault.ts';
 import { type Endpoint, parseHost } from '../../model/host.ts';
@@ -13,7 +13,7 @@ const addressTypes = { ipv4: 1, name: 3, ipv6: 4 } as const;
 
 export const socksReplies = { done: 0, failed: 1, denied: 2, unreachable: 4, badCommand: 7, badAddress: 8 } as const;
 
-/** Bytes as they come, asked for by their number. What nobody asked for is put back when it is closed. */
+/** Reads exact numbers of bytes. Bytes that were not consumed are put back on close. */
 export class SocksReader {
   readonly #socket: Socket;
   readonly #take = () => this.#read();
@@ -54,7 +54,7 @@ export class SocksReader {
     this.#wake();
   };
 
-  /** Everything there is: what is left lying would be announced again and again. */
+  /** Reads all there is: bytes left in the stream would emit `readable` again and again. */
   #read(): void {
     for (let chunk = this.#socket.read() as Buffer | null; chunk; chunk = this.#socket.read() as Buffer | null) {
       this.#have = Buffer.concat([this.#have, chunk]);
@@ -63,7 +63,7 @@ export class SocksReader {
   }
 }
 
-/** The greeting. The client must be content without a password: who it is is known already. */
+/** The greeting. The client must accept no authentication: the socket identifies the sandbox. */
 export async function greet(reader: SocksReader, socket: Socket): Promise<void> {
   if ((await reader.byte()) !== socksVersion) throw new Refused('bad_request', 'this is no SOCKS 5');
   const methods = await reader.bytes(await atLeastOne(reader));
@@ -72,7 +72,7 @@ export async function greet(reader: SocksReader, socket: Socket): Promise<void> 
     return;
   }
   socket.end(Buffer.from([socksVersion, noMethod]));
-  throw new Refused('bad_request', 'the SOCKS client insists on a password');
+  throw new Refused('bad_request', 'the SOCKS client requires a password');
 }
 
 async function atLeastOne(reader: SocksReader): Promise<number> {
@@ -81,16 +81,16 @@ async function atLeastOne(reader: SocksReader): Promise<number> {
   return count;
 }
 
-/** What the client wants to be connected to. Throws `SocksRefused`. */
+/** The target of the request. Throws `SocksRefused`. */
 export async function readRequest(reader: SocksReader): Promise<Endpoint> {
   const [version, command, reserved, type] = await reader.bytes(4);
   if (version !== socksVersion || reserved !== 0) throw new Refused('bad_request', 'the SOCKS request is malformed');
   if (command !== connectCommand) {
-    throw new SocksRefused(socksReplies.badCommand, 'only connections can be asked for, no listening and no datagrams');
+    throw new SocksRefused(socksReplies.badCommand, 'only CONNECT is supported, no BIND and no UDP');
   }
   const text = await readAddress(reader, type!);
   const port = (await reader.bytes(2)).readUInt16BE(0);
-  if (port === 0) throw new Refused('bad_request', 'port 0 is none');
+  if (port === 0) throw new Refused('bad_request', 'port 0 cannot be connected to');
   try {
     return { host: parseHost(text), port };
   } catch (error) {
@@ -118,7 +118,7 @@ async function readAddress(reader: SocksReader, type: number): Promise<string> {
   throw new SocksRefused(socksReplies.badAddress, 'the SOCKS request has an address of an unknown kind');
 }
 
-/** In which alphabet anything else would be meant, nothing says. */
+/** The encoding of other bytes is unknown. */
 function asciiName(bytes: Buffer): string {
   if (bytes.some((byte) => byte > 0x7f)) throw new Refused('bad_request', 'the name is not ASCII');
   return bytes.toString('latin1');

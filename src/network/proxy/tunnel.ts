@@ -1,48 +1,48 @@
 /**
- * A tunnel to what was asked for by name or address. What comes through is looked at as far as it says whom it is for:
- * TLS has to name the same host, plain HTTP is read request by request. On port 443 there is TLS and nothing else, on
- * port 80 plain HTTP; elsewhere a protocol that is neither passes as it is. Text whose first line could be a request is held
- * until that line is whole: whatever a server could read as HTTP goes through the strict parser, or is cut.
+ * A tunnel to a requested name or address. TLS in it has to name the same host; plain HTTP is parsed request by request. On
+ * port 443 only TLS passes, on port 80 only plain HTTP; on other ports another protocol passes as it is. Text whose first
+ * line could be a request is held until that line is whole: what a server could read as HTTP goes through the strict
+ * parser, or the tunnel is closed.
  */
 import type { Socket } from 'node:net';
 import { type Endpoint, endpointText } from '../../model/host.ts';
+import type { Credential, Forwarder } from '../credential/credential.ts';
 import { Refused } from '../lookup.ts';
-import type { Credential, Forwarder } from '../network.ts';
 import type { Via } from '../record.ts';
 import type { Attempt } from './attempt.ts';
 import { credentialCall, interceptedBy } from './call.ts';
 import { BadHello, HelloWatch, handshakeRecord } from './hello.ts';
-import { UnreadLook } from './unread.ts';
-import { firstBytes, type Visit } from './visit.ts';
+import { firstBytes, type Inbound } from './inbound.ts';
+import { UnknownProtocol } from './unknown-protocol.ts';
 
 const tlsPort = 443;
 const httpPort = 80;
-/** How a server is told that names differ: unrecognized_name, fatal. */
+/** The TLS alert for a wrong name: unrecognized_name, fatal. */
 const nameAlert = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
 
 export interface TunnelRequest {
-  readonly visit: Visit;
+  readonly inbound: Inbound;
   readonly via: Via;
-  /** What was asked for, as it came, once known. */
+  /** The request as it came, once known. */
   readonly text: () => string;
   readonly read: () => Promise<Endpoint>;
-  /** Tells the client that it is connected. */
+  /** Sends the client that it is connected. */
   readonly accept: () => void;
   readonly answer: (refused: Refused) => void;
-  readonly http: { take(visit: Visit): void };
+  readonly http: { take(inbound: Inbound): void };
   readonly forwarder: Forwarder;
 }
 
 export async function takeTunnel(request: TunnelRequest): Promise<void> {
-  const { visit, via } = request;
-  const attempt = visit.attached.attempt(via);
+  const { inbound, via } = request;
+  const attempt = inbound.attached.attempt(via);
   try {
     const asked = await request.read();
     attempt.asked = asked;
-    const credential = interceptedBy(visit.attached, asked);
+    const credential = interceptedBy(inbound.attached, asked);
     if (credential) return openCredential(request, asked, attempt, credential);
     if (asked.port === httpPort) return openHttp(request, asked, attempt);
-    const upstream = await visit.attached.dial(attempt, asked);
+    const upstream = await inbound.attached.dial(attempt, asked);
     request.accept();
     await open(request, asked, attempt, upstream);
   } catch (error) {
@@ -53,51 +53,51 @@ export async function takeTunnel(request: TunnelRequest): Promise<void> {
 }
 
 /** Every request in it is an attempt of its own. */
-function openHttp({ visit, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
-  const decision = visit.attached.policy.decide(asked);
+function openHttp({ inbound, accept, http }: TunnelRequest, asked: Endpoint, attempt: Attempt): void {
+  const decision = inbound.attached.policy.decide(asked);
   if (!decision.allowed) throw new Refused(decision.refusal, decision.reason, decision.rule);
   attempt.end();
   accept();
-  http.take({ ...visit, fixed: asked });
+  http.take({ ...inbound, fixed: asked });
 }
 
-/** Every connection that comes of it is an attempt of its own. */
+/** Every connection to the host is an attempt of its own. */
 function openCredential(
-  { visit, accept, forwarder }: TunnelRequest,
+  { inbound, accept, forwarder }: TunnelRequest,
   asked: Endpoint,
   attempt: Attempt,
   credential: Credential,
 ): void {
   attempt.end();
   accept();
-  forwarder.answer(credentialCall(visit.attached, credential, visit.socket, asked));
+  forwarder.answer(credentialCall(inbound.attached, credential, inbound.socket, asked));
 }
 
 type Kind = 'tls' | 'http' | 'other';
 
 async function open(
-  { visit, http }: TunnelRequest,
+  { inbound, http }: TunnelRequest,
   asked: Endpoint,
   attempt: Attempt,
   upstream: Socket,
 ): Promise<void> {
-  const { attached, socket } = visit;
+  const { attached, socket } = inbound;
   attempt.holds(socket, upstream);
-  const kind = await whatComes(socket, upstream, asked.port, attached.attachment.limits.connectMs);
+  const kind = await kindOfFirst(socket, upstream, asked.port, attached.attachment.limits.connectMs);
   if (attempt.isOver) return;
   if (kind === null) return breakOff(attempt, socket, upstream, null);
-  if (kind === 'tls') return openTls({ visit, asked, attempt, upstream });
+  if (kind === 'tls') return openTls({ inbound, asked, attempt, upstream });
   if (kind === 'http' && asked.port !== tlsPort)
     return http.take({ attached, socket, fixed: asked, spare: { attempt, socket: upstream } });
   if (asked.port === tlsPort) {
-    attempt.refuse(endpointText(asked), new Refused('server_name', 'what comes is no TLS'));
+    attempt.refuse(endpointText(asked), new Refused('server_name', 'the client does not begin with TLS'));
     return breakOff(attempt, socket, upstream, null);
   }
   const cut = () => {
-    attempt.refuse(endpointText(asked), new Refused('server_name', 'what passes unread is HTTP to the server'));
+    attempt.refuse(endpointText(asked), new Refused('server_name', 'the server reads HTTP in an unknown protocol'));
     breakOff(attempt, socket, upstream, null);
   };
-  attached.connect(attempt, socket, upstream, new UnreadLook(cut));
+  attached.connect(attempt, socket, upstream, new UnknownProtocol(cut));
 }
 
 function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: string | null): void {
@@ -106,8 +106,8 @@ function breakOff(attempt: Attempt, socket: Socket, upstream: Socket, reason: st
   upstream.destroy();
 }
 
-/** By the first bytes of the side that speaks first. Null: neither side does. */
-async function whatComes(client: Socket, upstream: Socket, port: number, timeoutMs: number): Promise<Kind | null> {
+/** By the first bytes of the side that begins. Null: neither side does. */
+async function kindOfFirst(client: Socket, upstream: Socket, port: number, timeoutMs: number): Promise<Kind | null> {
   const enough = new AbortController();
   let late: NodeJS.Timeout | undefined;
   const inTime = () => {
@@ -115,7 +115,7 @@ async function whatComes(client: Socket, upstream: Socket, port: number, timeout
   };
   if (port === tlsPort) inTime();
   const isKnown = (bytes: Buffer) => {
-    // The server may be the one that begins, and is waited for. A client that has begun is not.
+    // A server may begin, without a time-out. A client that has begun has one.
     inTime();
     return kindOf(bytes) !== 'more';
   };
@@ -129,19 +129,19 @@ async function whatComes(client: Socket, upstream: Socket, port: number, timeout
   }
 }
 
-/** A server that speaks HTTP before it has a whole request: what the client goes on to send is read as HTTP. */
+/** A server that answers HTTP before a whole request came: the client's bytes are then parsed as HTTP. */
 function kindOfServer(bytes: Buffer | null): Kind | null {
   return bytes && (bytes.subarray(0, 5).toString('latin1') === 'HTTP/' ? 'http' : 'other');
 }
 
-/** Text that is longer and has no line end is cut. A target in its usual form is recognised long before. */
+/** Longer text without a line end is refused. A common request target is recognised long before. */
 const maxLineBytes = 8 * 1024;
 /** A request line as tolerant servers read it. The strict parser then decides about it. */
 const request = /^\s|^connect\s|^[!-~]+[ \t\v\f\r]+(?:\/|\*|[a-z]+:\/\/)|\shttp\//i;
-/** Words of a request line, as far as they have come. */
+/** A request line that has not fully come. */
 const requestBegun = /^[!-~][!-~\x80-\xff \t\v\f\r]*$/;
 
-/** What a client speaks. Text is undecided until its first line is whole. */
+/** The protocol of a client. Text is undecided until its first line is whole. */
 export function kindOf(bytes: Buffer): Kind | 'more' {
   if (bytes[0] === handshakeRecord) return 'tls';
   const end = bytes.indexOf('\n');
@@ -152,13 +152,13 @@ export function kindOf(bytes: Buffer): Kind | 'more' {
 }
 
 interface TlsTunnel {
-  readonly visit: Visit;
+  readonly inbound: Inbound;
   readonly asked: Endpoint;
   readonly attempt: Attempt;
   readonly upstream: Socket;
 }
 
-function openTls({ visit: { attached, socket }, asked, attempt, upstream }: TlsTunnel): void {
+function openTls({ inbound: { attached, socket }, asked, attempt, upstream }: TlsTunnel): void {
   const watch = new HelloWatch(asked.host);
   const late = setTimeout(() => {
     if (!watch.isNamed) breakOff(attempt, socket, upstream, 'the handshake takes too long');

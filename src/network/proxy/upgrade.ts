@@ -6,10 +6,10 @@ import { isWebSocketRequest, passHandshake } from '../../lib/websocket.ts';
 import { endpointText } from '../../model/host.ts';
 import { Refused } from '../lookup.ts';
 import type { Attempt } from './attempt.ts';
+import { endWith, type Inbound, linger } from './inbound.ts';
 import { refusalText } from './refusal.ts';
 import { counted } from './relay.ts';
 import { passedOn, type Wanted } from './request.ts';
-import { farewell, linger, type Visit } from './visit.ts';
 
 /** Throws `Refused`. */
 export function checkUpgrade(request: IncomingMessage): void {
@@ -24,7 +24,7 @@ interface Upgrade {
   readonly wanted: Wanted;
   readonly upstream: Socket;
   readonly attempt: Attempt;
-  readonly attached: Visit['attached'];
+  readonly attached: Inbound['attached'];
 }
 
 export function passUpgrade({ request, socket, wanted, upstream, attempt, attached }: Upgrade): void {
@@ -48,7 +48,7 @@ export function passUpgrade({ request, socket, wanted, upstream, attempt, attach
     failed: () => {
       const reason = `${endpointText(wanted.target)} broke the connection off`;
       attempt.end(reason);
-      if (socket.writable) farewell(socket, refusalText(new Refused('unreachable', reason)));
+      if (socket.writable) endWith(socket, refusalText(new Refused('unreachable', reason)));
     },
   });
 }

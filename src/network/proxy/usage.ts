@@ -1,9 +1,9 @@
-/** How much a sandbox has sent and received in all, over the life of more than one proxy. */
+/** The total bytes of a sandbox, kept across restarts of the proxy. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere } from '../../lib/file.ts';
 
-/** What a death of the proxy may forget. */
+/** A crash of the proxy loses at most this much. */
 const everyMs = 1000;
 
 export class UsageFile {
@@ -21,7 +21,7 @@ export class UsageFile {
     return Number.isSafeInteger(bytes) ? bytes : 0;
   }
 
-  /** Writes it down, now and then. */
+  /** Writes at most once per interval. */
   note(bytes: number): void {
     if (Date.now() - this.#writtenMs >= everyMs) this.close(bytes);
   }
@@ -33,7 +33,7 @@ export class UsageFile {
       writeFileSync(`${this.#path}.tmp`, String(bytes), { mode: 0o600 });
       renameSync(`${this.#path}.tmp`, this.#path);
     } catch {
-      // The folder is going, or the disk is full; the number in memory counts, ignoring.
+      // The folder is being removed, or the disk is full; the number in memory counts, ignoring.
     }
   }
 }

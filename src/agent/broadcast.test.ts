@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MessageReader } from '../model/message-line.ts';
-import { beatMs, type Clock, Voice } from './voice.ts';
+import { beatMs, type Clock, Voice } from './broadcast.ts';
 
 /** A clock for the tests to turn. */
 class HandClock implements Clock {

@@ -1,35 +1,35 @@
-/** A connection from inside to the proxy's port, from its first byte until it is known what it is for. */
+/** A connection from inside to the proxy's port, until its protocol and target are known. */
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../../model/host.ts';
 import type { Attached } from './attached.ts';
 import type { Attempt } from './attempt.ts';
 
-export interface Visit {
+export interface Inbound {
   readonly attached: Attached;
   readonly socket: Socket;
-  /** Inside a tunnel: what it leads to, and all that may be asked for. */
+  /** The target of the tunnel that it is in: requests may name no other. */
   readonly fixed: Endpoint | null;
-  /** A connection to there that nothing was sent on yet, for the first who needs one. */
+  /** An unused connection to that target, for the first request. */
   spare: { readonly attempt: Attempt; readonly socket: Socket } | null;
 }
 
-/** How long a client may take to hear the last words and hang up. */
-const farewellMs = 2000;
+/** Time for a client to read the last bytes and close. */
+const lingerMs = 2000;
 
-/** The last words. */
-export function farewell(socket: Socket, words: string | Buffer): void {
-  socket.end(words);
+/** Ends the connection with these bytes. */
+export function endWith(socket: Socket, bytes: string | Buffer): void {
+  socket.end(bytes);
   linger(socket);
 }
 
-/** What still comes is read and dropped: closed with bytes unread, a connection takes its last words back. */
+/** Reads and drops what still comes: closing a connection with unread bytes resets it, and the client loses the answer. */
 export function linger(socket: Socket): void {
   socket.resume();
-  const late = setTimeout(() => socket.destroy(), farewellMs);
+  const late = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(late));
 }
 
-/** The first bytes, or null when the other side ends first, or it is told not to wait any more. They are put back. */
+/** The first bytes, or null when the other side ends first or the signal aborts. They are put back. */
 export function firstBytes(
   socket: Socket,
   enough: (bytes: Buffer) => boolean,

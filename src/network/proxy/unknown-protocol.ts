@@ -1,18 +1,18 @@
 /**
- * Looks at a tunnel that passes unread because its first bytes were no HTTP. A tolerant server may take it for HTTP all
- * the same: junk before a request, or a line without a version. So a line that ends like a request's, before the server
- * has spoken, ends the tunnel, and so does an answer that is HTTP.
+ * Inspects a tunnel that passes as it is because its first bytes were no HTTP. A tolerant server may still read HTTP in it:
+ * junk before a request, or a line without a version. So a line that ends like a request line, before the server has sent
+ * anything, closes the tunnel, and so does a response that is HTTP.
  */
-import type { Look } from './relay.ts';
+import type { Inspection } from './relay.ts';
 
 const versionAtEnd = /\shttp\/\d(?:\.\d)?\s*\n/i;
-/** What of earlier bytes such an end can begin in. */
+/** Such an end can begin in this many earlier bytes. */
 const tailLength = 64;
-/** After this much that is no request, and without an answer, it is some other protocol. */
+/** After this much without a request or a response it is another protocol. */
 const maxSentBytes = 64 * 1024;
 const answer = 'HTTP/';
 
-export class UnreadLook implements Look {
+export class UnknownProtocol implements Inspection {
   isOver = false;
   readonly #cut: () => void;
   #tail = '';
@@ -31,7 +31,7 @@ export class UnreadLook implements Look {
     return versionAtEnd.test(text) ? this.#end() : chunk;
   }
 
-  /** The few bytes that are the same are passed on: the client may wait for one of them. */
+  /** Bytes that could still begin an HTTP response pass: the client may wait for them. */
   received(chunk: Buffer): Buffer {
     this.#begin += chunk.toString('latin1', 0, answer.length - this.#begin.length);
     if (this.#begin === answer) return this.#end();

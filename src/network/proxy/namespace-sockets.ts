@@ -1,4 +1,4 @@
-/** Sockets inside sandboxes, made by a thread that does nothing else. */
+/** Sockets inside sandboxes, created by a thread that does nothing else. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,7 +6,7 @@ import { dist } from '../../lib/package.ts';
 import type { ProcessRef } from '../../lib/process.ts';
 import { Fault } from '../../model/fault.ts';
 
-export interface Order {
+export interface SocketOrder {
   readonly serial: number;
   readonly act: 'listen' | 'connect';
   readonly process: ProcessRef;
@@ -14,33 +14,33 @@ export interface Order {
   readonly family: 4 | 6;
 }
 
-export type Answer = { readonly serial: number } & (
+export type SocketAnswer = { readonly serial: number } & (
   | { readonly fd: number }
   | { readonly error: { readonly code: string; readonly message: string } }
 );
 
-type Settle = (answer: Answer) => void;
+type Settle = (answer: SocketAnswer) => void;
 
-export class ThresholdThread {
+export class NamespaceSockets {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Settle>();
   #serial = 0;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', (answer: Answer) => this.#settle(answer));
+    worker.on('message', (answer: SocketAnswer) => this.#settle(answer));
   }
 
-  static async open(): Promise<ThresholdThread> {
-    // Threads of the pool, which look names up, are made by whoever needs them first: that is us, out here.
+  static async open(): Promise<NamespaceSockets> {
+    // The threads of the pool, which look names up, belong to the network of the thread that needs them first: this one.
     await stat('/');
-    const worker = new Worker(join(dist, 'network/proxy/threshold-thread.js'), { trackUnmanagedFds: false });
-    // Without it nothing can be listened to any more. The next proxy begins anew.
+    const worker = new Worker(join(dist, 'network/proxy/namespace-thread.js'), { trackUnmanagedFds: false });
+    // Without it no socket can be created. The next proxy starts again.
     worker.on('error', (error) => {
-      process.stderr.write(`threshold: ${error.stack}\n`);
+      process.stderr.write(`namespace thread: ${error.stack}\n`);
       process.exit(1);
     });
-    return new ThresholdThread(worker);
+    return new NamespaceSockets(worker);
   }
 
   listen(process: ProcessRef, port: number): Promise<number> {
@@ -51,18 +51,18 @@ export class ThresholdThread {
     return this.#order({ act: 'connect', process, port, family });
   }
 
-  async #order(order: Omit<Order, 'serial'>): Promise<number> {
+  async #order(order: Omit<SocketOrder, 'serial'>): Promise<number> {
     this.#serial += 1;
     const serial = this.#serial;
-    const answer = await new Promise<Answer>((resolve) => {
+    const answer = await new Promise<SocketAnswer>((resolve) => {
       this.#waiting.set(serial, resolve);
-      this.#worker.postMessage({ serial, ...order } satisfies Order);
+      this.#worker.postMessage({ serial, ...order } satisfies SocketOrder);
     });
     if ('fd' in answer) return answer.fd;
     throw faultOf(answer.error, order.port);
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: SocketAnswer): void {
     this.#waiting.get(answer.serial)?.(answer);
     this.#waiting.delete(answer.serial);
   }

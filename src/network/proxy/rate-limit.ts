@@ -1,5 +1,5 @@
-/** How often something may happen: so many at once, then at a steady pace. */
-export class Pace {
+/** A token bucket: a burst, then a steady rate. */
+export class RateLimit {
   readonly #perSecond: number;
   readonly #burst: number;
   #left: number;
@@ -12,7 +12,7 @@ export class Pace {
     this.#filledMs = nowMs;
   }
 
-  /** 0: now; otherwise how long to wait until it may. It counts either way. */
+  /** Takes a token. 0: go on; otherwise the time to wait before. */
   takeMs(nowMs = performance.now()): number {
     this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#filledMs) / 1000) * this.#perSecond);
     this.#filledMs = nowMs;
@@ -21,7 +21,7 @@ export class Pace {
   }
 }
 
-/** So many at a time; the others wait in line. */
+/** At most so many tasks at a time; the others wait in a queue. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;

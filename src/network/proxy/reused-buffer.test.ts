@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type OnReadOpts, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endLines, readLines, takeDirectly, withIntake } from './intake.ts';
+import { endLines, readLines, takeDirectly, withReusedBuffer } from './reused-buffer.ts';
 
 const KiB = 1024;
 const open: Socket[] = [];
@@ -11,10 +11,10 @@ const closed = async (socket: Socket) => {
   if (!socket.destroyed) await once(socket.destroy(), 'close');
 };
 
-/** A socket that reads what it is given. */
+/** A socket whose reads the test makes. */
 function reader() {
   let onread: OnReadOpts | null = null;
-  const socket = withIntake((options) => {
+  const socket = withReusedBuffer((options) => {
     onread = options;
     return new Socket();
   });
@@ -29,8 +29,8 @@ function reader() {
   };
 }
 
-describe('memory that is read into', () => {
-  it('is more for those who fill it, twice', () => {
+describe('the buffer of a socket', () => {
+  it('grows twice for a socket that fills it', () => {
     const { socket, room, fill, read } = reader();
     takeDirectly(socket, () => {});
     read('little');
@@ -42,7 +42,7 @@ describe('memory that is read into', () => {
     expect(room()).toBe(1024 * KiB);
   });
 
-  it('is much for so many at a time and no more, until one of them has gone', async () => {
+  it('is the largest for a bounded number of sockets, until one of them closes', async () => {
     const readers = Array.from({ length: 70 }, reader);
     for (const { socket, fill } of readers) {
       takeDirectly(socket, () => {});
@@ -59,7 +59,7 @@ describe('memory that is read into', () => {
 describe('a head', () => {
   const text = 'HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\nof lines\n';
 
-  it('is read line by line, and what follows can be taken directly', () => {
+  it('is emitted line by line, and the bytes after it can be taken directly', () => {
     const { socket, read } = reader();
     const [lines, rest]: string[][] = [[], []];
     readLines(socket);
@@ -74,7 +74,7 @@ describe('a head', () => {
     expect(rest).toEqual(['body\nof lines\n']);
   });
 
-  it('that was read before anybody wanted it leaves nothing to be taken directly', async () => {
+  it('that was buffered before it was consumed leaves nothing to be taken directly', async () => {
     const { socket, read } = reader();
     readLines(socket);
     read(text);
