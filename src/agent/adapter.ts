@@ -14,6 +14,7 @@ import {
 import { Setback } from './agent.ts';
 import { freshOutcome, isOf, readTaskFile, settle, taskNameOf } from './begin.ts';
 import { Branch } from './branch.ts';
+import { type Clock, type Listener, Voice } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { exitCodeOf } from './exit.ts';
@@ -24,7 +25,6 @@ import { requireProgram } from './program.ts';
 import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { probeOf, requireService } from './service.ts';
-import { type Clock, type Listener, Voice } from './broadcast.ts';
 
 export interface Places {
   readonly workspace: string;

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { MessageReader } from '../model/message-line.ts';
 import type { Adapter } from './adapter.ts';
-import { exitCodeOf } from './exit.ts';
 import type { Listener } from './broadcast.ts';
+import { exitCodeOf } from './exit.ts';
 
 /** Bytes that a listener may be behind before words are left out for it. */
 const behindBytes = 256 * 1024;

@@ -7,10 +7,10 @@ import type { SwarmMessage } from '../model/swarm-message.ts';
 import type { Story, TaskFile } from '../model/task.ts';
 import { type Ending, Setback, type Work } from './agent.ts';
 import { freshOutcome } from './begin.ts';
+import { realClock, Voice } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { OutcomeRecord } from './record.ts';
-import { realClock, Voice } from './broadcast.ts';
 
 const start = '0'.repeat(40);
 let folder: string;

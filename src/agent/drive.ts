@@ -7,13 +7,13 @@ import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus }
 import { defaultConcurrency, heldUpBy, readyStories, type Story, type TaskFile } from '../model/task.ts';
 import { type Ending, Setback, type Work } from './agent.ts';
 import { commitMessage } from './branch.ts';
+import type { Voice } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
 import type { Author } from './git.ts';
 import { promptOf } from './prompt.ts';
 import type { OutcomeRecord } from './record.ts';
 import type { Probe } from './service.ts';
 import { type Limits, supervise } from './supervise.ts';
-import type { Voice } from './broadcast.ts';
 
 export interface DriveParts {
   readonly task: TaskFile;

@@ -4,8 +4,8 @@ import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AdapterSettings, checkAdapterSettings } from '../model/agent.ts';
 import { Adapter, type Places } from './adapter.ts';
-import { connect, listen, relay, socketName } from './connection.ts';
 import { realClock } from './broadcast.ts';
+import { connect, listen, relay, socketName } from './connection.ts';
 
 /** Whoever does not take in the last words within that time finds them in the record. */
 const flushMs = 5000;
