@@ -1,4 +1,4 @@
-/** The adapter as a whole: takes the one request, has it worked on, and ends. Who is connected comes and goes meanwhile. */
+/** The adapter: accepts one request, runs its stories, and ends. Connections come and go meanwhile. */
 import { basename, join } from 'node:path';
 import type { AdapterSettings } from '../model/agent.ts';
 import { clip } from '../model/shape.ts';
@@ -14,7 +14,7 @@ import {
 import { Setback } from './agent.ts';
 import { freshOutcome, isOf, readTaskFile, settle, taskNameOf } from './begin.ts';
 import { Branch } from './branch.ts';
-import { type Clock, type Listener, Voice } from './broadcast.ts';
+import { Broadcast, type Clock, type Listener } from './broadcast.ts';
 import { GitCheckouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { exitCodeOf } from './exit.ts';
@@ -26,9 +26,9 @@ import { OutcomeRecord } from './record.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { probeOf, requireService } from './service.ts';
 
-export interface Places {
+export interface AdapterFolders {
   readonly workspace: string;
-  /** The project as it was, which the agent cannot change. */
+  /** The read-only project. */
   readonly project: string;
   readonly data: string;
   readonly secrets: string;
@@ -36,7 +36,7 @@ export interface Places {
 
 export interface AdapterParts {
   readonly settings: AdapterSettings;
-  readonly places: Places;
+  readonly folders: AdapterFolders;
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly log: (storyId: string, lines: readonly string[]) => void;
@@ -44,7 +44,7 @@ export interface AdapterParts {
 
 type Request = Extract<SwarmMessage, { type: 'task-request' }>;
 
-/** Says nothing about a swarm before one is named. */
+/** Ids of messages before a request names the swarm. */
 const noSwarm = '00000000-0000-4000-8000-000000000000';
 const noContainer = '0'.repeat(12);
 const refusedCode = 2;
@@ -53,17 +53,17 @@ export class Adapter {
   readonly #parts: AdapterParts;
   readonly #stop = new AbortController();
   readonly #listeners = new Set<Listener>();
-  #voice: Voice;
+  #broadcast: Broadcast;
   #request: Request | null = null;
   #end: (exitCode: number) => void = () => {};
-  /** The exit code, when everything has been said. */
+  /** The exit code, when all messages are sent. */
   readonly ended: Promise<number>;
 
   constructor(parts: AdapterParts) {
     this.#parts = parts;
-    const { CARREL_SANDBOX: given = '' } = parts.env;
-    const containerId = containerIdPattern.test(given) ? given : noContainer;
-    this.#voice = new Voice({ swarmId: noSwarm, containerId }, parts.clock);
+    const { CARREL_SANDBOX: id = '' } = parts.env;
+    const containerId = containerIdPattern.test(id) ? id : noContainer;
+    this.#broadcast = new Broadcast({ swarmId: noSwarm, containerId }, parts.clock);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -71,37 +71,37 @@ export class Adapter {
 
   connect(listener: Listener): void {
     this.#listeners.add(listener);
-    this.#voice.add(listener);
+    this.#broadcast.add(listener);
   }
 
-  /** Nothing ends by this, unless nobody has asked for anything and nobody is left to. */
+  /** The work goes on. */
   disconnect(listener: Listener): void {
     this.#listeners.delete(listener);
-    this.#voice.remove(listener);
+    this.#broadcast.remove(listener);
   }
 
   /** No request will come. */
   abandon(): void {
     if (this.#request !== null) return;
-    this.#voice.error('INVALID_INPUT', 'the input ended before a task-request came');
+    this.#broadcast.error('INVALID_INPUT', 'the input ended before a task-request came');
     this.#end(refusedCode);
   }
 
   receive(message: SwarmMessage, from: Listener): void {
     if (message.type !== 'task-request') {
-      this.refuse(`type: ${message.type} is said by adapters, not to them`);
+      this.refuse(`type: adapters send ${message.type}, they do not receive it`);
     } else if (this.#request === null) {
       this.#request = message;
       this.#rename(message);
       void this.#work(message).then(this.#end);
     } else if (isSame(this.#request, message)) {
-      this.#voice.remove(from);
-      this.#voice.add(from);
-    } else this.refuse('another task is being worked on here');
+      this.#broadcast.remove(from);
+      this.#broadcast.add(from);
+    } else this.refuse('this adapter works on another task');
   }
 
   refuse(reason: string): void {
-    this.#voice.refusal(reason);
+    this.#broadcast.refusal(reason);
   }
 
   /** As SIGTERM does. */
@@ -111,12 +111,12 @@ export class Adapter {
   }
 
   #rename({ swarmId, containerId }: Request): void {
-    this.#voice = new Voice({ swarmId, containerId }, this.#parts.clock);
-    for (const listener of this.#listeners) this.#voice.add(listener);
+    this.#broadcast = new Broadcast({ swarmId, containerId }, this.#parts.clock);
+    for (const listener of this.#listeners) this.#broadcast.add(listener);
   }
 
   async #work({ swarmId, payload }: Request): Promise<number> {
-    const { data } = this.#parts.places;
+    const { data } = this.#parts.folders;
     let record: OutcomeRecord | null = null;
     let completion: Completion;
     try {
@@ -126,30 +126,30 @@ export class Adapter {
       record.change({ completion });
     } catch (error) {
       completion = this.#failed(error);
-      // Where it cannot be recorded, no completion is claimed either: it says that the work failed.
+      // A completion that cannot be recorded is sent as failed.
       attempt(() => record?.change({ completion }));
     }
-    this.#voice.completion(completion);
+    this.#broadcast.completion(completion);
     return exitCodeOf(completion.status);
   }
 
   async #drive(record: OutcomeRecord, request: TaskRequest): Promise<Completion> {
-    const { settings, places, env } = this.#parts;
+    const { settings, folders, env } = this.#parts;
     requireProgram(settings.agent.command, env);
-    const key = findKey(settings.agent, env, places.secrets);
+    const key = findKey(settings.agent, env, folders.secrets);
     const probe = probeOf(settings, env);
     if (probe !== null) await requireService(probe, this.#stop.signal);
     const agent = agentAuthor(settings);
     const git = new Git(env, settings.author ?? agent);
     const repository = await this.#repository(git, request.repoUrl);
-    const folders = request.repoUrl ? [repository.folder] : [places.project, repository.folder];
-    const task = readTaskFile(request.taskFilePath, folders);
+    const searched = request.repoUrl ? [repository.folder] : [folders.project, repository.folder];
+    const task = readTaskFile(request.taskFilePath, searched);
     const taskName = taskNameOf(request.taskFilePath);
     const branch = new Branch(git, repository, request.branchName);
     await settle(record, { branch, task, taskName });
     for (const [id, { status, output }] of Object.entries(record.outcome.stories))
-      this.#voice.status(id, status, output);
-    const checkouts = new GitCheckouts({ git, repository, branch, folder: join(places.data, 'lanes') });
+      this.#broadcast.status(id, status, output);
+    const checkouts = new GitCheckouts({ git, repository, branch, folder: join(folders.data, 'lanes') });
     const drive = new Drive({
       task,
       taskName,
@@ -160,7 +160,7 @@ export class Adapter {
       probe,
       checkouts,
       record,
-      voice: this.#voice,
+      broadcast: this.#broadcast,
       log: this.#parts.log,
     });
     const completion = await drive.run(this.#stop.signal);
@@ -168,19 +168,19 @@ export class Adapter {
     return completion;
   }
 
-  /** A clone may take long, and whoever listens hears meanwhile that it is under way. */
+  /** A clone may take long; listeners get progress meanwhile. */
   async #repository(git: Git, repoUrl: string | undefined): Promise<Repository> {
-    const { places } = this.#parts;
-    const quiet = repoUrl === undefined ? () => {} : this.#voice.busy(`cloning ${repoUrl}`);
-    return openRepository(git, { repoUrl, ...places, signal: this.#stop.signal }).finally(quiet);
+    const { folders } = this.#parts;
+    const endBusy = repoUrl === undefined ? () => {} : this.#broadcast.busy(`cloning ${repoUrl}`);
+    return openRepository(git, { repoUrl, ...folders, signal: this.#stop.signal }).finally(endBusy);
   }
 
   #failed(error: unknown): Completion {
     const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
-    const told: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
-    this.#voice.error(told, message);
+    const sent: SwarmErrorCode = code ?? 'UNKNOWN_ERROR';
+    this.#broadcast.error(sent, message);
     const status = this.#stop.signal.aborted ? 'stopped' : 'failed';
-    return { status, prUrl: null, errors: [clip(errorText(told, message), maxErrorText)] };
+    return { status, prUrl: null, errors: [clip(errorText(sent, message), maxErrorText)] };
   }
 }
 
@@ -209,6 +209,6 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // Said before, ignoring.
+    // The error was sent before, ignoring.
   }
 }

@@ -1,33 +1,33 @@
 /**
- * The adapter: what runs inside a sandbox to have an agent work on a task file.
+ * The adapter: the program inside a sandbox that drives an agent through the stories of a task file.
  *
- * It speaks the messages of `model/swarm-message.ts` on its stdin and stdout, and logs on stderr. Its life:
+ * It reads and writes the messages of `model/swarm-message.ts` on stdin and stdout, and logs on stderr. Its life cycle:
  *
  *   start → (task-request) → clone or find the repository → stories, one after another or side by side → completion → exit
  *
  * Promises:
- * - All it reads is checked; what is wrong with it is said as an `error`, and nothing else happens.
- * - A story is completed when its one commit is on the branch, and the record in `/.data` says so; then it is told. Whatever
- *   is killed in between, the next start goes on from the record and the branch: no story is done twice, none is lost.
- * - A closed stdin or a lost stdout ends nothing: the work goes on, and the record has its outcome. Whoever runs the
- *   adapter again in the same sandbox is connected to the one that works, and is told how everything stands. The same
- *   request said again, on any connection, is answered the same way.
+ * - All input is checked; invalid input gets an `error` message and has no other effect.
+ * - A story is completed when its one commit is on the branch and the record in `/.data` has it; then the message is sent.
+ *   After a kill at any point the next start goes on from the record and the branch: no story is done twice, none is lost.
+ * - A closed stdin or a lost stdout ends nothing: the work goes on, and the record has its outcome. A second run of the
+ *   adapter in the same sandbox connects to the one that works, and gets the whole state. So does a repeated request on any
+ *   connection.
  * - SIGTERM: the agents get SIGTERM, after 5 s SIGKILL; then `completion{stopped}` and exit code 130.
  * - The processes an agent leaves behind end with its story.
  *
- * Exit codes: 0 completed, 1 failed, 2 not understood, 130 stopped.
+ * Exit codes: 0 completed, 1 failed, 2 invalid input, 130 stopped.
  *
- * Each story is worked on in a checkout of its own, never in the workspace. One after the other they are put on top of the
- * branch; one that does not fit there any more is done again from the new tip. The agent's own commits become one.
+ * Each story has a checkout of its own, never the workspace. Finished stories are put on top of the branch one after the
+ * other; one that conflicts there is done again from the new tip. The agent's own commits become one.
  */
 
 import { type OwnReason, ownReasons, type SwarmErrorCode } from '../model/swarm-message.ts';
 import type { Story } from '../model/task.ts';
 
-/** What an agent is given for one story. Nothing of it ever passes through a shell. */
+/** The input of an agent for one story. None of it passes through a shell. */
 export interface Assignment {
   readonly story: Story;
-  /** The story in words. */
+  /** The story as text. */
   readonly prompt: string;
   /** The checkout to work in. */
   readonly folder: string;
@@ -35,25 +35,25 @@ export interface Assignment {
 }
 
 export interface Reporter {
-  /** Something the agent said or did, in lines. */
+  /** Output of the agent, in lines. */
   said(...lines: readonly string[]): void;
-  /** It is alive, with nothing to tell. */
+  /** The agent is alive, without output. */
   stirred(): void;
 }
 
 /** How an agent's work on a story ended. */
 export interface Ending {
   readonly status: 'completed' | 'failed';
-  /** Its last words. */
+  /** Its last output. */
   readonly summary: string;
-  /** What went wrong, where it was more than the agent giving up. */
+  /** The error; null where the agent itself gave up. */
   readonly code: SwarmErrorCode | null;
 }
 
-/** One kind of agent. Resolves when none of its processes is left, soon after the signal. */
+/** One kind of agent. Resolves when its processes have ended, soon after the signal. */
 export type Work = (assignment: Assignment, reporter: Reporter, signal: AbortSignal) => Promise<Ending>;
 
-/** Something that ends the work on a task file, or on one story of it. Without a code it is the agent that gave up. */
+/** An error that ends a task file or one story. Without a code the agent itself gave up. */
 export class Setback extends Error {
   override readonly name = 'Setback';
   readonly code: SwarmErrorCode | null;
@@ -63,7 +63,7 @@ export class Setback extends Error {
     this.code = code;
   }
 
-  /** For what the protocol has no code of its own. */
+  /** For reasons that the protocol has no code for. */
   static of(reason: OwnReason, message: string): Setback {
     return new Setback(ownReasons[reason], `${reason}: ${message}`);
   }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../model/outcome.ts';
 import type { StoryStatus } from '../model/swarm-message.ts';
 import type { TaskFile } from '../model/task.ts';
-import { freshOutcome, type Ground, readTaskFile, settle, taskNameOf } from './begin.ts';
+import { freshOutcome, readTaskFile, settle, type TaskOnBranch, taskNameOf } from './begin.ts';
 import { OutcomeRecord } from './record.ts';
 
 let folder: string;
@@ -52,7 +52,7 @@ async function settled({ file, earlier = {}, tip, commits = [tip], landed = {} }
     move: async (to: string) => void moves.push(to),
     has: async (one: string) => commits.map(commit).includes(one),
     storiesOn: async () => new Map(Object.entries(landed).map(([id, digit]) => [id, commit(digit)])),
-  } as unknown as Ground['branch'];
+  } as unknown as TaskOnBranch['branch'];
   await settle(record, { branch, task: file, taskName: 'a' });
   const { outcome } = record;
   const stories = Object.entries(outcome.stories).map(([id, { status }]) => `${id} ${status}`);
@@ -131,7 +131,7 @@ describe('a task file', () => {
   test.each([
     ['none.json', 'TASK_FILE_NOT_FOUND', 'there is no task file'],
     ['folder.json', 'TASK_FILE_NOT_FOUND', 'there is no task file'],
-    ['../project/a.json', 'INVALID_INPUT', 'leads outside'],
+    ['../project/a.json', 'INVALID_INPUT', 'leaves the repository'],
     ['text.json', 'TASK_FILE_INVALID', 'text.json: '],
     ['wrong.json', 'TASK_FILE_INVALID', 'schemaVersion: must be "3.0"'],
     ['big.json', 'TASK_FILE_INVALID', 'more than 4194304 bytes'],

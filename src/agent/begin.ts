@@ -1,6 +1,6 @@
 /**
- * Where the work on a task file begins, or goes on: what the record of an earlier run, the branch and the task file say
- * together. A commit that was about to land is landed. Whatever else was under way is done again from the tip.
+ * Where the work on a task file begins or goes on, from the record of an earlier run, the branch and the task file. A commit
+ * that was about to land is landed. Everything else that was in progress is done again from the tip.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
@@ -11,9 +11,10 @@ import { Setback } from './agent.ts';
 import type { Branch } from './branch.ts';
 import type { OutcomeRecord } from './record.ts';
 
-/** The first of the folders that has it: what only the daemon can change comes before what the agent can. */
+/** From the first folder that has it: the read-only project comes before folders that the agent can write. */
 export function readTaskFile(path: string, folders: readonly string[]): TaskFile {
-  if (path.split('/').includes('..')) throw new Setback('INVALID_INPUT', `payload.taskFilePath: ${path} leads outside`);
+  if (path.split('/').includes('..'))
+    throw new Setback('INVALID_INPUT', `payload.taskFilePath: ${path} leaves the repository`);
   const candidates = isAbsolute(path) ? [path] : folders.map((folder) => join(folder, path));
   const found = candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile());
   if (found === undefined) throw new Setback('TASK_FILE_NOT_FOUND', `there is no task file ${candidates.join(' or ')}`);
@@ -33,7 +34,7 @@ function parse(path: string): unknown {
   }
 }
 
-/** In commits, beside the story's id. */
+/** The name of the task in commits. */
 export function taskNameOf(taskFilePath: string): string {
   return basename(taskFilePath)
     .replace(/(-tasks)?\.json$/, '')
@@ -58,23 +59,23 @@ export function isOf(outcome: Outcome, { taskFilePath, branchName }: TaskRequest
   return outcome.taskFilePath === taskFilePath && outcome.branchName === branchName;
 }
 
-export interface Ground {
+export interface TaskOnBranch {
   readonly branch: Branch;
   readonly task: TaskFile;
   readonly taskName: string;
 }
 
-/** Afterwards the record says for every story that is done how, and for no other. */
-export async function settle(record: OutcomeRecord, ground: Ground): Promise<void> {
-  const { branch, task, taskName } = ground;
+/** Afterwards the record has every story that is done, and no other. */
+export async function settle(record: OutcomeRecord, on: TaskOnBranch): Promise<void> {
+  const { branch, task, taskName } = on;
   const { outcome } = record;
   const there = await branch.open(taskName);
-  const tip = await sound(branch, [outcome.landing?.commit, outcome.tip], there);
+  const tip = await firstExisting(branch, [outcome.landing?.commit, outcome.tip], there);
   if (tip !== there) await branch.move(tip);
   const landed = await branch.storiesOn(taskName);
   const done = task.userStories.flatMap((story) => {
-    const told = toldOf(story, outcome, landed.get(story.id) ?? null);
-    return told === null ? [] : [[story.id, told] as const];
+    const recorded = recordedOf(story, outcome, landed.get(story.id) ?? null);
+    return recorded === null ? [] : [[story.id, recorded] as const];
   });
   record.change({
     base: outcome.base ?? tip,
@@ -85,7 +86,7 @@ export async function settle(record: OutcomeRecord, ground: Ground): Promise<voi
   });
 }
 
-async function sound(
+async function firstExisting(
   branch: Branch,
   commits: readonly (string | null | undefined)[],
   otherwise: string,
@@ -94,12 +95,12 @@ async function sound(
   return otherwise;
 }
 
-/** Null for a story that is still to be done, or to be tried again. */
-function toldOf(story: Story, outcome: Outcome, commit: string | null): StoryRecord | null {
-  const told = outcome.stories[story.id];
-  if (commit !== null) return { status: 'completed', output: told?.output ?? '', commit };
+/** Null: the story has to be done, or tried again. */
+function recordedOf(story: Story, outcome: Outcome, commit: string | null): StoryRecord | null {
+  const before = outcome.stories[story.id];
+  if (commit !== null) return { status: 'completed', output: before?.output ?? '', commit };
   if (story.status === 'skipped' || story.status === 'completed') {
-    return { status: story.status, output: told?.output ?? '', commit: told?.commit ?? null };
+    return { status: story.status, output: before?.output ?? '', commit: before?.commit ?? null };
   }
   return null;
 }

@@ -1,6 +1,6 @@
 /**
- * The branch that finished stories come onto, one commit each. Only the adapter moves it: wherever an agent may have put it,
- * the next story is put on top of the last one.
+ * The branch of finished stories, one commit each. Only the adapter moves it: wherever an agent has moved it, the next story
+ * goes on top of the last one.
  */
 
 import { rmSync } from 'node:fs';
@@ -33,8 +33,8 @@ export class Branch {
   }
 
   /**
-   * Where it is. What an earlier sandbox of this name did for the task, and was fetched, is on it. One that is not there yet
-   * begins there, else at what is checked out.
+   * Returns its tip. Fetched stories that an earlier sandbox of this name finished for the task are on it. A new branch
+   * begins at those, else at HEAD.
    */
   async open(task: string): Promise<string> {
     const there = await this.#resolve(this.#ref);
@@ -52,11 +52,11 @@ export class Branch {
     if (lacks.length === 0) return there;
     const { exitCode } = await this.#git.run(this.#folder, ['merge-base', '--is-ancestor', there, fetched]);
     if (exitCode === 0) return fetched;
-    const apart = `${this.#ref} and ${this.#fetched} have gone apart: merge them, or drop one`;
+    const apart = `${this.#ref} and ${this.#fetched} have diverged: merge them, or drop one`;
     throw new Setback('GIT_CHECKOUT_FAILED', `${apart}; only the second has ${lacks.join(', ')}`);
   }
 
-  /** A git of an agent may hold the lock for a moment, or have been killed with it. */
+  /** Git of an agent may hold the lock for a moment, or was killed with it. */
   async move(commit: string): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const { exitCode, stderr } = await this.#git.run(this.#folder, ['update-ref', this.#ref, commit]);
@@ -68,7 +68,7 @@ export class Branch {
     }
   }
 
-  /** Ids of stories of this task that have a commit here. */
+  /** Commits by the id of their story, for this task. */
   async storiesOn(task: string, ref = this.#ref): Promise<Map<string, string>> {
     const format = `%H%x09%(trailers:key=${storyTrailer},valueonly,separator=%x20)%x09%(trailers:key=${taskTrailer},valueonly,separator=%x20)`;
     const log = await this.#git.ok(this.#folder, ['log', '--max-count=10000', `--format=${format}`, ref]);
@@ -100,7 +100,7 @@ export interface Described {
   readonly title: string;
 }
 
-/** One line for people, the agent's summary, and who it was for, as git reads it. */
+/** A subject line, the agent's summary, and trailers with task and story. */
 export function commitMessage(type: string, story: Described, summary: string, origin: Origin): string {
   const subject = oneLine(`${prefixes[type] ?? type}: ${story.title} (${story.id})`);
   const body = summary.trim() === '' ? [] : [quoted(summary), ''];
@@ -111,7 +111,7 @@ export function commitMessage(type: string, story: Described, summary: string, o
 
 export interface Origin {
   readonly task: string;
-  /** The agent, where somebody else is the author. */
+  /** The agent, where the owner is the author. */
   readonly helper: Author | null;
 }
 
@@ -121,7 +121,7 @@ function oneLine(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim();
 }
 
-/** An agent's words are text. Trailers are only what stands after the last empty line, and that is ours. */
+/** The agent's summary cannot forge trailers: git reads those after the last empty line only. */
 function quoted(summary: string): string {
   return clip(summary.replace(/[\x00-\x09\x0b-\x1f\x7f]/g, '').trim(), maxOutput);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MessageReader } from '../model/message-line.ts';
-import { beatMs, type Clock, Voice } from './broadcast.ts';
+import { Broadcast, beatMs, type Clock } from './broadcast.ts';
 
 /** A clock for the tests to turn. */
 class HandClock implements Clock {
@@ -33,15 +33,18 @@ class HandClock implements Clock {
 
 function open() {
   const clock = new HandClock();
-  const voice = new Voice({ swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' }, clock);
-  return { clock, voice, ...listen(voice) };
+  const broadcast = new Broadcast(
+    { swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' },
+    clock,
+  );
+  return { clock, broadcast, ...listen(broadcast) };
 }
 
-function listen(voice: Voice) {
+function listen(broadcast: Broadcast) {
   const heard: string[] = [];
   const state = { behind: false };
   const reader = new MessageReader();
-  voice.add({
+  broadcast.add({
     isBehind: () => state.behind,
     write: (line) => {
       for (const read of reader.push(line)) {
@@ -55,10 +58,10 @@ function listen(voice: Voice) {
 }
 
 test('words of a story are told at most every two seconds, the last of them', () => {
-  const { clock, voice, heard } = open();
-  voice.status('US-001', 'in_progress', '');
+  const { clock, broadcast, heard } = open();
+  broadcast.status('US-001', 'in_progress', '');
   for (let n = 0; n < 1000; n++) {
-    voice.words('US-001', () => String(n));
+    broadcast.output('US-001', () => String(n));
     clock.turn(10);
   }
   expect(heard).toEqual([
@@ -68,54 +71,54 @@ test('words of a story are told at most every two seconds, the last of them', ()
 });
 
 test('a change of status is told at once, and words before it are no longer told', () => {
-  const { clock, voice, heard } = open();
-  voice.status('US-001', 'in_progress', '');
-  voice.words('US-001', () => 'almost');
-  voice.status('US-001', 'failed', 'no');
-  voice.status('US-001', 'in_progress', '');
-  voice.status('US-001', 'completed', 'yes');
+  const { clock, broadcast, heard } = open();
+  broadcast.status('US-001', 'in_progress', '');
+  broadcast.output('US-001', () => 'almost');
+  broadcast.status('US-001', 'failed', 'no');
+  broadcast.status('US-001', 'in_progress', '');
+  broadcast.status('US-001', 'completed', 'yes');
   clock.turn(60_000);
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 failed no', 'US-001 in_progress ', 'US-001 completed yes']);
 });
 
 test('a story in progress is told again and again, though nothing changes', () => {
-  const { clock, voice, heard } = open();
-  voice.status('US-001', 'in_progress', '');
+  const { clock, broadcast, heard } = open();
+  broadcast.status('US-001', 'in_progress', '');
   clock.turn(3 * beatMs);
   expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
 });
 
 test('what takes its time before the first story is told again and again until it is over, and to nobody later', () => {
-  const { clock, voice, heard } = open();
-  const over = voice.busy('cloning');
+  const { clock, broadcast, heard } = open();
+  const over = broadcast.busy('cloning');
   clock.turn(2 * beatMs);
   expect(heard).toEqual(Array(3).fill('US-000 in_progress cloning'));
-  expect(listen(voice).heard).toEqual(['US-000 in_progress cloning']);
+  expect(listen(broadcast).heard).toEqual(['US-000 in_progress cloning']);
   over();
-  voice.status('US-001', 'pending', '');
+  broadcast.status('US-001', 'pending', '');
   clock.turn(10 * beatMs);
   expect(heard.slice(3)).toEqual(['US-001 pending ']);
-  expect(listen(voice).heard).toEqual(['US-001 pending ']);
+  expect(listen(broadcast).heard).toEqual(['US-001 pending ']);
 });
 
 test('after its last word nothing is told, whatever was under way', () => {
-  const { clock, voice, heard } = open();
-  const over = voice.busy('cloning');
-  voice.status('US-001', 'in_progress', '');
-  voice.completion({ status: 'stopped', prUrl: null, errors: [] });
+  const { clock, broadcast, heard } = open();
+  const over = broadcast.busy('cloning');
+  broadcast.status('US-001', 'in_progress', '');
+  broadcast.completion({ status: 'stopped', prUrl: null, errors: [] });
   over();
   clock.turn(10 * beatMs);
   expect(heard.at(-1)).toBe('completion');
 });
 
 test('a clock that jumps changes nothing', () => {
-  const { clock, voice, heard } = open();
-  voice.status('US-001', 'in_progress', '');
+  const { clock, broadcast, heard } = open();
+  broadcast.status('US-001', 'in_progress', '');
   clock.wall -= 86_400_000 * 365;
-  voice.words('US-001', () => 'a');
+  broadcast.output('US-001', () => 'a');
   clock.turn(2000);
   clock.wall += 86_400_000 * 3650;
-  voice.words('US-001', () => 'b');
+  broadcast.output('US-001', () => 'b');
   clock.turn(1999);
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 in_progress a']);
   clock.turn(1);
@@ -123,31 +126,31 @@ test('a clock that jumps changes nothing', () => {
 });
 
 test('who is behind misses words but no status, no error and no completion', () => {
-  const { clock, voice, heard, state } = open();
-  voice.status('US-001', 'in_progress', '');
+  const { clock, broadcast, heard, state } = open();
+  broadcast.status('US-001', 'in_progress', '');
   state.behind = true;
   clock.turn(5000);
-  voice.words('US-001', () => 'lost');
+  broadcast.output('US-001', () => 'lost');
   clock.turn(60_000);
-  voice.status('US-001', 'completed', '');
-  voice.error('UNKNOWN_ERROR', '');
-  voice.completion({ status: 'completed', prUrl: null, errors: [] });
+  broadcast.status('US-001', 'completed', '');
+  broadcast.error('UNKNOWN_ERROR', '');
+  broadcast.completion({ status: 'completed', prUrl: null, errors: [] });
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 completed ', 'error', 'completion']);
 });
 
 test('who comes later is told how everything stands', () => {
-  const { voice } = open();
-  voice.status('US-001', 'completed', 'one');
-  voice.status('US-002', 'in_progress', '');
-  voice.words('US-002', () => 'two');
-  expect(listen(voice).heard).toEqual(['US-001 completed one', 'US-002 in_progress two']);
-  voice.completion({ status: 'failed', prUrl: null, errors: [] });
-  expect(listen(voice).heard.at(-1)).toBe('completion');
+  const { broadcast } = open();
+  broadcast.status('US-001', 'completed', 'one');
+  broadcast.status('US-002', 'in_progress', '');
+  broadcast.output('US-002', () => 'two');
+  expect(listen(broadcast).heard).toEqual(['US-001 completed one', 'US-002 in_progress two']);
+  broadcast.completion({ status: 'failed', prUrl: null, errors: [] });
+  expect(listen(broadcast).heard.at(-1)).toBe('completion');
 });
 
 test('whatever an agent says fits into a message', () => {
-  const { voice, heard } = open();
-  voice.status('US-001', 'in_progress', '\u0000\ud800🎈'.repeat(100_000));
-  voice.error('AGENT_CRASH', '\n'.repeat(100_000));
+  const { broadcast, heard } = open();
+  broadcast.status('US-001', 'in_progress', '\u0000\ud800🎈'.repeat(100_000));
+  broadcast.error('AGENT_CRASH', '\n'.repeat(100_000));
   expect(heard).toHaveLength(2);
 });

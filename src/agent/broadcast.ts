@@ -1,7 +1,7 @@
 /**
- * What the adapter says, to everybody who listens. A story's progress is told at most every two seconds, its last words win;
- * a change of its status is told at once and never left out. Whoever is slow misses words, but no status; whoever comes
- * later is told how everything stands.
+ * Sends the messages of the adapter to all listeners. Progress of a story is sent at most every two seconds, with its latest
+ * output; a change of its status is sent at once and never left out. A slow listener misses output, but no status; a new one
+ * gets the whole state.
  */
 import { encodeMessage } from '../model/message-line.ts';
 import { clip } from '../model/shape.ts';
@@ -15,16 +15,16 @@ import {
 
 export interface Listener {
   write(line: Buffer): void;
-  /** It has not taken in yet what it was told. */
+  /** It has not read earlier messages yet. */
   isBehind(): boolean;
 }
 
 export interface Clock {
-  /** For people. It may jump. */
+  /** Wall clock; it may jump. */
   now(): Date;
   /** In milliseconds; it never goes back. */
   elapsed(): number;
-  /** Returns what calls it off. */
+  /** Returns the function that cancels it. */
   after(ms: number, call: () => void): () => void;
 }
 
@@ -33,30 +33,30 @@ export interface Ids {
   readonly containerId: string;
 }
 
-const wordsEveryMs = 2000;
-/** A story in progress is told again after that long, though nothing changed. */
+const outputEveryMs = 2000;
+/** Heartbeat: a story in progress is sent again after this time without a change. */
 export const beatMs = 10_000;
 
-/** Stands for none of the stories: the adapter itself is at work. */
+/** Not a story: the adapter itself is busy. */
 const noStory = 'US-000';
 
-interface Told {
+interface SentStory {
   readonly status: StoryStatus;
-  /** Asked when it is told: an agent may say more than anybody could be told. */
+  /** Called when it is sent: an agent prints more than is sent. */
   output: () => string;
-  saidAt: number;
-  /** It is told again at that time. */
+  sentAt: number;
+  /** It is sent again at this time. */
   dueAt: number;
   cancel: () => void;
 }
 
 type Payload<T extends MessageFromAdapter['type']> = Extract<MessageFromAdapter, { type: T }>['payload'];
 
-export class Voice {
+export class Broadcast {
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
-  readonly #stories = new Map<string, Told>();
+  readonly #stories = new Map<string, SentStory>();
   #completion: Completion | null = null;
 
   constructor(ids: Ids, clock: Clock) {
@@ -64,9 +64,9 @@ export class Voice {
     this.#clock = clock;
   }
 
-  /** Told how everything stands, and from now on what changes. */
+  /** Sends the whole state, and later changes. */
   add(listener: Listener): void {
-    for (const [storyId, told] of this.#stories) listener.write(this.#progress(storyId, told));
+    for (const [storyId, sent] of this.#stories) listener.write(this.#progress(storyId, sent));
     if (this.#completion !== null) listener.write(this.#line('completion', this.#completion));
     this.#listeners.add(listener);
   }
@@ -77,20 +77,20 @@ export class Voice {
 
   status(storyId: string, status: StoryStatus, output: string): void {
     this.#stories.get(storyId)?.cancel();
-    const told = { status, output: () => output, saidAt: 0, dueAt: 0, cancel: () => {} };
-    this.#stories.set(storyId, told);
-    this.#tell(storyId, told, true);
+    const sent = { status, output: () => output, sentAt: 0, dueAt: 0, cancel: () => {} };
+    this.#stories.set(storyId, sent);
+    this.#sendStory(storyId, sent, true);
   }
 
-  /** Something about a story whose status is as it was. */
-  words(storyId: string, output: () => string): void {
-    const told = this.#stories.get(storyId);
-    if (told === undefined) return;
-    told.output = output;
-    this.#tellAt(storyId, told, told.saidAt + wordsEveryMs);
+  /** New output of a story whose status did not change. */
+  output(storyId: string, output: () => string): void {
+    const sent = this.#stories.get(storyId);
+    if (sent === undefined) return;
+    sent.output = output;
+    this.#sendAt(storyId, sent, sent.sentAt + outputEveryMs);
   }
 
-  /** Something that is no story takes its time. Returns what ends the telling of it. */
+  /** Heartbeats for work that is no story. Returns the function that ends them. */
   busy(output: string): () => void {
     this.status(noStory, 'in_progress', output);
     return () => {
@@ -100,40 +100,42 @@ export class Voice {
   }
 
   error(code: SwarmErrorCode, message: string): void {
-    this.#say(this.#line('error', { code, message: clip(message, maxOutput) }), true);
+    this.#send(this.#line('error', { code, message: clip(message, maxOutput) }), true);
   }
 
-  /** What is wrong with what somebody said. Whoever floods us and does not listen is not told all of it. */
+  /** An error about invalid input. Listeners that do not read miss some. */
   refusal(reason: string): void {
-    this.#say(this.#line('error', { code: 'INVALID_INPUT', message: clip(reason, maxOutput) }), false);
+    this.#send(this.#line('error', { code: 'INVALID_INPUT', message: clip(reason, maxOutput) }), false);
   }
 
   completion(completion: Completion): void {
-    for (const told of this.#stories.values()) told.cancel();
+    for (const sent of this.#stories.values()) sent.cancel();
     this.#completion = completion;
-    this.#say(this.#line('completion', completion), true);
+    this.#send(this.#line('completion', completion), true);
   }
 
-  #tell(storyId: string, told: Told, always: boolean): void {
-    told.saidAt = this.#clock.elapsed();
-    told.dueAt = Number.POSITIVE_INFINITY;
-    this.#say(this.#progress(storyId, told), always);
-    if (told.status === 'in_progress') this.#tellAt(storyId, told, told.saidAt + beatMs);
+  #sendStory(storyId: string, sent: SentStory, always: boolean): void {
+    sent.sentAt = this.#clock.elapsed();
+    sent.dueAt = Number.POSITIVE_INFINITY;
+    this.#send(this.#progress(storyId, sent), always);
+    if (sent.status === 'in_progress') this.#sendAt(storyId, sent, sent.sentAt + beatMs);
   }
 
-  /** Then, unless it is sooner anyway. */
-  #tellAt(storyId: string, told: Told, at: number): void {
-    if (told.dueAt <= at) return;
-    told.cancel();
-    told.dueAt = at;
-    told.cancel = this.#clock.after(Math.max(0, at - this.#clock.elapsed()), () => this.#tell(storyId, told, false));
+  /** Unless it is due sooner. */
+  #sendAt(storyId: string, sent: SentStory, at: number): void {
+    if (sent.dueAt <= at) return;
+    sent.cancel();
+    sent.dueAt = at;
+    sent.cancel = this.#clock.after(Math.max(0, at - this.#clock.elapsed()), () =>
+      this.#sendStory(storyId, sent, false),
+    );
   }
 
-  #progress(storyId: string, { status, output }: Told): Buffer {
+  #progress(storyId: string, { status, output }: SentStory): Buffer {
     return this.#line('progress-update', { storyId, status, output: clip(output(), maxOutput) });
   }
 
-  #say(line: Buffer, always: boolean): void {
+  #send(line: Buffer, always: boolean): void {
     for (const listener of this.#listeners) if (always || !listener.isBehind()) listener.write(line);
   }
 

@@ -1,4 +1,4 @@
-/** Where stories are worked on and where they go, as the drive knows it. Lanes are counted from 0. */
+/** Checkouts and branch as the drive uses them. Lanes are counted from 0. */
 import { join } from 'node:path';
 import { Exclusive } from '../lib/exclusive.ts';
 import type { Branch } from './branch.ts';
@@ -7,16 +7,16 @@ import { commitLane, keepUnfinished, type Lane, moveCommit, removeLanes, resetLa
 import type { Repository } from './repository.ts';
 
 export interface Checkouts {
-  /** The folder of a lane, which is now as of this commit. */
+  /** Resets a lane to this commit and returns its folder. */
   reset(lane: number, commit: string): Promise<string>;
-  /** What was done in a lane since the base, as one commit on top of another; null when it does not fit there. */
+  /** The changes of a lane since the base, as one commit on top of another; null: they conflict. */
   commit(lane: number, base: string, onto: string, message: string): Promise<string | null>;
-  /** What of a story that failed is there to look at. */
+  /** Keeps the changes of a failed story under a ref. */
   keep(lane: number, base: string, storyId: string): Promise<void>;
   moveBranch(commit: string): Promise<void>;
 }
 
-export interface GitPlaces {
+export interface CheckoutParts {
   readonly git: Git;
   readonly repository: Repository;
   readonly branch: Branch;
@@ -25,16 +25,16 @@ export interface GitPlaces {
 }
 
 export class GitCheckouts implements Checkouts {
-  readonly #places: GitPlaces;
+  readonly #places: CheckoutParts;
   readonly #order = new Exclusive();
 
-  constructor(places: GitPlaces) {
+  constructor(places: CheckoutParts) {
     this.#places = places;
   }
 
   async reset(lane: number, commit: string): Promise<string> {
     const place = this.#lane(lane);
-    // Worktrees are made and forgotten in one list.
+    // Git keeps all worktrees in one list.
     await this.#order.run('worktrees', () => resetLane(this.#places.git, place, commit));
     return place.folder;
   }
@@ -53,10 +53,9 @@ export class GitCheckouts implements Checkouts {
     return this.#places.branch.move(commit);
   }
 
-  /** When there is nothing more to do in them. */
   async remove(): Promise<void> {
     const { git, repository, folder } = this.#places;
-    // They only take room, ignoring.
+    // They only take space, ignoring.
     await removeLanes(git, repository, folder).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** Those the adapter talks with: its own stdio, and whoever ran it again and is connected through a socket. */
+/** Connections of the adapter: its own stdio, and sockets of later runs. */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { MessageReader } from '../model/message-line.ts';
@@ -6,7 +6,7 @@ import type { Adapter } from './adapter.ts';
 import type { Listener } from './broadcast.ts';
 import { exitCodeOf } from './exit.ts';
 
-/** Bytes that a listener may be behind before words are left out for it. */
+/** Unsent bytes of a listener before progress is left out for it. */
 const behindBytes = 256 * 1024;
 
 function listenerOn(stream: Writable): Listener {
@@ -16,7 +16,7 @@ function listenerOn(stream: Writable): Listener {
   };
 }
 
-/** Connected until it can no longer be told anything. `onEnd` when it has no more to say. */
+/** Connected until the output closes. `onEnd` when the input ends. */
 export function connect(adapter: Adapter, input: Readable, output: Writable, onEnd: () => void): void {
   const listener = listenerOn(output);
   const reader = new MessageReader();
@@ -38,7 +38,7 @@ export function connect(adapter: Adapter, input: Readable, output: Writable, onE
   adapter.connect(listener);
 }
 
-/** An abstract socket: it needs no file, only one can hold it, and it is gone with its holder. */
+/** An abstract socket: it has no file, one process can hold it, and it ends with that process. */
 export function socketName(dataFolder: string): string {
   return `\0carrel-adapter:${dataFolder}`;
 }
@@ -55,7 +55,7 @@ export function listen(name: string, onConnection: (socket: Socket) => void): Pr
   });
 }
 
-/** Passes everything on between our own stdio and the adapter that works here. Its completion tells how to end. */
+/** Relays stdio to the adapter that works here. Its completion decides the exit code. */
 export function relay(socket: Socket, input: Readable, output: Writable): Promise<number> {
   const reader = new MessageReader();
   let exitCode = 1;

@@ -1,7 +1,7 @@
-/** What the agent of `carrel demo` does, story by story, as somebody who knows the sample project would. */
+/** The steps of the agent of `carrel demo`, by story. */
 import { dedent } from '../lib/dedent.ts';
 
-export type Step =
+export type DemoStep =
   | { readonly say: string }
   | { readonly write: string; readonly content: string }
   /** The text must be there once. */
@@ -9,10 +9,10 @@ export type Step =
   /** Run the tests of the project. */
   | { readonly test: true };
 
-const test: Step = { test: true };
+const test: DemoStep = { test: true };
 
 /** By the title of the story. */
-export const demoScripts: Readonly<Record<string, readonly Step[]>> = {
+export const demoScripts: Readonly<Record<string, readonly DemoStep[]>> = {
   'Count lines': [
     { say: 'A file of its own, so that it can be tested alone.' },
     {
@@ -40,11 +40,11 @@ export const demoScripts: Readonly<Record<string, readonly Step[]>> = {
     { say: 'Lines are counted, whether or not the last one is ended.' },
   ],
   'Count words': [
-    { say: 'Whatever is between white space is a word.' },
+    { say: 'Words are separated by white space.' },
     {
       write: 'src/words.js',
       content: dedent(`
-        /** The words of a text: whatever is between white space. */
+        /** The words of a text, separated by white space. */
         export function words(text) {
           return text.split(/\\s+/).filter(Boolean).length;
         }

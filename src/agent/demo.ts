@@ -1,11 +1,11 @@
-/** The agent of `carrel demo`: no model, no key, no network. It reads a story it knows, and really edits and tests. */
+/** The agent of `carrel demo`: no model, no key, no network. It plays the script of a story, and really edits and tests. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { demoScripts, type Step } from './demo-script.ts';
+import { type DemoStep, demoScripts } from './demo-script.ts';
 
-/** So that people can read along. */
+/** Slow enough to read along. */
 const stepMs = 250;
 
 const { title } = JSON.parse(readFileSync(0, 'utf8')) as { title: string };
@@ -16,7 +16,7 @@ for (const step of script) {
   take(step);
 }
 
-function take(step: Step): void {
+function take(step: DemoStep): void {
   if ('say' in step) console.log(step.say);
   else if ('write' in step) write(step.write, step.content);
   else if ('edit' in step) write(step.edit, edited(step));
@@ -29,7 +29,7 @@ function write(path: string, content: string): void {
   writeFileSync(path, content);
 }
 
-function edited({ edit, find, put }: Extract<Step, { edit: string }>): string {
+function edited({ edit, find, put }: Extract<DemoStep, { edit: string }>): string {
   const [before, after, ...more] = readFileSync(edit, 'utf8').split(find);
   if (after === undefined || more.length > 0) fail(`${edit} is not as it was: "${find}" should be there once`);
   return `${before}${put}${after}`;

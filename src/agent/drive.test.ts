@@ -7,7 +7,7 @@ import type { SwarmMessage } from '../model/swarm-message.ts';
 import type { Story, TaskFile } from '../model/task.ts';
 import { type Ending, Setback, type Work } from './agent.ts';
 import { freshOutcome } from './begin.ts';
-import { realClock, Voice } from './broadcast.ts';
+import { Broadcast, realClock } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
 import { Drive } from './drive.ts';
 import { OutcomeRecord } from './record.ts';
@@ -70,8 +70,11 @@ async function drive(file: TaskFile, work: Work, signal = new AbortController().
     ...freshOutcome('0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', request),
     tip: start,
   });
-  const voice = new Voice({ swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' }, realClock);
-  voice.add({ write: (line) => hear(JSON.parse(String(line))), isBehind: () => false });
+  const broadcast = new Broadcast(
+    { swarmId: '0e3b7f2c-5d1a-4c8e-9f00-1234567890ab', containerId: '0123456789ab' },
+    realClock,
+  );
+  broadcast.add({ write: (line) => hear(JSON.parse(String(line))), isBehind: () => false });
   const run = new Drive({
     task: file,
     taskName: 'a',
@@ -82,7 +85,7 @@ async function drive(file: TaskFile, work: Work, signal = new AbortController().
     probe: null,
     checkouts,
     record,
-    voice,
+    broadcast,
     log: () => {},
   }).run(signal);
   return run;
@@ -149,7 +152,7 @@ test('one that fails holds up those behind it, and no others', async () => {
   );
 });
 
-test('one that does not fit onto the branch is done again, but not for ever', async () => {
+test('one that conflicts with the branch is done again, at most three times', async () => {
   misfits = new Map([
     ['US-001', 2],
     ['US-002', 3],
@@ -160,7 +163,7 @@ test('one that does not fit onto the branch is done again, but not for ever', as
     return works(assignment, ...rest);
   };
   const { status, errors } = await drive(task(2, story('US-001', 1), story('US-002', 2)), work);
-  expect([status, errors]).toEqual(['failed', ['US-002: it does not fit onto what other stories changed meanwhile']]);
+  expect([status, errors]).toEqual(['failed', ['US-002: it conflicts with what other stories changed meanwhile']]);
   expect([...times.values()]).toEqual([3, 3]);
   expect(branch).toEqual(['US-001']);
 });

@@ -1,4 +1,4 @@
-/** Has the stories of a task file worked on: which ones are ready, in which lane, until none is left that could be. */
+/** Runs the stories of a task file: those that are ready, each in a lane, until none can be done any more. */
 import { crashPoint } from '../lib/crash-point.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { maxKeptOutput } from '../model/outcome.ts';
@@ -7,7 +7,7 @@ import { type Completion, errorText, maxErrors, maxErrorText, type StoryStatus }
 import { defaultConcurrency, heldUpBy, readyStories, type Story, type TaskFile } from '../model/task.ts';
 import { type Ending, Setback, type Work } from './agent.ts';
 import { commitMessage } from './branch.ts';
-import type { Voice } from './broadcast.ts';
+import type { Broadcast } from './broadcast.ts';
 import type { Checkouts } from './checkout.ts';
 import type { Author } from './git.ts';
 import { promptOf } from './prompt.ts';
@@ -17,9 +17,9 @@ import { type Limits, supervise } from './supervise.ts';
 
 export interface DriveParts {
   readonly task: TaskFile;
-  /** Tells this task file's stories from others' of the same number. */
+  /** Distinguishes stories of this task file from those of others with the same id. */
   readonly taskName: string;
-  /** The agent, where somebody else is the author of its commits. */
+  /** The agent, where the owner is the author of its commits. */
   readonly helper: Author | null;
   readonly work: Work;
   readonly env: Readonly<Record<string, string>>;
@@ -27,12 +27,12 @@ export interface DriveParts {
   readonly probe: Probe | null;
   readonly checkouts: Checkouts;
   readonly record: OutcomeRecord;
-  readonly voice: Voice;
-  /** What agents say, word for word; people read it with `carrel swarm logs`. */
+  readonly broadcast: Broadcast;
+  /** The whole output of agents, for `carrel swarm logs`. */
   readonly log: (storyId: string, lines: readonly string[]) => void;
 }
 
-/** A story that does not fit onto the branch any more is done again that often. */
+/** Tries of a story that conflicts with the branch. */
 const maxTries = 3;
 
 export class Drive {
@@ -47,7 +47,7 @@ export class Drive {
     this.#free = Array.from({ length: count }, (_, index) => index);
   }
 
-  /** Everything that can be done, or until the signal. What cannot be recorded ends all of it. */
+  /** Until nothing more can be done, or the signal. An outcome that cannot be recorded ends all of it. */
   async run(signal: AbortSignal): Promise<Completion> {
     const halt = new AbortController();
     const running = new Map<string, Promise<void>>();
@@ -83,24 +83,24 @@ export class Drive {
   }
 
   async #story(story: Story, lane: number, signal: AbortSignal): Promise<void> {
-    this.#tell(story.id, 'in_progress', '');
+    this.#report(story.id, 'in_progress', '');
     try {
       for (let tries = 1; !(await this.#try(story, lane, signal)); tries += 1) {
-        if (tries === maxTries) throw new Setback(null, 'it does not fit onto what other stories changed meanwhile');
-        this.#parts.voice.words(story.id, () => 'does not fit onto what another story changed: once more, from there');
+        if (tries === maxTries) throw new Setback(null, 'it conflicts with what other stories changed meanwhile');
+        this.#parts.broadcast.output(story.id, () => 'conflicts with another story: done again from the new tip');
       }
     } catch (error) {
       this.#fail(story.id, signal.aborted ? new Setback(null, 'stopped before it was finished') : error);
     }
   }
 
-  /** False when it has to be done again. */
+  /** False: it has to be done again. */
   async #try(story: Story, lane: number, signal: AbortSignal): Promise<boolean> {
-    const { checkouts, record, work, task, env, limits, probe, voice } = this.#parts;
+    const { checkouts, record, work, task, env, limits, probe, broadcast } = this.#parts;
     const base = record.outcome.tip!;
     const folder = await checkouts.reset(lane, base);
     const assignment = { story, prompt: promptOf(story, task.metadata), folder, env };
-    const say = (words: () => string) => voice.words(story.id, words);
+    const say = (words: () => string) => broadcast.output(story.id, words);
     const log = (lines: readonly string[]) => this.#parts.log(story.id, lines);
     try {
       const ending = refuseFailure(await supervise({ work, assignment, limits, probe, say, log }, signal));
@@ -111,7 +111,7 @@ export class Drive {
     }
   }
 
-  /** One story after the other. A crash between any two of these steps is mended at the next start. */
+  /** One story at a time. The next start finishes or repeats what a crash interrupts here. */
   async #land(story: Story, lane: number, base: string, { summary }: Ending): Promise<boolean> {
     const { checkouts, record, task, taskName, helper } = this.#parts;
     const message = commitMessage(task.metadata.type, story, summary, { task: taskName, helper });
@@ -122,7 +122,7 @@ export class Drive {
     crashPoint('story:noted');
     await checkouts.moveBranch(commit);
     crashPoint('story:landed');
-    this.#tell(story.id, 'completed', summary, commit);
+    this.#report(story.id, 'completed', summary, commit);
     crashPoint('story:told');
     return true;
   }
@@ -130,18 +130,18 @@ export class Drive {
   #fail(id: string, error: unknown): void {
     const { code, message } = error instanceof Setback ? error : new Setback('UNKNOWN_ERROR', String(error));
     this.#errors.push(errorText(null, `${id}: ${message}`));
-    this.#tell(id, 'failed', message);
-    if (code !== null) this.#parts.voice.error(code, `${id}: ${message}`);
+    this.#report(id, 'failed', message);
+    if (code !== null) this.#parts.broadcast.error(code, `${id}: ${message}`);
   }
 
-  /** Recorded, then said. */
-  #tell(id: string, status: StoryStatus, output: string, commit: string | null = null): void {
-    const { record, voice } = this.#parts;
+  /** Recorded first, then sent. */
+  #report(id: string, status: StoryStatus, output: string, commit: string | null = null): void {
+    const { record, broadcast } = this.#parts;
     record.change({
       stories: { ...record.outcome.stories, [id]: { status, output: clip(output, maxKeptOutput), commit } },
       ...(commit === null ? {} : { tip: commit, landing: null }),
     });
-    voice.status(id, status, output);
+    broadcast.status(id, status, output);
   }
 
   #conclude(stopped: boolean): Completion {
@@ -159,7 +159,7 @@ function waitsFor(ids: readonly string[]): string {
   return ids.length === 0 ? 'was not begun' : `waits for ${ids.join(', ')}`;
 }
 
-/** An agent that says it could not do it has failed like one that crashed. */
+/** An agent that reports failure has failed like one that crashed. */
 function refuseFailure(ending: Ending): Ending {
   if (ending.status === 'completed') return ending;
   throw new Setback(ending.code, ending.summary);

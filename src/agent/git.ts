@@ -1,4 +1,4 @@
-/** Git inside the sandbox, by argv: without hooks, without a terminal, and durable. */
+/** Git inside the sandbox: argv only, without hooks or a terminal, with fsync. */
 import { spawn } from 'node:child_process';
 import { collect } from '../lib/collect.ts';
 import { Setback } from './agent.ts';
@@ -27,7 +27,7 @@ const settings: Readonly<Record<string, string>> = {
   'advice.addEmbeddedRepo': 'false',
 };
 
-/** Before whatever an agent may have put on its PATH. */
+/** Before folders that an agent may have put on its PATH. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const maxOutputBytes = 16 * 1024 ** 2;
@@ -57,7 +57,7 @@ export class Git {
     };
   }
 
-  /** What it printed, or a Setback that says why it did not. */
+  /** Its output, or a Setback with the reason. */
   async ok(folder: string, args: readonly string[], input = ''): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(folder, args, input);
     if (exitCode === 0) return stdout.replace(/\n$/, '');
@@ -82,7 +82,7 @@ function notStarted(folder: string, error: NodeJS.ErrnoException): Setback {
   return new Setback('UNKNOWN_ERROR', `git cannot be run in ${folder}: ${error.message}`);
 }
 
-/** The line that says what went wrong, not the hints around it. */
+/** The line with the error, without hints. */
 export function reasonIn(stderr: string): string {
   const lines = stderr
     .trim()

@@ -1,7 +1,7 @@
 /**
- * An agent's processes. They are a process group of their own. Those that left it are known by a mark in their environment,
- * or, since programs that change their title write over that, by the checkout they work in, which is theirs alone. When the
- * first of them has ended, the others are ended.
+ * The processes of an agent: a process group. Those that left the group are found by a variable in their environment, or,
+ * since programs that change their title overwrite that, by their working folder in the agent's checkout. When the first
+ * process has ended, the others are ended.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ export interface GroupOptions {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const stopGraceMs = 5000;
-/** What a process that nobody can end holds open is let go of after that. */
+/** Time-out for streams that a process keeps open that cannot be ended. */
 const drainMs = 1000;
 const pollMs = 20;
 const markName = 'CARREL_AGENT_RUN';
@@ -30,7 +30,7 @@ export class Group {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Its exit code, or 128 and the number of the signal; settles when all of its processes have ended. */
+  /** The exit code, or 128 plus the signal; resolves when all processes have ended. */
   readonly ended: Promise<number>;
   readonly #child: Child;
   readonly #mark: string;
@@ -47,10 +47,10 @@ export class Group {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    // Where it could not even be tried, for want of descriptors, there are no streams.
+    // Without free descriptors there are no streams.
     if (!this.#child.stdin) throw new Setback('UNKNOWN_ERROR', `the agent's program ${file} cannot be started`);
     ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = this.#child);
-    // What it does not read is lost with it, ignoring.
+    // Input that it does not read is dropped, ignoring.
     this.stdin.on('error', () => {});
     this.ended = this.#end(file);
     this.ended.catch(() => {});
@@ -67,7 +67,7 @@ export class Group {
     const deadline = performance.now() + graceMs;
     this.#signal('SIGTERM');
     while (this.#isLeft() && performance.now() < deadline) await pause(pollMs);
-    // A process may make another while we look.
+    // A process may fork during the search.
     for (let tries = 0; this.#isLeft() && tries < 100; tries += 1) {
       this.#signal('SIGKILL');
       await pause(pollMs);
@@ -95,7 +95,7 @@ export class Group {
     return running || kill(-this.#child.pid!, 0) || this.#strays().length > 0;
   }
 
-  /** Those that left the group. */
+  /** Processes that left the group. */
   #strays(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -129,7 +129,7 @@ function isInside(pid: string, folder: string): boolean {
   }
 }
 
-/** False when there is nobody. Zombies of a group count as somebody until they are reaped. */
+/** False: no such process. Zombies of a group count until they are reaped. */
 function kill(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, signal);

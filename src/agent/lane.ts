@@ -1,7 +1,7 @@
 /**
- * A checkout that one story at a time is worked on in: a git worktree beside the workspace. The workspace itself is left
- * alone, for its owner may go on to edit what it is laid over. What git ignores stays from story to story, so that packages
- * are installed once a lane; those that the workspace has are there from the start.
+ * A lane: a git worktree for one story at a time, beside the workspace. The workspace itself is not used, because the owner
+ * may edit the project below it. Ignored files stay from story to story, so that packages are installed once per lane; those
+ * of the workspace are copied at the start.
  */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -18,9 +18,9 @@ export interface Lane {
   readonly repository: Repository;
 }
 
-/** The lane as of this commit, whatever was there before. */
+/** Resets the lane to this commit, whatever was there before. */
 export async function resetLane(git: Git, lane: Lane, commit: string): Promise<void> {
-  if ((await takeOver(git, lane, commit)) !== 'whole') {
+  if ((await repair(git, lane, commit)) !== 'whole') {
     await makeWorktree(git, lane, commit);
     return;
   }
@@ -28,19 +28,19 @@ export async function resetLane(git: Git, lane: Lane, commit: string): Promise<v
   await git.ok(lane.folder, ['clean', '--quiet', '-ffd']);
 }
 
-/** One commit of all that differs from the base now, however the agent got there. */
+/** One commit of all differences to the base, including the agent's own commits. */
 export async function commitLane(git: Git, lane: Lane, base: string, message: string): Promise<string> {
-  if ((await takeOver(git, lane, base)) === null)
-    throw new Setback('GIT_CHECKOUT_FAILED', `${lane.folder} is no checkout any more`);
+  if ((await repair(git, lane, base)) === null)
+    throw new Setback('GIT_CHECKOUT_FAILED', `${lane.folder} is not a checkout any more`);
   await git.ok(lane.folder, ['reset', '--quiet', base]);
   await git.ok(lane.folder, ['add', '--all']);
-  // Task files are the daemon's to change, so they are never part of a story.
+  // Only the daemon changes task files, so they are never part of a story.
   await git.ok(lane.folder, ['reset', '--quiet', base, '--', ...taskFolders]);
   const tree = await git.ok(lane.folder, ['write-tree']);
   return git.ok(lane.folder, ['commit-tree', tree, '-p', base, '-F', '-'], message);
 }
 
-/** The commit on top of another one; null when they do not fit together. */
+/** The commit on top of another one; null: they conflict. */
 export async function moveCommit(git: Git, lane: Lane, commit: string, onto: string): Promise<string | null> {
   await resetLane(git, lane, onto);
   const pick = ['cherry-pick', '--allow-empty', '--keep-redundant-commits', commit];
@@ -50,14 +50,14 @@ export async function moveCommit(git: Git, lane: Lane, commit: string, onto: str
   return null;
 }
 
-/** What a story that failed had changed, for whoever wants to look; never a reason to fail itself. */
+/** Keeps the changes of a failed story under a ref; never fails. */
 export async function keepUnfinished(git: Git, lane: Lane, base: string, storyId: string): Promise<void> {
   try {
     const commit = await commitLane(git, lane, base, `${storyId}, unfinished\n`);
     const { exitCode } = await git.run(lane.folder, ['diff', '--quiet', base, commit]);
     if (exitCode === 1) await git.ok(lane.folder, ['update-ref', `refs/carrel/unfinished/${storyId}`, commit]);
   } catch {
-    // The disk may be full, or the checkout in ruins, ignoring.
+    // The disk may be full, or the checkout damaged, ignoring.
   }
 }
 
@@ -67,10 +67,10 @@ export async function removeLanes(git: Git, repository: Repository, folder: stri
 }
 
 /**
- * Whatever an agent or a git that was killed left: no lock, and a detached head, so that moving it moves no branch. Null
- * when it is no checkout of the repository.
+ * Repairs what an agent or a killed git left: removes locks and detaches HEAD, so that a reset moves no branch. Null: it is
+ * not a checkout of the repository.
  */
-async function takeOver(git: Git, { folder, repository }: Lane, commit: string): Promise<'whole' | 'begun' | null> {
+async function repair(git: Git, { folder, repository }: Lane, commit: string): Promise<'whole' | 'begun' | null> {
   const ask = ['--git-common-dir', ...['locked', 'index.lock', 'HEAD.lock'].flatMap((name) => ['--git-path', name])];
   const { exitCode, stdout } = await git
     .run(folder, ['rev-parse', '--path-format=absolute', '--show-toplevel', ...ask, '--symbolic-full-name', 'HEAD'])
@@ -83,7 +83,7 @@ async function takeOver(git: Git, { folder, repository }: Lane, commit: string):
   return existsSync(locked!) ? 'begun' : 'whole';
 }
 
-/** Locked until it is whole, which git does as well. A lock that somebody died with takes a second force. */
+/** Locked until it is whole. The second --force replaces a locked worktree that a crash left. */
 async function makeWorktree(git: Git, { folder, repository }: Lane, commit: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await git.ok(repository.folder, ['worktree', 'prune']);
@@ -94,10 +94,10 @@ async function makeWorktree(git: Git, { folder, repository }: Lane, commit: stri
   await git.ok(repository.folder, ['worktree', 'unlock', folder]);
 }
 
-/** Where package managers put what they install. */
+/** Folders of package managers. */
 const packageFolders = ['node_modules', '.venv', 'venv', 'vendor'];
 
-/** A lane has its own: what an agent installs in one is not there in another. */
+/** A copy for each lane: what an agent installs in one is not in another. */
 async function copyPackages(git: Git, from: string, to: string): Promise<void> {
   const { stdout } = await git.run(from, ['check-ignore', '--', ...packageFolders]);
   const there = stdout.split('\n').filter((name) => packageFolders.includes(name) && existsSync(join(from, name)));

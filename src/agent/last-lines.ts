@@ -1,11 +1,11 @@
-/** The end of what somebody said: whole lines, as many as have room. */
+/** The last lines of an output, within a maximal length. */
 import { clip } from '../model/shape.ts';
 import { maxOutput } from '../model/swarm-message.ts';
 
-/** Of more lines than that at once the last are enough. */
+/** The last lines of a batch that are enough. */
 export const maxLines = maxOutput;
 
-export class LastWords {
+export class LastLines {
   readonly #max: number;
   #lines: string[] = [];
   #length = 0;

@@ -1,11 +1,11 @@
 import { adapterDataFolder } from '../model/agent.ts';
 import { runAdapter } from './run.ts';
 
-const places = {
+const folders = {
   workspace: '/workspace',
   project: '/.workspace',
   data: `/.data/${adapterDataFolder}`,
   secrets: '/run/secrets',
 };
 
-process.exit(await runAdapter(process.argv[2], places));
+process.exit(await runAdapter(process.argv[2], folders));

@@ -1,11 +1,11 @@
-/** The agent's program: looked for before any story is begun, so that none of them fails for want of it. */
+/** Checks that the agent's program is installed before any story begins. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Setback } from './agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A path that is not absolute is one in the checkout of each story. */
+/** A relative path is in the checkout of each story, and cannot be checked here. */
 export function requireProgram([program = '']: readonly string[], { PATH = '' }: Environment): void {
   if (program.includes('/') && !program.startsWith('/')) return;
   const candidates = program.startsWith('/') ? [program] : PATH.split(':').map((folder) => join(folder, program));

@@ -1,9 +1,9 @@
-/** A story in words, for agents that read text. */
+/** The prompt of a story. */
 import type { Story, TaskMetadata } from '../model/task.ts';
 
 export function promptOf(story: Story, task: TaskMetadata): string {
   return [
-    `You are working on "${task.title}" in the git repository of the current folder, without anybody to ask.`,
+    `You are working on "${task.title}" in the git repository of the current folder. There is no user to ask.`,
     `Do this one story, ${story.id}, completely, and nothing beyond it.`,
     '',
     `# ${story.title}`,

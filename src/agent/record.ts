@@ -1,4 +1,4 @@
-/** The outcome on disk. Every change is there before the call returns; a disk that is full is told, not ignored. */
+/** The outcome on disk. Every change is written before the call returns; a full disk is an error. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../lib/file.ts';
@@ -15,7 +15,7 @@ export class OutcomeRecord {
     this.#outcome = outcome;
   }
 
-  /** What an earlier run left; null when there is nothing that can be read. */
+  /** The record of an earlier run; null: none, or not valid. */
   static read(folder: string): OutcomeRecord | null {
     const path = join(folder, outcomeFile);
     const text = readIfThere(path);
@@ -23,7 +23,7 @@ export class OutcomeRecord {
     try {
       return new OutcomeRecord(path, checkOutcome(JSON.parse(text)));
     } catch {
-      // The branch still says which stories are done.
+      // The branch still has the stories that are done.
       return null;
     }
   }

@@ -1,4 +1,4 @@
-/** The repository that is worked in: the workspace, or a clone that is made once. */
+/** The repository of the stories: the workspace, or a clone that is made once. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Setback } from './agent.ts';
@@ -9,7 +9,7 @@ export interface Source {
   readonly workspace: string;
   /** Where a clone goes. */
   readonly data: string;
-  /** Calls a clone off. */
+  /** Cancels a clone. */
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export async function openRepository(git: Git, { repoUrl, workspace, data, signa
   throw new Setback('GIT_CHECKOUT_FAILED', `${start} is not in a git repository, and the request names none`);
 }
 
-/** Under another name until it is whole. */
+/** Under a temporary name until it is whole. */
 async function clone(git: Git, url: string, data: string, signal: AbortSignal): Promise<string> {
   const target = join(data, 'repository');
   if (existsSync(target)) return target;

@@ -1,24 +1,24 @@
-/** One run of the adapter's program: it becomes the adapter of this sandbox, or is connected to the one that is. */
+/** One run of the adapter's program: it becomes the adapter of this sandbox, or connects to the one that works. */
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AdapterSettings, checkAdapterSettings } from '../model/agent.ts';
-import { Adapter, type Places } from './adapter.ts';
+import { Adapter, type AdapterFolders } from './adapter.ts';
 import { realClock } from './broadcast.ts';
 import { connect, listen, relay, socketName } from './connection.ts';
 
-/** Whoever does not take in the last words within that time finds them in the record. */
+/** Time-out for slow listeners at the end; the record has everything. */
 const flushMs = 5000;
 const refusedCode = 2;
 const behindBytes = 256 * 1024;
 
-export async function runAdapter(argument: string | undefined, places: Places): Promise<number> {
+export async function runAdapter(argument: string | undefined, folders: AdapterFolders): Promise<number> {
   const settings = parseSettings(argument);
   if (settings === null) return refusedCode;
   const env = Object.fromEntries(Object.entries(process.env).filter((entry): entry is [string, string] => !!entry[1]));
-  const adapter = new Adapter({ settings, places, env, clock: realClock, log: writeLog });
+  const adapter = new Adapter({ settings, folders, env, clock: realClock, log: writeLog });
   const sockets = new Set<Socket>();
-  const name = socketName(places.data);
+  const name = socketName(folders.data);
   const server = await listen(name, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -26,10 +26,10 @@ export async function runAdapter(argument: string | undefined, places: Places): 
     connect(adapter, socket, socket, () => {});
   });
   if (server === null) return relay(connectSocket(name), process.stdin, process.stdout);
-  // Without anybody who reads the log, the work goes on, ignoring.
+  // The work goes on without a reader of the log, ignoring.
   process.stderr.on('error', () => {});
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => adapter.stop());
-  // Whoever hung up only stopped listening.
+  // A hang-up only ends a connection.
   process.on('SIGHUP', () => {});
   connect(adapter, process.stdin, process.stdout, () => sockets.size === 0 && adapter.abandon());
   const exitCode = await adapter.ended;
@@ -38,7 +38,7 @@ export async function runAdapter(argument: string | undefined, places: Places): 
   return exitCode;
 }
 
-/** On stderr, where logs belong: each line after the story that it is about. Lines that no reader takes are left out. */
+/** On stderr, each line after the id of its story. Lines that a slow reader does not take are left out. */
 function writeLog(storyId: string, lines: readonly string[]): void {
   if (process.stderr.writableLength > behindBytes) return;
   const text = lines.flatMap((line) => line.split('\n')).map((line) => `${storyId} ${line}\n`);
@@ -49,7 +49,7 @@ function parseSettings(argument: string | undefined): AdapterSettings | null {
   try {
     return checkAdapterSettings(JSON.parse(argument ?? ''));
   } catch (error) {
-    process.stderr.write(`carrel-adapter: the settings are not understood: ${(error as Error).message}\n`);
+    process.stderr.write(`carrel-adapter: the settings are not valid: ${(error as Error).message}\n`);
     return null;
   }
 }

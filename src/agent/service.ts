@@ -1,6 +1,6 @@
 /**
- * The service that an agent cannot work without, asked from inside: at the base URL of a credential, where the proxy says
- * itself that it does not get there, or by its name through the proxy. Any answer of the service is an answer.
+ * Checks from inside that the agent's service can be reached: at the base URL of a credential, where the proxy reports a
+ * failure, or by its name through the proxy. Any answer of the service counts.
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,11 +11,11 @@ import { Setback } from './agent.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Why it cannot be reached; null: it can. */
+/** The reason why it cannot be reached; null: it can. */
 export type Probe = (signal: AbortSignal) => Promise<string | null>;
 
 export interface ServiceWatchLimits {
-  /** Without a word of the agent before its service is asked. */
+  /** Time without output of the agent before its service is checked. */
   readonly quietMs: number;
   /** Between two tries. */
   readonly againMs: number;
@@ -23,25 +23,25 @@ export interface ServiceWatchLimits {
 }
 
 export const serviceLimits: ServiceWatchLimits = { quietMs: 15_000, againMs: 2000, answerMs: 5000 };
-/** As many in a row are no accident. */
+/** Failures in a row before the service counts as unreachable. */
 const tries = 3;
 const maxBody = 4096;
 
-/** Null: there is no service, or no way to ask it. */
+/** Null: there is no service, or no route to it. */
 export function probeOf({ service }: Pick<AdapterSettings, 'service'>, env: Environment): Probe | null {
   if (service === undefined) return null;
   const base = env[service.base];
   if (base?.startsWith('http://')) return (signal) => askAt(base, signal);
-  const place = base && URL.canParse(base) ? placeOf(new URL(base)) : service.place;
+  const place = base && URL.canParse(base) ? endpointOf(new URL(base)) : service.place;
   const proxy = env.HTTPS_PROXY ?? env.https_proxy;
   return proxy && URL.canParse(proxy) ? (signal) => askThrough(new URL(proxy), place, signal) : null;
 }
 
-function placeOf({ hostname, port }: URL): string {
+function endpointOf({ hostname, port }: URL): string {
   return `${hostname}:${port || 443}`;
 }
 
-/** Throws when it cannot be reached, after some tries. */
+/** Throws when the service cannot be reached after some tries. */
 export async function requireService(probe: Probe, signal: AbortSignal, limits = serviceLimits): Promise<void> {
   for (let left = tries; ; left--) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.answerMs)]);
@@ -52,7 +52,7 @@ export async function requireService(probe: Probe, signal: AbortSignal, limits =
   }
 }
 
-/** Asks whenever the agent was quiet for a while: one that waits for a service that is gone would go on doing so. */
+/** Checks the service when the agent has been silent for a while: an agent would wait for a lost service for ever. */
 export class ServiceWatch {
   readonly #probe: Probe | null;
   readonly #limits: ServiceWatchLimits;
@@ -104,12 +104,12 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
       if (body.length > maxBody) break;
     }
   } catch {
-    // What came is enough, ignoring.
+    // A partial body is enough, ignoring.
   }
   return body;
 }
 
-/** The proxy answers in the form of the services, and marks what is its own. */
+/** The proxy answers in the form of services, with a type of its own. */
 function refusalIn(body: string): string | null {
   try {
     const { error } = JSON.parse(body) as { error?: { type?: unknown; message?: unknown } };
@@ -139,13 +139,13 @@ function askThrough(proxy: URL, place: string, signal: AbortSignal): Promise<str
         socket.destroy();
         return resolve(`no connection to ${place}: the proxy answers ${response.statusCode}`);
       }
-      // Who it is does not matter here: the agent checks that itself.
-      const line = connectTls({ socket, servername: host!, rejectUnauthorized: false }, () => {
-        line.destroy();
+      // The agent verifies the certificate itself.
+      const tls = connectTls({ socket, servername: host!, rejectUnauthorized: false }, () => {
+        tls.destroy();
         resolve(null);
       });
-      line.on('error', refuse);
-      line.on('close', () => refuse(new Error('it was closed')));
+      tls.on('error', refuse);
+      tls.on('close', () => refuse(new Error('it was closed')));
     });
     request.end();
   });

@@ -1,6 +1,6 @@
-/** One piece of work under watch: what the agent says is passed on, and one that takes too long or says nothing is ended. */
+/** Runs an agent on one story with time-outs: for the whole story, for silence, and for a lost service. */
 import { type Assignment, type Ending, Setback, type Work } from './agent.ts';
-import { LastWords, maxLines } from './last-lines.ts';
+import { LastLines, maxLines } from './last-lines.ts';
 import { type Probe, ServiceWatch } from './service.ts';
 
 export interface Limits {
@@ -12,21 +12,21 @@ export interface Watched {
   readonly work: Work;
   readonly assignment: Assignment;
   readonly limits: Limits;
-  /** Of the service that the agent needs; null: none is known. */
+  /** Checks the service of the agent; null: none is known. */
   readonly probe: Probe | null;
   readonly say: (words: () => string) => void;
-  /** All of it, for the log. */
+  /** The whole output, for the log. */
   readonly log: (lines: readonly string[]) => void;
 }
 
 export async function supervise(watched: Watched, signal: AbortSignal): Promise<Ending> {
   const { work, assignment, limits, probe, say, log } = watched;
-  const ours = new AbortController();
-  const words = new LastWords();
-  const end = (what: string) => ours.abort(new Setback('CONTAINER_TIMEOUT', what));
+  const ended = new AbortController();
+  const words = new LastLines();
+  const end = (what: string) => ended.abort(new Setback('CONTAINER_TIMEOUT', what));
   const whole = timer(limits.storyMs, (ms) => end(`the agent worked for more than ${ms / 1000} s`));
   const stall = timer(limits.stallMs, (ms) => end(`the agent said nothing for ${ms / 1000} s`));
-  const service = new ServiceWatch(probe, (setback) => ours.abort(setback));
+  const service = new ServiceWatch(probe, (setback) => ended.abort(setback));
   const reporter = {
     stirred: () => stall.again(),
     said: (...lines: readonly string[]) => {
@@ -38,8 +38,8 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
     },
   };
   try {
-    const ending = await work(assignment, reporter, AbortSignal.any([signal, ours.signal]));
-    ours.signal.throwIfAborted();
+    const ending = await work(assignment, reporter, AbortSignal.any([signal, ended.signal]));
+    ended.signal.throwIfAborted();
     return ending;
   } finally {
     whole.cancel();
@@ -48,7 +48,7 @@ export async function supervise(watched: Watched, signal: AbortSignal): Promise<
   }
 }
 
-/** On a clock that nobody sets. */
+/** Timers are not affected when the clock is set. */
 function timer(ms: number | null, call: (ms: number) => void): { again(): void; cancel(): void } {
   if (ms === null) return { again: () => {}, cancel: () => {} };
   const timeout = setTimeout(() => call(ms), ms);

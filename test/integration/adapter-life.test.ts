@@ -253,7 +253,7 @@ describe('a connection', () => {
     expect(run.said.at(-1)).toMatchObject({ payload: { storyId: 'US-001', status: 'in_progress' } });
     run.ask({ branchName: 'other' });
     await run.hears(({ type }) => type === 'error', 'the refusal');
-    expect(run.errors).toEqual(['INVALID_INPUT another task is being worked on here']);
+    expect(run.errors).toEqual(['INVALID_INPUT this adapter works on another task']);
     writeFileSync(file('go'), '');
     expect(await run.exited).toBe(0);
   });
@@ -283,7 +283,7 @@ describe('input', () => {
     [
       'a message of an adapter',
       encodeMessage({ ...request, type: 'completion', payload: { status: 'completed', prUrl: null, errors: [] } }),
-      /completion is said by adapters/,
+      /adapters send completion, they do not receive it/,
     ],
   ])('that is %s is refused, and the next line is read', async (_, bytes, reason) => {
     bench.plan([{ does: 'write b x' }]);

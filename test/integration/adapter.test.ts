@@ -263,7 +263,7 @@ describe('what an earlier sandbox did and was fetched', () => {
     bench.repository.git('checkout', '-q', '-B', branchName, 'main');
     bench.repository.commit({ other: 'x' }, 'other');
     const run = await bench.complete();
-    expect(run.errors).toEqual([expect.stringMatching(/^GIT_CHECKOUT_FAILED .* have gone apart: .*US-001$/)]);
+    expect(run.errors).toEqual([expect.stringMatching(/^GIT_CHECKOUT_FAILED .* have diverged: .*US-001$/)]);
     bench.repository.git('cherry-pick', '--keep-redundant-commits', fetched);
     expect((await bench.complete()).completion?.status).toBe('completed');
     expect(bench.landed).toEqual(['US-001', 'US-002']);

@@ -16,7 +16,7 @@ import { Lines } from '../../lib/lines.ts';
 import type { AcpSpec } from '../../model/agent.ts';
 import { type Assignment, type Ending, type Reporter, Setback, type Work } from '../agent.ts';
 import { Group } from '../group.ts';
-import { LastWords, maxLines } from '../last-lines.ts';
+import { LastLines, maxLines } from '../last-lines.ts';
 import { answerPermission } from './permission.ts';
 
 const maxMessageBytes = 16 * 1024 ** 2;
@@ -30,7 +30,7 @@ export function acpAgent(spec: AcpSpec): Work {
     const stop = () => void group.stop();
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    const words = new LastWords();
+    const words = new LastLines();
     const complaints = new Lines(maxLineBytes);
     group.stderr.on('data', (chunk: Buffer) => words.add(...complaints.push(chunk).slice(-maxLines)));
     const crashed = group.ended.then((exitCode): Ending => crash(spec, exitCode, words.toString()));
@@ -143,7 +143,7 @@ function updateIn(params: unknown): Update {
 class Speech {
   readonly #reporter: Reporter;
   #lines = new Lines(maxLineBytes);
-  #message = new LastWords();
+  #message = new LastLines();
 
   constructor(reporter: Reporter) {
     this.#reporter = reporter;
@@ -156,7 +156,7 @@ class Speech {
       if (typeof text === 'string') this.#say(this.#lines.push(Buffer.from(text)));
     } else if (update.sessionUpdate === 'tool_call' && typeof update.title === 'string') {
       this.#say(this.#lines.end());
-      this.#message = new LastWords();
+      this.#message = new LastLines();
       this.#reporter.said(`[${update.title.split('\n')[0]}]`);
     }
   }

@@ -1,6 +1,6 @@
 /** What the Claude Code CLI writes with `--output-format stream-json`: an object a line, the one of type `result` last. */
 import type { Ending } from '../agent.ts';
-import { LastWords } from '../last-lines.ts';
+import { LastLines } from '../last-lines.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -10,10 +10,10 @@ interface Result {
 }
 
 export class ClaudeStream {
-  readonly #strange = new LastWords();
+  readonly #other = new LastLines();
   #result: Result | null = null;
 
-  /** What a line tells, as lines for people. */
+  /** The text of an event, in lines. */
   take(line: string): string[] {
     const event = parseEvent(line);
     if (event === null) this.complain(line);
@@ -21,13 +21,13 @@ export class ClaudeStream {
     return event === null ? [] : saidIn(event);
   }
 
-  /** Something it said beside the stream. */
+  /** Output beside the stream. */
   complain(...lines: readonly string[]): void {
-    this.#strange.add(...lines);
+    this.#other.add(...lines);
   }
 
   end(exitCode: number): Ending {
-    const words = this.#strange.toString();
+    const words = this.#other.toString();
     if (this.#result === null) {
       const summary = `claude ended with ${exitCode} and without a result${words && `: ${words}`}`;
       return { status: 'failed', summary, code: 'AGENT_CRASH' };
@@ -51,7 +51,7 @@ function resultOf({ result, subtype, is_error: isError }: Event): Result {
   return { failed: isError === true || subtype !== 'success', text: textOf(result) || textOf(subtype) };
 }
 
-/** What the agent says, and which tools it uses. */
+/** Text of the agent and its tool calls. */
 function saidIn({ type, message }: Event): string[] {
   if (type !== 'assistant' || !isObject(message) || !Array.isArray(message.content)) return [];
   return message.content.filter(isObject).flatMap((block) => {
@@ -60,7 +60,7 @@ function saidIn({ type, message }: Event): string[] {
   });
 }
 
-/** The one thing that tells most about a use of a tool. */
+/** The most informative argument of a tool call. */
 function subject(input: unknown): string {
   if (!isObject(input)) return '';
   return textOf(input.file_path ?? input.command ?? input.pattern ?? input.description).split('\n')[0]!;

@@ -1,4 +1,4 @@
-/** The Claude Code CLI without a terminal: the story on stdin, what it does on stdout. Here it need not ask for permission. */
+/** The Claude Code CLI without a terminal: the story on stdin, events on stdout, no permission prompts inside the sandbox. */
 import type { ClaudeSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
 import type { Key } from '../key.ts';
@@ -24,7 +24,7 @@ export function claudeAgent(spec: ClaudeSpec, key: Key | null): Work {
   };
 }
 
-/** The CLI asks a command for its key, so that the key is in no environment. */
+/** The CLI runs a command for its key, so that the key is in no environment. */
 function keySettings(key: Key | null): string[] {
   return key?.file ? ['--settings', JSON.stringify({ apiKeyHelper: `cat ${key.file}` })] : [];
 }

@@ -1,15 +1,15 @@
-/** Any program: the story on its stdin; its exit code and its last lines count. */
+/** Any program: the story on its stdin; its exit code and last lines are the result. */
 import type { CommandSpec } from '../../model/agent.ts';
 import type { Work } from '../agent.ts';
-import { LastWords, maxLines } from '../last-lines.ts';
+import { LastLines, maxLines } from '../last-lines.ts';
 import { runAgent } from './run.ts';
 
-/** Shells and our engines report death by signal n as 128 + n. */
+/** Shells and engines report death by signal n as 128 + n. */
 const firstSignalCode = 129;
 
 export function commandAgent(spec: CommandSpec): Work {
   return async (assignment, reporter, signal) => {
-    const words = new LastWords();
+    const words = new LastLines();
     const take = (lines: readonly string[]) => {
       const last = lines.slice(-maxLines);
       words.add(...last);

@@ -4,9 +4,9 @@ import type { Key } from '../key.ts';
 import { claudeAgent } from './claude.ts';
 import { commandAgent } from './command.ts';
 
-/** Whoever does the work. The library for ACP agents is loaded only for those. */
+/** The program for a kind of agent. The library for ACP is loaded only for ACP agents. */
 export function workOf(spec: AgentSpec, key: Key | null): Work {
   if (spec.kind === 'claude') return claudeAgent(spec, key);
   if (spec.kind === 'command') return commandAgent(spec);
-  return async (...given) => (await import('./acp.ts')).acpAgent(spec)(...given);
+  return async (...args) => (await import('./acp.ts')).acpAgent(spec)(...args);
 }

@@ -1,4 +1,4 @@
-/** How a request for permission is answered: by the owner's rule for that kind of tool, and never by more than was asked. */
+/** Answers a permission request by the owner's rule for that kind of tool, and never grants more than requested. */
 import type { AcpSpec, ToolKind } from '../../model/agent.ts';
 
 export interface Option {
@@ -8,7 +8,7 @@ export interface Option {
 
 type Answer = { readonly outcome: 'cancelled' } | { readonly outcome: 'selected'; readonly optionId: string };
 
-/** Once before always, so that the next one is judged by itself. */
+/** Once before always, so that the next request is decided by itself. */
 const wanted = { allow: ['allow_once', 'allow_always'], reject: ['reject_once', 'reject_always'] } as const;
 
 export function answerPermission(spec: AcpSpec, kind: string, options: readonly Option[]): Answer {

@@ -1,4 +1,4 @@
-/** A program that reads once and then works: its lines as they come, and its exit code. */
+/** Runs a program with one input: passes its lines on, returns its exit code. */
 import type { Readable } from 'node:stream';
 import { Lines } from '../../lib/lines.ts';
 import type { Assignment } from '../agent.ts';
@@ -34,6 +34,6 @@ function eachLine(stream: Readable, take: (lines: readonly string[]) => void): v
   const lines = new Lines(maxLineBytes);
   stream.on('data', (chunk: Buffer) => take(lines.push(chunk)));
   stream.on('end', () => take(lines.end()));
-  // It ended; what it said until then was read.
+  // The program has ended; its output so far was read.
   stream.on('error', () => {});
 }
