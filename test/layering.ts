@@ -40,6 +40,7 @@ const owners: Readonly<Record<string, string>> = {
   'better-sqlite3': 'src/store/sqlite.ts',
   dockerode: 'src/engine/docker/connection.ts',
   '@agentclientprotocol/sdk': 'src/agent/kind/acp.ts',
+  '@modelcontextprotocol/server': 'src/hub/mcp.ts',
 };
 const heavy = ['zod', 'hono', '@hono/node-server', 'koffi', 'better-sqlite3', 'dockerode', 'pino'];
 const light = /^src\/((cli|agent)\/.*|api\/(api|client|stream))\.ts$/;

@@ -79,8 +79,8 @@ export class Client {
   }
 
   /** The raw socket after the daemon switched to frames. */
-  async upgrade(route: Answering<'upgrade'>, path: { readonly name: string }): Promise<Socket> {
-    const message = this.#compose(route, { path });
+  async upgrade(route: Answering<'upgrade'>, path?: { readonly name: string }): Promise<Socket> {
+    const message = this.#compose(route, path ? { path } : {});
     const headers = { ...message.headers, connection: 'Upgrade', upgrade: streamProtocol };
     return switched(send({ ...message, headers }, await this.#dial()));
   }

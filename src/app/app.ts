@@ -15,9 +15,11 @@ import { doctor } from './doctor/doctor.ts';
 import { engine } from './engine/engine.ts';
 import { event } from './event/event.ts';
 import { fleet } from './fleet/fleet.ts';
+import { hub } from './hub/hub.ts';
 import { image } from './image/image.ts';
 import { installation } from './installation/installation.ts';
 import { network } from './network/network.ts';
+import { project } from './project/project.ts';
 import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
@@ -46,6 +48,8 @@ export const nouns = [
   audit,
   doctor,
   installation,
+  project,
+  hub,
 ] as const;
 
 type AnyNoun = (typeof nouns)[number];

@@ -94,5 +94,14 @@ export interface OptionEntry {
 }
 
 /** The kinds of names that `carrel __names` prints for completion. */
-export const nameKinds = ['sandboxes', 'users', 'volumes', 'secrets', 'images', 'credentials', 'agents'] as const;
+export const nameKinds = [
+  'sandboxes',
+  'users',
+  'volumes',
+  'secrets',
+  'images',
+  'credentials',
+  'agents',
+  'projects',
+] as const;
 export type NameKind = (typeof nameKinds)[number];

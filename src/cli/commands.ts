@@ -2,6 +2,7 @@
 import type { Area, CommandEntry, GroupEntry } from './cli.ts';
 import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
+import { hub } from './hub/hub.ts';
 import { network } from './network/network.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { storage } from './storage/storage.ts';
@@ -15,6 +16,7 @@ export const areas: readonly Area[] = [
   swarm,
   storage,
   network,
+  hub,
   gettingStarted(() => ({ commands, groups })),
 ];
 

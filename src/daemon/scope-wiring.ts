@@ -27,6 +27,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
+import { hubOf } from './hub-wiring.ts';
 import type { Resources } from './resources.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
@@ -131,6 +132,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       },
     }),
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
+    ...hubOf(actor, { ...parts, audit: shared.audit }),
     fleets: new Fleets(actor, {
       ...{ sandboxes, volumes, volumePrefix, trusts, images },
       get limits() {

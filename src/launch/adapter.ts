@@ -1,24 +1,30 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { adapterPath } from '../model/agent.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
-/** For a sandbox that runs the adapter: the adapter, and the daemon's Node where it is not below the host's /usr. */
+/** Our programs, for a sandbox that runs one of them, and the daemon's Node where it is not below the host's /usr. */
 export const adapter: Hook = {
   surroundings: ({ spec }, places) => {
-    if (spec.command[0] !== adapterPath) return {};
+    if (!runsOurs(spec)) return {};
     const usesHost = spec.rootfs === null && !spec.image;
     return {
       mounts: [
-        { kind: 'bind', source: join(places.tools, toolsName()), target: '/opt/carrel/bin', readonly: true },
+        { kind: 'bind', source: join(places.tools, toolsName()), target: toolsFolder, readonly: true },
         ...(usesHost ? daemonNode() : []),
       ],
     };
   },
   prepare: ({ spec }, places) => {
-    if (spec.command[0] === adapterPath) prepareTools(places.tools);
+    if (runsOurs(spec)) prepareTools(places.tools);
   },
 };
+
+const toolsFolder = dirname(adapterPath);
+
+function runsOurs({ command }: { readonly command: readonly string[] }): boolean {
+  return command[0]?.startsWith(`${toolsFolder}/`) ?? false;
+}
 
 function daemonNode() {
   if (process.execPath.startsWith('/usr/')) return [];

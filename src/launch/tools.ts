@@ -15,12 +15,19 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { dist } from '../lib/package.ts';
 import { adapterPath } from '../model/agent.ts';
+import { idlePath, spokePath } from '../model/spoke.ts';
 
 /** Programs by name, and their files in the build. */
-const programs = { [basename(adapterPath)]: 'agent/main.js', 'demo-agent': 'agent/demo.js' };
+const programs = {
+  [basename(adapterPath)]: 'agent/main.js',
+  [basename(spokePath)]: 'agent/spoke/main.js',
+  'demo-agent': 'agent/demo.js',
+};
+
+const idle = '#!/bin/sh\nexec sleep infinity\n';
 
 /** Searches Node only in folders that no agent can write to. */
 function launcher(file: string): string {
@@ -45,11 +52,12 @@ export function prepareTools(folder: string): void {
   if (existsSync(target)) return;
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const temporary = mkdtempSync(join(folder, 'new-'));
-  mkdirSync(join(temporary, 'lib/agent'), { recursive: true });
   for (const [name, file] of Object.entries(programs)) {
+    mkdirSync(join(temporary, 'lib', dirname(file)), { recursive: true });
     copyFileSync(join(dist, file), join(temporary, 'lib', file));
     writeFileSync(join(temporary, name), launcher(file), { mode: 0o755 });
   }
+  writeFileSync(join(temporary, basename(idlePath)), idle, { mode: 0o755 });
   writeFileSync(join(temporary, 'lib/package.json'), '{"type":"module"}\n');
   chmodSync(temporary, 0o755);
   renameSync(temporary, target);
@@ -63,7 +71,7 @@ export function sweepTools(folder: string): void {
 }
 
 function digest(): string {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(idle);
   for (const file of Object.values(programs)) hash.update(launcher(file)).update(readFileSync(join(dist, file)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,7 +1,7 @@
 /** The first words of commands of two words. */
 export const commandGroups = [
   ...(['engine', 'swarm', 'task', 'policy', 'volume', 'home', 'secret', 'image', 'user'] as const),
-  ...(['net', 'credential', 'port'] as const),
+  ...(['net', 'credential', 'port', 'project', 'hub'] as const),
 ] as const;
 export type CommandGroup = (typeof commandGroups)[number];
 

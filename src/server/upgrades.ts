@@ -69,8 +69,8 @@ async function serve(
 function find(targets: readonly Target[], { url, method }: http.IncomingMessage) {
   const { pathname } = new URL(url ?? '/', 'http://carrel');
   for (const target of targets) {
-    const name = target.pattern.exec(pathname)?.[1];
-    if (name && method === target.method) return { route: target.route, name: decodeURIComponent(name) };
+    const found = target.pattern.exec(pathname);
+    if (found && method === target.method) return { route: target.route, name: decodeURIComponent(found[1] ?? '') };
   }
   return null;
 }

@@ -21,6 +21,7 @@ import type { Apply } from '../model/apply.ts';
 import type { Credential } from '../model/credential.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Image } from '../model/image.ts';
+import type { Project } from '../model/project.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Swarm, SwarmContainer } from '../model/swarm.ts';
 import type { Trust } from '../model/trust.ts';
@@ -39,6 +40,7 @@ export interface Kinds {
   container: SwarmContainer;
   credential: Credential;
   trust: Trust;
+  project: Project;
 }
 
 export type Kind = keyof Kinds;

@@ -63,7 +63,7 @@ async function serveExec(
   }
 }
 
-function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
+export function execSpec(request: ExecRequest, { spec }: Sandbox, cwd: string): ExecSpec {
   return {
     command: request.command,
     env: networkEnv(spec, request.env),

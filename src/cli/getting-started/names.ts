@@ -4,6 +4,7 @@ import type { Client } from '../../api/client.ts';
 import { agentPresets } from '../../model/agent.ts';
 import { credentialNamePattern } from '../../model/credential.ts';
 import { checkSandboxName, sandboxNamePattern } from '../../model/name.ts';
+import { projectIdPattern } from '../../model/project.ts';
 import { secretNamePattern } from '../../model/secret.ts';
 import { userNamePattern } from '../../model/user.ts';
 import { volumeNamePattern } from '../../model/volume.ts';
@@ -28,6 +29,10 @@ const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSign
   secrets: (client, signal) => client.call('GET /v1/secrets', { signal }),
   images: (client, signal) => client.call('GET /v1/images', { signal }),
   credentials: (client, signal) => client.call('GET /v1/credentials', { signal }),
+  projects: async (client, signal) => {
+    const projects = await client.call('GET /v1/projects', { signal });
+    return projects.map(({ id }) => ({ name: id }));
+  },
   agents: async () => Object.keys(agentPresets).map((name) => ({ name })),
 };
 
@@ -39,6 +44,7 @@ const patterns: { readonly [kind in NameKind]: RegExp } = {
   secrets: secretNamePattern,
   images: /^[a-z0-9][a-z0-9._:/-]*$/,
   credentials: credentialNamePattern,
+  projects: projectIdPattern,
   agents: /^[a-z][a-z0-9-]*$/,
 };
 const harmless = /^[\w@%+=,./-]+$/;

@@ -1,0 +1,65 @@
+/** The methods of a spoke, in lines of JSON. */
+import type { Readable, Writable } from 'node:stream';
+import { Lines } from '../../lib/lines.ts';
+import { asFault } from '../../model/fault.ts';
+import { maxRequestBytes, type SpokeMethod, type SpokeMethods, type SpokeRequest } from '../../model/spoke.ts';
+import { readFile, removeFile, renameFile, writeFile } from './file.ts';
+import { listFiles } from './list.ts';
+import { runCommand } from './run.ts';
+import { searchText } from './search.ts';
+
+interface Call {
+  readonly signal: AbortSignal;
+  output(text: string): void;
+}
+
+type Methods = {
+  [M in SpokeMethod]: (
+    root: string,
+    asked: SpokeMethods[M][0],
+    call: Call,
+  ) => SpokeMethods[M][1] | Promise<SpokeMethods[M][1]>;
+};
+
+const methods: Methods = {
+  'file/read': readFile,
+  'file/write': writeFile,
+  'file/remove': removeFile,
+  'file/rename': renameFile,
+  'file/list': listFiles,
+  'text/search': (root, asked, { signal }) => searchText(root, asked, signal),
+  'command/run': (root, asked, { signal, output }) => runCommand(root, asked, output, signal),
+};
+
+/** Settles when the input has ended: commands that still run have no reader. */
+export async function serve(root: string, input: Readable, output: Writable): Promise<void> {
+  const calls = new Map<number, AbortController>();
+  const lines = new Lines(maxRequestBytes);
+  const say = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
+  for await (const chunk of input) {
+    for (const line of lines.push(chunk as Buffer)) {
+      const request = JSON.parse(line) as SpokeRequest;
+      if ('cancel' in request) calls.get(request.cancel)?.abort();
+      else void answer(root, request, calls, say);
+    }
+  }
+  for (const call of calls.values()) call.abort();
+}
+
+async function answer(
+  root: string,
+  { id, method, asked }: Exclude<SpokeRequest, { readonly cancel: number }>,
+  calls: Map<number, AbortController>,
+  say: (message: object) => void,
+): Promise<void> {
+  const abort = new AbortController();
+  calls.set(id, abort);
+  try {
+    const call = { signal: abort.signal, output: (text: string) => say({ id, output: text }) };
+    say({ id, result: await methods[method](root, asked as never, call) });
+  } catch (error) {
+    say({ id, fault: asFault(error) });
+  } finally {
+    calls.delete(id);
+  }
+}

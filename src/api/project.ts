@@ -1,0 +1,25 @@
+/** Projects over the API. */
+import { z } from 'zod';
+import { projectModes } from '../model/project.ts';
+
+export const projectRequest = z.strictObject({
+  folder: z.string().startsWith('/').max(4096),
+  id: z.string().min(1).max(48).optional(),
+  mode: z.enum(projectModes).optional(),
+  test: z.string().min(1).max(4096).optional(),
+});
+
+export const projectView = z.strictObject({
+  id: z.string(),
+  folder: z.string(),
+  mode: z.enum(projectModes),
+  test: z.string().nullable(),
+  /** The sandbox of the project; it is created when the hub first needs it. */
+  sandbox: z.string(),
+  /** `registered`: the sandbox has not been needed yet. */
+  state: z.enum(['registered', 'healthy', 'unreachable']),
+  createdAt: z.string(),
+});
+
+export type ProjectRequest = z.input<typeof projectRequest>;
+export type ProjectView = z.output<typeof projectView>;

@@ -1,0 +1,42 @@
+/** How tools of the hub are declared here. */
+import { z } from 'zod';
+import type { Tool, ToolCall } from '../../../hub/hub.ts';
+import type { Project } from '../../../model/project.ts';
+import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
+
+/** What tools use: the projects that the caller may name, and their spokes. */
+export interface ToolScope {
+  list(): readonly Project[];
+  /** `not_found` for a project that the caller may not name, too. */
+  find(id: string): Project;
+  call<M extends SpokeMethod>(
+    project: string,
+    method: M,
+    asked: SpokeMethods[M][0],
+    call: ToolCall,
+  ): Promise<SpokeMethods[M][1]>;
+}
+
+export type HubTool = Tool<ToolScope>;
+
+interface Declaration<I extends z.ZodObject> extends Omit<HubTool, 'input' | 'run'> {
+  readonly input: I;
+  run(input: z.output<I>, scope: ToolScope, call: ToolCall): Promise<object>;
+}
+
+export function tool<I extends z.ZodObject>(declaration: Declaration<I>): HubTool {
+  return declaration as unknown as HubTool;
+}
+
+export const project = z.string().max(48).describe('project id');
+export const path = z.string().max(4200).describe('path in the project');
+export const dryRun = z.boolean().default(false).describe('change nothing, answer what would be done');
+export const limit = z.int().min(1).max(1000).default(200);
+export const cursor = z.string().max(5000).optional().describe('next_cursor of the page before');
+export const nextCursor = z.string().optional();
+
+/** The path in the project: clients may also give the path as the spoke or the hub see it. */
+export function inProject(id: string, given: string): string {
+  const found = [`/workspaces/${id}`, '/workspace'].find((root) => given === root || given.startsWith(`${root}/`));
+  return found === undefined ? given : given.slice(found.length).replace(/^\/+/, '');
+}

@@ -1,0 +1,99 @@
+/** The projects of one user. */
+import { randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+import type { ProjectRequest, ProjectView } from '../../api/project.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { checkProjectId, type Project, projectIdOf, spokeName } from '../../model/project.ts';
+import { hasEnded } from '../../model/sandbox.ts';
+import type { Row, Store } from '../../store/store.ts';
+
+export interface ProjectParts {
+  readonly store: Store;
+  readonly user: string;
+  readonly now: () => string;
+  readonly sandboxes: {
+    /** The real folder, if this user may use it. */
+    project(path: string): string;
+    remove(name: string, removal: { readonly force?: boolean }): Promise<unknown>;
+  };
+}
+
+const maxPerUser = 200;
+
+export class Projects {
+  readonly #parts: ProjectParts;
+
+  constructor(parts: ProjectParts) {
+    this.#parts = parts;
+  }
+
+  all(): Project[] {
+    return this.#parts.store.list('project', this.#parts.user).map(({ value }) => value);
+  }
+
+  list(): ProjectView[] {
+    return this.all().map((project) => this.#view(project));
+  }
+
+  show(id: string): ProjectView {
+    return this.#view(this.find(id));
+  }
+
+  find(id: string): Project {
+    return this.#row(id).value;
+  }
+
+  add({ folder: asked, id: askedId, mode = 'bind', test }: ProjectRequest): ProjectView {
+    const { store, user, now, sandboxes } = this.#parts;
+    const folder = sandboxes.project(asked);
+    const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
+    const known = store.list('project', user);
+    if (known.length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} projects already`);
+    const taken = known.find(({ value }) => spokeName(value.id) === spokeName(id));
+    if (taken) throw isTaken(taken.name);
+    const at = now();
+    const value: Project = { id, folder, mode, test: test ?? null, createdAt: at };
+    const event = { at, type: 'project.added', subject: id, data: { id, user } };
+    try {
+      store.insert({ kind: 'project', id: randomBytes(8).toString('hex'), owner: user, name: id, value }, event);
+    } catch (error) {
+      throw isFault(error, 'conflict') ? isTaken(id) : error;
+    }
+    return this.#view(value);
+  }
+
+  async remove(id: string, force: boolean): Promise<ProjectView> {
+    const { store, user, now, sandboxes } = this.#parts;
+    const row = this.#row(id);
+    await sandboxes
+      .remove(spokeName(row.name), { force: force || row.value.mode === 'bind' })
+      .catch((error: unknown) => {
+        if (!isFault(error, 'not_found')) throw error;
+      });
+    store.remove(row, { at: now(), type: 'project.removed', subject: id, data: { id, user } });
+    return this.#view(row.value);
+  }
+
+  #row(id: string): Row<'project'> {
+    const { store, user } = this.#parts;
+    const row = store.find('project', user, checkProjectId(id));
+    if (row !== null) return row;
+    const names = store.list('project', user).map(({ name }) => name);
+    const hint = names.length === 0 ? 'Add one with: carrel project add DIR' : `There are: ${names.join(', ')}`;
+    throw new Fault('not_found', `no project ${id}`, { hint });
+  }
+
+  #view(project: Project): ProjectView {
+    const { store, user } = this.#parts;
+    const sandbox = spokeName(project.id);
+    const row = store.find('sandbox', user, sandbox);
+    const state = row === null ? 'registered' : hasEnded(row.value.status) ? 'unreachable' : 'healthy';
+    return { ...project, sandbox, state };
+  }
+}
+
+function isTaken(id: string): Fault {
+  return new Fault('conflict', `a project ${id} exists already`, {
+    hint: `Choose another with --name, or: carrel project rm ${id}`,
+  });
+}

@@ -1,0 +1,18 @@
+import { Fault } from '../../model/fault.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+
+export default async function hubCall(context: Context, { args }: Invocation): Promise<void> {
+  const body = { tool: args[0]!, input: parsed(args[1] ?? '{}') };
+  context.out.document(await connect(context).call('POST /v1/hub/call', { body }));
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Refused below.
+  }
+  throw new Fault('invalid', 'JSON is not an object', { hint: 'carrel hub tools --json shows what each tool takes.' });
+}

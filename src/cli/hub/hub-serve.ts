@@ -1,0 +1,21 @@
+/** Passes stdin and stdout to the daemon, which speaks MCP. */
+import { Fault, isFault } from '../../model/fault.ts';
+import type { Context } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { sendInput } from '../stream/input.ts';
+import { pour, receive } from '../stream/receive.ts';
+
+export default async function hubServe(context: Context): Promise<number> {
+  const socket = await connect(context).upgrade('GET /v1/hub/connect');
+  const release = sendInput(socket, process.stdin);
+  try {
+    const sinks = { stdout: (chunk: Buffer) => pour(process.stdout, chunk), stderr: () => {} };
+    return (await receive(socket, sinks)).exitCode;
+  } catch (error) {
+    if (!isFault(error, 'unavailable')) throw error;
+    throw new Fault('unavailable', 'the daemon ended', { hint: 'The MCP client has to start carrel hub serve again.' });
+  } finally {
+    release();
+    socket.destroy();
+  }
+}

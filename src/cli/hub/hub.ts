@@ -1,0 +1,59 @@
+/** The commands about projects and the hub over them. */
+import { projectModes } from '../../model/project.ts';
+import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
+
+const groups: readonly GroupEntry[] = [
+  { name: 'project', summary: 'folders that the hub offers to MCP clients' },
+  { name: 'hub', summary: 'tools over all projects, for MCP clients' },
+];
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'project add',
+    summary: 'register a folder as a project',
+    args: '<DIR>',
+    fields: { folder: 'DIR' },
+    options: [
+      { flags: '--name <ID>', field: 'id', summary: 'its id; left out, the name of the folder' },
+      { flags: '--test <CMD>', field: 'test', summary: 'the shell command that runs its tests' },
+      {
+        flags: '--mode <MODE>',
+        field: 'mode',
+        summary: 'bind: edits are in the folder at once; overlay: after carrel apply (default bind)',
+        choices: projectModes,
+      },
+    ],
+    completes: 'files',
+    load: () => import('./project-add.ts'),
+  },
+  { name: 'project ls', summary: 'list projects', load: () => import('./project-ls.ts') },
+  {
+    name: 'project show',
+    summary: 'show one project',
+    args: '<ID>',
+    completes: 'projects',
+    load: () => import('./project-show.ts'),
+  },
+  {
+    name: 'project rm',
+    summary: 'remove a project and its sandbox; the folder stays',
+    args: '<ID>',
+    completes: 'projects',
+    options: [{ flags: '-f, --force', summary: 'also if its sandbox has changes that were not applied' }],
+    load: () => import('./project-rm.ts'),
+  },
+  {
+    name: 'hub serve',
+    summary: 'speak MCP on stdin and stdout; MCP clients start this command',
+    load: () => import('./hub-serve.ts'),
+  },
+  { name: 'hub tools', summary: 'list the tools of the hub', load: () => import('./hub-tools.ts') },
+  {
+    name: 'hub call',
+    summary: 'call one tool with JSON, such as read_file \'{"project":"shop","path":"README.md"}\'',
+    args: '<TOOL> [JSON]',
+    load: () => import('./hub-call.ts'),
+  },
+];
+
+export const hub: Area = { heading: 'Hub:', groups, commands };

@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+import type { ProjectRequest } from '../../api/project.ts';
+import type { ProjectMode } from '../../model/project.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { plain } from '../output/text.ts';
+
+interface Options {
+  readonly name?: string;
+  readonly test?: string;
+  readonly mode?: ProjectMode;
+}
+
+export default async function projectAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const { name, test, mode } = options;
+  const body: ProjectRequest = { folder: resolve(args[0]!), id: name, test, mode };
+  const view = await connect(context).call('POST /v1/projects', { body });
+  if (context.json) return context.out.document(view);
+  context.out.print(plain(view.id));
+}

@@ -1,0 +1,36 @@
+/** The projects and the hub of a user, put together. */
+import { Spokes } from '../app/hub/spokes.ts';
+import { UserHub } from '../app/hub/user-hub.ts';
+import { Projects } from '../app/project/projects.ts';
+import { execSpec } from '../app/sandbox/exec.ts';
+import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { EngineOf } from '../engine/engine.ts';
+import { packageVersion } from '../lib/package.ts';
+import type { Sandbox } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
+import type { Store } from '../store/store.ts';
+
+export interface HubParts {
+  readonly store: Store;
+  readonly audit: Audit;
+  readonly sandboxes: Sandboxes;
+  readonly engineOf: EngineOf;
+  readonly now: () => string;
+  /** Records what a command may have changed. */
+  readonly keepBases: (sandbox: Sandbox) => Promise<void>;
+}
+
+export function hubOf({ name: user }: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
+  const { store, audit, sandboxes, engineOf, now, keepBases } = parts;
+  const projects = new Projects({ store, user, now, sandboxes });
+  const spokes = new Spokes({
+    sandboxes,
+    exec: (sandbox, command) => {
+      const spec = execSpec({ command: [...command], stdin: true }, sandbox, sandboxes.cwd(sandbox));
+      return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
+    },
+    ended: keepBases,
+  });
+  return { projects, hub: new UserHub({ user, version: packageVersion(), audit, spokes, projects }) };
+}

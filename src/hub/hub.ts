@@ -1,0 +1,36 @@
+/**
+ * The hub: tools over every project of a user, for MCP clients.
+ *
+ * A tool is data: a name, a group, schemas of what it takes and answers, and what it does. `mcp.ts` offers tools to MCP
+ * clients; `carrel hub call` calls one directly. Both check the input against the schema first, so a tool sees valid input only.
+ *
+ * Promises of a tool:
+ * - It names the project it works on in its input, and touches no other one.
+ * - With `dryRun` a tool that changes something changes nothing and answers what it would do.
+ * - A refusal is a Fault. Nothing is half done.
+ * - It ends when `signal` is aborted.
+ */
+import type { z } from 'zod';
+
+export const toolGroups = ['files', 'run'] as const;
+export type ToolGroup = (typeof toolGroups)[number];
+
+export interface ToolCall {
+  readonly signal: AbortSignal;
+  /** Progress of a call that takes long, for a person. */
+  report(message: string): void;
+}
+
+export interface Tool<S = never> {
+  readonly name: string;
+  readonly group: ToolGroup;
+  /** For the model: short, because every client pays for it. */
+  readonly description: string;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  /** Whether it changes something: files, or by running a command anything in the sandbox. */
+  readonly changes: boolean;
+  /** Whether it may remove or overwrite something. */
+  readonly destroys: boolean;
+  run(input: never, scope: S, call: ToolCall): Promise<object>;
+}

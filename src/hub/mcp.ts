@@ -1,0 +1,79 @@
+/** The tools of the hub as an MCP server, for one connection. */
+import type { Readable, Writable } from 'node:stream';
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import { asFault, type Fault } from '../model/fault.ts';
+import type { Tool, ToolCall } from './hub.ts';
+
+export interface McpParts {
+  readonly version: string;
+  readonly tools: readonly Tool[];
+  /** Calls a tool with input that was checked. */
+  call(tool: Tool, input: object, call: ToolCall): Promise<object>;
+}
+
+const instructions =
+  'Each tool works on one project, named by its id: list_projects lists them. Paths are relative to the project, such as src/main.ts. ' +
+  'Commands run in the sandbox of the project.';
+
+/** Serves MCP on two streams until the input ends. */
+export async function serveStreams(parts: McpParts, input: Readable, output: Writable): Promise<void> {
+  // Loaded when the first client comes: a daemon without one starts sooner.
+  const { McpServer } = await import('@modelcontextprotocol/server');
+  const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+  const transport = new StdioServerTransport(input, output);
+  const served = serveStdio(
+    () => withTools(new McpServer({ name: 'carrel', version: parts.version }, { instructions }), parts),
+    { transport },
+  );
+  await new Promise<void>((resolve) => input.once('close', resolve));
+  await served.close();
+}
+
+function withTools(server: McpServer, parts: McpParts): McpServer {
+  for (const tool of parts.tools) {
+    server.registerTool(
+      tool.name,
+      {
+        description: tool.description,
+        inputSchema: tool.input,
+        outputSchema: tool.output,
+        annotations: {
+          readOnlyHint: !tool.changes,
+          destructiveHint: tool.destroys,
+          openWorldHint: tool.group === 'run',
+        },
+      },
+      (input, context) => answered(parts, tool, input, context),
+    );
+  }
+  return server;
+}
+
+async function answered(parts: McpParts, tool: Tool, input: object, context: ServerContext): Promise<CallToolResult> {
+  const { signal } = context.mcpReq;
+  try {
+    const result = await parts.call(tool, input, { signal, report: reporter(context) });
+    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
+  } catch (error) {
+    return refusal(asFault(error));
+  }
+}
+
+/** The model reads the text; programs read the rest. */
+function refusal({ code, message, hint, data }: Fault): CallToolResult {
+  const text = `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}`;
+  return { isError: true, content: [{ type: 'text', text }], _meta: { fault: { code, message, hint, data } } };
+}
+
+/** Only a client that asked for progress gets any. */
+function reporter({ mcpReq }: ServerContext): (message: string) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    void mcpReq
+      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
+      .catch(() => {});
+  };
+}

@@ -1,0 +1,93 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { maxAnswerBytes } from '../model/spoke.ts';
+import { SpokeConnection } from './spoke-connection.ts';
+
+function connected() {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const connection = new SpokeConnection({ stdin, stdout }, 'shop');
+  const say = (text: string) => stdout.write(`${text}\n`);
+  const sent = () =>
+    String(stdin.read() ?? '')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+  return { connection, stdin, stdout, say, sent };
+}
+
+const list = { path: '', depth: 1, limit: 1 };
+const page = { items: [], more: false };
+
+describe('a call', () => {
+  it('is answered by its id, in any order', async () => {
+    const { connection, say, sent } = connected();
+    const first = connection.call('file/list', list);
+    const second = connection.call('file/list', { ...list, path: 'b' });
+    expect(sent()).toEqual([
+      { id: 1, method: 'file/list', asked: list },
+      { id: 2, method: 'file/list', asked: { ...list, path: 'b' } },
+    ]);
+    say(JSON.stringify({ id: 2, result: { ...page, more: true } }));
+    say(JSON.stringify({ id: 1, result: page }));
+    expect(await Promise.all([first, second])).toEqual([page, { ...page, more: true }]);
+  });
+
+  it('passes a refusal on as the Fault it is', async () => {
+    const { connection, say } = connected();
+    const call = connection.call('file/list', list);
+    say(JSON.stringify({ id: 1, fault: { code: 'not_found', message: 'no a', hint: 'look' } }));
+    await expect(call).rejects.toMatchObject({ code: 'not_found', message: 'no a', hint: 'look' });
+  });
+
+  it('passes output on while it runs', async () => {
+    const { connection, say } = connected();
+    const seen: string[] = [];
+    const call = connection.call('file/list', list, { onOutput: (text) => seen.push(text) });
+    say('{"id":1,"output":"a"}');
+    say(JSON.stringify({ id: 1, result: page }));
+    await call;
+    expect(seen).toEqual(['a']);
+  });
+
+  it('is cancelled in the spoke, too', () => {
+    const { connection, sent } = connected();
+    const abort = new AbortController();
+    connection.call('file/list', list, { signal: abort.signal }).catch(() => {});
+    sent();
+    abort.abort();
+    expect(sent()).toEqual([{ cancel: 1 }]);
+  });
+
+  it('fails when the spoke ends', async () => {
+    const { connection, stdout } = connected();
+    const call = connection.call('file/list', list);
+    stdout.end();
+    await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    expect(() => connection.call('file/list', list)).toThrow(/ended/);
+  });
+});
+
+describe('what a hostile sandbox writes ends the connection', () => {
+  it.each([
+    ['text that is not JSON', 'hello'],
+    ['a result of another shape', '{"id":1,"result":{"items":3}}'],
+    ['a code that only the daemon uses', '{"id":1,"fault":{"code":"unauthenticated","message":"x"}}'],
+    ['a message of another kind', '{"id":1}'],
+    ['an id that is not a number', '{"id":"1","result":{}}'],
+    ['a line without end', 'x'.repeat(maxAnswerBytes + 1)],
+  ])('%s', async (_, line) => {
+    const { connection, say } = connected();
+    const call = connection.call('file/list', list);
+    say(line);
+    await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('an answer that was not asked for is dropped', async () => {
+    const { connection, say } = connected();
+    const call = connection.call('file/list', list);
+    say('{"id":7,"result":null}');
+    say(JSON.stringify({ id: 1, result: page }));
+    expect(await call).toEqual(page);
+  });
+});

@@ -1,0 +1,66 @@
+/** What a spoke may answer. Any process in its sandbox could write in its place, so nothing of it is believed unchecked. */
+import { z } from 'zod';
+import type { FaultBody } from '../model/fault.ts';
+import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+
+const text = z.string();
+const count = z.int().min(0);
+const changed = z.object({ paths: z.array(text), dryRun: z.boolean() });
+
+const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = {
+  'file/read': z.object({
+    path: text,
+    encoding: z.enum(['utf-8', 'base64']),
+    content: text,
+    sizeBytes: count,
+    hash: text,
+    lines: count.nullable(),
+    truncated: z.boolean(),
+  }),
+  'file/write': z.object({ path: text, hash: text, sizeBytes: count, created: z.boolean(), dryRun: z.boolean() }),
+  'file/remove': changed,
+  'file/rename': changed,
+  'file/list': z.object({
+    items: z.array(z.object({ path: text, kind: z.enum(['file', 'folder', 'link', 'other']), sizeBytes: count })),
+    more: z.boolean(),
+  }),
+  'text/search': z.object({
+    items: z.array(z.object({ path: text, line: count, column: count, text })),
+    more: z.boolean(),
+  }),
+  'command/run': z.object({
+    exitCode: z.int().nullable(),
+    signal: text.nullable(),
+    timedOut: z.boolean(),
+    durationMs: count,
+    stdout: text,
+    stderr: text,
+    truncated: z.boolean(),
+  }),
+};
+
+/** Codes that a spoke has a reason to use: it cannot speak for the daemon. */
+const fault = z.object({
+  code: z.enum(['invalid', 'denied', 'not_found', 'conflict', 'exhausted', 'unsupported', 'cancelled', 'internal']),
+  message: text.max(2000),
+  hint: text.max(2000).optional(),
+});
+
+const message = z.union([
+  z.object({ id: count, result: z.unknown() }).transform(({ id, result }) => ({ kind: 'result' as const, id, result })),
+  z
+    .object({ id: count, fault })
+    .transform(({ id, fault: body }) => ({ kind: 'fault' as const, id, fault: body as FaultBody })),
+  z.object({ id: count, output: text }).transform(({ id, output }) => ({ kind: 'output' as const, id, output })),
+]);
+
+export type SpokeMessage = z.output<typeof message>;
+
+/** Throws where it is none. */
+export function parseMessage(line: string): SpokeMessage {
+  return message.parse(JSON.parse(line));
+}
+
+export function parseResult<M extends SpokeMethod>(method: M, result: unknown): SpokeMethods[M][1] {
+  return results[method].parse(result) as SpokeMethods[M][1];
+}

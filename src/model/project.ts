@@ -1,0 +1,42 @@
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
+
+/**
+ * A project: a folder of the host that is registered under an id, so that the hub can offer it. `bind`: its spoke, the hub and the host
+ * see the same files at once. `overlay`: changes stay in a working copy until they are applied.
+ */
+export interface Project {
+  readonly id: string;
+  readonly folder: string;
+  readonly mode: ProjectMode;
+  /** A shell command that runs its tests, inside; null: none was named. */
+  readonly test: string | null;
+  readonly createdAt: string;
+}
+
+export const projectModes = ['bind', 'overlay'] as const;
+export type ProjectMode = (typeof projectModes)[number];
+
+export const projectIdPattern = /^[a-z0-9][a-z0-9._-]{0,47}$/;
+
+export function checkProjectId(id: string): string {
+  if (projectIdPattern.test(id)) return id;
+  throw new Fault('invalid', `${printable(id)} is not an id of a project`, {
+    hint: 'Lower-case letters, digits, ".", "_" and "-", at most 48, the first a letter or a digit.',
+  });
+}
+
+/** An id from the name of a folder. */
+export function projectIdOf(folderName: string): string {
+  const id = folderName
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 48);
+  return checkProjectId(id || 'project');
+}
+
+/** The sandbox of a project, by name. */
+export function spokeName(id: string): string {
+  return `hub-${id.replaceAll(/[._]/g, '-')}`;
+}

@@ -1,0 +1,161 @@
+/**
+ * What the hub asks the program in the sandbox of a project (the spoke), in lines of JSON:
+ *
+ *   hub → spoke    {id, method, asked} · {cancel: id}
+ *   spoke → hub    {id, output}, of a command while it runs · then {id, result} or {id, fault}
+ *
+ * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
+ */
+export const spokePath = '/opt/carrel/bin/carrel-spoke';
+/** The command of such a sandbox: it waits. */
+export const idlePath = '/opt/carrel/bin/carrel-idle';
+
+/** Content as text if it is UTF-8 without NUL, else as base64. */
+export interface FileContent {
+  readonly encoding: 'utf-8' | 'base64';
+  readonly content: string;
+}
+
+export interface ReadFile {
+  readonly path: string;
+  /** The first line, from 1; with it, `endLine` is the last one. Of text only. */
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+}
+
+export interface ReadResult extends FileContent {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** SHA-256 of the whole file. */
+  readonly hash: string;
+  /** Null for what is not text. */
+  readonly lines: number | null;
+  readonly truncated: boolean;
+}
+
+/** Replaces the one place that has `oldText`, or the lines from `startLine` to `endLine`, counted before any edit. */
+export type TextEdit =
+  | { readonly oldText: string; readonly newText: string }
+  | { readonly startLine: number; readonly endLine: number; readonly newText: string };
+
+export interface WriteFile {
+  readonly path: string;
+  /** The whole content, or edits of what is there. */
+  readonly content?: FileContent | undefined;
+  readonly edits?: readonly TextEdit[] | undefined;
+  /** Refused if the file has another hash. */
+  readonly expectedHash?: string | undefined;
+  /** It must not exist yet. */
+  readonly isNew: boolean;
+  readonly dryRun: boolean;
+}
+
+export interface WriteResult {
+  readonly path: string;
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly created: boolean;
+  readonly dryRun: boolean;
+}
+
+export interface RemoveFile {
+  readonly path: string;
+  readonly recursive: boolean;
+  readonly expectedHash?: string | undefined;
+  readonly dryRun: boolean;
+}
+
+export interface RenameFile {
+  readonly from: string;
+  readonly to: string;
+  readonly overwrite: boolean;
+  readonly dryRun: boolean;
+}
+
+/** What was changed, or would be. */
+export interface Changed {
+  readonly paths: readonly string[];
+  readonly dryRun: boolean;
+}
+
+export interface ListFiles {
+  readonly path: string;
+  readonly depth: number;
+  readonly limit: number;
+  /** The last path of the page before. */
+  readonly after?: string | undefined;
+}
+
+export type EntryKind = 'file' | 'folder' | 'link' | 'other';
+
+export interface ListedFile {
+  readonly path: string;
+  readonly kind: EntryKind;
+  readonly sizeBytes: number;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** There is more after the last item. */
+  readonly more: boolean;
+}
+
+export interface SearchText {
+  readonly pattern: string;
+  readonly path: string;
+  readonly isLiteral: boolean;
+  readonly ignoreCase: boolean;
+  readonly globs: readonly string[];
+  readonly limit: number;
+  readonly skip: number;
+}
+
+export interface Match {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+}
+
+export interface RunCommand {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export interface RunResult {
+  /** Null: a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+  /** The last part of what it wrote. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+}
+
+/** Every method, with what it takes and answers. */
+export interface SpokeMethods {
+  'file/read': [ReadFile, ReadResult];
+  'file/write': [WriteFile, WriteResult];
+  'file/remove': [RemoveFile, Changed];
+  'file/rename': [RenameFile, Changed];
+  'file/list': [ListFiles, Page<ListedFile>];
+  'text/search': [SearchText, Page<Match>];
+  'command/run': [RunCommand, RunResult];
+}
+export type SpokeMethod = keyof SpokeMethods;
+
+export type SpokeRequest =
+  | {
+      readonly [M in SpokeMethod]: { readonly id: number; readonly method: M; readonly asked: SpokeMethods[M][0] };
+    }[SpokeMethod]
+  | { readonly cancel: number };
+
+/** A file of `maxFileBytes` is written in one request; answers have limits of their own. */
+export const maxRequestBytes = 48 * 1024 * 1024;
+export const maxAnswerBytes = 8 * 1024 * 1024;
+export const maxFileBytes = 16 * 1024 * 1024;
+export const maxReadBytes = 1024 * 1024;
