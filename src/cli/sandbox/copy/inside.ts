@@ -1,6 +1,6 @@
 /** Questions about paths inside a sandbox, asked from inside it. */
 import { execInside, type Inside } from '../../stream/exec.ts';
-import { operand } from './place.ts';
+import { operand } from './copy-path.ts';
 import { failedInside, listen } from './tar.ts';
 
 export type Kind = 'folder' | 'other' | 'absent';

@@ -6,8 +6,8 @@ import type { Anchor } from '../../../lib/anchor.ts';
 import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { execInside, type Inside } from '../../stream/exec.ts';
+import { lastName, meansContents, meansFolder, operand } from './copy-path.ts';
 import { ask, kindOf } from './inside.ts';
-import { lastName, meansContents, meansFolder, operand } from './place.ts';
 import { reach } from './reach.ts';
 import { failedInside, listen, packHere, type Tar } from './tar.ts';
 

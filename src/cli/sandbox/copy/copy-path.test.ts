@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { lastName, meansContents, meansFolder, operand, parseCopy, parsePlace } from './place.ts';
+import { lastName, meansContents, meansFolder, operand, parseCopy, parseCopyPath } from './copy-path.ts';
 
-describe('a place', () => {
+describe('a path of cp', () => {
   test.each([
     ['a', null, 'a'],
     ['./a:b', null, './a:b'],
@@ -13,22 +13,22 @@ describe('a place', () => {
     ['box:', 'box', '.'],
     ['b.o_x-1:/', 'b.o_x-1', '/'],
   ])('%j', (text, sandbox, path) => {
-    expect(parsePlace(text)).toEqual({ sandbox, path });
+    expect(parseCopyPath(text)).toEqual({ sandbox, path });
   });
 
   test.each(['', 'Box:/x', 'a b:/x', '-x:/y'])('%j is refused', (text) => {
-    expect(() => parsePlace(text)).toThrowError(expect.objectContaining({ code: 'invalid' }) as Error);
+    expect(() => parseCopyPath(text)).toThrowError(expect.objectContaining({ code: 'invalid' }) as Error);
   });
 });
 
-test('one side is in a sandbox', () => {
+test('exactly one side is in a sandbox', () => {
   expect(parseCopy('a', 'b:c')).toEqual({ way: 'in', sandbox: 'b', from: 'a', to: 'c' });
   expect(parseCopy('b:c', 'a')).toEqual({ way: 'out', sandbox: 'b', from: 'c', to: 'a' });
   expect(() => parseCopy('a', 'b')).toThrow('one side must be in a sandbox');
   expect(() => parseCopy('a:x', 'b:y')).toThrow('one side must be in a sandbox');
 });
 
-test('what a path means by its end', () => {
+test('the end of a path selects a folder, its content or a name', () => {
   expect(['d/.', '.', 'd', 'd/', 'd.', 'd/..'].map(meansContents)).toEqual([true, true, false, false, false, false]);
   expect(['d/.', '.', 'd', 'd/', 'd.', 'd/..'].map(meansFolder)).toEqual([true, true, false, true, false, true]);
   expect(['/a/b', 'a/', '/', '.', 'a/..'].map(lastName)).toEqual(['b', 'a', null, null, null]);

@@ -1,9 +1,9 @@
-/** The two sides of `cp`: a path here, or NAME:PATH. */
+/** The source and destination of `cp`: a path on the host, or NAME:PATH in a sandbox. */
 import { posix } from 'node:path';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName, printable } from '../../../model/name.ts';
 
-export interface Place {
+export interface CopyPath {
   /** Null: on the host. */
   readonly sandbox: string | null;
   readonly path: string;
@@ -13,8 +13,8 @@ export type Copy =
   | { readonly way: 'in'; readonly sandbox: string; readonly from: string; readonly to: string }
   | { readonly way: 'out'; readonly sandbox: string; readonly from: string; readonly to: string };
 
-/** A colon before the first slash makes it a sandbox; `./a:b` is how a file with a colon is written. */
-export function parsePlace(text: string): Place {
+/** A colon before the first slash ends the name of a sandbox; a file with a colon is written `./a:b`. */
+export function parseCopyPath(text: string): CopyPath {
   if (text === '') throw new Fault('invalid', 'a path is empty', { hint: 'Write . for the current folder.' });
   const name = /^([^/.][^/:]*):/.exec(text)?.[1];
   if (name === undefined) return { sandbox: null, path: text };
@@ -22,8 +22,8 @@ export function parsePlace(text: string): Place {
 }
 
 export function parseCopy(source: string, destination: string): Copy {
-  const from = parsePlace(source);
-  const to = parsePlace(destination);
+  const from = parseCopyPath(source);
+  const to = parseCopyPath(destination);
   if (from.sandbox === null && to.sandbox !== null) {
     return { way: 'in', sandbox: to.sandbox, from: from.path, to: to.path };
   }
@@ -35,7 +35,7 @@ export function parseCopy(source: string, destination: string): Copy {
   });
 }
 
-/** Whether only what is inside is meant (`folder/.`), as `cp` has it. */
+/** Whether the path means the content of a folder and not the folder (`folder/.`), as for `cp`. */
 export function meansContents(path: string): boolean {
   return /(^|\/)\.$/.test(path);
 }
@@ -44,13 +44,13 @@ export function meansFolder(path: string): boolean {
   return path.endsWith('/') || meansContents(path) || /(^|\/)\.\.$/.test(path);
 }
 
-/** The last name of a path as it was written; null where it has none of its own. */
+/** The last name of a path as written; null for `/`, `.` and `..`. */
 export function lastName(path: string): string | null {
   const name = posix.basename(path);
   return name === '' || name === '.' || name === '..' ? null : name;
 }
 
-/** A path that no program takes for an option. */
+/** A path that no program parses as an option. */
 export function operand(path: string): string {
   return path.startsWith('-') ? `./${path}` : path;
 }
