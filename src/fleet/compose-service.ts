@@ -1,4 +1,4 @@
-/** The services of a compose file: a hub, spokes, and what makes their volumes theirs. */
+/** The services of a compose file: a hub, spokes, and `prepare`, which sets the owner of their volumes. */
 import { baseImageName } from '../model/image.ts';
 import { type Limits, resolveLimits } from '../model/limits.ts';
 import { isShared, isVolumeType, labelKey, nameOfKey, typeKey } from '../model/volume.ts';
@@ -6,18 +6,18 @@ import type { Mapping } from './compose-text.ts';
 import type { Declaration, DeclaredSandbox } from './fleet.ts';
 
 export interface ComposeContext {
-  /** Whose volumes these are, by name. */
+  /** The owner of the volumes; part of their names. */
   readonly user: string;
   readonly volumePrefix: string;
-  /** For what the declaration leaves out. */
+  /** Defaults for limits that are not declared. */
   readonly limits: Limits;
 }
 
 export const hubImage = 'carrel-hub:latest';
 export const hubPort = 3000;
-/** The network on which the hub is published; the only one that leads anywhere. */
+/** The network on which the hub is published; the only one with a route out. */
 export const frontNetwork = 'front';
-/** Names that services of ours have. */
+/** Service names that sandboxes cannot use. */
 export const ownServices: readonly string[] = ['hub', 'prepare'];
 
 const agent = '1000:1000';
@@ -26,7 +26,7 @@ const shmBytes = 512 * 1024 ** 2;
 
 const probe = `fetch("http://127.0.0.1:${hubPort}/health").then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
 
-/** What has a project is seen by the hub. */
+/** Sandboxes with a project are connected to the hub. */
 export function joinsHub({ project, mode }: DeclaredSandbox): boolean {
   return project !== null && mode !== 'none';
 }
@@ -61,7 +61,7 @@ export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: Com
     entrypoint: command.length === 0 ? ['sleep', 'infinity'] : [...command],
     command: [],
     working_dir: joins ? '/workspace' : home,
-    environment: { ...surroundings(sandbox), ...sandbox.env },
+    environment: { ...variables(sandbox), ...sandbox.env },
     volumes: [...(joins ? [bind(project!.path, '/workspace')] : []), ...mounts(sandbox, fleet, context)],
     secrets: secrets.length === 0 ? undefined : secrets.map((source) => ({ source, target: source })),
     networks: joins ? Object.fromEntries([joined(networkName(sandbox))]) : undefined,
@@ -74,7 +74,7 @@ export function spoke(sandbox: DeclaredSandbox, fleet: Declaration, context: Com
   };
 }
 
-/** New volumes are root's. This gives those to agent, with that one capability, and ends; others keep their owner. */
+/** New volumes belong to root. This service, with CHOWN only, makes the agent their owner and exits. Other volumes keep their owner. */
 export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
   const volumes = volumesOf(fleet, context).filter((name) => name !== nameOf('base-plugins', context));
   return {
@@ -104,7 +104,7 @@ export function prepare(fleet: Declaration, context: ComposeContext): Mapping {
   };
 }
 
-/** Names of all volumes: those declared, and a home for each sandbox. */
+/** The names of all volumes: the declared ones, and a home for each sandbox. */
 export function volumesOf(fleet: Declaration, context: ComposeContext): string[] {
   const declared = fleet.volumes.filter((type) => type !== 'home').map((type) => nameOf(type, context));
   return [...declared, ...fleet.sandboxes.map((sandbox) => homeOf(sandbox, fleet, context))];
@@ -114,13 +114,13 @@ function homeOf({ name }: DeclaredSandbox, fleet: Declaration, context: ComposeC
   return `${nameOf('home', context)}-${fleet.name}-${name}`;
 }
 
-/** Not those of Carrel's own volumes: on a Docker Engine those are volumes, too, of other owners and with other content. */
+/** Differs from the names of Carrel's own volumes, which on the same Docker Engine have other owners and other content. */
 function nameOf(volume: string, { volumePrefix, user }: ComposeContext): string {
   const key = isVolumeType(volume) ? typeKey(volume) : labelKey(volume);
   return nameOfKey(`${volumePrefix}-compose`, key, user);
 }
 
-/** As the docker engine makes sandboxes. */
+/** The same hardening as sandboxes of the docker engine. */
 function hardened(limits: Limits) {
   const { cpus, memoryBytes, swapBytes, pids } = limits;
   return {
@@ -143,7 +143,7 @@ function hardened(limits: Limits) {
   } satisfies Mapping;
 }
 
-function surroundings(sandbox: DeclaredSandbox): Mapping {
+function variables(sandbox: DeclaredSandbox): Mapping {
   const common = { HOME: home, IS_SANDBOX: '1' };
   if (!joinsHub(sandbox)) return common;
   const url = `ws://hub:${hubPort}/mcp`;
@@ -163,7 +163,7 @@ function mounts(sandbox: DeclaredSandbox, fleet: Declaration, context: ComposeCo
   return [volumeMount(homeOf(sandbox, fleet, context), home, false), ...asked];
 }
 
-/** Nothing of the image is copied into it: with the copy an empty volume would get another owner. */
+/** `nocopy`: copying from the image would change the owner of an empty volume. */
 function volumeMount(source: string, target: string, readonly: boolean): Mapping {
   return { type: 'volume', source, target, ...(readonly ? { read_only: true } : {}), volume: { nocopy: true } };
 }

@@ -1,11 +1,11 @@
 /**
- * Plain data as YAML that every reader takes for the same: text in double quotes, and keys too that a reader of YAML 1.1 could
- * take for something else; what is not printable escaped; nothing interpolated.
+ * Writes plain data as YAML that all parsers read alike: text is in double quotes, and so are keys that YAML 1.1 would read as
+ * another type; characters that are not printable are escaped; nothing is interpolated.
  */
 export type Mapping = { readonly [key: string]: Data | undefined };
 export type Data = string | number | boolean | readonly Data[] | Mapping;
 
-/** Lines of a mapping or list, at a depth. */
+/** The lines of a mapping or list, indented by `depth`. */
 export function yamlLines(data: Data, depth = 0): string[] {
   const pad = '  '.repeat(depth);
   if (isList(data)) return data.flatMap((item) => listItem(item, depth));
@@ -32,20 +32,20 @@ function isNested(data: Data): data is readonly Data[] | Mapping {
   return isList(data) ? data.some((item) => typeof item === 'object') : entriesOf(data).length > 0;
 }
 
-/** On one line: what is empty, lists of scalars, scalars. */
+/** Scalars, lists of scalars and empty collections take one line. */
 function flat(data: Data): string {
   if (isList(data)) return `[${data.map((item) => scalar(item as string)).join(', ')}]`;
   return typeof data === 'object' ? '{}' : scalar(data);
 }
 
-const meaningful = /^(y|n|yes|no|on|off|true|false|null)$/i;
+const yamlKeyword = /^(y|n|yes|no|on|off|true|false|null)$/i;
 
 function keyText(key: string): string {
-  return /^[a-z_][a-z0-9_-]*$/i.test(key) && !meaningful.test(key) ? key : quoted(key);
+  return /^[a-z_][a-z0-9_-]*$/i.test(key) && !yamlKeyword.test(key) ? key : quoted(key);
 }
 
 function scalar(data: string | number | boolean): string {
-  // A dollar sign begins a variable unless it is doubled.
+  // docker-compose interpolates a dollar sign unless it is doubled.
   return typeof data === 'string' ? quoted(data.replaceAll('$', '$$$$')) : String(data);
 }
 

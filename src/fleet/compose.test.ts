@@ -49,7 +49,7 @@ describe('hub and spokes', () => {
     expect(composed.services.app!.volumes[3]).toMatchObject({ read_only: true });
   });
 
-  it('a spoke is on a network with the hub alone, which leads nowhere', () => {
+  it('a spoke shares an internal network with the hub only', () => {
     expect(composed.networks).toEqual({ front: {}, 'spoke-app': { internal: true }, 'spoke-api': { internal: true } });
     expect(composed.services.hub!.networks).toEqual({ front: {}, 'spoke-app': {}, 'spoke-api': {} });
     expect(composed.services.app!.networks).toEqual({ 'spoke-app': {} });
@@ -59,12 +59,12 @@ describe('hub and spokes', () => {
     expect(published.map(([name, { ports }]) => [name, ports])).toEqual([['hub', ['127.0.0.1:3000:3000']]]);
   });
 
-  it('names no command that carrel does not have', () => {
+  it('the hub uses the command of its image', () => {
     expect(composed.services.hub).not.toHaveProperty('entrypoint');
     expect(render(fleet)).not.toContain('--port');
   });
 
-  it('spokes know where they are and wait for the hub', () => {
+  it('spokes have the variables of their project and wait for the hub', () => {
     expect(composed.services.app).toMatchObject({
       environment: { PROJECT_ID: 'app', CODEBUDDY_URL: 'ws://hub:3000/mcp', AGENT_CWD: '/workspace' },
       depends_on: { hub: { condition: 'service_healthy' }, prepare: { condition: 'service_completed_successfully' } },
@@ -77,7 +77,7 @@ describe('hub and spokes', () => {
     });
   });
 
-  it('everything is hardened; only what gives volumes away is root, with that one capability and no network', () => {
+  it('every service is hardened; only prepare is root, with CHOWN and without a network', () => {
     const all = Object.entries(composed.services);
     for (const [, service] of all)
       expect(service).toMatchObject({
@@ -99,7 +99,7 @@ describe('hub and spokes', () => {
       expect(text).not.toContain(word);
   });
 
-  it('secrets are files, volumes have their names', () => {
+  it('secrets are files, and volumes have fixed names', () => {
     expect(composed.secrets).toEqual({ KEY: { file: './secrets/KEY' } });
     expect(composed.services.app!.secrets).toEqual([{ source: 'KEY', target: 'KEY' }]);
     expect(composed.services.api).not.toHaveProperty('secrets');
@@ -114,7 +114,7 @@ it('is the same text every time, and without projects there is no hub', () => {
   expect(alone).not.toHaveProperty('networks');
 });
 
-it('says what it cannot', () => {
+it('its first lines say what a compose file cannot express', () => {
   const [reviewed, reach] = ['nothing is reviewed', 'Spokes reach the hub and nothing else'];
   expect(render(fleet)).toContain(reviewed);
   expect(render(fleet)).not.toContain(reach);
@@ -152,7 +152,7 @@ describe('text', () => {
     '~',
   ];
 
-  it('is one text to every reader', () => {
+  it('is read alike by YAML 1.1 and 1.2', () => {
     for (const version of ['1.1', '1.2'] as const) {
       const data = {
         list: odd,
@@ -164,16 +164,16 @@ describe('text', () => {
     }
   });
 
-  it('keeps dollar signs from meaning anything, in values', () => {
+  it('doubles dollar signs in values', () => {
     expect(yamlLines({ a: '$A $\x7bA} $$' })).toEqual(['a: "$$A $$\x7bA} $$$$"']);
   });
 
-  it('nests what has to be nested', () => {
+  it('nests lists and mappings', () => {
     const data = { a: [{ b: [1, { c: [] }] }, {}, [['x']]], d: { e: {} }, f: true, g: undefined };
     expect(parse(yamlLines(data).join('\n'))).toEqual({ a: data.a, d: data.d, f: true });
   });
 
-  it('has nothing that a terminal obeys', () => {
+  it('escapes control characters', () => {
     const all = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join('');
     expect(yamlLines({ all })[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/);
   });

@@ -1,9 +1,10 @@
 /**
- * A fleet as a docker-compose.yml that needs nothing of Carrel beside it: a hub that has every project, and a spoke for each
- * sandbox, which has its own. Pure: the same declaration is the same text.
+ * Renders a fleet as a docker-compose.yml that runs without Carrel: a hub with every project, and a spoke for each sandbox with
+ * its own project. Pure: the same declaration gives the same text.
  *
- * Each spoke is on a network of its own that leads to the hub and nowhere else, so spokes cannot reach each other. Everything
- * is hardened the way the docker engine does it, but for the filter of system calls, which is Docker's own. What a compose file cannot express is told in its first lines.
+ * Each spoke shares a network with the hub only, so spokes cannot reach each other. Services are hardened like sandboxes of the
+ * docker engine, except for the seccomp filter, which is Docker's default. The first lines of the file list what a compose
+ * file cannot express.
  */
 import { baseImageName } from '../model/image.ts';
 import {
@@ -50,7 +51,7 @@ function refuseUnfit({ sandboxes }: Declaration): void {
 }
 
 function takenName({ name }: DeclaredSandbox): Problem {
-  const message = `${name} is the name of a service that a compose file has anyway`;
+  const message = `${name} is the name of a service that every compose file has`;
   return problem('conflict', ['sandboxes', name], message, 'Choose another name.');
 }
 
@@ -61,9 +62,9 @@ function networks(joined: readonly DeclaredSandbox[]): Mapping {
 }
 
 const unreviewed =
-  '# Here agents work on the real folders: nothing is reviewed before it is there, as it is with carrel up.';
+  '# Agents work on the real folders: nothing is reviewed before it is applied, unlike with carrel up.';
 const unreachable =
-  '# Spokes reach the hub and nothing else: what `network` and credentials allow cannot be said here.';
+  '# Spokes reach the hub and nothing else: a compose file cannot express `network`, credentials and services.';
 
 function reachesMore({ network, credentials, services }: DeclaredSandbox): boolean {
   return credentials.length + services.length > 0 || Array.isArray(network);
@@ -75,8 +76,8 @@ function preface({ name, sandboxes }: Declaration): string[] {
     `# The fleet ${name}, rendered by carrel compose. To start it: docker-compose -p ${name} up -d`,
     '#',
     ...(sandboxes.some(joinsHub) ? aboutHub(name, sandboxes) : []),
-    `# ${baseImageName} is made by carrel image build.`,
-    '# All of it runs as uid 1000: the projects have to be its own, and each ./secrets/NAME, with the value, readable for it.',
+    `# carrel image build builds ${baseImageName}.`,
+    '# Services run as uid 1000: it has to own the projects and be able to read each ./secrets/NAME, which holds the value.',
     ...(reviewed ? [unreviewed] : []),
     ...(sandboxes.some(reachesMore) ? [unreachable] : []),
     '',
@@ -86,10 +87,10 @@ function preface({ name, sandboxes }: Declaration): string[] {
 function aboutHub(fleet: string, sandboxes: readonly DeclaredSandbox[]): string[] {
   const names = sandboxes.map(({ name }) => name).join(' ');
   return [
-    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for it.`,
-    `# ${hubImage} is for you to provide, as this carrel has no hub yet: an image with node whose own command, run as uid 1000,`,
-    `# answers at port ${hubPort} with /health and /mcp.`,
-    '# Without that image the spokes run by themselves:',
+    `# The hub, at 127.0.0.1:${hubPort}, has all projects under /workspaces; each spoke has its own at /workspace and waits for the hub.`,
+    `# Provide the image ${hubImage} yourself; carrel does not build it. It needs node, and its command, run as uid 1000,`,
+    `# has to serve /health and /mcp at port ${hubPort}.`,
+    '# To start the spokes without a hub:',
     `#   docker-compose -p ${fleet} up prepare && docker-compose -p ${fleet} up -d --no-deps ${names}`,
   ];
 }

@@ -22,7 +22,7 @@ const one = (sandbox: object, top: object = {}) => ({
 });
 
 describe('a declaration', () => {
-  it('may be a name alone', () => {
+  it('needs only a name', () => {
     expect(declare({ name: 'shop' }, '/work')).toEqual({
       name: 'shop',
       projects: {},
@@ -32,7 +32,7 @@ describe('a declaration', () => {
     });
   });
 
-  it('has its defaults filled in, and what a sandbox says wins', () => {
+  it('gets its defaults, and a field of a sandbox overrides them', () => {
     const content = {
       name: 'shop',
       engine: 'docker',
@@ -84,7 +84,7 @@ describe('a declaration', () => {
   });
 });
 
-describe('refused, with its place', () => {
+describe('is refused with the path of the field', () => {
   it.each([
     [null, ': the file is empty'],
     ['text', ': expected object, received string'],
@@ -135,7 +135,7 @@ describe('refused, with its place', () => {
     expect(refused(content)).toEqual([expected]);
   });
 
-  it('everything at once, with the hints', () => {
+  it('all problems in one fault, with their hints', () => {
     const content = one({ comand: ['x'], limits: { cpus: -1 } }, { nmae: 'x' });
     expect(refused(content)).toHaveLength(3);
     try {
@@ -145,7 +145,7 @@ describe('refused, with its place', () => {
     }
   });
 
-  it('more than anybody has', () => {
+  it('more than 500 sandboxes', () => {
     const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`s${index}`, {}]));
     expect(refused({ name: 'a', sandboxes: many })).toEqual(['sandboxes: at most 500']);
   });

@@ -1,4 +1,4 @@
-/** Content of a carrel.yaml → what it declares: checked, with its defaults filled in. */
+/** Checks the content of a carrel.yaml and fills in defaults. */
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { checkCredentialName } from '../model/credential.ts';
@@ -8,11 +8,11 @@ import { printable } from '../model/name.ts';
 import { usableRule } from '../model/network.ts';
 import { parseSize } from '../model/size.ts';
 import { parseVolumeRequest, type VolumeRequest } from '../model/volume.ts';
-import type { Declaration, DeclaredProject, DeclaredSandbox, Place, Problem } from './fleet.ts';
+import type { Declaration, DeclaredProject, DeclaredSandbox, FieldPath, Problem } from './fleet.ts';
 import { problem, refusal } from './problem.ts';
 import { type FleetContent, fieldsAt, fleetSchema, type LimitsContent, type SandboxContent } from './schema.ts';
 
-/** `folder` is where paths that are not absolute begin. What is wrong is refused, all of it at once. */
+/** Relative paths start at `folder`. One fault reports all problems. */
 export function declare(content: unknown, folder: string): Declaration {
   if (content === null || content === undefined) throw refusal([problem('invalid', [], 'the file is empty', begin)]);
   const result = fleetSchema.safeParse(content);
@@ -70,7 +70,7 @@ function sandboxOf(
   projects: ReadonlyMap<string, string>,
   found: Problem[],
 ): DeclaredSandbox {
-  const at = (...rest: Place) => ['sandboxes', name, ...rest];
+  const at = (...rest: FieldPath) => ['sandboxes', name, ...rest];
   const project = projectOf(entry.project, projects);
   if (entry.project !== undefined && project === null)
     found.push(problem('invalid', at('project'), `there is no project ${entry.project}`, 'List it under `projects`.'));
@@ -104,7 +104,7 @@ function projectOf(id: string | undefined, projects: ReadonlyMap<string, string>
   return id === undefined || path === undefined ? null : { id, path };
 }
 
-function secretsOf(names: readonly string[], defaults: FleetContent, place: Place, found: Problem[]): string[] {
+function secretsOf(names: readonly string[], defaults: FleetContent, place: FieldPath, found: Problem[]): string[] {
   const declared = (name: string) => {
     if (defaults.secrets?.includes(name)) return name;
     throw new Fault('invalid', `${name} is not declared`, { hint: 'List it under `secrets`.' });
@@ -112,7 +112,12 @@ function secretsOf(names: readonly string[], defaults: FleetContent, place: Plac
   return [...new Set(checked(names, place, declared, found))];
 }
 
-function volumesOf(texts: readonly string[], defaults: FleetContent, place: Place, found: Problem[]): VolumeRequest[] {
+function volumesOf(
+  texts: readonly string[],
+  defaults: FleetContent,
+  place: FieldPath,
+  found: Problem[],
+): VolumeRequest[] {
   const targets = new Set<string>();
   const declared = (text: string) => {
     const request = parseVolumeRequest(text);
@@ -126,11 +131,11 @@ function volumesOf(texts: readonly string[], defaults: FleetContent, place: Plac
   return checked(texts, place, declared, found);
 }
 
-function credentialsOf(names: readonly string[], place: Place, found: Problem[]): string[] {
+function credentialsOf(names: readonly string[], place: FieldPath, found: Problem[]): string[] {
   return [...new Set(checked(names, place, checkCredentialName, found))];
 }
 
-function networkOf(entry: SandboxContent, defaults: FleetContent, place: Place, found: Problem[]) {
+function networkOf(entry: SandboxContent, defaults: FleetContent, place: FieldPath, found: Problem[]) {
   const own = entry.network !== undefined;
   const asked = entry.network ?? defaults.network ?? null;
   if (asked === null || asked === 'none') return asked;
@@ -138,8 +143,8 @@ function networkOf(entry: SandboxContent, defaults: FleetContent, place: Place, 
   return [...new Set(checked(asked, [...(own ? place : []), 'network'], usable, found))];
 }
 
-/** Each as it was read; what cannot be is a problem at its place. */
-function checked<T>(texts: readonly string[], place: Place, read: (text: string) => T, found: Problem[]): T[] {
+/** The parsed texts; a text that `read` refuses becomes a problem at its path. */
+function checked<T>(texts: readonly string[], place: FieldPath, read: (text: string) => T, found: Problem[]): T[] {
   return texts.flatMap((text, index) => {
     try {
       return [read(text)];

@@ -4,29 +4,30 @@
  *   content ── declare ──► Declaration ── plan(declared, existing) ──► steps ── carried out through the API, then planned anew
  *                               └─── compose ──► docker-compose.yml
  *
- * All of it is pure. Whoever has the file reads it: what comes here is plain data, and what is wrong with it is told by its
- * place in that data. Nothing is remembered between two plans, so whatever a crash, another `up` or a person left
- * behind is simply what exists. When no step is left the machine is as declared.
+ * All functions are pure. The command line reads the file and the daemon gets its content as plain data; a problem names its
+ * field by the path in that data. No state is kept between two plans: what a crash, another `up` or a user left behind is
+ * part of the observed state. When a plan has no steps, the machine is as declared.
  *
  * Promises:
- * - A sandbox belongs to a fleet only if the fleet created it: its label says so, and names the sandbox, so that a fork,
- *   which inherits labels, belongs to nobody. What is not the fleet's is never changed; a name that is taken is a problem.
- * - Sandboxes that are as declared are left alone. One that was declared otherwise is replaced, one that is no longer
- *   declared is removed; neither with changes that nobody took over.
- * - Volumes are made and never removed. Secrets are named, never given a value.
- * - What cannot be had is told before anything is done.
+ * - A sandbox belongs to a fleet only if the fleet created it: its label holds the fleet and the name of the
+ *   sandbox. A fork inherits labels but has another name, so it belongs to no fleet. Other sandboxes are never changed; if
+ *   one has a declared name, that is a problem.
+ * - Sandboxes that are as declared are not touched. One whose declaration changed is replaced, one that is no longer declared
+ *   is removed; neither while it has changes that were not applied.
+ * - Volumes are created and never removed. Secrets are named; their values are not in the file.
+ * - Everything that can be checked is refused before the first step.
  */
 import type { FaultCode } from '../model/fault.ts';
 import type { Limits } from '../model/limits.ts';
 import type { EngineName, RuntimeName, SandboxState, WorkspaceMode } from '../model/sandbox.ts';
 import type { VolumeRequest } from '../model/volume.ts';
 
-/** Everything resolved: defaults are filled in, paths are absolute. */
+/** The content of a carrel.yaml with defaults filled in and absolute paths. */
 export interface Declaration {
   readonly name: string;
   /** Folders of the host by the id that sandboxes and the hub know them by. */
   readonly projects: Readonly<Record<string, string>>;
-  /** Types, and names of the user's own. */
+  /** Volume types, and names of the user's own volumes. */
   readonly volumes: readonly string[];
   readonly secrets: readonly string[];
   /** In the order of the file. */
@@ -41,16 +42,16 @@ export interface DeclaredSandbox {
   readonly engine: EngineName;
   readonly runtime: RuntimeName | null;
   readonly image: string | null;
-  /** Empty: it idles until stopped. */
+  /** Empty: the sandbox idles until it is stopped. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
   readonly services: readonly string[];
   readonly volumes: readonly VolumeRequest[];
-  /** Rules, or `none`; null: nothing is said about it. */
+  /** Null: not declared. */
   readonly network: 'none' | readonly string[] | null;
-  /** Those that were named; the rest is up to the installation. */
+  /** Only the declared ones; the installation has defaults for the others. */
   readonly limits: Partial<Limits>;
 }
 
@@ -59,10 +60,10 @@ export interface DeclaredProject {
   readonly path: string;
 }
 
-/** Where in the content something stands: keys and indexes from its top. */
-export type Place = readonly (string | number)[];
+/** The path to a field of the content: keys and indexes from the top. */
+export type FieldPath = readonly (string | number)[];
 
-/** What there is of whoever asks. */
+/** The observed state: what the requesting user has. */
 export interface Existing {
   readonly sandboxes: readonly ExistingSandbox[];
   readonly volumes: readonly string[];
@@ -74,11 +75,11 @@ export interface ExistingSandbox {
   readonly name: string;
   readonly state: SandboxState;
   readonly labels: Readonly<Record<string, string>>;
-  /** Rules of what it can reach. */
+  /** Network rules in force. */
   readonly allow: readonly string[];
 }
 
-/** What the API is asked for to have a sandbox as declared. */
+/** The body of the API request that creates a sandbox as declared. */
 export interface FleetRequest {
   name: string;
   engine: EngineName;
@@ -98,14 +99,14 @@ export interface FleetRequest {
   labels: Record<string, string>;
 }
 
-/** One field that was declared otherwise. Null: it was not, or is not, declared at all. */
+/** A field whose declaration changed. Null: not declared. */
 export interface Difference {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export type Step =
+export type PlanStep =
   | { readonly act: 'init-volumes'; readonly volumes: readonly string[] }
   | { readonly act: 'create'; readonly name: string; readonly request: FleetRequest }
   | {
@@ -117,7 +118,7 @@ export type Step =
       readonly request: FleetRequest;
     }
   | {
-      /** Changed in place, at once. */
+      /** Network rules change without a restart. */
       readonly act: 'network';
       readonly name: string;
       readonly allow: readonly string[];
@@ -126,20 +127,20 @@ export type Step =
   | { readonly act: 'start'; readonly name: string; readonly state: SandboxState }
   | { readonly act: 'remove'; readonly name: string; readonly id: string; readonly state: SandboxState };
 
-/** Why the declaration cannot be had. */
+/** Why a declaration is refused. */
 export interface Problem {
   readonly code: FaultCode;
-  readonly place: Place;
+  readonly place: FieldPath;
   readonly message: string;
   readonly hint: string | null;
 }
 
 export interface Plan {
-  /** Removals come last, so that one that fails keeps nothing else from being done. */
-  readonly steps: readonly Step[];
+  /** Removals are last, so that a failed one does not block other steps. */
+  readonly steps: readonly PlanStep[];
   /** Names of sandboxes that are as declared. */
   readonly same: readonly string[];
-  /** Of those, the ones whose command has ended well, and is not run again. */
+  /** The part of `same` whose command exited with 0; it is not run again. */
   readonly completed: readonly string[];
   readonly problems: readonly Problem[];
 }

@@ -8,7 +8,7 @@ const place = (folder: string) => ({
 });
 
 describe('grants of a carrel.yaml', () => {
-  test('name everything that a sandbox gets beyond its own', () => {
+  test('name hosts, folders, secrets, volumes, credentials and services', () => {
     const content = {
       network: ['Registry.npmjs.org'],
       projects: { app: 'app', other: '../other', far: '/srv/far' },
@@ -32,7 +32,7 @@ describe('grants of a carrel.yaml', () => {
     ]);
   });
 
-  test('are none where sandboxes keep to themselves', () => {
+  test('are empty for commands, variables, limits and folders inside', () => {
     const content = {
       network: 'none' as const,
       projects: { here: '.', app: 'app' },
@@ -41,13 +41,13 @@ describe('grants of a carrel.yaml', () => {
     expect(grantsOf(content, place('/home/ann/all'))).toEqual([]);
   });
 
-  test('name the folder that a link of the project leads to', () => {
+  test('name the target of a symlink', () => {
     const content = { projects: { a: 'link' }, sandboxes: { one: { project: 'a', mode: 'bind' as const } } };
     const links = { folder: '/home/ann/all', leadsOut: () => '/home/ann/.ssh' };
     expect(grantsOf(content, links)).toEqual(['folder /home/ann/.ssh', 'one: writes /home/ann/.ssh']);
   });
 
-  test('keep a rule that cannot be read as it is', () => {
+  test('keep the text of an invalid rule', () => {
     expect(grantsOf({ network: ['https://a.example'] }, place('/x'))).toEqual(['network https://a.example']);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * What a carrel.yaml gives to sandboxes beyond what each has by itself, one line for each: hosts, credentials, services,
- * secrets, volumes, folders outside of its own, and real folders that an agent can write. Commands, variables and limits
- * are no grants: they stay inside.
+ * The grants of a carrel.yaml, one line each: hosts, credentials, services, secrets, volumes, folders outside of the file's
+ * own folder, and real folders that an agent can write. Commands, variables and limits are not grants: their effect stays
+ * inside the sandbox.
  */
 import { resolve } from 'node:path';
 import { canonicalRule } from '../model/network.ts';
@@ -10,9 +10,9 @@ import type { FleetContent, SandboxContent } from './schema.ts';
 export type GrantingContent = Omit<FleetContent, 'name'>;
 
 export interface FileFolder {
-  /** That of the file. */
+  /** The folder of the carrel.yaml. */
   readonly folder: string;
-  /** Where a path leads that does not stay in it, links considered; null: it stays. */
+  /** The resolved path, symlinks included, if it is outside of the folder; null: it is inside. */
   readonly leadsOut: (path: string) => string | null;
 }
 
@@ -42,7 +42,7 @@ function sandboxGrants(sandbox: SandboxContent, projects: Record<string, string>
   ];
 }
 
-/** What is no rule is refused where it is used, ignoring. */
+/** An invalid rule is refused where it is used, ignoring here. */
 function spelled(rule: string): string {
   try {
     return canonicalRule(rule);

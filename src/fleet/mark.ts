@@ -1,6 +1,6 @@
 /**
- * What a sandbox carries to say which fleet created it, and how it was declared then. Fields that are as they are without
- * being declared are left out, so a field that a later version adds makes no sandbox differ.
+ * Labels of a sandbox: which fleet created it, and its declaration at that time. Fields with their default value are left
+ * out, so a field that a later version adds does not make old sandboxes differ.
  */
 import { createHash } from 'node:crypto';
 import type { DeclaredSandbox, Difference, ExistingSandbox } from './fleet.ts';
@@ -10,14 +10,14 @@ const declaredLabel = 'carrel.fleet.declared';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Longer ones are told apart by digest, so that all of them fit into a label. */
+/** Longer values are stored as a digest, so that all fields fit into a label. */
 const longestShown = 100;
 
 export function marksOf(fleet: string, sandbox: DeclaredSandbox): Record<string, string> {
   return { [fleetLabel]: `${fleet}/${sandbox.name}`, [declaredLabel]: JSON.stringify(fieldsOf(sandbox)) };
 }
 
-/** With its own name, since forks inherit labels. */
+/** The label includes the name of the sandbox, since forks inherit labels. */
 export function isOf(fleet: string, { name, labels }: ExistingSandbox): boolean {
   return labels[fleetLabel] === `${fleet}/${name}`;
 }
@@ -52,7 +52,7 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     runtime: runtime ?? undefined,
     image: image ?? undefined,
     command: unlessEmpty(command),
-    // Never in clear: labels are shown where variables are not.
+    // A digest, because labels are printed and variables are not.
     env: Object.keys(env).length === 0 ? undefined : digest(JSON.stringify(sorted(env))),
     secrets: unlessEmpty([...secrets].sort()),
     credentials: unlessEmpty([...credentials].sort()),
@@ -64,8 +64,8 @@ function fieldsOf(sandbox: DeclaredSandbox): Fields {
     'limits.pids': limits.pids,
     'limits.disk': limits.diskBytes,
   };
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([field, value]) => [field, bounded(String(value))]));
+  const declared = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(declared.map(([field, value]) => [field, bounded(String(value))]));
 }
 
 function unlessEmpty(list: readonly string[]): string | undefined {

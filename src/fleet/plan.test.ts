@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { declare } from './declare.ts';
-import type { Existing, ExistingSandbox, Plan, Step } from './fleet.ts';
+import type { Existing, ExistingSandbox, Plan, PlanStep } from './fleet.ts';
 import { plan } from './plan.ts';
 
 const nothing: Existing = { sandboxes: [], volumes: [], secrets: [] };
 const shop = (sandboxes: object, top: object = {}) =>
   declare({ name: 'shop', projects: { app: 'app', api: 'api' }, ...top, sandboxes }, '/work');
 
-/** What the machine is after a step, as the API would have it. */
-function after(existing: Existing, step: Step): Existing {
+/** The observed state after a step. */
+function after(existing: Existing, step: PlanStep): Existing {
   if (step.act === 'init-volumes') return { ...existing, volumes: [...existing.volumes, ...step.volumes] };
   const old = existing.sandboxes.find(({ name }) => name === step.name);
   const others = existing.sandboxes.filter((one) => one !== old);
@@ -18,7 +18,7 @@ function after(existing: Existing, step: Step): Existing {
 let count = 0;
 function made(
   old: ExistingSandbox | undefined,
-  step: Exclude<Step, { act: 'init-volumes' | 'remove' }>,
+  step: Exclude<PlanStep, { act: 'init-volumes' | 'remove' }>,
 ): ExistingSandbox {
   if (step.act === 'start') return { ...old!, state: 'running' };
   if (step.act === 'network') {
@@ -28,8 +28,8 @@ function made(
   return { id: `id-${count++}`, name, state: 'running', labels, allow: network === 'none' ? [] : network };
 }
 
-const reached = (steps: readonly Step[], from = nothing) => steps.reduce(after, from);
-const told = ({ steps }: Plan) =>
+const reached = (steps: readonly PlanStep[], from = nothing) => steps.reduce(after, from);
+const linesOf = ({ steps }: Plan) =>
   steps.map((step) => (step.act === 'init-volumes' ? `volumes ${step.volumes}` : `${step.act} ${step.name}`));
 const inState = (existing: Existing, name: string, state: ExistingSandbox['state']): Existing => ({
   ...existing,
@@ -40,54 +40,54 @@ const declared = shop({ a: { project: 'app' }, b: { command: ['x'] } }, { volume
 const there = reached(plan(declared, nothing).steps);
 
 describe('on an empty machine', () => {
-  it('everything is made, in the order of the file', () => {
-    expect(told(plan(declared, nothing))).toEqual(['volumes session', 'create a', 'create b']);
+  it('everything is created in the order of the file', () => {
+    expect(linesOf(plan(declared, nothing))).toEqual(['volumes session', 'create a', 'create b']);
   });
 
-  it('and then nothing is left to do', () => {
+  it('a second plan has no steps', () => {
     expect(plan(declared, there)).toMatchObject({ steps: [], same: ['a', 'b'], completed: [], problems: [] });
   });
 });
 
-describe('what is there', () => {
+describe('an existing sandbox', () => {
   it.each([
     ['pending', []],
     ['running', []],
     ['completed', []],
     ['failed', ['start b']],
     ['stopped', ['start b']],
-  ] as const)('%s', (state, steps) => {
+  ] as const)('that is %s is started only if it failed or was stopped', (state, steps) => {
     const found = plan(declared, inState(there, 'b', state));
-    expect(told(found)).toEqual(steps);
+    expect(linesOf(found)).toEqual(steps);
     expect(found.completed).toEqual(state === 'completed' ? ['b'] : []);
   });
 
-  it('and is no longer declared goes, last', () => {
-    expect(told(plan(shop({ c: {}, b: { command: ['x'] } }), there))).toEqual(['create c', 'remove a']);
+  it('that is no longer declared is removed, last', () => {
+    expect(linesOf(plan(shop({ c: {}, b: { command: ['x'] } }), there))).toEqual(['create c', 'remove a']);
   });
 
-  it('of another fleet, of nobody, or a fork of ours is left alone', () => {
-    const ours = there.sandboxes[0]!;
+  it('of another fleet, of no fleet, or a fork is not touched', () => {
+    const own = there.sandboxes[0]!;
     const others = [
-      { ...ours, name: 'fork' },
-      { ...ours, name: 'plain', labels: {} },
-      { ...ours, name: 'else', labels: { 'carrel.fleet': 'shop2/else' } },
+      { ...own, name: 'fork' },
+      { ...own, name: 'plain', labels: {} },
+      { ...own, name: 'else', labels: { 'carrel.fleet': 'shop2/else' } },
     ];
     const existing = { ...there, sandboxes: [...there.sandboxes, ...others] };
-    expect(told(plan(declared, existing))).toEqual([]);
-    expect(told(plan(shop({}), existing))).toEqual(['remove a', 'remove b']);
+    expect(linesOf(plan(declared, existing))).toEqual([]);
+    expect(linesOf(plan(shop({}), existing))).toEqual(['remove a', 'remove b']);
   });
 
-  it('under a declared name without being ours is a problem, and is not touched', () => {
+  it('with a declared name that the fleet did not create is a problem and is not touched', () => {
     const labels = { 'carrel.fleet': 'other/a' };
     const existing = { ...there, sandboxes: [{ ...there.sandboxes[0]!, labels }] };
     const found = plan(declared, existing);
-    expect(told(found)).toEqual(['create b']);
+    expect(linesOf(found)).toEqual(['create b']);
     expect(found.problems).toMatchObject([{ code: 'conflict', place: ['sandboxes', 'a'] }]);
   });
 });
 
-it('secrets that are not set are told, each at its place', () => {
+it('secrets that are not set are problems, each with its path', () => {
   const wanted = shop({}, { secrets: ['A', 'B', 'C'] });
   expect(plan(wanted, { ...nothing, secrets: ['B'] }).problems).toMatchObject([
     { code: 'not_found', place: ['secrets', 0], message: 'the secret A is not set', hint: 'carrel secret set A' },
@@ -126,21 +126,21 @@ describe('a sandbox that was declared otherwise is replaced', () => {
     ['the same in other words', { env: { A: '1' }, limits: { memory: '1024m' }, mode: 'overlay', base: 'live' }],
     ['what the installation decides anyway', { engine: 'local' }],
   ])('but not for %s', (_, change) => {
-    expect(told(plan(shop({ a: { ...before, ...change } }, top), ready))).toEqual([]);
+    expect(linesOf(plan(shop({ a: { ...before, ...change } }, top), ready))).toEqual([]);
   });
 
-  it('variables differ without being shown', () => {
+  it('a changed variable is a difference without its value', () => {
     const secretive = { ...before, env: { A: 'hunter2' } };
     const [step] = plan(shop({ a: secretive }, top), ready).steps;
     expect(JSON.stringify(step && 'differences' in step && step.differences)).not.toContain('hunter2');
     expect(step).toMatchObject({ act: 'replace', differences: [{ field: 'env' }] });
   });
 
-  it('when nobody can tell how it was declared', () => {
+  it('if the label with its declaration cannot be parsed', () => {
     for (const declared of ['', '{', '[1]', '{"a":1}', 'null']) {
       const labels = { 'carrel.fleet': 'shop/a', 'carrel.fleet.declared': declared };
       const odd = { ...ready, sandboxes: [{ ...existing.sandboxes[0]!, labels }] };
-      expect(told(plan(shop({ a: before }, top), odd))).toEqual(['replace a']);
+      expect(linesOf(plan(shop({ a: before }, top), odd))).toEqual(['replace a']);
     }
   });
 
@@ -148,12 +148,12 @@ describe('a sandbox that was declared otherwise is replaced', () => {
     const long = (end: string) => ({ command: ['x'.repeat(100_000) + end], env: { A: 'y'.repeat(100_000) } });
     const made = reached(plan(shop({ a: long('1') }), nothing).steps);
     for (const label of Object.values(made.sandboxes[0]!.labels)) expect(label.length).toBeLessThanOrEqual(4096);
-    expect(told(plan(shop({ a: long('1') }), made))).toEqual([]);
-    expect(told(plan(shop({ a: long('2') }), made))).toEqual(['replace a']);
+    expect(linesOf(plan(shop({ a: long('1') }), made))).toEqual([]);
+    expect(linesOf(plan(shop({ a: long('2') }), made))).toEqual(['replace a']);
   });
 });
 
-describe('what it can reach', () => {
+describe('network rules', () => {
   const existing = reached(plan(shop({ a: { network: ['a.org', 'b.org'] } }), nothing).steps);
 
   it.each([
@@ -168,14 +168,14 @@ describe('what it can reach', () => {
     expect(plan(shop({ a: { network } }), reached(found.steps, existing)).steps).toEqual([]);
   });
 
-  it('before it is started, and with it when it is replaced', () => {
+  it('change before the start, and are part of a replacement', () => {
     const stopped = inState(existing, 'a', 'stopped');
-    expect(told(plan(shop({ a: { network: 'none' } }), stopped))).toEqual(['network a', 'start a']);
-    expect(told(plan(shop({ a: { network: 'none', command: ['x'] } }), stopped))).toEqual(['replace a']);
+    expect(linesOf(plan(shop({ a: { network: 'none' } }), stopped))).toEqual(['network a', 'start a']);
+    expect(linesOf(plan(shop({ a: { network: 'none', command: ['x'] } }), stopped))).toEqual(['replace a']);
   });
 });
 
-describe('from anywhere', () => {
+describe('from every state', () => {
   const entries = [
     undefined,
     {},
@@ -192,7 +192,7 @@ describe('from anywhere', () => {
     sandboxes.map(({ name, labels, allow }) => `${name} ${JSON.stringify([labels, allow])}`).sort(),
   ];
 
-  it('all steps, or some and then those of a new plan, end in the same, and then nothing is left', () => {
+  it('all steps, or some of them and then a new plan, reach the same state', () => {
     for (const from of fleets) {
       for (const state of states) {
         const start = inState(reached(plan(from, nothing).steps), 'a', state);
@@ -209,7 +209,7 @@ describe('from anywhere', () => {
     }
   });
 
-  it('what is as declared is the same sandbox as before', () => {
+  it('a sandbox that is as declared is not replaced', () => {
     const start = reached(plan(fleets[7]!, nothing).steps);
     for (const to of fleets) {
       const found = plan(to, start);

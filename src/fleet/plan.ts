@@ -1,4 +1,4 @@
-/** What has to be done so that the machine is as declared. Pure. */
+/** Compares the declaration with the observed state and returns the steps between them. Pure. */
 import type {
   Declaration,
   DeclaredSandbox,
@@ -6,8 +6,8 @@ import type {
   ExistingSandbox,
   FleetRequest,
   Plan,
+  PlanStep,
   Problem,
-  Step,
 } from './fleet.ts';
 import { differences, isOf, marksOf } from './mark.ts';
 
@@ -32,8 +32,8 @@ function isTaken(fleet: string, found: ExistingSandbox | undefined): boolean {
   return found !== undefined && !isOf(fleet, found);
 }
 
-/** None: it is as declared. */
-function stepsFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandbox | undefined): Step[] {
+/** No steps: the sandbox is as declared. */
+function stepsFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandbox | undefined): PlanStep[] {
   const { name } = declared;
   if (!found) return [{ act: 'create', name, request: requestOf(fleet, declared) }];
   const { id, state } = found;
@@ -41,12 +41,12 @@ function stepsFor(fleet: string, declared: DeclaredSandbox, found: ExistingSandb
   if (differ.length > 0) {
     return [{ act: 'replace', name, id, state, differences: differ, request: requestOf(fleet, declared) }];
   }
-  // What has completed is done; what failed or was stopped should run.
-  const start: Step[] = state === 'failed' || state === 'stopped' ? [{ act: 'start', name, state }] : [];
+  // A completed sandbox is not run again.
+  const start: PlanStep[] = state === 'failed' || state === 'stopped' ? [{ act: 'start', name, state }] : [];
   return [...networkSteps(declared, found), ...start];
 }
 
-function networkSteps({ name, network }: DeclaredSandbox, { allow }: ExistingSandbox): Step[] {
+function networkSteps({ name, network }: DeclaredSandbox, { allow }: ExistingSandbox): PlanStep[] {
   if (network === null) return [];
   const wanted = network === 'none' ? [] : network;
   const more = wanted.filter((rule) => !allow.includes(rule));
@@ -54,12 +54,12 @@ function networkSteps({ name, network }: DeclaredSandbox, { allow }: ExistingSan
   return more.length + less.length === 0 ? [] : [{ act: 'network', name, allow: more, deny: less }];
 }
 
-function volumeSteps({ volumes }: Declaration, existing: Existing): Step[] {
+function volumeSteps({ volumes }: Declaration, existing: Existing): PlanStep[] {
   const missing = volumes.filter((volume) => !existing.volumes.includes(volume));
   return missing.length === 0 ? [] : [{ act: 'init-volumes', volumes: missing }];
 }
 
-function removals({ name: fleet, sandboxes }: Declaration, existing: Existing): Step[] {
+function removals({ name: fleet, sandboxes }: Declaration, existing: Existing): PlanStep[] {
   const declared = new Set(sandboxes.map(({ name }) => name));
   const gone = existing.sandboxes.filter((sandbox) => isOf(fleet, sandbox) && !declared.has(sandbox.name));
   return gone.map(({ name, id, state }) => ({ act: 'remove', name, id, state }));

@@ -1,14 +1,14 @@
-/** What is wrong with a declaration, told by place: whoever has the file turns places into lines. */
+/** Problems of a declaration. Each names its field by path; the command line, which has the file, turns paths into lines. */
 import { Fault, type FaultCode } from '../model/fault.ts';
-import type { Place, Problem } from './fleet.ts';
+import type { FieldPath, Problem } from './fleet.ts';
 
 const mostShown = 20;
 
-export function problem(code: FaultCode, place: Place, message: string, hint: string | null = null): Problem {
+export function problem(code: FaultCode, place: FieldPath, message: string, hint: string | null = null): Problem {
   return { code, place, message, hint };
 }
 
-/** Every problem in one refusal; its code is that of the first. */
+/** One fault for all problems, with the code of the first. */
 export function refusal(all: readonly Problem[]): Fault {
   const problems = [...new Map(all.map((one) => [problemText(one), one])).values()];
   const hints = [...new Set(problems.flatMap(({ hint }) => hint ?? []))].slice(0, mostShown);

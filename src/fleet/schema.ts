@@ -20,7 +20,7 @@ const declarableVolumes = [...userVolumeTypes, 'base-plugins'] as const;
 
 const maxEntries = 500;
 
-/** Also a project of docker-compose, and a folder in the hub. */
+/** Also used as a project of docker-compose and as a folder in the hub. */
 const plainName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'use 1 to 63 of a-z, 0-9, "_" and "-", starting with a letter or digit');
@@ -232,7 +232,7 @@ export function jsonSchema(): object {
   return { $schema, title: 'carrel.yaml', description, ...rest };
 }
 
-/** The fields that may stand at a place; null where keys are names. */
+/** The fields that are allowed at a path; null where keys are names. */
 export function fieldsAt(place: readonly PropertyKey[]): string[] | null {
   let at: unknown = fleetSchema;
   for (const key of place) at = inside(unwrapped(at), key);

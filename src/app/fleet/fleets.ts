@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { compose } from '../../fleet/compose.ts';
 import { declare } from '../../fleet/declare.ts';
-import type { Declaration, DeclaredSandbox, Existing, Problem, Step } from '../../fleet/fleet.ts';
+import type { Declaration, DeclaredSandbox, Existing, PlanStep, Problem } from '../../fleet/fleet.ts';
 import { plan } from '../../fleet/plan.ts';
 import { problem, refusal } from '../../fleet/problem.ts';
 import { isInside } from '../../lib/host-path.ts';
@@ -60,7 +60,7 @@ export class Fleets {
     if (unusable.length > 0) throw refusal(unusable);
     return {
       fleet: declared.name,
-      steps: await Promise.all(steps.map((step) => this.#told(step))),
+      steps: await Promise.all(steps.map((step) => this.#viewOf(step))),
       untrusted: this.#parts.trusts.show(fleet).added,
       same: [...same],
       completed: [...completed],
@@ -134,7 +134,7 @@ export class Fleets {
   }
 
   /** What creating it would be refused for. */
-  #check(step: Step, file: string): Problem[] {
+  #check(step: PlanStep, file: string): Problem[] {
     if (step.act !== 'create' && step.act !== 'replace') return [];
     const { name, request } = step;
     try {
@@ -148,7 +148,7 @@ export class Fleets {
   }
 
   /** Each image is asked for once, however many sandboxes are made of it. */
-  async #unusableImages(steps: readonly Step[]): Promise<Problem[]> {
+  async #unusableImages(steps: readonly PlanStep[]): Promise<Problem[]> {
     const wanted = steps.flatMap((step) => ('request' in step && step.request.image ? [step.request] : []));
     const proofs = new Map(wanted.map(({ image }) => [image!, this.#imageFault(image!)]));
     const found = wanted.map(async ({ name, image }) => {
@@ -168,7 +168,7 @@ export class Fleets {
     );
   }
 
-  async #told(step: Step): Promise<FleetStep> {
+  async #viewOf(step: PlanStep): Promise<FleetStep> {
     if (step.act === 'init-volumes') return { ...step, volumes: [...step.volumes] };
     if (step.act === 'replace')
       return { ...step, differences: [...step.differences], unapplied: await this.#unapplied(step) };
