@@ -1,51 +1,52 @@
-/** From argv to a verdict. */
+/** Decides on a command: first by the rules of the owner, then by the default rules. */
 import { adapterPath } from '../model/agent.ts';
 import { canonicalWords } from '../model/command-word.ts';
 import { defaultRules } from './defaults.ts';
 import { splitWords } from './lexer.ts';
 import type { OwnerRule } from './owner.ts';
-import { ask, type Surroundings, type Verdict } from './policy.ts';
+import { ask, type CommandContext, type Verdict } from './policy.ts';
 import { isPlainPath, misfitOf, type Rule } from './rule.ts';
 
 /** A shell string. */
-export function decideText(text: string, owner: readonly OwnerRule[], around: Surroundings): Verdict {
+export function decideText(text: string, owner: readonly OwnerRule[], context: CommandContext): Verdict {
   const words = splitWords(text);
-  if ('unclear' in words) return ask('shell', `not completely understood: ${words.unclear}`);
-  return decide(words.argv, owner, around);
+  if ('unclear' in words) return ask('shell', `the shell command cannot be parsed: ${words.unclear}`);
+  return decide(words.argv, owner, context);
 }
 
-export function decide(argv: readonly string[], owner: readonly OwnerRule[], around: Surroundings): Verdict {
+export function decide(argv: readonly string[], owner: readonly OwnerRule[], context: CommandContext): Verdict {
   if (argv.length === 0) return ask('empty', 'there is no command');
-  const plain = plainArgv(argv, around);
-  return byOwner(plain, owner, around) ?? byDefault(plain, around);
+  const plain = plainArgv(argv, context);
+  return byOwner(plain, owner, context) ?? byDefault(plain, context);
 }
 
-/** One spelling for a command of Carrel, so that a rule about it is not passed by another one. */
-function plainArgv([program = '', ...rest]: readonly string[], { programs }: Surroundings): string[] {
+/** Aliases become the canonical spelling, so that a rule cannot be bypassed by an alias. */
+function plainArgv([program = '', ...rest]: readonly string[], { programs }: CommandContext): string[] {
   if (program !== 'carrel' && !programs.includes(program)) return [program, ...rest];
   return ['carrel', ...canonicalWords(rest[0] === '--json' ? rest.slice(1) : rest)];
 }
 
 const order = ['deny', 'ask', 'allow'] as const;
 
-function byOwner(argv: readonly string[], rules: readonly OwnerRule[], around: Surroundings): Verdict | null {
-  const matching = rules.filter((rule) => ownerMatches(rule, argv, around));
+function byOwner(argv: readonly string[], rules: readonly OwnerRule[], context: CommandContext): Verdict | null {
+  const matching = rules.filter((rule) => ownerMatches(rule, argv, context));
   for (const decision of order) {
     const found = matching.find((rule) => rule.decision === decision);
-    if (found) return { decision, rule: `owner: ${found.command.join(' ')}`, reason: found.reason ?? saying[decision] };
+    if (found)
+      return { decision, rule: `owner: ${found.command.join(' ')}`, reason: found.reason ?? ownerReason[decision] };
   }
   return null;
 }
 
-const saying = {
-  deny: 'the owner of this installation does not want it',
-  ask: 'the owner of this installation wants to be asked',
-  allow: 'the owner of this installation allows it',
+const ownerReason = {
+  deny: 'policy.yaml of this installation denies it',
+  ask: 'policy.yaml of this installation requires a confirmation',
+  allow: 'policy.yaml of this installation allows it',
 } as const;
 
-/** To be refused or asked about, a command has to begin so; to be allowed, all of it has to be named. */
-function ownerMatches(rule: OwnerRule, argv: readonly string[], around: Surroundings): boolean {
-  const command = plainArgv(rule.command, around);
+/** `deny` and `ask` match the first words of a command; `allow` has to cover all words. */
+function ownerMatches(rule: OwnerRule, argv: readonly string[], context: CommandContext): boolean {
+  const command = plainArgv(rule.command, context);
   if (!command.every((word, index) => argv[index] === word)) return false;
   if (rule.decision !== 'allow') return true;
   const rest = argv.slice(command.length);
@@ -53,24 +54,22 @@ function ownerMatches(rule: OwnerRule, argv: readonly string[], around: Surround
   const args = rest.filter((word) => !flags.has(word));
   if (args.some((word) => word.startsWith('-'))) return false;
   if (rule.args === 'any') return true;
-  if (rule.args === 'paths') return args.every((word) => isPlainPath(word, around));
+  if (rule.args === 'paths') return args.every((word) => isPlainPath(word, context));
   return args.length === 0;
 }
 
-function byDefault(argv: readonly string[], around: Surroundings): Verdict {
+function byDefault(argv: readonly string[], context: CommandContext): Verdict {
   const [program, ...words] = argv as [string, ...string[]];
   if (program !== 'carrel') return ask('unknown-command', `no rule names ${JSON.stringify(program.slice(0, 80))}`);
   const rule = defaultRules.find((one) => one.words.every((word, index) => words[index] === word));
-  if (!rule) return ask('carrel', 'this command of carrel is asked about');
+  if (!rule) return ask('carrel', 'no rule allows this command of carrel');
   const name = `carrel ${rule.words.join(' ')}`;
-  const flaw = flawOf(rule, words.slice(rule.words.length), around);
-  return flaw === null
-    ? { decision: 'allow', rule: name, reason: 'a command that needs no question' }
-    : ask(name, flaw);
+  const flaw = flawOf(rule, words.slice(rule.words.length), context);
+  return flaw === null ? { decision: 'allow', rule: name, reason: 'a default rule allows it' } : ask(name, flaw);
 }
 
-/** Null: the rule covers all of it. */
-function flawOf(rule: Rule, words: readonly string[], around: Surroundings): string | null {
+/** Null: the rule covers all words. */
+function flawOf(rule: Rule, words: readonly string[], context: CommandContext): string | null {
   const end = words.indexOf('--');
   const [head, tail] = end === -1 ? [words, null] : [words.slice(0, end), words.slice(end + 1)];
   const args: string[] = [];
@@ -83,17 +82,19 @@ function flawOf(rule: Rule, words: readonly string[], around: Surroundings): str
     }
     const flag = flagAt(rule, head, at);
     if (typeof flag === 'string') return flag;
-    const misfit = flag.value === null ? null : misfitOf(flag.kind!, flag.value, around);
+    const misfit = flag.value === null ? null : misfitOf(flag.kind!, flag.value, context);
     if (misfit !== null) return `the value of ${flag.name} ${misfit}`;
     at += flag.taken;
   }
-  if (rule.needs !== undefined && !head.includes(rule.needs)) return `without ${rule.needs} it is asked about`;
-  return argumentsFlaw(rule, args, around) ?? hereFlaw(rule, head, around) ?? commandFlaw(rule, tail);
+  const { requiredFlag } = rule;
+  if (requiredFlag !== undefined && !head.includes(requiredFlag)) return `it is allowed with ${requiredFlag} only`;
+  return argumentsFlaw(rule, args, context) ?? projectFlaw(rule, head, context) ?? commandFlaw(rule, tail);
 }
 
-function hereFlaw({ orHere }: Rule, head: readonly string[], around: Surroundings): string | null {
-  if (orHere === undefined || head.some((word) => word === orHere || word.startsWith(`${orHere}=`))) return null;
-  const misfit = misfitOf('project', '.', around);
+function projectFlaw({ projectFlag }: Rule, head: readonly string[], context: CommandContext): string | null {
+  const names = (word: string) => word === projectFlag || word.startsWith(`${projectFlag}=`);
+  if (projectFlag === undefined || head.some(names)) return null;
+  const misfit = misfitOf('project', '.', context);
   return misfit && `the working folder ${misfit}`;
 }
 
@@ -101,17 +102,17 @@ interface Flag {
   readonly name: string;
   readonly kind: NonNullable<Rule['flags']>[string];
   readonly value: string | null;
-  /** Words after it that belong to it. */
+  /** How many of the next words belong to the flag. */
   readonly taken: number;
 }
 
-/** A text: what is wrong with it. */
+/** A string is the reason why the flag is not allowed. */
 function flagAt(rule: Rule, words: readonly string[], at: number): Flag | string {
   const word = words[at]!;
   const equals = word.startsWith('--') ? word.indexOf('=') : -1;
   const name = equals === -1 ? word : word.slice(0, equals);
   const flags = rule.flags ?? {};
-  if (!Object.hasOwn(flags, name)) return `${JSON.stringify(name.slice(0, 80))} is asked about`;
+  if (!Object.hasOwn(flags, name)) return `${JSON.stringify(name.slice(0, 80))} is not allowed by this rule`;
   const kind = flags[name]!;
   if (kind === null) return equals === -1 ? { name, kind, value: null, taken: 0 } : `${name} takes no value`;
   if (equals !== -1) return { name, kind, value: word.slice(equals + 1), taken: 0 };
@@ -119,14 +120,14 @@ function flagAt(rule: Rule, words: readonly string[], at: number): Flag | string
   return value === undefined ? `${name} has no value` : { name, kind, value, taken: 1 };
 }
 
-function argumentsFlaw(rule: Rule, args: readonly string[], around: Surroundings): string | null {
-  const { args: needed = [], more = [], rest } = rule;
-  if (args.length < needed.length) return 'an argument is missing';
-  const kinds = [...needed, ...more];
+function argumentsFlaw(rule: Rule, args: readonly string[], context: CommandContext): string | null {
+  const { args: required = [], optional = [], rest } = rule;
+  if (args.length < required.length) return 'an argument is missing';
+  const kinds = [...required, ...optional];
   for (const [index, word] of args.entries()) {
     const kind = kinds[index] ?? rest;
-    if (kind === undefined) return 'there are more arguments than are known';
-    const misfit = misfitOf(kind, word, around);
+    if (kind === undefined) return 'there are more arguments than the rule allows';
+    const misfit = misfitOf(kind, word, context);
     if (misfit !== null) return `${JSON.stringify(word.slice(0, 80))} ${misfit}`;
   }
   return null;
@@ -134,9 +135,9 @@ function argumentsFlaw(rule: Rule, args: readonly string[], around: Surroundings
 
 function commandFlaw(rule: Rule, tail: readonly string[] | null): string | null {
   if (tail === null) return rule.words[0] === 'exec' ? 'a command is missing' : null;
-  if (rule.command !== 'adapter') return 'nothing may follow after "--"';
-  // Without settings: whoever starts an adapter says what it runs, and that is no question of words.
+  if (rule.command !== 'adapter') return 'nothing may follow "--"';
+  // Without arguments: the settings of an adapter decide what it runs, which a rule cannot check.
   return tail.length === 1 && tail[0] === adapterPath
     ? null
-    : 'inside a sandbox only the adapter is run without a question';
+    : 'inside a sandbox only the adapter may be run without a confirmation';
 }

@@ -1,12 +1,12 @@
 /**
- * What needs no question by default: looking, stories, swarms, sandboxes that keep to themselves, and images of what is in the
- * working folder. Never what changes a project or gives a sandbox more than it has by itself: no `apply`, no `--mode bind`, no
- * network, secret, share or volume, no `--force`, no other home or user. Inside a sandbox only the adapter is run.
+ * Commands that are allowed by default: reading state, stories, swarms, sandboxes without grants, and images built from the
+ * working folder. No command that changes a project or grants a sandbox anything: no `apply`, no `--mode bind`, no network,
+ * secret, share or volume, no `--force`, no other home or user. Inside a sandbox only the adapter may be run.
  */
 import type { Rule } from './rule.ts';
 
 const follow = { '-f': null, '--follow': null } as const;
-const surroundings = {
+const createFlags = {
   '--name': 'sandbox',
   '--engine': 'engine',
   '--mode': 'mode',
@@ -17,7 +17,7 @@ const surroundings = {
   '--disk': 'size',
 } as const;
 
-const looking: readonly Rule[] = [
+const readingState: readonly Rule[] = [
   { words: ['status'] },
   { words: ['doctor'] },
   { words: ['events'], flags: { ...follow, '--after': 'count' } },
@@ -35,21 +35,21 @@ const looking: readonly Rule[] = [
 ];
 
 const sandboxes: readonly Rule[] = [
-  { words: ['create'], more: ['project'], flags: surroundings, command: 'adapter' },
+  { words: ['create'], optional: ['project'], flags: createFlags, command: 'adapter' },
   { words: ['exec'], args: ['sandbox'], flags: { '-i': null, '--interactive': null }, command: 'adapter' },
   { words: ['start'], args: ['sandbox'], rest: 'sandbox' },
   { words: ['restart'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
   { words: ['stop'], args: ['sandbox'], rest: 'sandbox', flags: { '--grace': 'count' } },
   { words: ['rm'], args: ['sandbox'], rest: 'sandbox' },
-  { words: ['snapshot'], args: ['sandbox'], more: ['word'] },
+  { words: ['snapshot'], args: ['sandbox'], optional: ['word'] },
   { words: ['fork'], args: ['sandbox'], rest: 'sandbox' },
-  { words: ['image', 'build'], more: ['path'], flags: { '--offline': null }, needs: '--offline' },
+  { words: ['image', 'build'], optional: ['path'], flags: { '--offline': null }, requiredFlag: '--offline' },
 ];
 
 const tasks: readonly Rule[] = [
-  { words: ['task', 'ls'], more: ['path'] },
+  { words: ['task', 'ls'], optional: ['path'] },
   { words: ['task', 'validate'], rest: 'path' },
-  { words: ['task', 'ready'], more: ['path'] },
+  { words: ['task', 'ready'], optional: ['path'] },
   { words: ['task', 'mark'], args: ['path', 'story', 'storyStatus'], flags: { '--notes': 'text' } },
   { words: ['task', 'skip'], args: ['path', 'story'] },
   { words: ['task', 'reset'], args: ['path'] },
@@ -59,7 +59,7 @@ const project = { '--project': 'path' } as const;
 const swarms: readonly Rule[] = [
   {
     words: ['swarm', 'run'],
-    orHere: '--project',
+    projectFlag: '--project',
     flags: {
       '--project': 'project',
       '--file': 'path',
@@ -94,4 +94,4 @@ const swarms: readonly Rule[] = [
   { words: ['swarm', 'rm'], args: ['container'], flags: project },
 ];
 
-export const defaultRules: readonly Rule[] = [...looking, ...sandboxes, ...tasks, ...swarms];
+export const defaultRules: readonly Rule[] = [...readingState, ...sandboxes, ...tasks, ...swarms];

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Whether a path stays inside a folder: as it is written, and by where its links lead now. */
+/** Whether a path is inside a folder, both as written and with its symlinks resolved. */
 export function isInsidePath(path: string, cwd: string): boolean {
   if (path === '' || path.startsWith('-') || /[\x00-\x1f\x7f]/.test(path) || path.split('/').includes('..'))
     return false;
@@ -14,12 +14,12 @@ export function isInsidePath(path: string, cwd: string): boolean {
   }
 }
 
-/** An absolute path may name the folder as it was given, too. */
-function isWithin(path: string, folder: string, given: string): boolean {
-  return [folder, resolve(given)].some((one) => path === one || path.startsWith(`${one}/`));
+/** An absolute path may also begin with the unresolved name of the folder. */
+function isWithin(path: string, folder: string, unresolved: string): boolean {
+  return [folder, resolve(unresolved)].some((one) => path === one || path.startsWith(`${one}/`));
 }
 
-/** Where a path leads; of one that is not there yet, where the part that is there leads. */
+/** Resolves symlinks in the part of a path that exists. */
 function realExisting(path: string): string {
   try {
     return realpathSync(path);

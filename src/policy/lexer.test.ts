@@ -39,7 +39,7 @@ describe('words', () => {
       ],
       ...['a\u0007', "'\u001b[2J'", '\\é', '\ud83d\ude00', 'a'.repeat(70_000)],
     ].map((text) => [text]),
-  )('not of %j', (text) => {
+  )('are unclear in %j', (text) => {
     expect(splitWords(text)).toHaveProperty('unclear');
   });
 });

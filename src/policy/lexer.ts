@@ -1,11 +1,11 @@
 /**
- * The words of a shell command, or why they are not certain. It knows words, quotes and backslashes, and those only as far as
- * every shell agrees on them; about anything else it says nothing but where it stopped.
+ * Splits a shell command into words, or says why they are not certain. It supports words, quotes and backslashes, only as far
+ * as all shells agree on them; at anything else it stops and reports the position.
  */
 export type Words = { readonly argv: readonly string[] } | { readonly unclear: string };
 
 const maxCharacters = 65_536;
-/** Stand for themselves in every shell, wherever in a word they are. */
+/** Literal in every shell, at every position of a word. */
 const ordinary = /[A-Za-z0-9_./:,@%+=-]/;
 const printableAscii = /[ -~]/;
 
@@ -47,10 +47,10 @@ function singleQuoted(text: string, at: number): Piece {
   const end = text.indexOf("'", at + 1);
   if (end === -1) return unclear('a quote that is not closed', at);
   const inner = text.slice(at + 1, end);
-  return odd(inner, at + 1) ?? { text: inner, end: end + 1 };
+  return notAscii(inner, at + 1) ?? { text: inner, end: end + 1 };
 }
 
-/** Nothing in it is expanded, so nothing may be there that could be: not even "!", which interactive shells replace. */
+/** Nothing is expanded, so characters that a shell would expand are unclear, also "!", which interactive shells expand. */
 function doubleQuoted(text: string, at: number): Piece {
   let inner = '';
   for (let here = at + 1; here < text.length; here++) {
@@ -62,8 +62,8 @@ function doubleQuoted(text: string, at: number): Piece {
       if (next === undefined || next === '!') return unclear('a backslash', here);
       if ('$`"\\'.includes(next)) here++;
     }
-    const stranger = odd(text[here]!, here);
-    if (stranger) return stranger;
+    const unsupported = notAscii(text[here]!, here);
+    if (unsupported) return unsupported;
     inner += text[here];
   }
   return unclear('a quote that is not closed', at);
@@ -72,16 +72,16 @@ function doubleQuoted(text: string, at: number): Piece {
 function escaped(text: string, at: number): Piece {
   const next = text[at + 1];
   if (next === undefined) return unclear('a backslash at the end', at);
-  return odd(next, at + 1) ?? { text: next, end: at + 2 };
+  return notAscii(next, at + 1) ?? { text: next, end: at + 2 };
 }
 
-/** Other letters may be parts of others in the character set of a shell that we do not know. */
-function odd(text: string, at: number): { readonly unclear: string } | null {
+/** The character set of the shell is unknown, so other bytes may be read as other characters there. */
+function notAscii(text: string, at: number): { readonly unclear: string } | null {
   const index = [...text].findIndex((character) => !printableAscii.test(character) || character.length !== 1);
   return index === -1 ? null : unclear(named([...text][index]!), at + index);
 }
 
-/** Before the command, `NAME=value` is not a word. */
+/** `NAME=value` before the command is an assignment and not a word. */
 function assignment(text: string): { readonly unclear: string } | null {
   const first = text.trimStart().split(/[ \t]/, 1)[0]!;
   return first.includes('=') ? { unclear: 'an assignment before the command' } : null;

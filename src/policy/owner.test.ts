@@ -28,7 +28,7 @@ function on(text: string, rules: readonly OwnerRule[]) {
   return decideText(text, rules, { cwd, programs: [] });
 }
 
-describe('the owner', () => {
+describe('the rules of the owner', () => {
   const rules: OwnerRule[] = [
     { decision: 'allow', command: ['git', 'status'], flags: ['--short'] },
     { decision: 'allow', command: ['npm', 'test'], args: 'paths' },
@@ -62,23 +62,23 @@ describe('the owner', () => {
     ['carrel rm --force a', 'deny'],
     ['carrel ls', 'ask'],
     ['carrel status', 'allow'],
-  ])('on %s: %s', (text, decision) => {
+  ])('decide on %s: %s', (text, decision) => {
     expect(on(text, rules).decision).toBe(decision);
   });
 
-  test('says why', () => {
+  test('give their reason', () => {
     expect(on('carrel rm a', rules)).toEqual({ decision: 'deny', rule: 'owner: carrel rm', reason: 'never remove' });
   });
 
   test.each(['carrel remove a', 'carrel --json rm a', 'carrel --json remove a', '/opt/carrel/bin/carrel rm a'])(
     'a rule for carrel rm covers %s',
     (text) => {
-      const around = { cwd, programs: ['/opt/carrel/bin/carrel'] };
-      expect(decideText(text, rules, around)).toMatchObject({ decision: 'deny', rule: 'owner: carrel rm' });
+      const context = { cwd, programs: ['/opt/carrel/bin/carrel'] };
+      expect(decideText(text, rules, context)).toMatchObject({ decision: 'deny', rule: 'owner: carrel rm' });
     },
   );
 
-  test('a rule that names the other spelling covers the first, and no argument is taken for a verb', () => {
+  test('a rule with an alias covers the command, and an argument is not read as an alias', () => {
     const named: OwnerRule[] = [
       { decision: 'allow', command: ['carrel', 'secret', 'list'] },
       { decision: 'allow', command: ['carrel', 'inspect', 'list'] },
@@ -99,7 +99,7 @@ describe('policy.yaml', () => {
   }
   const good = 'rules:\n  - {decision: deny, command: [git, push]}\n';
 
-  test('is read, and may be missing', async () => {
+  test('is read, and is optional', async () => {
     expect(await read(good)).toEqual({ rules: [{ decision: 'deny', command: ['git', 'push'] }] });
     expect(await read(null)).toEqual({ rules: [] });
   });
@@ -113,7 +113,7 @@ describe('policy.yaml', () => {
     ['policy.yaml:1:9: ', 'rules: [*a]'],
     ['policy.yaml:1:9: ', 'rules: ['],
     ['rules[0].command[0]: must be text', 'rules:\n  - {decision: deny, command: [1]}'],
-  ])('is not used when it is not understood: %s', async (reason, content) => {
+  ])('is not used if it cannot be parsed: %s', async (reason, content) => {
     expect(await read(content)).toMatchObject({ unusable: expect.stringContaining(reason) });
   });
 
@@ -128,7 +128,7 @@ describe('policy.yaml', () => {
       },
     ],
     [
-      'is not a file of rules',
+      'is not a regular file of at most 256 KiB',
       (path) => {
         rmSync(path);
         mkdirSync(path);
@@ -137,11 +137,11 @@ describe('policy.yaml', () => {
     ...(process.getuid?.() === 0
       ? [['belongs to another account', (path: string) => chownSync(path, 1234, 1234)] as [string, (p: string) => void]]
       : []),
-  ])('is not used when it %s', async (reason, prepare) => {
+  ])('is not used if it %s', async (reason, prepare) => {
     expect(await read(good, prepare)).toMatchObject({ unusable: expect.stringContaining(reason) });
   });
 
-  test('is not used where an agent works', async () => {
+  test('is not used if the working folder contains the home', async () => {
     expect(await read(good, undefined, root)).toMatchObject({
       unusable: expect.stringContaining('inside the working'),
     });

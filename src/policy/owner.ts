@@ -9,13 +9,13 @@ const word = text({ min: 1, max: 200, pattern: /^[^\x00-\x1f\x7f]*$/, says: 'a w
 const rule = object(
   {
     decision: oneOf('allow', 'ask', 'deny'),
-    /** The words the command begins with, the program first. */
+    /** The first words of the command, including the program. */
     command: list(word, 20),
   },
   {
-    /** For `allow`: flags without a value that may follow. */
+    /** For `allow`: flags without a value that are allowed. */
     flags: list(word, 50),
-    /** For `allow`: what else may follow. */
+    /** For `allow`: which arguments are allowed. */
     args: oneOf('none', 'paths', 'any'),
     reason: text({ max: 500 }),
   },
@@ -27,7 +27,7 @@ export type OwnerRules = { readonly rules: readonly OwnerRule[] } | { readonly u
 
 const maxBytes = 256 * 1024;
 
-/** The rules, or why none can be trusted. `cwd` is where an agent works. */
+/** The rules, or why the file cannot be trusted. `cwd` is the working folder of the agent. */
 export async function readOwnerRules(home: string, cwd: string): Promise<OwnerRules> {
   const path = join(home, 'policy.yaml');
   const content = readTrusted(home, path, cwd);
@@ -50,25 +50,26 @@ function readTrusted(home: string, path: string, cwd: string): string | { readon
     const found = readBounded(path, maxBytes);
     if (found === null) return null;
     const reason =
-      foreignHand(path, found.stat) ?? foreignHand(home, lstatSync(realpathSync(home))) ?? withinReach(home, cwd);
+      writableByOthers(path, found.stat) ??
+      writableByOthers(home, lstatSync(realpathSync(home))) ??
+      writableByAgent(home, cwd);
     return reason === null ? found.bytes.toString('utf8') : { unusable: reason };
   } catch (error) {
-    const isRules = !isRefusal(error, 'not_regular') && !isRefusal(error, 'too_large');
-    return {
-      unusable: isRules ? `${path} cannot be read: ${(error as Error).message}` : `${path} is not a file of rules`,
-    };
+    const isUnfit = isRefusal(error, 'not_regular') || isRefusal(error, 'too_large');
+    const reason = isUnfit ? 'is not a regular file of at most 256 KiB' : `cannot be read: ${(error as Error).message}`;
+    return { unusable: `${path} ${reason}` };
   }
 }
 
-function foreignHand(path: string, { uid, mode }: Stats): string | null {
+function writableByOthers(path: string, { uid, mode }: Stats): string | null {
   const me = process.getuid?.() ?? 0;
   if (uid !== me && uid !== 0) return `${path} belongs to another account`;
-  return (mode & 0o022) === 0 ? null : `${path} can be written by others; close it: chmod go-w ${path}`;
+  return (mode & 0o022) === 0 ? null : `${path} can be written by others; to fix it: chmod go-w ${path}`;
 }
 
-/** An agent writes where it works. */
-function withinReach(home: string, cwd: string): string | null {
+/** An agent can write its working folder. */
+function writableByAgent(home: string, cwd: string): string | null {
   const folder = realpathSync(cwd);
-  const reached = folder === '/' || `${realpathSync(home)}/`.startsWith(`${folder}/`);
-  return reached ? `${home} is inside the working folder, where an agent could write it` : null;
+  const isInside = folder === '/' || `${realpathSync(home)}/`.startsWith(`${folder}/`);
+  return isInside ? `${home} is inside the working folder, which the agent can write` : null;
 }

@@ -27,7 +27,7 @@ function on(text: string) {
   return decideText(text, [], { cwd, programs: ['/opt/carrel/bin/carrel'] });
 }
 
-describe('allowed is', () => {
+describe('allow:', () => {
   test.each(
     [
       ...['carrel status', 'carrel --json ls', 'carrel ls --json', 'carrel show box', 'carrel logs box --tail 5'],
@@ -79,15 +79,15 @@ describe('allowed is', () => {
     expect(on(text)).toMatchObject({ decision: 'allow', rule: expect.stringMatching(/^carrel /) });
   });
 
-  test('a path that names the folder as it was given', () => {
+  test('an absolute path through a symlink to the working folder', () => {
     const through = join(root, 'link');
-    const around = { cwd: through, programs: [] };
-    expect(decide(['carrel', 'task', 'list', join(through, 'sub')], [], around).decision).toBe('allow');
-    expect(decide(['carrel', 'task', 'list', join(cwd, 'sub')], [], around).decision).toBe('allow');
+    const context = { cwd: through, programs: [] };
+    expect(decide(['carrel', 'task', 'list', join(through, 'sub')], [], context).decision).toBe('allow');
+    expect(decide(['carrel', 'task', 'list', join(cwd, 'sub')], [], context).decision).toBe('allow');
   });
 });
 
-describe('asked about is', () => {
+describe('ask:', () => {
   test.each(
     [
       ...[
@@ -194,14 +194,14 @@ describe('asked about is', () => {
     expect(on(text).decision).toBe('ask');
   });
 
-  test('a path, where the working folder is everything or nowhere', () => {
+  test('a path, if the working folder is /, missing or relative', () => {
     for (const odd of ['/', '/nowhere', 'relative']) {
       expect(decide(['carrel', 'image', 'build', 'etc'], [], { cwd: odd, programs: [] }).decision).toBe('ask');
     }
   });
 });
 
-test('every rule is about a command that exists, with flags it has', () => {
+test('every default rule names an existing command and existing flags', () => {
   const missing = defaultRules.filter(({ words }) => !commands.some(({ name }) => name === words.join(' ')));
   expect(missing).toEqual([]);
   for (const { words, flags = {}, command } of defaultRules) {
@@ -215,11 +215,11 @@ test('every rule is about a command that exists, with flags it has', () => {
   }
 });
 
-test('a swarm in a folder whose carrel.yaml may give more is asked about', () => {
+test('ask: a swarm in a folder with a carrel.yaml', () => {
   const decide = (command: string) => decideText(command, [], { cwd: join(cwd, 'declared'), programs: [] });
   expect(decide('carrel swarm run --all')).toMatchObject({
     decision: 'ask',
-    reason: 'the working folder has a carrel.yaml, which may give the sandbox more',
+    reason: 'the working folder has a carrel.yaml, which may grant the sandbox more',
   });
   expect(decide('carrel swarm status').decision).toBe('allow');
 });

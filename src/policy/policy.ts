@@ -1,32 +1,33 @@
 /**
- * May a command run without anybody being asked? An agent's program asks before it runs one on the host.
+ * Decides whether an agent may run a command on the host without a confirmation by the user. The permission hooks of agent
+ * programs call it before each command.
  *
- *   allow   it is one command, completely understood, and a rule names it
- *   ask     everything else
- *   deny    a rule of the owner says so
+ *   allow   one command, completely parsed, that a rule allows
+ *   ask     everything else: the user has to confirm
+ *   deny    a rule of the owner denies it
  *
- * Decided on argv. A shell string becomes argv only when every character of it is understood (`lexer.ts`): an operator, a
- * substitution, a redirection, an assignment, a pattern or whatever else a shell might do something with makes it `ask`. So do a
- * flag that the rule does not list, and a path that does not stay inside the working folder.
+ * The decision is made on argv. A shell string becomes argv only if the lexer knows every character of it (`lexer.ts`): an
+ * operator, a substitution, a redirection, an assignment, a pattern or any other shell syntax gives `ask`. So do a flag that the
+ * rule does not list, and a path outside of the working folder.
  *
- * Rules of the owner are in `policy.yaml` of the home, a place that agents cannot write. They come before ours: `deny` before
- * `ask` before `allow`. A file that somebody else could have written, or that is not understood, makes everything `ask`.
+ * Rules of the owner are in `policy.yaml` of the home, which agents cannot write. They take precedence over the default rules:
+ * `deny` before `ask` before `allow`. If the file is writable by another account or cannot be parsed, every decision is `ask`.
  *
- * A decision is about the words. What `carrel` does then, it checks again by itself.
+ * Only the words of the command are checked. `carrel` makes its own checks when it runs.
  */
 export type Decision = 'allow' | 'ask' | 'deny';
 
 export interface Verdict {
   readonly decision: Decision;
-  /** The name of the rule, or of what kept any from being asked. */
+  /** The name of the rule, or of the check that failed before any rule was tried. */
   readonly rule: string;
   readonly reason: string;
 }
 
-export interface Surroundings {
+export interface CommandContext {
   /** Where the command would run; absolute. */
   readonly cwd: string;
-  /** Programs that are ours, besides `carrel`: by absolute path. */
+  /** Absolute paths of programs that are `carrel`. */
   readonly programs: readonly string[];
 }
 

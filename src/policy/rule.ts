@@ -1,4 +1,4 @@
-/** Rules as data: which words a command begins with, and what may follow. Nothing else is allowed by it. */
+/** Rules as data: the first words of a command, and what may follow them. A rule allows nothing else. */
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,9 +7,9 @@ import { engineNames } from '../model/sandbox.ts';
 import { containerNamePattern, containerStatuses } from '../model/swarm.ts';
 import { branchNamePattern, containerIdPattern, storyIdPattern, storyStatuses } from '../model/swarm-message.ts';
 import { isInsidePath } from './inside.ts';
-import type { Surroundings } from './policy.ts';
+import type { CommandContext } from './policy.ts';
 
-/** What an argument, or the value of a flag, may be. */
+/** The type of an argument or of a flag's value. */
 export type Kind =
   | 'sandbox'
   | 'container'
@@ -31,19 +31,19 @@ export type Kind =
   | 'agent';
 
 export interface Rule {
-  /** What the command begins with, after the program. */
+  /** The first words after the program. */
   readonly words: readonly string[];
-  /** The arguments, in order; those in `more` may be left out, and `rest` may come any number of times. */
+  /** Required arguments in order, then optional ones, then `rest` any number of times. */
   readonly args?: readonly Kind[];
-  readonly more?: readonly Kind[];
+  readonly optional?: readonly Kind[];
   readonly rest?: Kind;
-  /** Flags by name; null: it takes no value. */
+  /** Flags by name; null: the flag takes no value. */
   readonly flags?: Readonly<Record<string, Kind | null>>;
-  /** A flag that has to be there. */
-  readonly needs?: string;
-  /** The flag that names its project; without it the working folder is that. */
-  readonly orHere?: string;
-  /** What may follow after `--`; left out: nothing may. */
+  /** A flag without which the rule does not allow the command. */
+  readonly requiredFlag?: string;
+  /** The flag that names the project; without it the project is the working folder. */
+  readonly projectFlag?: string;
+  /** The command that may follow `--`. */
   readonly command?: 'adapter';
 }
 
@@ -69,18 +69,18 @@ const patterns: { readonly [kind in Exclude<Kind, 'path' | 'paths' | 'project'>]
   agent: /^[a-z][a-z0-9-]{0,31}$/,
 };
 
-/** Null: it is such a thing. Else what is wrong. */
-export function misfitOf(kind: Kind, text: string, { cwd }: Surroundings): string | null {
+/** Null: the text is of that kind. Otherwise the reason why not. */
+export function misfitOf(kind: Kind, text: string, { cwd }: CommandContext): string | null {
   if (kind === 'project' && isInsidePath(text, cwd) && existsSync(resolve(cwd, text, 'carrel.yaml'))) {
-    return 'has a carrel.yaml, which may give the sandbox more';
+    return 'has a carrel.yaml, which may grant the sandbox more';
   }
   if (kind === 'project') return misfitOf('path', text, { cwd, programs: [] });
-  if (kind !== 'path' && kind !== 'paths') return patterns[kind].test(text) ? null : `is no ${kind}`;
+  if (kind !== 'path' && kind !== 'paths') return patterns[kind].test(text) ? null : `is not a valid ${kind}`;
   const values = kind === 'paths' ? text.split(',') : [text];
-  return values.every((one) => isInsidePath(one, cwd)) ? null : 'does not stay inside the working folder';
+  return values.every((one) => isInsidePath(one, cwd)) ? null : 'is outside of the working folder';
 }
 
-/** A path that no program takes for anything else: not for a URL, `host:path`, or the name of a package or repository. */
-export function isPlainPath(text: string, { cwd }: Surroundings): boolean {
+/** A path that no program reads as a URL, as `host:path`, or as the name of a package or repository. */
+export function isPlainPath(text: string, { cwd }: CommandContext): boolean {
   return /^\.{0,1}\/|^\.$/.test(text) && !text.includes(':') && isInsidePath(text, cwd);
 }

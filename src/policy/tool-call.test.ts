@@ -33,7 +33,7 @@ describe('a tool call', () => {
     expect(decided(value)).toBe(decision);
   });
 
-  test('is answered as its hook wants it', () => {
+  test('is answered in the format of a PreToolUse hook', () => {
     expect(hookAnswer({ decision: 'ask', rule: 'shell', reason: 'why' })).toEqual({
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',

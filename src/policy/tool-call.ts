@@ -1,11 +1,11 @@
 /**
- * What agents' programs hand to their permission hooks, and the answer they understand. The shell tool of each is known by name;
- * a call of any other tool, or one with a field that is not known, is asked about.
+ * Parses the input of permission hooks of agent programs, and formats the answer. The shell tools are known by name; a call of
+ * another tool, or one with an unknown field, gives `ask`.
  */
 import { list, Misfit, object, oneOf, open, type Shape, text, whole } from '../model/shape.ts';
 import { decide, decideText } from './decide.ts';
 import type { OwnerRule } from './owner.ts';
-import { ask, type Surroundings, type Verdict } from './policy.ts';
+import { ask, type CommandContext, type Verdict } from './policy.ts';
 
 const boolean: Shape<boolean> = (value, path) => {
   if (typeof value === 'boolean') return value;
@@ -22,29 +22,29 @@ const call = open(
   { cwd: text({ max: 4096, pattern: /^\//, says: 'an absolute path' }), hook_event_name: text({ max: 100 }) },
 );
 
-/** Anything else could change what is run, or where. */
+/** Strict: an unknown field could change which command is run, or where. */
 const input = object({ command }, { description: text(), timeout: whole(0, 86_400_000), run_in_background: boolean });
 
 export interface ToolCall {
-  /** Where the command would run; null: it does not say. */
+  /** Where the command would run; null: the call does not say. */
   readonly cwd: string | null;
-  /** A shell string, argv, or a verdict that needs neither. */
+  /** A shell string, argv, or the verdict if the call has neither. */
   readonly asked: string | readonly string[] | Verdict;
 }
 
 export function readToolCall(json: string): ToolCall {
   try {
     const { tool_name, tool_input, cwd = null } = call(JSON.parse(json), []);
-    const known = attempt(() => shellTools(tool_name, ['tool_name']));
+    const known = orNull(() => shellTools(tool_name, ['tool_name']));
     if (known === null) return { cwd, asked: ask('tool', `${JSON.stringify(tool_name)} does not run commands`) };
     return { cwd, asked: input(tool_input, ['tool_input']).command };
   } catch (error) {
     const reason = error instanceof Misfit ? error.message : 'not JSON';
-    return { cwd: null, asked: ask('tool-call', `not completely understood: ${reason}`) };
+    return { cwd: null, asked: ask('tool-call', `the call cannot be parsed: ${reason}`) };
   }
 }
 
-function attempt<T>(work: () => T): T | null {
+function orNull<T>(work: () => T): T | null {
   try {
     return work();
   } catch {
@@ -52,12 +52,12 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-export function decideCall({ asked }: ToolCall, owner: readonly OwnerRule[], around: Surroundings): Verdict {
-  if (typeof asked === 'string') return decideText(asked, owner, around);
-  return 'decision' in asked ? asked : decide(asked, owner, around);
+export function decideCall({ asked }: ToolCall, owner: readonly OwnerRule[], context: CommandContext): Verdict {
+  if (typeof asked === 'string') return decideText(asked, owner, context);
+  return 'decision' in asked ? asked : decide(asked, owner, context);
 }
 
-/** The answer of a PreToolUse hook of Claude Code, which others understand as well. */
+/** The answer of a PreToolUse hook of Claude Code; other agent programs accept it as well. */
 export function hookAnswer({ decision, rule, reason }: Verdict) {
   return {
     hookSpecificOutput: {
