@@ -55,7 +55,7 @@ export const updateRequest = z.strictObject({
 
 export const containerRequest = z.strictObject({ project: path, containerName });
 
-/** One container, as in the seed's file. */
+/** One container, in the format of swarm-state.json. */
 export const entryView = z.strictObject({
   containerId: z.string(),
   containerName: z.string(),
@@ -71,7 +71,7 @@ export const entryView = z.strictObject({
   reason: z.string().nullable(),
 });
 
-/** The state of a swarm, as the seed's file has it. */
+/** The state of a swarm, in the format of swarm-state.json. */
 export const swarmExport = z.strictObject({
   swarmId: z.string(),
   createdAt: z.string(),

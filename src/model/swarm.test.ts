@@ -127,7 +127,7 @@ describe('transitions', () => {
   });
 });
 
-test('the export has the fields of the seed, the reason, and the latest time', () => {
+test('the export has the fields of swarm-state.json, the reason, and the latest time', () => {
   const exported = exportOf(swarm, [container('running', { work, updatedAt: later }), container('pending')]);
   expect(exported.updatedAt).toBe(later);
   expect(Object.keys(exported)).toEqual(['swarmId', 'createdAt', 'updatedAt', 'containers']);

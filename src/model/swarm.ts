@@ -1,6 +1,6 @@
 /**
- * A swarm: the task files of one project that are being worked on, each by an agent in a sandbox of its own. The seeds call
- * such a sandbox a container, and so do the formats here.
+ * A swarm: the task files of one project that are being worked on, each by an agent in a sandbox of its own. The format
+ * of swarm-state.json calls such a sandbox a container, and so do the names here.
  *
  *   pending → running → completed | failed | stopped
  *   failed | stopped → pending      only by `resume` or another `run`
