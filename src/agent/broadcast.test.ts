@@ -88,7 +88,7 @@ test('a story in progress is told again and again, though nothing changes', () =
   expect(heard).toEqual(Array(4).fill('US-001 in_progress '));
 });
 
-test('what takes its time before the first story is told again and again until it is over, and to nobody later', () => {
+test('work before the first story is repeated as a heartbeat until it ends, and not sent to later listeners', () => {
   const { clock, broadcast, heard } = open();
   const over = broadcast.busy('cloning');
   clock.turn(2 * beatMs);

@@ -125,7 +125,7 @@ export const demoScripts: Readonly<Record<string, readonly DemoStep[]>> = {
     { say: 'The README tells of the program.' },
   ],
   'Show what is wrong': [
-    { say: 'A family is one character to whoever reads it, and five to us.' },
+    { say: 'A reader sees a family as one character; we count five.' },
     {
       write: 'test/characters.test.js',
       content: dedent(`

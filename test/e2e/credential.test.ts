@@ -197,7 +197,7 @@ describe('what cannot be a credential', () => {
     [5, ['add', 'x', '--secret', 'NONE', '--preset', 'openai']],
     [6, ['add', 'api', '--secret', 'KEY', '--preset', 'openai']],
     [6, ['rm', 'api']],
-    [5, ['rm', 'nobody']],
+    [5, ['rm', 'unknown']],
   ])('is refused with %i: %j', async (code, args) => {
     const { exitCode, stdout, stderr } = await carrel.run(['credential', ...args]);
     expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringMatching(/^carrel: .+\n {2}hint: .+/)]);

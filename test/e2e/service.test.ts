@@ -174,8 +174,8 @@ describe.each(ways)('a service, %s', (way: Way) => {
     const through = await ask('none', ports.notes, '--noproxy', '', '--proxy', 'http://127.0.0.1:17000');
     expect(through.stdout).toContain('no rule allows 127.0.0.1');
     expect(asked).toEqual([]);
-    const unknown = await carrel().run(['create', '--service', 'nobody']);
-    expect([unknown.exitCode, unknown.stderr]).toEqual([5, expect.stringContaining('no service nobody is declared')]);
+    const unknown = await carrel().run(['create', '--service', 'unknown']);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([5, expect.stringContaining('no service unknown is declared')]);
     const explained = await carrel().json<ExplainView>('net', 'explain', 'box', `127.0.0.1:${ports.notes}`);
     expect(explained).toMatchObject({ allowed: true, rule: 'service notes' });
     const record = await carrel().ok('--json', 'net', 'log', 'box');

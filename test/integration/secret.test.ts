@@ -146,7 +146,7 @@ describe('refused is', () => {
     ['a link to nothing', (path: string) => symlinkSync('/nowhere', path)],
     ['a folder', (path: string) => mkdirSync(path, { mode: 0o700 })],
     ['a FIFO', (path: string) => void spawnSync('mkfifo', ['-m', '600', path])],
-    ['a file of somebody else', givenAway],
+    ['a file of another account', givenAway],
     ['a file that others may read', (path: string) => writeFileSync(path, 'value', { mode: 0o644 })],
   ])('%s in place of a secret', (_, plant) => {
     secrets.set('ann', 'b', Buffer.from('value'));

@@ -99,7 +99,7 @@ async function openSession(agent: ClientContext, spec: AcpSpec, folder: string):
 
 const authRequired = -32_000;
 
-/** Nobody is there to log in, but a key may be. */
+/** No user can log in interactively in a sandbox, so only a method that accepts a key is usable. */
 function wayIn({ authenticate }: AcpSpec, offered: readonly { readonly id: string }[]): string {
   const ids = offered.map(({ id }) => id);
   const found = ids.find((id) => (authenticate === undefined ? /api.?key/i.test(id) : id === authenticate));

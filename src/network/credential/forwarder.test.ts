@@ -179,7 +179,7 @@ describe('when one side goes away', () => {
 });
 
 describe('a host', () => {
-  it('that nobody vouches for gets nothing', async () => {
+  it('whose certificate is not trusted gets no request', async () => {
     await to.reopen({ roots: [] });
     const response = await fetch(to.url);
     expect([response.status, await response.json()]).toEqual([

@@ -108,7 +108,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('among more than anybody sends without waiting ends the connection', async () => {
+  it('among a thousand pipelined requests ends the connection', async () => {
     to.answer = () => {};
     const socket = connectPlain(to.port, '127.0.0.1');
     socket.on('error', () => {});

@@ -226,7 +226,7 @@ describe('CONNECT', () => {
     expect(heard).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('is refused with what went wrong when nobody listens there', async () => {
+  it('is refused with the error of the connection if no server listens there', async () => {
     upstream.close();
     const answer = await proxy.exchange(`CONNECT ${there} HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 502 (.|\r\n)*ECONNREFUSED/);

@@ -262,7 +262,7 @@ describe('a request for a WebSocket', () => {
     );
   });
 
-  it('opens nothing when the server does not: no request follows that nobody reads', async () => {
+  it('does not become a tunnel if the server refuses: no request passes unparsed', async () => {
     const { proxy, upstream, ask } = await setup((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno'));
     });

@@ -95,7 +95,7 @@ describe('a limit', () => {
     });
   });
 
-  it('holds for what nobody can record: it is not done', async () => {
+  it('refuses a connection that cannot be recorded', async () => {
     const { proxy, upstream, place } = await setup({}, (socket) => socket.write('hello'));
     proxy.breakRecord();
     expect(await proxy.exchange(`CONNECT ${place} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(

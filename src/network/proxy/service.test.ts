@@ -30,7 +30,7 @@ async function serve(identity: IdentityKind = 'line'): Promise<{ heard: () => st
   const path = join(folder, 'hub.sock');
   const heard: Buffer[] = [];
   const service = createServer((socket) => {
-    // Whoever is cut may have left something unread.
+    // A connection that the proxy closes may be reset while data is unread.
     socket.on('error', () => {});
     socket.on('data', (chunk) => heard.push(chunk)).pipe(socket);
   });
@@ -57,14 +57,14 @@ async function serve(identity: IdentityKind = 'line'): Promise<{ heard: () => st
   return { heard: () => Buffer.concat(heard).toString(), dial };
 }
 
-it('a service of ours hears who calls before anything they say', async () => {
+it('a service receives the identity of the caller before its first byte', async () => {
   const { heard, dial } = await serve();
   const socket = dial();
-  socket.write('{"id":"somebody else"}\n');
+  socket.write('{"id":"other"}\n');
   await soon(() => expect(heard()).toMatch(/\n.*\n/));
   const [first, second] = heard().split('\n');
   expect(JSON.parse(first!)).toEqual({ id: '0123456789abcdef', name: 'box', user: 'ann' });
-  expect(JSON.parse(second!)).toEqual({ id: 'somebody else' });
+  expect(JSON.parse(second!)).toEqual({ id: 'other' });
   expect(await proxy.record()).toMatchObject([{ via: 'service', decision: 'allow', rule: 'service hub' }]);
 });
 
@@ -94,7 +94,7 @@ it('hears it in each request, where it speaks HTTP, and nothing that callers say
   expect((await proxy.record())[0]).toMatchObject({ via: 'service', decision: 'allow', rule: 'service hub' });
 });
 
-it('that does not answer is recorded as such, and inside nobody learns where it would be', async () => {
+it('that does not answer is recorded, and the sandbox does not learn its path', async () => {
   const grant = { name: 'gone', port: 17_011, to: join(folder, 'nowhere.sock'), identity: 'headers' } as const;
   proxy.attached.change({ ...proxy.attached.attachment, services: [grant] });
   const door = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>

@@ -69,7 +69,7 @@ describe('SOCKS', () => {
     expect(await proxy.record()).toMatchObject([{ via: 'socks', decision: 'refuse' }]);
   });
 
-  it('refuses whoever insists on a password', async () => {
+  it('refuses a client that requires a password', async () => {
     expect(await proxy.exchange(Buffer.from([5, 1, 2]))).toBe('\x05\xff');
   });
 

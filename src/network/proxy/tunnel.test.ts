@@ -81,7 +81,7 @@ describe('TLS in a tunnel', () => {
     const quiet = await Upstream.open(() => {});
     proxy.close();
     proxy = await TestProxy.open({ allow: ['good.test', '127.0.0.1:443'], names: { 'good.test': ['127.0.0.1'] } });
-    // Nobody listens on that port here; what is asked is whether it would have been let through.
+    // No server listens on that port here; the test is whether the proxy would have let it through.
     expect(await proxy.exchange('CONNECT good.test:443 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n')).toMatch(
       /502|403/,
     );
@@ -201,9 +201,9 @@ describe('what comes first', () => {
     ['SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n', 'other'],
     ['*1\r\n$4\r\nPING\r\n', 'other'],
     ['PING\r\n', 'other'],
-    ['NICK somebody\r\n', 'other'],
+    ['NICK ann\r\n', 'other'],
     ['\x00\x00\x00\x08\x04\xd2\x16\x2f', 'other'],
-    ['NICK somebody HTTP/1.1\r\n', 'http'],
+    ['NICK ann HTTP/1.1\r\n', 'http'],
     ['GET relative HTTP/1.1\r\n', 'http'],
     ['GET evil.test:80 HTTP/1.1\r\n', 'http'],
     ['GET\v/ HTTP/1.1\r\n', 'http'],
