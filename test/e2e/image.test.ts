@@ -65,6 +65,8 @@ describe('the base', () => {
           'python3 ',
           'rg ',
           'carrel-adapter',
+          'carrel-idle',
+          'carrel-spoke',
           'demo-agent',
           'init',
           'lib',
