@@ -44,7 +44,7 @@ it('streams blocks in pieces that make up the whole', async () => {
   expect(events.at(-1).type).toBe('message_stop');
 });
 
-it('refuses who has no key, and keeps what it was asked', async () => {
+it('refuses a request without the key, and keeps all requests', async () => {
   await open([[{ text: 'hi' }]], { wants: { header: 'x-api-key', value: 'real' } });
   expect((await post(ask, { 'x-api-key': 'placeholder' })).status).toBe(401);
   expect((await post(ask, { 'x-api-key': 'real' })).status).toBe(200);

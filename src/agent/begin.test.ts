@@ -158,7 +158,7 @@ describe('a task file', () => {
   });
 });
 
-test('a record that is damaged or of another time is as none', () => {
+test('a record that is damaged or of another version is ignored', () => {
   for (const text of ['', '{', '{}', '{"version":"9"}', 'x'.repeat(5 * 1024 ** 2)]) {
     writeFileSync(join(folder, 'outcome.json'), text);
     expect(OutcomeRecord.read(folder)).toBeNull();

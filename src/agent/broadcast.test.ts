@@ -57,7 +57,7 @@ function listen(broadcast: Broadcast) {
   return { heard, state };
 }
 
-test('words of a story are told at most every two seconds, the last of them', () => {
+test('output of a story is sent at most every two seconds, and only its last line', () => {
   const { clock, broadcast, heard } = open();
   broadcast.status('US-001', 'in_progress', '');
   for (let n = 0; n < 1000; n++) {
@@ -70,7 +70,7 @@ test('words of a story are told at most every two seconds, the last of them', ()
   ]);
 });
 
-test('a change of status is told at once, and words before it are no longer told', () => {
+test('a change of status is sent at once, and pending output is dropped', () => {
   const { clock, broadcast, heard } = open();
   broadcast.status('US-001', 'in_progress', '');
   broadcast.output('US-001', () => 'almost');
@@ -81,7 +81,7 @@ test('a change of status is told at once, and words before it are no longer told
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 failed no', 'US-001 in_progress ', 'US-001 completed yes']);
 });
 
-test('a story in progress is told again and again, though nothing changes', () => {
+test('the status of a story in progress is sent again at each heartbeat', () => {
   const { clock, broadcast, heard } = open();
   broadcast.status('US-001', 'in_progress', '');
   clock.turn(3 * beatMs);
@@ -101,7 +101,7 @@ test('work before the first story is repeated as a heartbeat until it ends, and 
   expect(listen(broadcast).heard).toEqual(['US-001 pending ']);
 });
 
-test('after its last word nothing is told, whatever was under way', () => {
+test('nothing is sent after the completion', () => {
   const { clock, broadcast, heard } = open();
   const over = broadcast.busy('cloning');
   broadcast.status('US-001', 'in_progress', '');
@@ -125,7 +125,7 @@ test('a clock that jumps changes nothing', () => {
   expect(heard.at(-1)).toBe('US-001 in_progress b');
 });
 
-test('who is behind misses words but no status, no error and no completion', () => {
+test('a slow listener misses output but no status, no error and no completion', () => {
   const { clock, broadcast, heard, state } = open();
   broadcast.status('US-001', 'in_progress', '');
   state.behind = true;
@@ -138,7 +138,7 @@ test('who is behind misses words but no status, no error and no completion', () 
   expect(heard).toEqual(['US-001 in_progress ', 'US-001 completed ', 'error', 'completion']);
 });
 
-test('who comes later is told how everything stands', () => {
+test('a new listener gets the current status of every story', () => {
   const { broadcast } = open();
   broadcast.status('US-001', 'completed', 'one');
   broadcast.status('US-002', 'in_progress', '');
@@ -148,7 +148,7 @@ test('who comes later is told how everything stands', () => {
   expect(listen(broadcast).heard.at(-1)).toBe('completion');
 });
 
-test('whatever an agent says fits into a message', () => {
+test('long and invalid text of an agent is cut to fit into a message', () => {
   const { broadcast, heard } = open();
   broadcast.status('US-001', 'in_progress', '\u0000\ud800🎈'.repeat(100_000));
   broadcast.error('AGENT_CRASH', '\n'.repeat(100_000));

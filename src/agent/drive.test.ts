@@ -116,7 +116,7 @@ test.each([1, 2, 3])('no more than %i are worked on side by side', async (count)
   expect([...branch].sort()).toEqual(['US-001', 'US-002', 'US-003', 'US-004', 'US-005', 'US-006']);
 });
 
-test('what was done is on disk before it is said', async () => {
+test('a status is recorded on disk before it is sent', async () => {
   const seen: unknown[] = [];
   hear = (message) => {
     if (message.type === 'progress-update') seen.push([message.payload.status, written().stories['US-001']?.status]);
@@ -129,7 +129,7 @@ test('what was done is on disk before it is said', async () => {
   expect(written()).toMatchObject({ tip: '1'.padStart(40, '0'), landing: null });
 });
 
-test('one that fails holds up those behind it, and no others', async () => {
+test('a story that fails blocks only the stories that depend on it', async () => {
   const file = task(
     2,
     story('US-001', 1),
@@ -168,7 +168,7 @@ test('one that conflicts with the branch is done again, at most three times', as
   expect(branch).toEqual(['US-001']);
 });
 
-test('a stop ends what is under way, begins nothing more and says so', async () => {
+test('a stop ends running stories, begins no other, and completes as stopped', async () => {
   const stop = new AbortController();
   const work: Work = (_assignment, _reporter, signal) =>
     new Promise((resolve) => {
@@ -194,7 +194,7 @@ test.each([
   expect(said.find(({ type }) => type === 'error')).toMatchObject({ payload: { code: 'CONTAINER_TIMEOUT' } });
 });
 
-test('what cannot be recorded ends the work on all, and is never told', async () => {
+test('a status that cannot be recorded is not sent, and ends the work on all stories', async () => {
   let ended = false;
   const work: Work = (assignment, _reporter, signal) => {
     if (assignment.story.id === 'US-001') {

@@ -32,13 +32,13 @@ describe('at the base URL of a credential', () => {
     expect(await ask({ ANTHROPIC_BASE_URL: url })).toBeNull();
   });
 
-  test('what the proxy says itself is none', async () => {
+  test('an error of the proxy itself is reported', async () => {
     const error = { type: 'carrel_unavailable', message: 'carrel: no connection to api.anthropic.com: ENOTFOUND' };
     const url = await open((_, response) => response.writeHead(502).end(JSON.stringify({ type: 'error', error })));
     expect(await ask({ ANTHROPIC_BASE_URL: url })).toBe('no connection to api.anthropic.com: ENOTFOUND');
   });
 
-  test('and neither is silence', async () => {
+  test('a refused connection is reported', async () => {
     expect(await ask({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' })).toContain('ECONNREFUSED');
   });
 });
@@ -59,7 +59,7 @@ test('an agent without a service that is known, or without a way to ask it, is n
   expect([probeOf({}, {}), probeOf({ service }, {})]).toEqual([null, null]);
 });
 
-test('what fails once is asked again; what goes on failing is a setback with a reason', async () => {
+test('a failed request is retried; repeated failure is SERVICE_UNREACHABLE with the reason', async () => {
   const answers = ['no', 'no', null];
   await expect(requireService(async () => answers.shift() ?? null, going, limits)).resolves.toBeUndefined();
   await expect(requireService(async () => 'no connection', going, limits)).rejects.toMatchObject({

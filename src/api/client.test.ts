@@ -72,7 +72,7 @@ test('calls a route with name, query and body', async () => {
   ]);
 });
 
-test('who asks is told with every request, upgrades included', async () => {
+test('every request has the token and the user to act as, upgrades included', async () => {
   const seen: unknown[] = [];
   const note = ({ method, headers }: http.IncomingMessage) =>
     void seen.push([method, headers.authorization, headers[actAsHeader]]);
@@ -122,7 +122,7 @@ test('a refusal is thrown as the Fault it is', async () => {
 test.each([
   ['a refusal without a reason', 500, '{}'],
   ['an answer that is not JSON', 200, '<html>'],
-])('%s is our own fault', async (_what, status, body) => {
+])('%s is an internal Fault', async (_what, status, body) => {
   await serve((_request, response) => response.writeHead(status).end(body));
   expect((await faultOf(new Client(home).call('GET /v1/status'))).code).toBe('internal');
 });
@@ -237,7 +237,7 @@ test('logs are frames, and a fault frame among them is thrown', async () => {
   expect(seen).toEqual(['split']);
 });
 
-test('a stream that is not ours is refused', async () => {
+test('an answer that is not a framed stream is refused', async () => {
   await serve((_request, response) => response.end('HTTP is not frames'));
   const frames = new Client(home).frames('GET /v1/sandboxes/{name}/logs', { path: { name: 'a' } });
   expect((await faultOf(frames.next())).code).toBe('internal');

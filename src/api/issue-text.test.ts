@@ -20,6 +20,6 @@ it.each([
   expect(text(schema, value)).toBe(expected);
 });
 
-it('words of our own stay', () => {
+it('a message in the schema is kept', () => {
   expect(text(z.string().regex(/a/, 'use a'), 'b')).toBe('use a');
 });

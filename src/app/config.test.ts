@@ -16,7 +16,7 @@ const read = (text: string) => {
 };
 const MiB = 1024 ** 2;
 
-it('keeps five files of ten megabytes and a hundred thousand events, unless told otherwise', () => {
+it('keeps five files of ten megabytes and a hundred thousand events by default', () => {
   const ten = { maxBytes: 10 * MiB, files: 5 };
   expect(readConfig(join(folder, 'nowhere'))).toMatchObject({ log: ten, audit: ten, maxEvents: 100_000 });
   expect(read('logs: {size: 1m}\naudit: {files: 50}\nevents: {keep: 5000}\n')).toMatchObject({

@@ -33,7 +33,7 @@ async function entries(audit: Audit, after = 0): Promise<Entry[]> {
 }
 
 describe('an act', () => {
-  it('has one line, with who, what, to which, how it ended and from where', async () => {
+  it('has one line, with user, verb, targets, outcome and peer', async () => {
     const audit = opened();
     const begun = audit.begin(act());
     begun.end('ok', { detail: { grace: 5 } });

@@ -70,7 +70,7 @@ describe('the daemon', () => {
     expect(heard.flatMap((order) => (order.verb === 'detach' ? [order.id] : [])).sort()).toEqual([...ids].sort());
   });
 
-  it('tells a new proxy everything that is still wanted', async () => {
+  it('sends a new proxy all current attachments', async () => {
     await client.attach(attachment('one'));
     await client.attach(attachment('two'));
     await client.detach('one');

@@ -28,7 +28,7 @@ describe('the document', () => {
   });
 });
 
-test('a file where the socket is to be made stays, and is told of', async () => {
+test('a file in the place of the socket is an error, and stays', async () => {
   const path = join(home, 'notes');
   writeFileSync(path, 'mine');
   await expect(listen({ home } as Listening, path)).rejects.toThrow(`${path} is no socket`);
@@ -54,7 +54,7 @@ test('the document says which requests may come without a body', async () => {
 describe('an engine that cannot be asked', () => {
   const away = new Fault('unavailable', 'the engine does not answer');
 
-  it('leaves what is known, and why it may be out of date', async () => {
+  it('shows the last known state, and why it may be out of date', async () => {
     await call('POST', '/v1/sandboxes', { name: 'a' });
     engine.faults.failNext('inspect', away);
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({
@@ -70,7 +70,7 @@ describe('an engine that cannot be asked', () => {
     expect(await call('GET', '/v1/sandboxes/a')).toMatchObject({ status: 500, body: { code: 'corrupt' } });
   });
 
-  it('leaves the log, where that is ours', async () => {
+  it('leaves a log that the daemon keeps readable', async () => {
     await call('POST', '/v1/sandboxes', { name: 'a', command: ['echo', 'kept'] });
     engine.faults.failNext('inspect', away);
     const answer = await app.request('/v1/sandboxes/a/logs');
@@ -172,7 +172,7 @@ describe('a sandbox', () => {
     expect(await remove(days(30))).toBe(404);
   });
 
-  it('is waited for no longer by a daemon that is about to end, which says so', async () => {
+  it('a pending wait is answered with unavailable when the daemon shuts down', async () => {
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const waiting = call('GET', '/v1/sandboxes/box/wait');
     void work.close();
@@ -254,7 +254,7 @@ describe('users', () => {
     expect((await comeAs(shared, withToken(token), 'GET', '/v1/sandboxes')).status).toBe(401);
   });
 
-  it('get a new token from the owner or by themselves, and keep all that is theirs; the old token is refused', async () => {
+  it('get a new token from the owner or by themselves, and keep their sandboxes; the old token is refused', async () => {
     const first = await addUser('bob');
     await addUser('eve');
     await call('POST', '/v1/sandboxes', { name: 'box', user: 'bob' });
@@ -275,7 +275,7 @@ describe('users', () => {
     expect(JSON.stringify([store.list('user'), store.events(0, 100)])).not.toContain(third);
   });
 
-  it('hear that the daemon is older than their command, and nothing else about it', async () => {
+  it('get a notice if the daemon is older than their command, and no other', async () => {
     const token = withToken(await addUser('bob'));
     const noticeFor = async (said: string) => {
       const response = await shared.request('/v1/sandboxes', { headers: { ...token, 'carrel-client': said } });
@@ -287,7 +287,7 @@ describe('users', () => {
     for (const said of [build('2025-02-01T00:00:00.000Z'), '%', '{}', 'null']) expect(await noticeFor(said)).toBe('');
   });
 
-  it('find nothing of each other, with any verb', async () => {
+  it('get not found for sandboxes of another user, on any route', async () => {
     const token = await addUser('bob');
     await call('POST', '/v1/sandboxes', { name: 'box' });
     const bob = (method: string, path: string, body?: unknown) => comeAs(shared, withToken(token), method, path, body);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => dispose());
 
-test('a client that is gone before its stream is open is told of as one that gave up', async () => {
+test('a client that disconnects before its stream opens is audited as cancelled', async () => {
   await call('POST', '/v1/sandboxes', { name: 'a' });
   const server = new EventEmitter();
   serveUpgrades(server as http.Server, served, entrance);

@@ -35,7 +35,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
     const build = (tag: string, lines: readonly string[], signal = new AbortController().signal) =>
       all(made.engine.build(order(tag, lines), signal));
 
-    test('what is not there is not found', async () => {
+    test('find returns null for an unknown image, and remove ignores it', async () => {
       expect(await made.engine.find('carrel-nowhere:1')).toBeNull();
       await made.engine.remove(`sha256:${'0'.repeat(64)}`);
     });
@@ -83,7 +83,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       await made.engine.remove(found!.id);
     });
 
-    test('an archive that breaks off is no build', async () => {
+    test('an archive that breaks off fails the build and makes no image', async () => {
       const broken = async function* () {
         yield* header({ name: Buffer.from('plan'), kind: 'file', mode: 0o644, sizeBytes: 9, target: Buffer.alloc(0) });
         throw new Error('it changed');
@@ -94,7 +94,7 @@ export function imageConformance(name: string, setup: () => Promise<ImageSetup>)
       expect(await made.engine.find('carrel-broken:1')).toBeNull();
     });
 
-    test('what no registry has cannot be fetched', async () => {
+    test('pull from a registry that does not answer is a Fault', async () => {
       const outcome = all(made.engine.pull('localhost:1/carrel-nowhere:1', new AbortController().signal));
       await expect(outcome).rejects.toSatisfy((error) => isFault(error));
     });

@@ -198,7 +198,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         refused(() => store.remove(row, event('a', circle)));
       });
 
-      it('goes on after a refusal', () => {
+      it('works on after a refusal', () => {
         add('a');
         refused(() => add('a'));
         expect(add('b').id).toBe('b');
@@ -284,7 +284,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(add('a')).toEqual(seen);
       });
 
-      it('stops when told, only this listener, and may be told twice', () => {
+      it('unsubscribing stops only that subscription, and may be repeated', () => {
         const heard: string[] = [];
         const listener = ({ subject }: Event) => void heard.push(subject);
         const stop = store.subscribe(listener);
@@ -296,7 +296,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(heard).toEqual(['a', 'a', 'b']);
       });
 
-      it('keeps the order for everybody when a listener writes', () => {
+      it('keeps the order of events for all listeners when a listener writes', () => {
         const heard: [string, string][] = [];
         store.subscribe(({ subject }) => {
           heard.push(['first', subject]);
@@ -312,7 +312,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         ]);
       });
 
-      it('tells a new listener nothing of what was written before it came', () => {
+      it('gives a new listener no earlier event', () => {
         const heard: string[] = [];
         const stop = store.subscribe(({ subject }) => {
           if (subject !== 'a') return;
@@ -325,7 +325,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(heard).toEqual(['c']);
       });
 
-      it('writes on and tells the others when a listener throws, and warns', () => {
+      it('calls the other listeners when one throws, and warns', () => {
         const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
         const heard: string[] = [];
         store.subscribe(() => {
@@ -352,7 +352,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
     });
 
     describe('values', () => {
-      it('are isolated from what callers do to theirs later', () => {
+      it('are not changed by callers that change their objects later', () => {
         const value = { ...user(), tags: ['x'] };
         const data = { deep: { n: 1 } };
         const row = store.insert(userRow('a', { value }), event('a', data));
@@ -379,7 +379,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
         expect(store.events(0, 10).at(-1)?.data).toEqual({ n: 1 });
       });
 
-      it('are what JSON holds: absent is absent', () => {
+      it('are what JSON holds: undefined becomes absent', () => {
         const value = { ...user(), gone: undefined, none: null };
         const row = store.insert(userRow('a', { value }), event('a', { gone: undefined, none: null }));
         expect(Object.keys(row.value)).not.toContain('gone');
@@ -407,7 +407,7 @@ export function storeConformance(name: string, open: (options?: StoreOptions) =>
     });
 
     describe('lazy writes', () => {
-      it('differ in nothing that the process can see', () => {
+      it('are visible to the process like other writes', () => {
         const lazy = { lazy: true };
         const heard: string[] = [];
         store.subscribe(({ subject }) => void heard.push(subject));

@@ -98,7 +98,7 @@ async function goesOn(name: string): Promise<void> {
   await carrel.ok('rm', '--force', name);
 }
 
-it('does its work, and the result can be reviewed and fetched', async () => {
+it('completes its stories, and the result can be reviewed and fetched', async () => {
   const path = project([{ does: 'append b 1\nsay done' }, { does: 'append c 2', after: ['US-001'] }]);
   const argv = ['run', '--name', 'once', path, '--', ...adapterCommand(settings)];
   const { exitCode, stdout } = await carrel.run(argv, { input: encodeMessage(request) });
@@ -113,7 +113,7 @@ it('does its work, and the result can be reviewed and fetched', async () => {
   await carrel.ok('rm', '--force', 'once');
 });
 
-it('goes on without a daemon, and tells the next one how everything stands', async () => {
+it('keeps working without a daemon, and reports the status of all stories to the next one', async () => {
   const first = await begin('alone', two);
   await first.until('US-002 in_progress');
   await carrel.killDaemon();
@@ -155,7 +155,7 @@ it('that was killed, its agent with it, goes on when the sandbox is started agai
   await goesOn('killed');
 });
 
-it('can be neither changed nor stood in for by its agent', async () => {
+it('can be neither changed nor replaced by its agent', async () => {
   const plant = ['node', 'git', 'sh', 'carrel-adapter'].map((name) => `program /home/agent/.local/bin/${name}`);
   const visit = await begin('hostile', [{ does: [...plant, waits].join('\n') }]);
   await visit.until('US-001 in_progress');

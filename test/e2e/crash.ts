@@ -112,7 +112,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     expect(await carrel.ok('logs', 'box')).toBe('done\n');
   });
 
-  it.runIf(isRealRoot)('a death by signal and for want of memory without a daemon are recorded as such', async () => {
+  it.runIf(isRealRoot)('an exit by signal or out of memory while no daemon runs is recorded as such', async () => {
     const script = 'until [ -e /.data/go ]; do sleep 0.05; done; ';
     await carrel.script('signal', `${script} kill -SEGV $$`);
     const devour = `${script} exec python3 -c 'bytearray(200 << 20)'`;
@@ -141,7 +141,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     );
   });
 
-  it('what vanished behind our back, keeper and all, is lost', async () => {
+  it('a sandbox that was removed outside of carrel becomes failed with reason lost', async () => {
     await carrel.ok('create', '--name', 'box');
     const { id } = await carrel.show('box');
     await carrel.killDaemon();

@@ -73,14 +73,14 @@ function shell(script: string): Promise<string> {
 const keysSeen = () => received.map(({ headers }) => headers['x-api-key']);
 
 describe('at the base URL', () => {
-  it('curl gets through with the real key, whatever it says itself', async () => {
+  it('a request of curl gets the real key in place of its own', async () => {
     expect(await shell('curl -sS -H "X-Api-Key: mine" "$ANTHROPIC_BASE_URL/v1/x?y" -d body')).toBe('hello');
     expect(received[0]).toMatchObject({ method: 'POST', url: '/v1/x?y' });
     expect(keysSeen()).toEqual([values[0]]);
     expect(received[0]!.headers.host).toBe(`127.0.0.1:${service.port}`);
   });
 
-  it('so does fetch in Node', async () => {
+  it('a request of fetch in Node gets the real key', async () => {
     const script = `fetch(process.env.ANTHROPIC_BASE_URL + '/v1/y', { headers: { 'x-api-key': process.env.ANTHROPIC_API_KEY } })
       .then((response) => response.text()).then(console.log)`;
     expect(await inside('node', '-e', script)).toBe('hello\n');
@@ -124,7 +124,7 @@ describe('by its real name, through the proxy', () => {
     expect([received[0]!.url, ...keysSeen()]).toEqual(['/v1/z', values[0]]);
   });
 
-  it('the same holds for Python and git, and a tool with an authority of its own', async () => {
+  it('the service gets the key from Python, git, and a tool with its own certificate bundle', async () => {
     const python = `import os, urllib.request as r
 p = r.ProxyHandler({'https': os.environ['HTTPS_PROXY']})
 print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().decode())`;
@@ -139,14 +139,14 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
     expect(received.map(({ url }) => url!.split('?')[0])).toEqual(expect.arrayContaining(['/py', '/r/info/refs']));
   });
 
-  it('the same holds for fetch in Node', async () => {
+  it('the service gets the key from fetch in Node', async () => {
     const script = `fetch('https://127.0.0.1:${service.port}/y').then((answer) => answer.text()).then(console.log)`;
     const near = ['--env', 'no_proxy=', '--env', 'NO_PROXY='];
     expect(await carrel.ok('exec', ...near, 'box', '--', 'node', '-e', script)).toBe('hello\n');
     expect([received[0]!.url, ...keysSeen()]).toEqual(['/y', values[0]]);
   });
 
-  it('another host is not opened up, and gets no key', async () => {
+  it('TLS to another host is not intercepted, and gets no key', async () => {
     const url = `https://127.0.0.1:${other.port}/`;
     expect(await carrel.run(['exec', 'box', '--', 'sh', '-c', `${proxied} ${url}`])).toMatchObject({ exitCode: 60 });
     expect(await shell(`${proxied} -k -w '%{ssl_verify_result}' ${url}`)).toMatch(/^from elsewhere/);
@@ -154,7 +154,7 @@ print(r.build_opener(p).open('https://127.0.0.1:${service.port}/py').read().deco
     expect(elsewhere.map(({ headers }) => headers['x-api-key'])).toEqual([undefined, undefined]);
   });
 
-  it('another sandbox does not trust it, nor reach it', async () => {
+  it('a sandbox without the credential neither trusts the authority nor reaches the base URL', async () => {
     await carrel.ok('create', '--name', 'bare', '--network', near(service.port));
     const ask = (more: string) =>
       carrel.run(['exec', 'bare', '--', 'sh', '-c', `${proxied} ${more} https://127.0.0.1:${service.port}/`]);
@@ -263,7 +263,7 @@ describe('the key', () => {
     expect(await next()).toBe(values[1]);
   });
 
-  it('is added without a daemon, not without a proxy, and again when both are back', async () => {
+  it('is added while no daemon runs, and again after the proxy was restarted', async () => {
     await carrel.killDaemon();
     expect(await next()).toBe(values[1]);
     const proxy = killProxy(carrel.home)!;
@@ -276,7 +276,7 @@ describe('the key', () => {
     await carrel.ok('rm', '--force', 'busy');
   });
 
-  it('is nowhere: not inside, not told, not kept, not in any process', async () => {
+  it('is not in the sandbox, not in any output, not in other files and not in any process', async () => {
     const canary = new Canary(...values);
     expect(canary.isIn(await shell('echo "$ANTHROPIC_API_KEY"; curl -sS "$ANTHROPIC_BASE_URL"'))).toBe(false);
     expect(keysSeen()).toEqual([values[1]]);

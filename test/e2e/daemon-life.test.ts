@@ -141,7 +141,7 @@ describe('a command that is newer than the daemon', () => {
     await carrel.ok('create', '--name', 'goes-on');
   });
 
-  it('says so, with what restarts it, and goes on', async () => {
+  it('warns, names the command that restarts the daemon, and succeeds', async () => {
     expect(await carrel.run(['ls'])).toMatchObject({ exitCode: 0, stderr: '' });
     age();
     const { exitCode, stdout, stderr } = await carrel.run(['ls']);

@@ -41,7 +41,7 @@ async function whileAway(run: ReturnType<typeof begin>, act: () => unknown = () 
   await until(() => run.stderr().includes('the engine answers again'), 'the client to be connected again');
 }
 
-it('run says so at once, connects again, and misses nothing of a command that was quiet and goes on', async () => {
+it('run reports the lost engine at once, connects again, and shows all output of a quiet command', async () => {
   const run = begin(`echo one; ${waiting('first')}; echo two`);
   await until(() => run.stdout() === 'one\n', 'its first line');
   // Only of what is being written just then it is not known whether it arrived.

@@ -49,7 +49,7 @@ describe('in a container', () => {
   const inside = (argv: readonly string[]) =>
     run(['docker', '--host', `unix://${dockerd.socketPath}`, 'exec', 'outer', ...argv], 60_000);
 
-  it('sandboxes work on what was mounted into it, as everywhere', async () => {
+  it('a sandbox works on a project that is mounted into the container, and apply writes to it', async () => {
     expect(await carrel('create', '--name', 'box', ...onDocker, '/work/project')).toMatchObject({ exitCode: 0 });
     const work = 'cat file; echo two >> file; echo x > ~/x; cat ~/x; whoami';
     expect((await carrel('exec', 'box', '--', 'sh', '-c', work)).stdout).toBe('one\nx\nagent\n');
@@ -59,7 +59,7 @@ describe('in a container', () => {
     expect(statSync(join(folder, 'project/file')).uid).toBe(owner);
   });
 
-  it('have volumes of their user under the names that these have', async () => {
+  it('a sandbox keeps its volume in the volume folder of the home', async () => {
     const volume = ['--volume', 'memory-bank:/data/memory-bank'];
     const command = ['run', '--rm', ...onDocker, ...volume, '--', 'sh', '-c'];
     expect(await carrel(...command, 'echo kept > /data/memory-bank/note')).toMatchObject({ exitCode: 0 });
@@ -68,7 +68,7 @@ describe('in a container', () => {
     expect(readFileSync(join(folder, 'home/volumes', name!, 'note'), 'utf8')).toBe('kept\n');
   });
 
-  it('are refused what the engine does not see, with a hint', async () => {
+  it('a folder that the engine does not see is refused with a hint', async () => {
     await inside(['busybox', 'mkdir', '-p', '/srv/own']);
     await inside(['busybox', 'chown', String(owner), '/srv/own']);
     const { exitCode, stderr } = await carrel('run', ...onDocker, '--mode', 'bind', '/srv/own', '--', 'true');
@@ -78,7 +78,7 @@ describe('in a container', () => {
     ]);
   });
 
-  it('engines that start nothing there are not called usable, and say why', async () => {
+  it('an engine that cannot start a sandbox is listed as not usable, with the reason', async () => {
     const engines = JSON.parse((await carrel('--json', 'engine', 'ls')).stdout) as EngineView[];
     const [local, docker] = engines;
     expect(docker).toMatchObject({ name: 'docker', usable: true, reason: null });

@@ -135,7 +135,7 @@ describe('on docker', () => {
     expect((await carrel.show('box')).unseen).toBeNull();
   });
 
-  it('is lost when its container is removed behind our back, and starts again', async () => {
+  it('is lost when another program removes its container, and can be started again', async () => {
     await carrel.ok('create', '--name', 'box', ...docker, project);
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo kept > kept');
     const { id } = await carrel.show('box');
@@ -146,7 +146,7 @@ describe('on docker', () => {
     expect(await carrel.ok('exec', 'box', '--', 'cat', 'kept')).toBe('kept\n');
   });
 
-  it('still has what earlier starts wrote', async () => {
+  it('keeps the output of earlier starts in its log', async () => {
     await carrel.ok('create', '--name', 'said', ...docker, '--', 'sh', '-c', 'echo here >> n; wc -l < n');
     await carrel.ok('wait', 'said');
     await carrel.ok('start', 'said');
@@ -204,7 +204,7 @@ describe('on docker', () => {
     },
   );
 
-  it('is one clear error without a Docker Engine, and the embedded engine goes on', async () => {
+  it('fails with one error without a Docker Engine, and the local engine still works', async () => {
     const other = new Installation();
     writeFileSync(join(other.home, 'config.yaml'), 'docker: {socket: /nonexistent/docker.sock}\n');
     try {

@@ -45,7 +45,7 @@ it('paths of diff, apply, discard and patch start at the current folder', async 
   expect((await carrel.run(['diff', 'ada', '--name-status'], { cwd })).stdout).toMatch(/^M\s+top\n$/);
 });
 
-it('a shell where there is none is refused with what works there', async () => {
+it('a shell for a sandbox without one is refused with a command that works', async () => {
   const rootfs = carrel.folder('rootfs');
   mkdirSync(join(rootfs, 'bin'));
   copyFileSync('/bin/busybox', join(rootfs, 'bin/sleep'));

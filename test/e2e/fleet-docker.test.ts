@@ -72,7 +72,7 @@ describe('the owner', () => {
     expect(await carrel.list()).toEqual([]);
   });
 
-  it('the same when it is interrupted, and the next one ends what that began', async () => {
+  it('an interrupted up reports done and remaining steps, and the next up finishes them', async () => {
     const stubborn = '  a: {engine: local, command: [sh, -c, "trap : TERM; while :; do sleep 1; done"]';
     put(`${stubborn}}\n`);
     expect((await here('up')).exitCode).toBe(0);

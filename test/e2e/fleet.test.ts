@@ -228,7 +228,7 @@ describe('refused before anything is done', () => {
     expect(await carrel.client.call('GET /v1/sandboxes')).toEqual([]);
   });
 
-  it('a file that an agent can write', async () => {
+  it('a carrel.yaml that an agent can write', async () => {
     const project = carrel.folder('bound');
     writeFileSync(join(project, 'carrel.yaml'), 'name: evil\nsandboxes: {evil: {}}\n');
     await carrel.ok('create', '--name', 'writer', '--mode', 'bind', project);
@@ -278,7 +278,7 @@ describe('again and again', () => {
   });
 });
 
-it('goes on after a step that fails, and tells what died at once instead of calling it started', async () => {
+it('up continues after a step that fails, and reports commands that ended at once', async () => {
   put('name: shop\n');
   expect((await here('up', '--yes')).exitCode).toBe(0);
   put(`name: shop

@@ -60,7 +60,7 @@ describe('links of the project give a change another name', () => {
     await carrel.ok('rm', '--force', 'linked');
   });
 
-  it('chains, links in linked folders, links that the same apply adds, and loops', async () => {
+  it('chains of links, links in linked folders, links that the same apply adds, and loops are gated', async () => {
     const project = await sandbox('chained', { 'ci/x.yml': 'a\n', 'releases/1/vs/x': '', 'meta/y': '' }, ({ path }) => {
       symlinkSync('meta', join(path, '.github'));
       symlinkSync('cur/vs', join(path, '.vscode'));
@@ -113,7 +113,7 @@ describe('links of the project give a change another name', () => {
     await carrel.ok('rm', '--force', 'included');
   });
 
-  it('a link out by way of the owner’s own, and a hook that cannot run yet', async () => {
+  it('a link out of the project through the owner’s link is gated, and so is a hook that is not executable', async () => {
     const project = await sandbox('outward', { file: '' }, ({ path }) => symlinkSync('/opt', join(path, 'vendor')));
     project.git('init', '-q');
     project.git('config', 'core.hooksPath', 'tools/hooks');

@@ -109,14 +109,14 @@ describe('a daemon', () => {
   const told = (entries: readonly Entry[]) =>
     entries.map(({ verb, targets, outcome }) => [verb, ...targets.map(({ name }) => name), outcome].join(' '));
 
-  it('begins its log anew when that is full', async () => {
+  it('rotates its log when it is full', async () => {
     writeFileSync(join(carrel.home, 'daemon.log'), Buffer.alloc(11 * MiB, 'x'), { mode: 0o600 });
     await carrel.ok('up', '-d');
     expect(statSync(join(carrel.home, 'daemon.log')).size).toBeLessThan(10_000);
     expect(statSync(join(carrel.home, 'daemon.log.1')).size).toBe(11 * MiB);
   });
 
-  it('stops all that runs, and removes what is old unless it has changes that were not applied', async () => {
+  it('stop --all stops every sandbox, and rm --stale keeps those with changes that were not applied', async () => {
     const project = carrel.folder('project');
     writeFileSync(join(project, 'file'), 'x\n');
     await carrel.ok('create', '--name', 'works', project);
@@ -135,7 +135,7 @@ describe('a daemon', () => {
     expect((await carrel.show('runs')).state).toBe('running');
   });
 
-  it('has told of every act, with who came from where', async () => {
+  it('writes every act to the audit log, with uid and pid of the caller', async () => {
     const child = carrel.spawn(['stop', 'runs', '--grace', '0']);
     await until(() => child.exitCode !== null, 'the stop');
     const entries = await audit();

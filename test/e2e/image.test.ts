@@ -97,7 +97,7 @@ describe('the base', () => {
     expect(await carrel.json<BuiltView>('image', 'build')).toMatchObject({ built: false });
   }, 120_000);
 
-  it('is what the image of a swarm is built on, when its project asks for one and only when it has to be', async () => {
+  it('swarm run builds the image of a project on the base, and builds it again only after a change', async () => {
     await carrel.ok('down');
     configure('host', [], { agents: { mine: { kind: 'command', command: ['from-image'] } } });
     const swarm = new SwarmProject(carrel, 'swarm', { one: ['x'], two: ['x'], three: ['x'] });

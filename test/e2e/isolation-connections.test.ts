@@ -33,7 +33,7 @@ afterAll(async () => {
   await carrel.dispose();
 });
 
-it('keeps neither the owner nor other users from their work', async () => {
+it('an account that holds 700 idle connections open blocks neither the owner nor other users', async () => {
   for (let round = 0; round < 3; round += 1) {
     expect(await carrel.run(['run', '--rm', '--', 'echo', 'mine'])).toMatchObject({ exitCode: 0, stdout: 'mine\n' });
     expect(await carrel.run(['ls'], { env: bob })).toMatchObject({ exitCode: 0 });

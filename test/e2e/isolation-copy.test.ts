@@ -32,7 +32,7 @@ function plantedLinks(ground: () => Ground, target: () => string): void {
       await inside(ground(), 'sh', '-c', script, 'sh', canary, folder);
     });
 
-    it.each(['file', 'folder', 'shadow'])('is no way to a %s of the host', async (name) => {
+    it.each(['file', 'folder', 'shadow'])('does not give a %s of the host', async (name) => {
       const { exitCode, stderr } = await ground().carrel.run(['cp', `${attacker}:${name}`, target()]);
       expect(stderr).toContain('does not exist');
       expect(exitCode).toBe(5);
@@ -93,7 +93,7 @@ function hostileArchives(ground: () => Ground, target: () => string): void {
       expectUntouched();
     });
 
-    it('puts nothing behind a link of its own', async () => {
+    it('writes nothing through a link that it contains', async () => {
       await copyWith('swapped');
       expectUntouched();
     });

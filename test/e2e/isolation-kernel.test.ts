@@ -125,7 +125,7 @@ function systemCalls(ground: () => Ground): void {
       expect(pick(answers, calls)).toEqual(Object.fromEntries(calls.map((call) => [call, answer])));
     });
 
-    it('was asked every call', () => {
+    it('has a result for every call', () => {
       expect(Object.keys(answers).sort()).toEqual(
         Object.values(themes)
           .flatMap(({ calls }) => calls)
@@ -134,7 +134,7 @@ function systemCalls(ground: () => Ground): void {
     });
   });
 
-  it('refuses what the host does not', () => {
+  it('the host itself allows the calls that only the filter refuses', () => {
     const refused = Object.entries(attackHost<Outcomes>('calls')).filter(([, answer]) => /EPERM|ENOSYS/.test(answer));
     expect(refused.map(([call]) => call).filter((call) => openToAll.includes(call))).toEqual([]);
   });
@@ -259,7 +259,7 @@ function hostProcesses(ground: () => Ground, way: Way): void {
       expect(pids.every(isRunning)).toBe(true);
     });
 
-    it('are not behind the links of its own', () => {
+    it('cannot be reached through links in its /proc', () => {
       expect(found.outside).toEqual([]);
       expect(found.first).toBe('/');
     });

@@ -39,7 +39,7 @@ function memory(ground: () => Ground): void {
       expect(exitCode).toBe(0);
     });
 
-    it('counts what is brought in, and spares the others', async () => {
+    it('kills an exec that takes more than the limit, records it, and leaves other sandboxes alone', async () => {
       const { carrel } = ground();
       await carrel.ok('create', '--name', 'table', '--memory', '64m', '--swap', '64m');
       const { exitCode, stderr } = await carrel.run(['exec', 'table', '--', ...devour]);
@@ -54,7 +54,7 @@ function memory(ground: () => Ground): void {
       expect(await carrel.ok('exec', attacker, '--', 'echo', 'fine')).toBe('fine\n');
     });
 
-    it('ends what outgrows it, not the sandbox that this was brought into', async () => {
+    it('kills the processes of an exec, and the sandbox keeps running', async () => {
       const { carrel } = ground();
       await carrel.run(['exec', 'table', '--', ...attackCommand('devour', { processes: 6, bytes: 20 * MiB })]);
       expect((await carrel.show('table')).state).toBe('running');
@@ -122,7 +122,7 @@ function processCount(ground: () => Ground): void {
 
 function temporaryFiles(ground: () => Ground, options: readonly string[]): void {
   describe.each(['/tmp', '/dev/shm'])('%s', (folder) => {
-    it('is full at its own size, and the host has none of it', async () => {
+    it('is full at its size limit, and no file appears on the host', async () => {
       const { carrel, token } = ground();
       const name = `${token}-filler`;
       const args = { folder, name, most: options.length > 0 && folder === '/tmp' ? 256 * MiB : MiB };

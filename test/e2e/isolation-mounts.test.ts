@@ -83,7 +83,7 @@ describe.each(ways)('%s', (way) => {
   });
 });
 
-describe.each(['root', 'rootless'] as const)('the groups of who starts the daemon, as %s', (way) => {
+describe.each(['root', 'rootless'] as const)('groups of the account starting a daemon, as %s', (way) => {
   let rootless: RootlessAccount | null;
   let carrel: Installation;
 
@@ -96,7 +96,7 @@ describe.each(['root', 'rootless'] as const)('the groups of who starts the daemo
     rootless?.dispose();
   });
 
-  it('are neither those of the daemon nor of keepers, runtimes and commands', async () => {
+  it('are dropped by daemon, keeper and commands', async () => {
     await carrel.ok(
       'create',
       '--name',

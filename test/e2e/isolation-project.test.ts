@@ -50,7 +50,7 @@ describe.each(ways)('%s', (way) => {
     account?.dispose();
   });
 
-  it('no file that runs as its owner', async () => {
+  it('an agent cannot create a set-user-id file in a bound project', async () => {
     const { stdout, stderr } = await carrel.run(['run', '--mode', 'bind', project, '--', 'python3', '-'], {
       input: attacks,
     });
@@ -62,7 +62,7 @@ describe.each(ways)('%s', (way) => {
     expect(execFileSync('find', [project, '-perm', '/6000']).toString()).toBe('');
   });
 
-  it('no link that leads another sandbox elsewhere', async () => {
+  it('a project that an agent replaced by a link is refused for other sandboxes', async () => {
     const mono = carrel.folder('mono');
     await carrel.ok('run', '--rm', '--mode', 'bind', mono, '--', 'mkdir', 'app');
     await carrel.ok('create', '--name', 'inner', join(mono, 'app'));
@@ -77,7 +77,7 @@ describe.each(ways)('%s', (way) => {
     expect(fresh.exitCode).toBe(4);
   });
 
-  it('files that belong to the owner of the project, there and inside', async () => {
+  it('files that an agent creates belong to the owner of the project', async () => {
     await carrel.ok(
       'run',
       '--mode',

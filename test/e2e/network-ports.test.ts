@@ -105,13 +105,13 @@ describe.each(ways)('a crash, %s', (way: Way) => {
   const answer = async (host: string) =>
     (await carrel.run(['exec', 'box', '--', 'curl', '-sS', `http://${host}/`])).stdout;
 
-  it('between telling the proxy and starting the command: one sandbox, with its network', async () => {
+  it('between ordering the proxy and starting the command leaves one running sandbox with its network', async () => {
     await carrel.crashDuring('network:told', 'create', '--name', 'box', '--network', rule);
     await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
     await until(async () => (await answer('evil.example')).includes('no rule allows evil.example'), 'its network');
   });
 
-  it('between recording a change and telling the proxy: what was recorded is so', async () => {
+  it('between recording a rule and ordering the proxy: the next daemon enforces the recorded rule', async () => {
     const [point, other] = ['network:recorded', 'two.example'] as const;
     await carrel.crashDuring(point, 'net', 'allow', 'box', other);
     expect((await carrel.show('box')).network.allow).toContain(other);
@@ -150,7 +150,7 @@ describe('rules', () => {
   });
   afterAll(() => carrel.dispose());
 
-  it('are those of the command line, or the project, or the owner', async () => {
+  it('come from the command line, else from the project, else from config.yaml', async () => {
     await carrel.ok('create', '--name', 'plain');
     await carrel.ok('create', '--name', 'none', '--network', 'none');
     await carrel.ok('create', '--name', 'asked', '--network', 'One.example, *.two.example:8443,one.example');
@@ -165,7 +165,7 @@ describe('rules', () => {
     expect(await allowed('over-project')).toEqual(['other.example']);
   });
 
-  it('do not come from a project that an agent can write', async () => {
+  it('are not read from a project that an agent can write', async () => {
     await carrel.ok('create', '--name', 'bound', '--mode', 'bind', project);
     expect(await allowed('bound')).toEqual(['default.example']);
     await carrel.ok('create', '--name', 'beside', project);

@@ -53,7 +53,7 @@ export function network(way: Way): void {
   }, 120_000);
   afterAll(() => ground.dispose(), 60_000);
 
-  it('is used by ordinary tools that know nothing of it', async () => {
+  it('curl, Python and git reach an allowed host through the proxy', async () => {
     const url = `https://${web.place}`;
     const python = [
       'import ssl, sys, urllib.request',
@@ -78,7 +78,7 @@ export function network(way: Way): void {
     }
   });
 
-  it('is there before the command begins', async () => {
+  it('the proxy listens before the command starts', async () => {
     const url = `https://${web.place}/first`;
     const said = await carrel().run(['run', '--rm', '--network', web.rules, '--', 'curl', '-ksS', url]);
     expect(said).toEqual({ exitCode: 0, stdout: `hello ${web.place}/first\n`, stderr: '' });
@@ -87,7 +87,7 @@ export function network(way: Way): void {
     });
   });
 
-  it('says at the end of a run what was refused, and the command that would allow it', async () => {
+  it('run ends with the refused hosts and the option or command that allows them', async () => {
     const ask = 'for host in evil.test other.test:8443 evil.test; do curl -s "https://$host"; done; true';
     const run = (...options: string[]) =>
       carrel().run(['run', ...options, '--network', web.rules, '--', 'sh', '-c', ask]);
@@ -100,7 +100,7 @@ export function network(way: Way): void {
     await carrel().ok('rm', 'refused');
   });
 
-  it('is used by node and npm', async () => {
+  it('node and npm reach an allowed host, and fetch names a refused one', async () => {
     const url = `https://${web.place}`;
     const install = `mkdir -p /tmp/app && cd /tmp/app && echo '{}' > package.json && npm install --silent --no-audit --registry "$1" ${packageName} && ls node_modules`;
     const { stdout } = await inside('env', 'npm_config_cafile=/tmp/ca.pem', 'sh', '-c', install, 'sh', url);
@@ -121,14 +121,14 @@ export function network(way: Way): void {
     expect(refused.stdout).toMatch(/evil\.test:443/);
   });
 
-  it('is for browsers that are told not to pretend to hide the names of servers', async () => {
+  it('a managed policy turns off encrypted client hello in browsers', async () => {
     for (const name of ['chromium', 'opt/chrome', 'opt/chrome_for_testing'])
       expect(await carrel().ok('exec', box, '--', 'cat', `/etc/${name}/policies/managed/carrel.json`)).toBe(
         '{"EncryptedClientHelloEnabled":false}\n',
       );
   });
 
-  it('is used by node beside options of its own, and with none of ours', async () => {
+  it('node keeps its own NODE_OPTIONS, and node --test works', async () => {
     const limit = '--max-old-space-size=321';
     const script =
       'console.log(process.env.NODE_OPTIONS); fetch(process.argv[1]).then((answer) => console.log(answer.ok))';
@@ -162,7 +162,7 @@ export function network(way: Way): void {
     expect((await inside('env', '-u', 'NODE_OPTIONS', 'node', '-e', 'fetch')).exitCode).toBe(0);
   });
 
-  it('is shown with its rules, and explained', async () => {
+  it('show prints the rules, and net explain names the rule or the command that allows a host', async () => {
     expect((await carrel().show(box)).network).toEqual({ allow: web.rules.split(','), ports: [], trouble: null });
     expect(await carrel().ok('show', box)).toMatch(new RegExp(`^network +${web.place}$`, 'm'));
     const explain = (asked: string) => carrel().json<ExplainView>('net', 'explain', box, asked);
@@ -177,7 +177,7 @@ export function network(way: Way): void {
     );
   });
 
-  it('leads nowhere else, whatever is tried', async () => {
+  it('addresses of the host and hosts without a rule cannot be reached', async () => {
     const host = ownAddress();
     const [four, six, any] = others.map((server) => (server.address() as { port: number }).port) as [
       number,
@@ -248,7 +248,7 @@ export function network(way: Way): void {
     );
   });
 
-  it('is decided by the address as well: a name does not open what is near', async () => {
+  it('an allowed name that resolves to a loopback address is refused', async () => {
     const port = (others[0]!.address() as { port: number }).port;
     visitors = 0;
     await carrel().ok('net', 'allow', box, `rebound.test:${port}`);
@@ -258,7 +258,7 @@ export function network(way: Way): void {
     expect(visitors).toBe(0);
   });
 
-  it('changes at once: what is not allowed any more is cut', async () => {
+  it('net deny closes open connections at once', async () => {
     const waiting = carrel().spawn([
       'exec',
       box,
@@ -279,7 +279,7 @@ export function network(way: Way): void {
     expect((await inside('curl', '-sS', '--cacert', '/tmp/ca.pem', `https://${web.place}/`)).exitCode).toBe(0);
   });
 
-  it('is recorded: what was asked, by which rule, how much and how long', async () => {
+  it('net log records host, rule, bytes and duration of an attempt', async () => {
     // The end of an earlier one may be recorded yet.
     const earlier = new Set((await log()).map(({ attempt }) => attempt));
     const fresh = async () => (await log()).filter(({ attempt }) => !earlier.has(attempt));
@@ -292,7 +292,7 @@ export function network(way: Way): void {
     expect(await carrel().ok('net', 'log', box)).toMatch(/^TIME +DECISION +HOST +VIA +RULE +SENT +RECEIVED +TOOK/);
   });
 
-  it('is shown as it happens to a client that follows it', async () => {
+  it('net log -f shows attempts as they happen', async () => {
     const following = carrel().spawn(['--json', 'net', 'log', '-f', '--tail', '0', box]);
     const heard = gather(following.stdout!);
     const lines = () =>
@@ -312,7 +312,7 @@ export function network(way: Way): void {
     expect(await ended).toBe(130);
   });
 
-  it('outlives the daemon, and is the same under the next', async () => {
+  it('the proxy and its connections outlive a killed daemon, and the next daemon adopts it', async () => {
     await inside(
       'sh',
       '-c',
@@ -328,7 +328,7 @@ export function network(way: Way): void {
     expect((await inside('curl', '-sS', 'http://evil.test/')).stdout).toContain('no rule allows');
   });
 
-  it('loses its connections and nothing else when the proxy dies', async () => {
+  it('a killed proxy is started again with the same rules; only open connections break', async () => {
     const pid = proxyPid(carrel().home)!;
     process.kill(pid, 'SIGKILL');
     await until(async () => (await inside('cat', '/tmp/waited')).stdout.endsWith('over\n'), 'the connection to break');
@@ -338,7 +338,7 @@ export function network(way: Way): void {
     expect((await inside('curl', '-sS', 'http://evil.test/')).stdout).toContain('no rule allows');
   });
 
-  it('is closed while both are away', async () => {
+  it('connections are refused while neither daemon nor proxy runs, and work again afterwards', async () => {
     const pid = proxyPid(carrel().home)!;
     const mark = `tries-${ground.token}`;
     const tries = `while : ${mark}; do curl -s -o /dev/null --max-time 2 http://evil.test/; echo $? >> /tmp/tries; sleep 0.05; done`;
@@ -356,7 +356,7 @@ export function network(way: Way): void {
     );
   });
 
-  it('says so where an agent took its port while it was away, and comes back when that is free', async () => {
+  it('show and net explain report that a process inside took the proxy port, until the port is free', async () => {
     const take = `
 import os, socket, time
 s = socket.socket()
@@ -397,7 +397,7 @@ export function flood(way: Way): void {
   }, 120_000);
   afterAll(() => ground.dispose(), 60_000);
 
-  it('is held back, and does not slow another', async () => {
+  it('is limited in rate, and another sandbox gets its answers in time', async () => {
     const { carrel } = ground;
     const flood = carrel.spawn([
       'exec',

@@ -33,7 +33,7 @@ describe('another user', () => {
   });
   afterAll(() => carrel.dispose());
 
-  it('comes with a token, sees nothing of the first and has names of their own', async () => {
+  it('authenticates with a token, reaches no sandbox of the owner, and can use the same names', async () => {
     expect(JSON.parse((await asBob(['--json', 'ls'])).stdout)).toEqual([]);
     for (const args of [
       ['show', 'box'],
@@ -76,7 +76,7 @@ describe('another user', () => {
     expect((await carrel.show('box')).state).toBe('running');
   });
 
-  it('runs on ids of their own, which nothing of the first is open to', async () => {
+  it('has a separate range of host ids, which can read no file of the home', async () => {
     await asBob(['create', '--name', 'own']);
     const idOf = async (ask: (args: string[]) => Promise<Outcome>, name: string) => {
       const map = (await ask(['exec', name, '--', 'cat', '/proc/self/uid_map'])).stdout.trim().split(/\s+/).map(Number);
@@ -92,7 +92,7 @@ describe('another user', () => {
     await asBob(['rm', '--force', 'own']);
   });
 
-  it('gets a new token and keeps what is theirs', async () => {
+  it('keeps sandboxes when a new token replaces the old one', async () => {
     await asBob(['create', '--name', 'mine']);
     const token = await carrel.ok('user', 'token', 'bob');
     expect(await asBob(['ls'])).toMatchObject({
@@ -104,12 +104,12 @@ describe('another user', () => {
     await asBob(['rm', '--force', 'mine']);
   });
 
-  it('cannot come in any more once removed', async () => {
+  it('is refused after removal', async () => {
     await carrel.ok('user', 'rm', 'bob');
     expect((await asBob(['ls'])).exitCode).toBe(4);
   });
 
-  it('has, come again, the projects of the account that was named then', async () => {
+  it('can use projects of the account named by --uid when added again', async () => {
     const theirs = carrel.folder('theirs');
     chownSync(theirs, 4711, 4711);
     await carrel.ok('user', 'add', 'bob', '--uid', '4711');
@@ -175,7 +175,7 @@ describe.each(engines)('a secret, on %s', (engine) => {
     told.push(named.stderr);
   });
 
-  it('is nowhere else: not told, not kept, not in any process', async () => {
+  it('is in no output, in no other file and in no process', async () => {
     await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo work >> file; echo log');
     for (const args of [
       ['show', 'box'],
@@ -202,7 +202,7 @@ describe.each(engines)('a secret, on %s', (engine) => {
     }
   });
 
-  it('is gone with the sandbox', async () => {
+  it('is removed from memory with the sandbox, and from disk by secret rm', async () => {
     const { id } = await carrel.show('box');
     const places = readdirSync('/dev/shm').filter((name) => existsSync(join('/dev/shm', name, id)));
     expect(places).toHaveLength(1);
@@ -283,7 +283,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect(chroma.stderr).toContain('memory-bank:/data/memory-bank');
   });
 
-  it('has the home of all sandboxes, which home shell changes itself, two at once, and leaves no sandbox', async () => {
+  it('home shell changes the home of all sandboxes, also twice at once, and leaves no sandbox', async () => {
     const write = (name: string) => carrel.run(['home', 'shell', '--', 'sh', '-c', `echo ${name} > ~/${name}; pwd`]);
     for (const outcome of await Promise.all([write('one'), write('two')]))
       expect(outcome).toMatchObject({ exitCode: 0, stdout: '/home/agent\n' });
@@ -302,7 +302,7 @@ describe.each(engines)('volumes, on %s', (engine) => {
     expect(await use('cat /p/one; touch /p/two')).toMatchObject({ exitCode: 1, stdout: 'shared\n' });
   });
 
-  it('of older names are brought over, and stay where they were', async () => {
+  it('with older names are migrated, and the originals stay', async () => {
     const old = carrel.folder('old');
     mkdirSync(join(old, 'hal9000-coordinator-state'));
     chmodSync(join(old, 'hal9000-coordinator-state'), 0o700);

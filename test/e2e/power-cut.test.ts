@@ -85,7 +85,7 @@ describe.each(kinds)('on %s', (type, options) => {
 
   const changed = async (name: string) => (await carrel.ok('diff', '--name-status', name)).trim().split('\n').sort();
 
-  it('what was asked for and answered is there, and nothing else', async () => {
+  it('every answered request has its effect after the power cut, and no other is half done', async () => {
     for (const name of ['kept', 'removed', 'taken']) writeFileSync(join(project(), name), `${name} as it was\n`);
     execFileSync('sync', ['--file-system', disk]);
     await carrel.run(['run', '--name', 'taker', project(), '--', 'sh', '-c', 'echo taken > taken; sync; exit 3']);

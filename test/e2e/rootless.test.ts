@@ -19,7 +19,7 @@ describe('rootless', () => {
     account.dispose();
   });
 
-  it('runs a command as agent, on ids that were lent', async () => {
+  it('runs a command as agent, on subordinate ids', async () => {
     const { exitCode, stdout, stderr } = await carrel.run(['run', '--', 'sh', '-c', 'id -u; cat /proc/self/uid_map']);
     expect(stderr).toBe('');
     expect(exitCode).toBe(0);

@@ -132,7 +132,7 @@ describe('run', () => {
   });
 });
 
-it('a shell that is piped into ends with its orders', async () => {
+it('a shell ends when its piped input ends', async () => {
   await carrel.ok('create', '--name', 'a', '--', 'sleep', 'infinity');
   expect(await carrel.run(['shell', 'a'], { input: 'echo "$PWD"; exit 3\n' })).toMatchObject({
     exitCode: 3,
@@ -254,7 +254,7 @@ describe('logs', () => {
     expect((await carrel.run(['logs', '--tail', '1', 'a'])).stdout).toBe('four\n');
   });
 
-  it('stay bounded, and end with the last line for everybody', async () => {
+  it('stay bounded, and every follower gets the last line', async () => {
     writeFileSync(join(carrel.home, 'config.yaml'), 'logs: {size: 64k}\n');
     await carrel.ok('down');
     await carrel.script(
@@ -334,7 +334,7 @@ describe('a root filesystem of its own', () => {
 });
 
 describe('what is shown', () => {
-  it('by the list right after a sandbox died is that it ended, however it died', async () => {
+  it('ls shows a sandbox as failed right after its processes were killed', async () => {
     for (const name of ['alone', 'both', 'lives']) await carrel.ok('create', '--name', name);
     const kill = async (name: string, ...files: string[]) => {
       const { id } = await carrel.show(name);
@@ -352,7 +352,7 @@ describe('what is shown', () => {
     expect(await states()).toMatchObject({ ...lives, both: ['failed', 'lost'] });
   });
 
-  it.runIf(isRealRoot)('waits, counts and tells', async () => {
+  it.runIf(isRealRoot)('wait prints the exit code, stats shows usage and limits, events has the failure', async () => {
     await carrel.ok(
       'create',
       '--name',
@@ -381,7 +381,7 @@ describe('what is shown', () => {
     expect(events.map(({ type }) => type)).toContain('sandbox.failed');
   });
 
-  it('has the fields other programs rely on', async () => {
+  it('show --json has the documented fields', async () => {
     await carrel.ok('create', '--name', 'a', '--label', 'team=blue');
     const view = await carrel.json<Record<string, unknown>>('show', 'a');
     for (const field of 'id name project user engine runtime state exitCode reason createdAt startedAt finishedAt limits mounts network labels'.split(

@@ -119,7 +119,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
   const ask = (name: string, port: number, ...more: string[]) =>
     carrel().run(['exec', name, '--', 'curl', '-sS', '--max-time', '20', ...more, `http://127.0.0.1:${port}/x`]);
 
-  it('gets the real caller, whatever the request says', async () => {
+  it('gets the id, name and user of the calling sandbox in a header', async () => {
     expect(await ask('box', ports.notes)).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
     expect(await ask('other', ports.near, '-d', 'body')).toMatchObject({ exitCode: 0, stdout: 'hello /x\n' });
     const [box, other] = await Promise.all(['box', 'other'].map((name) => carrel().show(name)));
@@ -136,13 +136,13 @@ describe.each(ways)('a service, %s', (way: Way) => {
     ]);
   });
 
-  it('is there before the command begins', async () => {
+  it('listens before the command starts', async () => {
     const asking = ['curl', '-sS', `http://127.0.0.1:${ports.near}/first`];
     const said = await carrel().run(['run', '--rm', '--service', 'near', '--', ...asking]);
     expect(said).toEqual({ exitCode: 0, stdout: 'hello /first\n', stderr: '' });
   });
 
-  it('gets no forged header, in whatever form', async () => {
+  it('gets no caller header that the sandbox forged', async () => {
     const { stdout, stderr } = await carrel().run(['exec', 'box', '--', 'python3', '-c', hostile, String(ports.notes)]);
     const { id, user } = await carrel().show('box');
     expect([stderr, Object.keys(JSON.parse(stdout) as object)]).toEqual(['', expect.arrayContaining(['pipelined'])]);
@@ -156,7 +156,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     expect(paths).not.toEqual(expect.arrayContaining(['/two', '/both', '/coding', '/h2c', 'http://evil.test/']));
   });
 
-  it('hears it before anything else, where it speaks another protocol', async () => {
+  it('gets the caller as the first line if its protocol is not HTTP', async () => {
     const say = `exec 3<>/dev/tcp/127.0.0.1/${ports.log}; echo '{"id":"root"}' >&3; head -n 2 <&3`;
     const { stdout } = await carrel().run(['exec', 'box', '--', 'bash', '-c', say]);
     const { id, user } = await carrel().show('box');
@@ -164,7 +164,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     expect([JSON.parse(first!), second]).toEqual([{ id, name: 'box', user }, '{"id":"root"}']);
   });
 
-  it('is reached where it was granted and nowhere else', async () => {
+  it('is reached only by sandboxes that were granted it', async () => {
     for (const [name, port] of [
       ['none', ports.notes],
       ['other', ports.notes],
@@ -194,7 +194,7 @@ describe.each(ways)('a service, %s', (way: Way) => {
     await once(curl, 'exit');
   });
 
-  it('is there again after the proxy and the daemon died, and not once it is not declared, without a restart', async () => {
+  it('works again after kills of proxy and daemon, and closes when it is removed from config.yaml', async () => {
     await carrel().killDaemon();
     expect(killProxy(carrel().home)).not.toBeNull();
     await until(async () => (await ask('box', ports.notes)).exitCode === 0, 'the service to come back');

@@ -57,7 +57,7 @@ describe(`${changes} changes`, () => {
 });
 
 describe.runIf(isRealRoot)('a disk that is filled', () => {
-  it('and freed again', async () => {
+  it('and freed again does not stall the daemon', async () => {
     const disk = new SmallDisk(64);
     carrel = new Installation(null, null, disk.place);
     try {

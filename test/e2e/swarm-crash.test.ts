@@ -58,7 +58,7 @@ it('a task file that fails does not stop others, and is resumed where it was', a
   await project.swarm('cleanup');
 });
 
-it('what was done by a sandbox that is removed by force is on the host, or is done again', async () => {
+it('after rm --force of its sandbox, completed stories are on the host and the others are done again', async () => {
   const stories = lines('forced', 3).map((orders, index) => (index ? `wait /tmp/go-${index}\n${orders}` : orders));
   const project = new SwarmProject(carrel, 'forced', { forced: stories });
   const go = (...which: number[]) =>
@@ -97,7 +97,7 @@ async function diesAt(point: string): Promise<number> {
   return carrel.daemonPid;
 }
 
-it('daemons that die between any two steps are followed by one that goes on', async () => {
+it('a daemon continues a swarm after earlier ones died between any two steps', async () => {
   const project = new SwarmProject(carrel, 'steps', { steps: lines('steps', 1) });
   const points = ['swarm:begun', 'swarm:told', 'swarm:fetched', 'swarm:noted'];
   for (const [index, point] of points.entries()) {

@@ -19,7 +19,7 @@ afterAll(async () => {
   await dockerd.dispose();
 });
 
-it('ends with every story once, resumed where its containers went with the engine', async () => {
+it('a swarm that is resumed after a kill of the engine completes every story once', async () => {
   const [first, second] = lines('login', 2, 'wait /tmp/go\n') as [string, string];
   const project = new SwarmProject(carrel, 'project', { login: [first.replace(/wait.*\n/, ''), second] });
   const allowed = async () => {
@@ -38,7 +38,7 @@ it('ends with every story once, resumed where its containers went with the engin
   expect(project.wrong()).toEqual([]);
 });
 
-it('containers that scripts look after are as the engine has them', async () => {
+it('containers that scripts manage have the state that the engine reports', async () => {
   const project = new SwarmProject(carrel, 'scripts', {});
   const begin = async (...command: string[]) =>
     (await dockerd.docker('run', '--detach', '--network', 'none', image, ...command)).trim();

@@ -114,7 +114,7 @@ describe('before a sandbox starts', () => {
 });
 
 describe('the words of the README', () => {
-  it('lead from a key to commits of claude', async () => {
+  it('run claude on a task file with a secret as key, and fetch its commits', async () => {
     expect(await ok('task', 'ls')).toContain('feat/words');
     expect(await ok('swarm', 'run', '--all', '--agent', 'claude')).toMatch(/^words completed 1\/1 /m);
     repository.git('merge', '--quiet', 'refs/carrel/words/heads/feat/words');
@@ -135,7 +135,7 @@ describe('the words of the README', () => {
 });
 
 describe('when the service is away', () => {
-  it('the adapter ends the agent, says why, and the story is as it was', async () => {
+  it('the task file fails with SERVICE_UNREACHABLE and a hint, and its story stays open', async () => {
     await model!.dispose();
     model = null;
     write('away', 'echo away >> away.txt');
@@ -158,7 +158,7 @@ describe('another attempt', () => {
   };
   const file = '.carrel/tasks/2026-01-31-again-tasks.json';
 
-  it('of run and resume has the options that are given now, and keeps those that are not', async () => {
+  it('by run or resume uses new options, and keeps the others of the last attempt', async () => {
     write('again', 'true');
     const failed = [6, expect.stringMatching(/^again failed 0\/1 /m)];
     const first = ['run', '--file', file, '--agent', 'picky', '--env', 'MODE=bad', '--network', 'example.org'];
@@ -185,7 +185,7 @@ describe('scripts that keep containers of their own', () => {
     return Object.fromEntries(containers.map((one) => [one.containerName, `${one.status} ${one.reason}`]));
   };
 
-  it('are reconciled with what is there, do not keep `swarm run` waiting, and find all of it in a file', async () => {
+  it('have their containers observed, do not block `swarm run`, and find the state in a file', async () => {
     mkdirSync(join(repository.path, '.aimi'));
     await ok('swarm', 'init');
     await carrel.ok('create', '--name', 'lives');

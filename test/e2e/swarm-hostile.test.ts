@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => carrel.dispose());
 
-it('nothing is completed that is not done, and nothing of the project is touched', async () => {
+it('a hostile agent cannot complete a story that is not done, nor change the project', async () => {
   const does = (deed: string) => `append ${deed}.txt US-001\nsh node /workspace/tools/hostile.mjs ${deed}`;
   const liars = Object.fromEntries(['forge', 'scribe', 'link', 'flood'].map((name) => [name, [does(name), 'say no']]));
   const project = new SwarmProject(carrel, 'hostile', { ...liars, plant: [does('plant')], docs: lines('docs', 1) });

@@ -82,7 +82,7 @@ describe.concurrent.each(grounds)('on %s', (engine, ground) => {
       expect(await box.outcome()).toEqual(['failed', late, error]);
     }));
 
-  it('an adapter that says nothing is ended, and the story has failed', () =>
+  it('an adapter that sends no message is stopped, and its story fails', () =>
     limited('append x 1\nfreeze', async (box) => {
       await box.limitWhenBegun({ silenceSeconds: 1 });
       expect(await box.outcome()).toEqual(['failed', 'CONTAINER_TIMEOUT: no message for 1 s', undefined]);

@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => at.dispose());
 
-test('they are listed, checked and worked through', async () => {
+test('task files are listed, validated, and their stories marked', async () => {
   expect(await at.ok('task', 'list', project)).toBe(
     [
       'FILE                                       BRANCH      STORIES  TITLE',
@@ -67,7 +67,7 @@ test('a story whose dependencies are open is begun with --force only', async () 
   rmSync(other);
 });
 
-test('what cannot be is refused with a reason, and changes nothing', async () => {
+test('an invalid change is refused with a reason, and changes nothing', async () => {
   const before = readFileSync(file, 'utf8');
   const link = join(project, '.carrel/tasks/2026-01-31-link-tasks.json');
   symlinkSync('/etc/passwd', link);

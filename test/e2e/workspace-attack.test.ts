@@ -45,7 +45,7 @@ describe.each(ways)('as %s', (way) => {
   }
   const holds = (folder: string) => spawnSync('grep', ['-rlI', token, folder], { encoding: 'utf8' }).stdout;
 
-  it('links, pipes and sockets in place of files and folders', async () => {
+  it('links, pipes and sockets in place of files and folders are not followed', async () => {
     const project = new Project(carrel.folder('planted'), { file: 'f\n', 'folder/secret': 's\n', other: 'o\n' });
     await carrel.ok('create', '--name', 'planted', project.path);
     const plant = [
@@ -74,7 +74,7 @@ describe.each(ways)('as %s', (way) => {
     await carrel.ok('rm', '--force', 'planted', 'planted-fork');
   });
 
-  it('folders that become links, and files that become pipes, while they are read', async () => {
+  it('folders that become links, and files that become pipes, while they are read are not followed', async () => {
     const rounds = 2;
     const project = new Project(carrel.folder('swapped'), { 'own/secret': 's\n', file: 'f\n' });
     const program = readFileSync('test/fixtures/attacks/swap.py', 'utf8');
@@ -122,7 +122,7 @@ os.symlink(b'\\x1b[31mtarget', 'link')
       expect(stdout).not.toMatch(terminalCodes);
     });
 
-    it('so do apply and undo', async () => {
+    it('apply and undo show them harmlessly', async () => {
       const planned = await look('apply', 'odd', '--allow', 'all', '--dry-run');
       const done = await look('apply', 'odd', '--allow', 'all');
       const back = await look('undo', 'odd');
@@ -157,7 +157,7 @@ os.symlink(b'\\x1b[31mtarget', 'link')
     );
   });
 
-  it('configuration of git that runs something', async () => {
+  it('git configuration of an agent runs no program on the host', async () => {
     const project = new Project(carrel.folder('configured'), { 'a.txt': numbers(1, 9), 'b.bin': 'b\n' });
     project.git('init', '-q');
     project.git('add', '-A');
@@ -201,7 +201,7 @@ echo more >> a.txt; printf '\\0bin' > b.bin; git status > /dev/null || true; wc 
     await carrel.ok('rm', '--force', 'configured');
   });
 
-  it('a repository that points elsewhere, with refs that are none', async () => {
+  it('a repository that points at another one, with invalid refs, leaks and changes nothing', async () => {
     const project = new Project(carrel.folder('hostile'), { a: 'a\n' });
     for (const one of [project, outside]) {
       one.git('init', '-q');
@@ -233,7 +233,7 @@ echo more >> a.txt; printf '\\0bin' > b.bin; git status > /dev/null || true; wc 
     await carrel.ok('rm', '--force', 'hostile');
   });
 
-  it('the gate, by names that some filesystem takes for others, and by what is swapped after a review', async () => {
+  it('the gate holds names that a filesystem takes for others, and content swapped after a review', async () => {
     const pack = (scripts: object, version: string) => JSON.stringify({ name: 'p', version, scripts });
     const project = new Project(carrel.folder('gated'), { 'package.json': pack({ test: 'true' }, '1') });
     await carrel.ok('create', '--name', 'gated', project.path);
@@ -282,7 +282,7 @@ open('fine', 'w').write('fine')
     await carrel.ok('rm', '--force', 'gated');
   });
 
-  it("our own files about it, and the kernel's marks", async () => {
+  it('files of carrel cannot be seen inside, and forged overlay attributes change no listing', async () => {
     const project = new Project(carrel.folder('marked'), {
       'src/a': 'a\n',
       'src/b': 'b\n',
@@ -321,7 +321,7 @@ print(tried, sorted(os.listdir('src')), open('big').read().count('\\n'))
     await carrel.ok('rm', '--force', 'marked');
   });
 
-  it('a project that another sandbox swaps for a link', async () => {
+  it('a project that another sandbox replaces by a link is not followed', async () => {
     const mono = new Project(carrel.folder('mono'), { 'app/secret': 'app\n', 'app/a': 'a\n' });
     const app = new Project(mono.at('app'));
     app.git('init', '-q');
@@ -350,7 +350,7 @@ print(tried, sorted(os.listdir('src')), open('big').read().count('\\n'))
     await carrel.ok('rm', '--force', 'inner', 'outer');
   });
 
-  it('a project that is a link now and then', async () => {
+  it('a project that flips between folder and link is not followed', async () => {
     const mono = new Project(carrel.folder('flipped'), { 'app/secret': 'app\n' });
     await carrel.ok('create', '--name', 'under', mono.at('app'));
     await agent(carrel, 'under', 'echo planted > secret; echo planted > sub; echo planted > new');

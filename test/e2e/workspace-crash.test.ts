@@ -46,7 +46,7 @@ describe.each(ways)('an apply, as %s', (way) => {
 
   const isEarly = (point: string) => ['pause:held', 'apply:recorded', ...early].includes(point);
 
-  it.each(way === 'root' ? applyPoints : few)('that dies at %s is done or not begun', async (point) => {
+  it.each(way === 'root' ? applyPoints : few)('that dies at %s is all or nothing', async (point) => {
     await crashDuring(point, 'apply', 'box');
     expect(await changesOf(carrel, 'box')).toEqual(isEarly(point) ? changes : []);
     expect(stateOf(project.path)).toBe(isEarly(point) ? before : after);
@@ -57,7 +57,7 @@ describe.each(ways)('an apply, as %s', (way) => {
     expect(await changesOf(carrel, 'box')).toEqual(changes);
   });
 
-  it.each(way === 'root' ? undoPoints : few)('whose undo dies at %s is taken back or stands', async (point) => {
+  it.each(way === 'root' ? undoPoints : few)('whose undo dies at %s is undone or kept', async (point) => {
     await apply(carrel, 'box');
     await crashDuring(point, 'undo', 'box');
     expect(await changesOf(carrel, 'box')).toEqual(isEarly(point) ? [] : changes);

@@ -50,7 +50,7 @@ describe.each(ways)('as %s', (way) => {
     return project.git('rev-parse', 'HEAD');
   }
 
-  it('git commit inside is the owner’s, until the agent or the project says otherwise', async () => {
+  it('git commit inside uses the owner’s name, unless the agent or the project sets another', async () => {
     carrel.write('home/.gitconfig', '[user]\n\tname = Ada \\"L\\" Love\n\temail = ada@example.org\n');
     const project = repository('identity');
     const told = 'git commit -q --allow-empty -m x && git log -1 --format="%an <%ae> %cn"';
@@ -116,7 +116,7 @@ describe.each(ways)('as %s', (way) => {
       await carrel.ok('rm', '--force', 'settings');
     });
 
-    it('by the hooks that the project names is gated, and so is a link by way of another that leads out', async () => {
+    it('gates hooks in core.hooksPath of the project, and a link that leads out through another', async () => {
       const project = repository('named');
       project.git('config', 'core.hooksPath', 'tools/hooks');
       execFileSync('ln', ['-s', '/opt', join(project.path, 'vendor')]);

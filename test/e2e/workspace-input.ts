@@ -42,7 +42,7 @@ export function oddInput(way: Way): void {
       expect(await names()).toEqual(before);
     };
 
-    it('that is none is refused, and nothing is made', async () => {
+    it('that is missing, no folder, or part of the home is refused, and no sandbox is made', async () => {
       writeFileSync(project.at('file'), 'x');
       await refused(project.at('no/such'), 2, 'does not exist');
       await refused(project.at('file'), 2, 'is not a folder');
@@ -88,7 +88,7 @@ export function oddInput(way: Way): void {
     });
 
     if (way === 'root')
-      it('on what was mounted since the daemon started is refused, with the hint', async () => {
+      it('on a filesystem that was mounted after the daemon started is refused with a hint', async () => {
         const place = carrel.folder('place');
         await carrel.ok('up', '-d');
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'carrel-test', place]);
@@ -232,7 +232,7 @@ export function oddInput(way: Way): void {
         await carrel.ok('rm', '--force', 'small');
       });
 
-    it('is not needed to see what a sandbox takes', async () => {
+    it('is not needed for ls --size', async () => {
       await agent(carrel, 'twin', 'head -c 3000000 /dev/urandom > ~/big');
       const [listed] = (await carrel.json<{ name: string; sizeBytes: number }[]>('ls', '--size')).filter(
         ({ name }) => name === 'twin',
@@ -271,7 +271,7 @@ export function oddInput(way: Way): void {
         await carrel.ok('rm', '--force', 'flat');
       });
 
-      it('a whole copy does the same', async () => {
+      it('a whole copy supports changes, snapshots and forks', async () => {
         const deep = new Project(stacked, { 'a.txt': numbers(1, 20), 'src/b': 'b\n', 'src/c': 'c\n' });
         const { exitCode, stderr } = await carrel.run(['create', '--name', 'whole', deep.path]);
         expect(exitCode).toBe(0);

@@ -101,7 +101,7 @@ describe('an agent that keeps git waiting', () => {
 });
 
 describe('an owner who goes on while an agent works', () => {
-  it('keeps what is put where the agent deleted something: it is no conflict, and --theirs does not delete it', async () => {
+  it('keeps files added where the agent deleted: apply reports no conflict, and --theirs deletes none', async () => {
     for (const path of ['made-again/x', 'gone/x']) project.put(path, 'x\n');
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'touch f; rm -rf made-again; mkdir made-again; echo n > made-again/f; rm -r gone');
@@ -125,7 +125,7 @@ describe('an owner who goes on while an agent works', () => {
     for (const path of ['f/in', 'made-again/new', 'gone/y']) expect(project.read(path)).toBe('owner\n');
   });
 
-  it('before a command begins has changed what that command sees, however it then replaces it', async () => {
+  it("whose edit precedes a command: the edit is the base of that command's changes", async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo n > n');
     project.put('a', 'owner\n');
@@ -163,7 +163,7 @@ describe('an apply that was cut short while its project was away', () => {
     expect([project.read('a'), project.names()]).toEqual(['a\n', ['.git', 'a', 'b']]);
   });
 
-  it('that cannot be finished stands in the way of others, with a hint', async () => {
+  it('that cannot be finished makes the next apply fail with a message', async () => {
     const journal = join(carrel.home, 'applies', applies()[0]!, 'journal.json');
     expect(existsSync(journal)).toBe(true);
     writeFileSync(journal, 'no journal');
@@ -194,7 +194,7 @@ describe('changes and commits that were not taken over', () => {
     expect((await carrel.show('box')).state).toBe('completed');
   });
 
-  it('a look by git, a branch and what was only added are no commits', async () => {
+  it('git status, a new branch and a staged file do not count as commits', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(
       carrel,
@@ -205,7 +205,7 @@ describe('changes and commits that were not taken over', () => {
     await carrel.ok('rm', 'box');
   });
 
-  it('refs that are no files, or too many, are commits as far as we know, and never read', async () => {
+  it('refs that are pipes, links or too large count as commits, and are not read', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     const plant = 'mkdir -p .git/refs/heads/x; mkfifo .git/refs/heads/x/pipe; ln -s /etc/passwd .git/refs/heads/link';
     await agent(carrel, 'box', `${plant}; rm .git/HEAD; mkfifo .git/HEAD; truncate -s 1G .git/packed-refs`);
@@ -215,7 +215,7 @@ describe('changes and commits that were not taken over', () => {
     expect(exitCode).toBe(6);
   });
 
-  it('cannot be told when the project is gone, and can be given up', async () => {
+  it('are unknown when the project is gone, and rm needs --force', async () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo x > x');
     await stop('box');
@@ -228,7 +228,7 @@ describe('changes and commits that were not taken over', () => {
   });
 });
 
-it('what was applied is undone by way of any of its sandboxes, and forgotten with the last of them', async () => {
+it('an apply of several sandboxes can be undone by any of them, and its journal goes with the last', async () => {
   for (const name of ['one', 'two']) {
     await carrel.ok('create', '--name', name, project.path);
     await agent(carrel, name, `echo ${name} > ${name}`);

@@ -141,7 +141,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     rmSync(shared);
   });
 
-  it('takes changes over, says so, and takes them back', async () => {
+  it('apply does what its dry run printed, and undo takes it back', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo more >> a.txt; rm keep.txt; mkdir -p new/er; echo x > new/er/file; ln -s a.txt link');
     const before = snapshotOf(project);
@@ -180,7 +180,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(existsSync(join(project, 'src'))).toBe(false);
   });
 
-  it('keeps what is one file one, inside and in the project', async () => {
+  it('keeps hard links, inside and in the project', async () => {
     const keepsLinks = who === 'root';
     put('pair', 'old\n');
     linkSync(join(project, 'pair'), join(project, 'src/pair'));
@@ -232,7 +232,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(await changes('box')).toEqual(['A both']);
   });
 
-  it('holds back what could run on the host', async () => {
+  it('apply is blocked by changes that could run on the host', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent(
       'box',
@@ -291,7 +291,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(await changes('box')).toEqual(['M a.txt', 'A new', 'D src', 'D src/deep', 'D src/deep/x', 'D src/main.ts']);
   });
 
-  it('discards everything by its other names too, and asks for that', async () => {
+  it('discard of . or /workspace discards everything, and needs --yes', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', "sed -i '2s/.*/agent/' a.txt");
     put('a.txt', numbers(1, 20).replace('line 18', 'owner'));
@@ -305,7 +305,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(read('a.txt')).toContain('owner');
   });
 
-  it('shows changes again wherever an apply that was taken back is remembered', async () => {
+  it('after an undo, forks and restored snapshots show the changes again', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo new > new; echo more >> a.txt');
     await apply('box');
@@ -371,7 +371,7 @@ export function workingCopies(who: 'root' | 'rootless' | 'docker'): void {
     expect(existsSync(join(project, 'only-one'))).toBe(false);
   });
 
-  it('says so when the project is gone', async () => {
+  it('diff and apply fail with not found when the project is gone', async () => {
     await carrel.ok('create', '--name', 'box', project);
     await agent('box', 'echo x > new');
     rmSync(project, { recursive: true });

@@ -59,7 +59,7 @@ it.each([
   expect(run.completion?.errors).toEqual([expect.stringContaining(reason)]);
 });
 
-it('one that refuses has failed, without an error of ours', async () => {
+it('a story that the agent refuses fails, without an error of the adapter', async () => {
   const run = await order('refuse');
   expect([run.errors, run.completion?.errors]).toEqual([[], ['US-001: the agent stopped with refusal: All done.']]);
 });

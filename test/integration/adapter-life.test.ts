@@ -174,7 +174,7 @@ describe('SIGTERM', () => {
     silent.close();
   });
 
-  it('before anything was asked is an end, too', async () => {
+  it('before a request ends the adapter with 130', async () => {
     const run = bench.start();
     run.child.stdin!.write('?\n');
     await run.hears(({ type }) => type === 'error', 'it to listen');
@@ -211,7 +211,7 @@ describe('a connection', () => {
     expect(bench.landed).toEqual(['US-001']);
   });
 
-  it('can be made again: to the adapter that works, which tells how everything stands', async () => {
+  it('that is made again reaches the running adapter and gets the current status of all stories', async () => {
     bench.plan([{ does: 'write a x' }, { does: `say working\nwait ${file('go')}`, after: ['US-001'] }]);
     const run = bench.start();
     run.ask();
@@ -328,7 +328,7 @@ describe('input', () => {
 });
 
 describe('an agent that', () => {
-  it('floods is read to its end in bounded memory, and told of every two seconds', async () => {
+  it('floods is read to its end in bounded memory, and reported every two seconds', async () => {
     bench.plan([{ does: `flood 4\nwrite ${file('there')} x\nwait ${file('go')}` }]);
     const run = bench.start();
     run.ask();

@@ -194,13 +194,13 @@ describe('what cannot begin', () => {
       { agent: { kind: 'command', command: ['true'], key: { variable: 'K', secret: 'S' } } },
       'MISSING_ENV_VAR the agent needs K',
     ],
-  ] as const)('for want of %s says so', async (_, settings, error) => {
+  ] as const)('for want of %s reports the error', async (_, settings, error) => {
     bench.plan([{ does: '' }]);
     const run = await bench.complete(settings);
     expect(run.errors).toEqual([expect.stringContaining(error)]);
   });
 
-  it('for want of a repository says so, and one that cannot be cloned, too', async () => {
+  it('without a branch to check out, or with a repository that cannot be cloned, reports the error', async () => {
     bench.plan([{ does: '' }]);
     const run = bench.start();
     run.ask({ repoUrl: 'https://127.0.0.1:1/none.git' });
@@ -258,7 +258,7 @@ describe('what an earlier sandbox did and was fetched', () => {
     expect([bench.show('b'), bench.show('c')]).toEqual(['1', '2']);
   });
 
-  it('is not given up for a branch that has gone another way, unless it has it, too', async () => {
+  it('is kept when the branch has diverged: the adapter fails until the branch has the story', async () => {
     await lose();
     bench.repository.git('checkout', '-q', '-B', branchName, 'main');
     bench.repository.commit({ other: 'x' }, 'other');
@@ -271,7 +271,7 @@ describe('what an earlier sandbox did and was fetched', () => {
 });
 
 describe('what an agent is given', () => {
-  it('is the story as it is, whatever it says', async () => {
+  it('is the text of the story unchanged, with no part run by a shell', async () => {
     const evil = `'; touch ${bench.folder}/owned; $(touch ${bench.folder}/owned) \`touch ${bench.folder}/owned\` "\\`;
     bench.plan([
       { title: evil, does: `say ${evil}` },

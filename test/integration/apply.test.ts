@@ -282,14 +282,14 @@ describe('a conflict', () => {
     );
   });
 
-  it('is all there is without a known base', () => {
+  it('is the outcome without a known base', () => {
     const one = bench({ f: file('b') }, { f: file('b') }, { f: file('t') });
     const unknown: Bench = { ...one, changes: one.changes.map((change) => ({ ...change, baseKnown: false })) };
     expect(outcomesOf(planOf(unknown))).toEqual({ f: 'conflict' });
     expect(apply(unknown, { ...open, resolution: 'theirs' })).toEqual({ f: 'theirs' });
   });
 
-  it('is all there is where the base is lost or the file too large', () => {
+  it('is the outcome where the base is lost or the file too large', () => {
     const one = bench({ f: file('1\n2\n3\n') }, { f: file('one\n2\n3\n') }, { f: file('1\n2\nthree\n') });
     const lost = one.changes.map((change) => ({ ...change, beforeContent: { at: 'lost' } as const }));
     expect(planOf({ ...one, changes: lost }).paths[0]?.conflict?.reason).toMatch(/no longer kept/);
@@ -322,7 +322,7 @@ describe('gates', () => {
     expect(apply(one, open)).toMatchObject({ '.envrc': 'take', 'package.json': 'take' });
   });
 
-  it('let through only what they saw', () => {
+  it('let through only the content that they checked', () => {
     const one = bench({}, {}, { 'package.json': file('{"name":"a"}') });
     const plan = planOf(one, { resolution: null, allow: [] });
     writeFileSync(join(one.root, 'theirs/package.json'), '{"bin":"x"}!');
@@ -330,7 +330,7 @@ describe('gates', () => {
     expect(harvest(one.project)).toEqual({});
   });
 
-  it('keep nothing of what they looked at in memory', () => {
+  it('keep no content in memory that they checked', () => {
     const one = bench({}, {}, { config: file('\0'.repeat(1024)) });
     const [step] = planOf(one).steps;
     expect(step).toMatchObject({

@@ -100,7 +100,7 @@ describe('a copy', () => {
     expect([stats('a').nlink, stats('single').nlink]).toEqual([3, 1]);
   });
 
-  it('keeps times to the nanosecond, by which unchanged files are told', async () => {
+  it('keeps times to the nanosecond, so that unchanged files are recognised', async () => {
     writeFileSync(join(project, 'f'), 'f');
     await copyTree(project, base);
     expect(lstatSync(join(base, 'f'), { bigint: true }).mtimeNs).toBe(
@@ -145,7 +145,7 @@ open('f', 'w').write('deep\\n')
     await removeTree(folder);
   });
 
-  it('is there once it is on disk', async () => {
+  it('is renamed into place after it was synced', async () => {
     writeFileSync(join(project, 'f'), 'f');
     await copyTree(project, base);
     expect(done).toEqual(['sync all', 'rename', 'sync folder']);
@@ -171,7 +171,7 @@ open('f', 'w').write('deep\\n')
       for (const path of mounted.splice(0)) spawnSync('umount', [path]);
     });
 
-    it('has nothing of what is mounted in its original', async () => {
+    it('leaves out filesystems that are mounted in its original', async () => {
       mount(join(project, 'mounted'), '1m');
       writeFileSync(join(project, 'mounted/f'), 'f');
       await copyTree(project, base);

@@ -171,7 +171,7 @@ describe('refused', () => {
 it.each([
   ['at once', undefined],
   ['in portions', 1],
-])('tells what the branch has, %s', async (_, atOnceBytes) => {
+])('lists the entries of a branch, %s', async (_, atOnceBytes) => {
   const project = new Repository(root, { a: 'a\n', 'd/b': 'b\n', 'd/c': 'b\n', big: 'x'.repeat(100) });
   await commit(project, 'topic', [file('run', 'r', 0o755), link('l', 'to\nwhere'), file('a', 'on the branch\n')]);
   const toldOf = async (name: string, ...paths: string[]) => {
@@ -300,7 +300,7 @@ it('a commit that cannot become the tip of its branch leaves nothing in the repo
 });
 
 describe('folders for the time of one call', () => {
-  it('are where they are told to be, and what a crash left of them is found again', async () => {
+  it('are in the configured place, and leftovers of a crash are found', async () => {
     const own = mkdtempSync(join(root, 'own-'));
     setScratch(own, 'abc123');
     expect(scratchFolder()).toBe(own);

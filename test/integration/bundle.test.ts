@@ -54,7 +54,7 @@ describe('commits of an agent', () => {
     expect(statSync(join(project.path, '.git', taken[1]!.ref)).uid).toBe(otherUid);
   });
 
-  it('that there are none is recognised', async () => {
+  it('are reported as none when there are none', async () => {
     const project = new Repository(root);
     const { status, said } = await bundle(project, agentOf(project));
     expect([status, isEmptyBundle(said)]).toEqual([128, true]);

@@ -57,7 +57,7 @@ it('what init writes, and nothing that is refused, is right by the schema for ed
   expect(JSON.parse(answer.toString())).toEqual([true, true, ...wrong.map(() => false)]);
 });
 
-it('means to docker-compose what it was meant to', () => {
+it('docker-compose reads special characters of the declaration unchanged', () => {
   const odd = [
     '$HOME $\x7bX} $\x7bX:-y} $$X $\x7bX:?no} $(X) `X`',
     'a: b\n- c #d "e" \'f\' \\ \t',

@@ -87,7 +87,7 @@ it.each([null, { rows: 24, columns: 80 }])(
   },
 );
 
-it('is alone with its mounts', () => {
+it('runs in a mount namespace of its own', () => {
   expect(readlinkSync('/proc/self/ns/mnt')).not.toBe(readlinkSync(`/proc/${process.ppid}/ns/mnt`));
 });
 
@@ -102,7 +102,7 @@ it.runIf(isRealRoot)('its program cannot be written where it enters sandboxes', 
   expect(() => execFileSync('unshare', child, { stdio: 'pipe' })).toThrow('EROFS');
 });
 
-it('a command that waits is let go once, and one that has gone is left alone', () => {
+it('a waiting command is released once; without one nothing happens', () => {
   const pipe = join(folder, 'exec.fifo');
   expect(releaseCommand(folder)).toBe(false);
   execFileSync('mkfifo', [pipe]);

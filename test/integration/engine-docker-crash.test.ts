@@ -64,7 +64,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     });
   }
 
-  describe('a crash of ours', () => {
+  describe('a crash of the daemon', () => {
     const points = { 'start:staged': 'absent', 'start:created': 'created' } as const;
     for (const [point, kind] of Object.entries(points)) {
       it(`at ${point} leaves what the next start finishes, once`, async () => {
@@ -101,7 +101,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await setup.shared.lines('runs')).toBe(1);
     });
 
-    it('while it holds a sandbox still leaves one that the next look resumes', async () => {
+    it('during a pause leaves a sandbox that the next inspect resumes', async () => {
       const launch = setup.launch({ command: setup.commands.tick('ticks') });
       const { handle } = await setup.engine.start(launch);
       crash('pause:held', `await engine.pause(${JSON.stringify(launch.id)}, ${JSON.stringify(handle)})`);
@@ -121,8 +121,8 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
     });
   });
 
-  describe('a container behind our back', () => {
-    it('removed is absent, and takes nothing to remove', async () => {
+  describe('a container that another program changes', () => {
+    it('is absent after a removal', async () => {
       const launch = counting(0);
       const { handle } = await setup.engine.start({ ...launch, command: [] });
       await dockerd.docker('rm', '--force', containerName(launch.hostname, launch.id));
@@ -131,7 +131,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await codeOf(setup.engine.attach(launch.id, handle))).toBe('not_ready');
     });
 
-    it('paused is seen as that, and ended by resume and by stop', async () => {
+    it('is reported as paused after a pause, which resume and stop end', async () => {
       const launch = setup.launch({ command: setup.commands.exitOnTerm(6) });
       const { handle } = await setup.engine.start(launch);
       const name = containerName(launch.hostname, launch.id);
@@ -147,7 +147,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
   });
 
   describe('a restart of the Docker Engine', () => {
-    it('is survived, and got over without help: what runs goes on under Podman, and ends with dockerd', async () => {
+    it('needs no new connection: sandboxes keep running under Podman, and end with dockerd', async () => {
       const launch = setup.launch({ command: setup.commands.wait });
       const { handle } = await setup.engine.start(launch);
       const hinted = new Promise<void>((resolve) => {

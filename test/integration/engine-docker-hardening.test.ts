@@ -73,7 +73,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(status).toContain('Seccomp:\t2');
     });
 
-    it('can write nowhere but where it was told, and reaches no network', async () => {
+    it('can write only to its mounts, and has no network', async () => {
       const text = await script(
         'for path in / /bin /etc /var /run; do touch $path/x 2>/dev/null && echo "wrote to $path"; done; ' +
           'touch /tmp/x && echo ok; grep : /proc/net/dev; ls /sys/* /var/run/docker.sock /run/docker.sock 2>/dev/null',
@@ -106,7 +106,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(await dockerd.docker('inspect', '--format', format, container(id))).toBe('150000 33554432 33554432 50');
     });
 
-    it('has no door to the host by what the Docker Engine was told', async () => {
+    it('has no privilege, capability, device or network in its container configuration', async () => {
       const { id } = setup.launch({});
       await setup.engine.start(setup.launch({ id }));
       const [{ HostConfig: told }] = JSON.parse(await dockerd.docker('inspect', container(id)));
@@ -182,19 +182,19 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(readFileSync(upper('new'), 'utf8')).toBe('new\n');
     });
 
-    it('is found as it was left by the next sandbox on it', async () => {
+    it('keeps its changes for the next sandbox on it', async () => {
       const mount = overlay(project(ordinary));
       await script('echo after > /workspace/changed', [mount]);
       expect(await script('cat /workspace/changed', [mount])).toBe('after\n');
     });
 
-    it('can be made on an empty folder, whose ever it is', async () => {
+    it('can be made on an empty folder of another owner', async () => {
       const lower = join(setup.folder, 'home');
       mkdirSync(lower, { mode: 0o700 });
       expect(await script('cd /workspace && echo mine > file && cat file', [overlay(lower)])).toBe('mine\n');
     });
 
-    it.each([0, ordinary])("or the real folder of uid %i is agent's, and theirs outside", async (owner) => {
+    it.each([0, ordinary])("and a bound folder of uid %i are agent's inside only", async (owner) => {
       const lower = project(owner);
       const bound = { kind: 'bind', source: lower, target: '/workspace', readonly: false, mapOwner: true } as const;
       const read =
@@ -204,7 +204,7 @@ describe.each(dockerEngines)('on %s', (engine, open) => {
       expect(statSync(join(lower, 'made'))).toMatchObject({ uid: owner, gid: owner });
     });
 
-    it('may be of folders of different people', async () => {
+    it('may be used beside a bound folder of another owner', async () => {
       const [one, other] = [project(ordinary), join(setup.folder, 'other')];
       mkdirSync(other, { mode: 0o700 });
       chownSync(other, ordinary + 1, ordinary + 1);

@@ -107,7 +107,7 @@ describe('a dockerd with sysbox-runc', () => {
   });
   afterAll(() => dockerd.dispose());
 
-  it('runs what asks for it, with the ids that it is lent and a filter of its own', async () => {
+  it('runs sandboxes that ask for it, with its subordinate ids and its own filter', async () => {
     const giveBack = lend('other:1:2\nsysbox:400000:65536\n');
     try {
       const text = await script(`cd /workspace; ${work}`, [overlay(), bind(true)], sysbox);
@@ -124,7 +124,7 @@ describe('a dockerd with sysbox-runc', () => {
     }
   });
 
-  it('is refused where it is lent no ids, and where agent could make files that run as their owner', async () => {
+  it('is refused without subordinate ids, and where agent could make set-user-id files', async () => {
     const start = (mounts: readonly Mount[]) => setup.engine.start(setup.launch({ runtime: sysbox, mounts }));
     await expect(start([])).rejects.toMatchObject({
       code: 'unsupported',
@@ -138,7 +138,7 @@ describe('a dockerd with sysbox-runc', () => {
     });
   });
 
-  it('is not what others run on', async () => {
+  it('is not used for sandboxes that do not ask for it', async () => {
     expect(await script('cat /proc/self/uid_map', [])).toMatch(/^ +0 +0 +4294967295\n$/);
   });
 });

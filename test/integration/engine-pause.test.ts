@@ -45,7 +45,7 @@ it('by another program is seen, and ended by resume and by stop', async () => {
   expect((await engine.inspect(id, handle)).kind).toBe('exited');
 });
 
-it('holds those who fork as fast as they can', async () => {
+it('holds processes that fork as fast as they can', async () => {
   const handle = await start('fork() { while :; do (:); done; }; fork & fork & fork & wait');
   const inside = () => processesInside(handle.init, []);
   await until('them to fork', async () => (inside().length > 3 ? true : null));

@@ -82,7 +82,7 @@ it('holds the packages that a base needs, and of the rest only what is public', 
   );
 });
 
-it('is another one when a package is, and needs a system that has packages', () => {
+it('has another checksum when a package changes, and needs a Debian system', () => {
   const before = hostParent(root).checksum;
   put('root/var/lib/dpkg/status', [record('bash', 'Essential: yes', '2'), record('git')].join('\n\n'));
   expect(hostParent(root).checksum).not.toBe(before);

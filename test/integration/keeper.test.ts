@@ -43,7 +43,7 @@ function options(id: string, keeperPath = findProgram('conmon')!): KeeperOptions
   };
 }
 
-it('a keeper that says all is done has noted who it is', async () => {
+it('create returns only after the keeper has written its pid file', async () => {
   const program = join(folder, 'conmon');
   const script = `read go <&4; echo '{"data": 42}' >&3; sleep 0.2; echo 42 > keeper.pid`;
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -52,7 +52,7 @@ it('a keeper that says all is done has noted who it is', async () => {
   expect(existsSync(join(one.bundle, 'keeper.pid'))).toBe(true);
 });
 
-it('a keeper whose daemon died before it could note anything has ended before others begin', async () => {
+it('a keeper whose daemon died before registration has ended when inspect returns', async () => {
   const one = options('0123456789abcdef');
   const keeper = spawn(one.keeperPath, keeperArgs(one), {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
@@ -113,7 +113,7 @@ it('the keepers of commands inside end with the sandbox', async () => {
   expect(processesNaming(launch.id)).toEqual([]);
 });
 
-it('a keeper that was killed is noticed; stop waits for the processes alone, and the grace time is theirs', async () => {
+it('a killed keeper is reported as lost, and stop still waits for the processes of the sandbox', async () => {
   const command = ['sh', '-c', 'trap "sleep 0.2; exit 0" TERM; while :; do sleep 0.05; done'];
   const launch = sampleLaunch({ command, env: { PATH: '/usr/bin:/bin' } });
   const { handle } = await engine.start(launch);

@@ -154,7 +154,7 @@ describe('what is not shown', () => {
     expect(Number(/^size-pack: (\d+)$/m.exec(stored)?.[1])).toBeLessThan(10);
   });
 
-  it('tells both halves of a binary file that became a link', async () => {
+  it('shows the deletion and the link of a binary file that became a link', async () => {
     const { changes } = workspace({ a: before }, (tree) => {
       rmSync(join(tree, 'a'));
       symlinkSync('target', join(tree, 'a'));
@@ -166,7 +166,7 @@ describe('what is not shown', () => {
     expect((await summaries(changes)).a).toMatchObject({ status: 'T', oldType: 'file', newType: 'link' });
   });
 
-  it('is said of what is gone by now', async () => {
+  it('is marked as no longer there if it went meanwhile', async () => {
     const { tree, changes } = workspace({ a: 'old\n' }, (tree) => put(tree, { a: 'new\n', b: 'b\n' }));
     rmSync(join(tree, 'a'));
     mkdirSync(join(tree, 'a'));
@@ -178,7 +178,7 @@ describe('what is not shown', () => {
 });
 
 describe('what git cannot show', () => {
-  it('follows in words', async () => {
+  it('is described in words after the diff', async () => {
     const { changes } = workspace({ secret: 'x\n', 'was/full': 'x\n', plain: 'x\n' }, (tree) => {
       mkdirSync(join(tree, 'empty/deep'), { recursive: true });
       chmodSync(join(tree, 'secret'), 0o600);

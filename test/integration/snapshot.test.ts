@@ -46,7 +46,7 @@ function state(of = folder): string {
 }
 
 describe('a snapshot', () => {
-  it('keeps everything, for the kernel too', async () => {
+  it('keeps all files and overlay attributes', async () => {
     layers.inside(work);
     writeFileSync(join(state(), 'workspace/base.log'), 'log');
     const [before, seen] = [fingerprint(join(state(), 'workspace/upper')), layers.seen()];
@@ -123,7 +123,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  it('does not follow a link out, and is not deceived by names of ours', async () => {
+  it('follows no link, and treats folders named upper and work like others', async () => {
     const outside = join(layers.root, 'outside');
     mkdirSync(join(outside, 'work'), { recursive: true });
     writeFileSync(join(outside, 'secret'), 'secret');
@@ -190,7 +190,7 @@ describe('a restore', () => {
 });
 
 describe('a fork', () => {
-  it('begins where the first is, and goes its own way', async () => {
+  it('starts with the content of the first, and changes apart from it', async () => {
     layers.inside(work);
     const fork = layers.sandbox('fork');
     await copyState(folder, fork);

@@ -89,7 +89,7 @@ describe('a user', () => {
     for (const user of ['ada', 'bob']) bench.volumes.init(user, at);
   });
 
-  it('sees what is theirs and what is shared; the owner sees all', () => {
+  it('sees own and shared volumes; the owner sees all', () => {
     expect(bench.volumes.list(bob).length).toBe(7);
     expect(bench.volumes.list(ada).length).toBe(7);
     expect(bench.volumes.list(ada, true).length).toBe(12);
@@ -98,7 +98,7 @@ describe('a user', () => {
     expect(bench.volumes.find(ada, homeB).user).toBe('bob');
   });
 
-  it('mounts nothing of others, not even the owner', () => {
+  it('cannot mount a volume of another user, nor can the owner of the installation', () => {
     const ask = (volume: string, readonly = false) => ({ volume, target: '/x', readonly });
     expect(bench.volumes.resolve('bob', ask('home'))).toMatchObject({ source: bench.home('bob'), readonly: false });
     expect(bench.volumes.resolve('bob', ask(homeB, true)).readonly).toBe(true);
@@ -304,7 +304,7 @@ describe('migrate', () => {
     expect(faultOf(() => findOldVolumes(join(bench.old, 'carrel-memory-bank'), 'carrel'))).toBe('not_found');
   });
 
-  it('goes on with the others where one fails', async () => {
+  it('continues with the others where one fails', async () => {
     for (const name of ['carrel-home', 'carrel-session']) bench.write('a', 'old', join(bench.old, name));
     const found = findOldVolumes(bench.old, 'carrel');
     rmSync(join(bench.old, 'carrel-home'), { recursive: true });
@@ -397,7 +397,7 @@ describe('on disk', () => {
     expect(uids).toEqual([...Array(5).fill(['ada', agent]), [null, 0], [null, 0]]);
   });
 
-  it('is given to agent while it is empty, and left alone with what is in it', () => {
+  it('gets agent as owner while it is empty, and keeps its owner once it has content', () => {
     bench.volumes.init('ada', at);
     bench.agent = agent;
     bench.write('mine', 'mine');
@@ -425,7 +425,7 @@ describe('on disk', () => {
     expect(statSync(outside).uid).toBe(0);
   });
 
-  it('is ours what is restored into a shared volume, whatever ids the archive has', async () => {
+  it('a restore into a shared volume makes root the owner and drops set-user-id bits', async () => {
     bench.volumes.init('ada', at);
     const plugin = join(bench.folder, 'carrel-base-plugins/plugin');
     writeFileSync(plugin, 'plugin');

@@ -122,7 +122,7 @@ describe('an ordinary user whose systemd ends with their sessions', () => {
     writeFileSync(lingering, '');
   });
 
-  it('is refused what cannot be enforced with --strict, and told the hint', async () => {
+  it('gets a refusal for limits that cannot be enforced with --strict, and a hint from doctor', async () => {
     const { exitCode, stderr } = await carrel.run(['run', '--rm', '--strict', '--memory', '64m', '--', 'true']);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot enforce')]);
     const { stdout } = await carrel.run(['--json', 'doctor']);

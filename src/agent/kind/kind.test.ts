@@ -34,7 +34,7 @@ describe('what claude writes', () => {
 
   const result = { type: 'result', subtype: 'success', is_error: false, result: 'All done.' };
 
-  test('is told as text and uses of tools', () => {
+  test('is reported as text and uses of tools', () => {
     const content = [
       { type: 'text', text: 'I look.' },
       { type: 'tool_use', name: 'Bash', input: { command: 'ls\nrm x' } },

@@ -126,7 +126,7 @@ describe('read', () => {
     expect(readFile(root, { path: 'bom' }).content).toBe('\ufeffa');
   });
 
-  it('cuts long text at a line and says so', () => {
+  it('cuts long text at a line and marks it as cut', () => {
     writeFileSync(join(root, 'long'), `${'x'.repeat(99)}\n`.repeat(20_000));
     const { content, truncated } = readFile(root, { path: 'long' });
     expect(truncated).toBe(true);
@@ -233,7 +233,7 @@ describe('remove and rename', () => {
     expect(() => removeFile(root, { path: '.', recursive: true, dryRun: false })).toThrow(/project itself/);
   });
 
-  it('renames, and overwrites only if told', () => {
+  it('renames, and overwrites only with the option', () => {
     writeFileSync(join(root, 'b'), 'b');
     const move = (overwrite: boolean) => renameFile(root, { from: 'b', to: 'src/a.ts', overwrite, dryRun: false });
     expect(() => move(false)).toThrow(/exists already/);

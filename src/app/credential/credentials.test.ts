@@ -58,7 +58,7 @@ function insert(id: string, names: readonly string[]) {
 const anthropic = { name: 'claude', preset: 'anthropic', secret: 'KEY' } as const;
 
 describe('adding', () => {
-  it('records where the secret goes, and tells nothing of its value', () => {
+  it('records where the secret goes, and not its value', () => {
     const view = credentials.add(anthropic);
     expect(view).toEqual({
       ...{ name: 'claude', preset: 'anthropic', secret: 'KEY', createdAt: now() },
@@ -91,7 +91,7 @@ describe('adding', () => {
     expect(credentialsFor('bob').add({ ...near, host: '8.8.8.8' }).name).toBe('near');
   });
 
-  it("is each user's own affair", () => {
+  it('is not visible to another user', () => {
     credentials.add(anthropic);
     const bob = credentialsFor('bob');
     expect(bob.list()).toEqual([]);
@@ -133,7 +133,7 @@ describe('its secret', () => {
     expect(kept.get('ann/KEY')?.toString()).toBe('value of ann');
   });
 
-  it('is told anew, when it changes, for the sandboxes that have the credential', async () => {
+  it('is sent to the proxy again, when it changes, for the sandboxes that have the credential', async () => {
     credentials.add(anthropic);
     credentials.add({ name: 'other', header: 'x-key', secret: 'KEY', host: 'b.org' });
     kept.set('ann/FREE', Buffer.from('x'));

@@ -58,7 +58,7 @@ it('gives what the secret is now', () => {
   expect(supply.keysOf(sandbox)[0]!.value).toBe('Bearer second');
 });
 
-it('leaves inside whom to trust, for the hosts of that sandbox alone, with no key', () => {
+it('writes the certificate authority of that sandbox for its hosts, without a private key', () => {
   const sandbox = give({ preset: 'npm' });
   supply.provideTrust(sandbox);
   supply.provideTrust(sandbox);

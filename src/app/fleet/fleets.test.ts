@@ -95,13 +95,13 @@ describe('a file that an agent can write', () => {
     else expect(compose).toThrow('can write');
   });
 
-  it('of whom is not told to others, and known to the owner', async () => {
+  it('is refused to the owner, and not to a user who cannot see that agent', async () => {
     const others = [{ name: 'writer', owner: 'bob', bound: '/work' }];
     await fleets(others, { user: 'eve', isOwner: false }).plan({ file, content });
     expect((await refused(fleets(others).plan({ file, content }))).code).toBe('denied');
   });
 
-  it('or would be able to', async () => {
+  it('is refused if a declared sandbox would bind its folder', async () => {
     const spec = { mode: 'bind', project: '/work' };
     expect(await refused(fleets([], { spec }).plan({ file, content }))).toMatchObject({
       code: 'denied',
@@ -125,7 +125,7 @@ it('a sandbox that is removed while it is read has nothing left to lose', async 
   expect((await gone.plan({ file, content })).steps).toMatchObject([{ act: 'replace', name: 'a', unapplied: null }]);
 });
 
-it('of whose network nothing is said has what a new one would have', async () => {
+it('a sandbox without declared network gets the rules that a new one would have', async () => {
   const content = { name: 'shop', sandboxes: { a: {}, b: { network: 'none' } } };
   const known = [{ ...ours('a'), allow: ['usual.org', 'by-hand.org'] }, ours('b')];
   expect(await fleets(known).plan({ file, content })).toMatchObject({
@@ -134,7 +134,7 @@ it('of whose network nothing is said has what a new one would have', async () =>
   });
 });
 
-it('secrets that are not set are told before anything else is looked at', async () => {
+it('secrets that are not set are reported before any other problem', async () => {
   const content = { name: 'shop', secrets: ['SET', 'NOT'], sandboxes: { a: {} } };
   const fault = await refused(fleets([], { spec: { mode: 'bind', project: '/' } }).plan({ file, content }));
   expect(fault).toMatchObject({
@@ -144,7 +144,7 @@ it('secrets that are not set are told before anything else is looked at', async 
   });
 });
 
-it('images that the engine cannot use are told before any step, all of them', async () => {
+it('all images that the engine does not have are reported before any step', async () => {
   const docker = { engine: 'docker', image: 'gone' };
   const content = { name: 'shop', sandboxes: { a: {}, b: docker, c: { engine: 'docker', image: 'there' }, d: docker } };
   expect(await refused(fleets([], { missing: 'gone' }).plan({ file, content }))).toMatchObject({

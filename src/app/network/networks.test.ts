@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-it('is tried again until it is there, whatever refused it meanwhile, and tells of a port that is taken until then', async () => {
+it('attaching is retried until it succeeds, and the first conflict is reported until then', async () => {
   refusals = ['conflict', 'unavailable', 'unavailable'];
   await networks.start();
   expect(networks.trouble(id)).toBe('refused: conflict');

@@ -119,13 +119,13 @@ describe('the way to the service', () => {
   });
 });
 
-test('the image of the configuration is for engines that have images, and for who names none', () => {
+test('the configured image is used on engines with images, unless the request names one', () => {
   const order = (sandbox: object) =>
     requestFor('/p', { sandbox }, { ...parts, config: { agents: {}, swarm: { ...limits, image: 'base' } } }).image;
   expect([{}, { engine: 'docker' }, { engine: 'docker', image: 'own' }].map(order)).toEqual([undefined, 'base', 'own']);
 });
 
-test('the adapter gets who the agent is, whose the commits are, and what it cannot work without', () => {
+test('the adapter gets the agent, the author of commits, and the service that the agent needs', () => {
   const author = { name: 'Ada', email: 'ada@example.org' };
   const settings = (agent: string) =>
     checkAdapterSettings(JSON.parse(requestFor('/p', { agent, author }, parts).command![1]!));

@@ -252,7 +252,7 @@ describe('a worker', () => {
     expect(asked).toBeGreaterThan(1);
   });
 
-  test('that leaves records nothing more, and the next worker goes on', async () => {
+  test('that leaves records nothing more, and the next worker continues', async () => {
     const container = setup.added();
     const first = setup.worker(container);
     actions.onConnect = (adapter) => {

@@ -125,7 +125,7 @@ describe('a task inside', () => {
     expect(await engine.list()).not.toContain(place);
   });
 
-  it('that fails in one that goes on has failed', async () => {
+  it('that fails in a running sandbox is rejected with its Fault', async () => {
     const { parts, sandbox } = await running();
     const task = inside(parts, sandbox, () => Promise.reject(new Fault('invalid', 'no git')));
     await expect(task).rejects.toThrow('no git');

@@ -43,7 +43,7 @@ describe.each([
   ['whileStill', whileStill],
   ['whileEnded', whileEnded],
 ])('%s', (_, hold) => {
-  it('does its task on what is there', async () => {
+  it('runs its task if the sandbox exists', async () => {
     expect(await hold(parts, row, async () => 'done')).toBe('done');
   });
 
@@ -63,7 +63,7 @@ describe('what was recorded as running', () => {
     row = store.update(row, { ...row.value, status: { ...row.value.status, state: 'running' } }, event);
   });
 
-  it.each(['exited', 'absent'] as const)('and is %s by now stands still already', async (kind) => {
+  it.each(['exited', 'absent'] as const)('and is %s by now needs no pause', async (kind) => {
     if (kind === 'exited') engine.leave(sampleLaunch({ id }), 'exited');
     expect(await whileStill(parts, row, async () => (await engine.inspect(id, null)).kind)).toBe(kind);
   });

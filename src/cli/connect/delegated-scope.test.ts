@@ -34,7 +34,7 @@ describe('a group for the daemon of an ordinary user', () => {
     expect(scopeEnv({ uid: 1000, exists: () => false })).toEqual({});
   });
 
-  it('was refused, as the last words of systemd-run tell, not those of a daemon', () => {
+  it('counts as refused by the message of systemd-run, not by that of a daemon', () => {
     expect(isScopeRefused('Failed to connect to bus: Connection refused\n')).toBe(true);
     expect(isScopeRefused('carrel-fault: {"code":"internal","message":"Failed to open"}\n')).toBe(false);
   });

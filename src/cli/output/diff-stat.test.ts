@@ -15,7 +15,7 @@ function stat(changes: ChangeView[], columns: number | null = 80, hiddenInGit = 
   return diffStat({ changes, hiddenInGit }, out, columns);
 }
 
-test('like git', () => {
+test('a summary looks like that of git', () => {
   const changes = [
     change('src/a.ts', { insertions: 3, deletions: 2 }),
     change('src/much-longer.ts', { insertions: 12, deletions: 0 }),
@@ -31,13 +31,13 @@ test('like git', () => {
   ]);
 });
 
-test('one is singular', () => {
+test('a count of one is singular', () => {
   expect(stat([change('a', { insertions: 1, deletions: 1 })]).at(-1)).toBe(
     ' 1 file changed, 1 insertion(+), 1 deletion(-)',
   );
 });
 
-test('what lines do not say is said in words', () => {
+test('modes, gates, types and unknown bases are described in words', () => {
   const none = { insertions: null, deletions: null };
   const changes = [
     change('run', { insertions: 0, newMode: 0o755, gates: ['executable'] }),
@@ -61,7 +61,7 @@ test('only binary files: no column of numbers', () => {
   expect(stat([change('x', { insertions: null, deletions: null })])[0]).toBe(' x | Bin 12 -> 34 bytes');
 });
 
-test.each([40, 60, 80, 200])('fits %i columns, and whatever is there is seen', (columns) => {
+test.each([40, 60, 80, 200])('fits %i columns, and shows every part', (columns) => {
   const changes = [
     change('a/very/long/path/that/goes/on/and/on/until/it/has/to/be/cut/somewhere.ts', {
       insertions: 9000,

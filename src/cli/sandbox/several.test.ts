@@ -90,7 +90,7 @@ describe('rm --stale', () => {
   const stale = (options: object = {}) => use({ stale: '7d', yes: true, ...options });
   const removals = () => asked.map((one) => one.split(' ').slice(0, 2).join(' '));
 
-  test('asks for what ended so long ago only, and leaves the last word to the daemon', async () => {
+  test('asks only for sandboxes that ended that long ago, and lets the daemon check again', async () => {
     expect(await rm(context(), stale())).toBe(0);
     expect(asked.sort()).toEqual([`DELETE old  staleMs=${7 * day}`, `DELETE older  staleMs=${7 * day}`]);
     expect(printed).toBe('old\nolder\n');

@@ -109,7 +109,7 @@ test('usage marks limits that are not enforced', () => {
   ]);
 });
 
-test('the last words of a daemon become its Fault', () => {
+test('the last lines of a daemon become its Fault', () => {
   const log = 'noise\ncarrel-fault: {"code":"unsupported","message":"no crun","hint":"apt install crun"}\n';
   expect(lastWords(log, 'exit code 3').toJSON()).toEqual({
     ...{ code: 'unsupported', message: 'no crun', hint: 'apt install crun' },

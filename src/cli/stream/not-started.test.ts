@@ -23,17 +23,17 @@ it.each([
   expect(await outcome(127, words)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
-it('in pieces, too', async () => {
+it('a message that arrives in pieces is replaced, too', async () => {
   const pieces = ['[FATAL tini (2)] ', 'exec nosuch failed: No such file or directory', '\n'];
   expect(await outcome(127, ...pieces)).toEqual({ shown: '', message: 'there is no program nosuch in the sandbox' });
 });
 
-it('an error of the command’s own is not taken for that, whatever its exit code', async () => {
+it('an error of the command itself is shown, also with exit code 127', async () => {
   const words = ['Error: no configuration\n', 'sh: 1: tool: not found\n'];
   expect(await outcome(127, ...words)).toEqual({ shown: words.join(''), message: null });
 });
 
-it('the same words of a program that did start are its own', async () => {
+it('the same text of a program that did start is shown', async () => {
   const words = '[FATAL tini (2)] exec nosuch failed: No such file or directory\n';
   expect(await outcome(0, words)).toEqual({ shown: words, message: null });
   expect(await outcome(127, 'sh: 1: nosuch: not found\n')).toEqual({
@@ -43,7 +43,7 @@ it('the same words of a program that did start are its own', async () => {
   expect(await outcome(3, 'first\n', words, 'last\n')).toEqual({ shown: `first\n${words}last\n`, message: null });
 });
 
-it('what only looks like that is shown while the command goes on', async () => {
+it('text that only begins like such a message is shown while the command runs', async () => {
   vi.useFakeTimers();
   try {
     const shown: string[] = [];

@@ -109,7 +109,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('entries in words', () => {
+  test('links, folders and deletions have a description', () => {
     const link = { type: 'link', mode: 0, sizeBytes: 0, target: '../\u001b' } as const;
     expect(entryText(link, 'deleted')).toBe('link to "../\\033"');
     expect(entryText({ type: 'folder', mode: 0o755, sizeBytes: 0, target: null }, 'deleted')).toBe('folder');
@@ -216,7 +216,7 @@ describe('the end', () => {
   });
 });
 
-test('the forecast tells who touched what', () => {
+test('the forecast names the sandbox that changed each path', () => {
   const b = { sandbox: 'b' };
   const pathBase64 = Buffer.from([0xff]).toString('base64');
   const paths = [

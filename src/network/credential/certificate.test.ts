@@ -49,7 +49,7 @@ it('is not believed with another key, or when its time is over', async () => {
   expect(await handshake(hosts, 'api.example.org', issuer.key, now - 48 * 3_600_000)).toBe('CERT_HAS_EXPIRED');
 });
 
-it('says what it is', () => {
+it('marks the authority as a CA and the leaf as issued by it', () => {
   const ca = new X509Certificate(authorityCertificate(issuer, [parseHost('a.org')], now));
   expect([ca.ca, ca.subject, ca.checkIssued(ca), ca.verify(ca.publicKey)]).toEqual([
     true,

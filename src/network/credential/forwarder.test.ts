@@ -97,7 +97,7 @@ describe('a response', () => {
     expect(await text(response)).toBe('b');
   });
 
-  it('may come before all of the request is there, and leaves the way free for the next', async () => {
+  it('may come before the end of the request, and the next request on the connection is served', async () => {
     to.answer = (_, response) => void response.end('early');
     const size = 4 * 1024 ** 2;
     const socket = connectPlain(to.port, '127.0.0.1');
@@ -120,7 +120,7 @@ describe('a response', () => {
 });
 
 describe('when one side goes away', () => {
-  it('the service hears that the client is gone, before and during the response', async () => {
+  it('the request to the service is closed when the client goes, before and during the response', async () => {
     for (const begin of [() => {}, (response: ServerResponse) => void response.write('x')]) {
       const closed = new Promise<void>((resolve) => {
         to.answer = (_, response) => {
@@ -137,7 +137,7 @@ describe('when one side goes away', () => {
     }
   });
 
-  it('the service hears that the client gave up in the middle of its request', async () => {
+  it('the request to the service is cut when the client goes in the middle of it', async () => {
     const closed = new Promise((resolve) => {
       to.answer = (request) => void request.once('error', resolve);
     });
@@ -217,7 +217,7 @@ describe('a host', () => {
     }
   });
 
-  it('whose answer is no HTTP is told of', async () => {
+  it('whose answer is not HTTP gives 502', async () => {
     to.service.server.removeAllListeners('request');
     to.service.server.on('request', (request: IncomingMessage) => {
       request.socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n');
@@ -231,7 +231,7 @@ describe('a host', () => {
     expect(to.received).toEqual([]);
   });
 
-  it('that does not speak TLS gets nothing', async () => {
+  it('that does not speak TLS gets no key, and the client 502', async () => {
     const heard: Buffer[] = [];
     const plain = await Door.open(to.credential(), to.port);
     to.service.server.on('connection', (socket: Socket) => socket.on('data', (chunk) => heard.push(chunk)));
@@ -241,7 +241,7 @@ describe('a host', () => {
     expect(Buffer.concat(heard).toString('latin1')).not.toContain('the-real-one');
   });
 
-  it('that cannot be reached is told of without the key', async () => {
+  it('that cannot be reached gives 502 without the key in the message', async () => {
     to.service.server.close();
     const response = await fetch(to.url);
     const body = await response.text();

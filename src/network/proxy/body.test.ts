@@ -35,7 +35,7 @@ describe('a body in chunks', () => {
     }
   });
 
-  it('is passed on in one piece where it stands as it should', () => {
+  it('is passed on without copying if it is well-formed', () => {
     const chunk = Buffer.from('5\r\nhello\r\n7\r\n, world\r\n100\r\nx');
     expect(new ChunkedBody().read(chunk).pieces).toEqual([chunk]);
   });
@@ -61,7 +61,7 @@ describe('where a body ends', () => {
   const of = (method: string, statusCode: number, ...rawHeaders: string[]) =>
     bodyOf({ statusCode, rawHeaders } as IncomingMessage, method);
 
-  it('is said by one header', () => {
+  it('is chosen by the one header that frames it', () => {
     expect(of('GET', 200, 'Content-Length', '5')).toBeInstanceOf(SizedBody);
     expect(of('GET', 200, 'Transfer-Encoding', 'Chunked')).toBeInstanceOf(ChunkedBody);
   });

@@ -26,7 +26,7 @@ function get(host: string, path = '/', more: readonly string[] = []): string {
 }
 
 describe('a plain request', () => {
-  it('passes, written anew, without what is for the proxy', async () => {
+  it('is passed on without the headers for the proxy', async () => {
     const asked = get(`GOOD.test.:${upstream.port}`, '/a?b=c', [
       'X-One: 1',
       'Proxy-Authorization: Basic c2VjcmV0',
@@ -54,7 +54,7 @@ describe('a plain request', () => {
     expect(upstream.text).toMatch(/\r\nTransfer-Encoding: chunked\r\n(.|\r\n)*\r\n\r\n5\r\nfghij\r\n0\r\n\r\n$/i);
   });
 
-  it('is decided by itself on a connection that stays', async () => {
+  it('is checked against the rules for each request of a connection', async () => {
     const stay = get(there).replace('Connection: close\r\n', '');
     const answer = await proxy.exchange(stay, get('evil.test'));
     expect(answer).toMatch(/^HTTP\/1\.1 200(.|\r\n)*hello(.|\r\n)*HTTP\/1\.1 403/);

@@ -83,7 +83,7 @@ describe('a limit', () => {
     );
   });
 
-  it('on time ends a visitor who says nothing', async () => {
+  it('on time closes a connection that sends nothing', async () => {
     const { proxy } = await setup({ connectMs: 1000 }, () => {});
     const [silent, slow] = [proxy.connect(), proxy.connect()];
     slow.write(Buffer.from([5, 1]));

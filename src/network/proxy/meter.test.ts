@@ -91,7 +91,7 @@ describe('a limit on bytes a second', () => {
     expect(passed / 5 / rate).toBeLessThan(1.1);
   });
 
-  it('that is lifted lets everybody go on', () => {
+  it('that is lifted releases waiting readers', () => {
     const { meter: one } = meter({ bytesPerSecond: 1 });
     let free = 0;
     one.take(MiB, () => (free += 1));

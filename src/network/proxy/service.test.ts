@@ -79,7 +79,7 @@ it('is cut when it is not granted any more, and not by other changes', async () 
   await once(socket, 'close');
 });
 
-it('hears it in each request, where it speaks HTTP, and nothing that callers say of themselves', async () => {
+it('an HTTP service gets the caller in each request, and no caller header that the client sent', async () => {
   const { heard, dial } = await serve('headers');
   const socket = dial();
   const claims = ['X-Carrel-Caller', 'x-carrel-caller', 'X_Carrel_Caller', 'X-CARREL-CALLER'];
@@ -94,7 +94,7 @@ it('hears it in each request, where it speaks HTTP, and nothing that callers say
   expect((await proxy.record())[0]).toMatchObject({ via: 'service', decision: 'allow', rule: 'service hub' });
 });
 
-it('that does not answer is recorded, and the sandbox does not learn its path', async () => {
+it('a service that does not answer is recorded as such, and its address is not shown inside', async () => {
   const grant = { name: 'gone', port: 17_011, to: join(folder, 'nowhere.sock'), identity: 'headers' } as const;
   proxy.attached.change({ ...proxy.attached.attachment, services: [grant] });
   const door = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>

@@ -73,7 +73,7 @@ describe('SOCKS', () => {
     expect(await proxy.exchange(Buffer.from([5, 1, 2]))).toBe('\x05\xff');
   });
 
-  it('refuses what breaks off', async () => {
+  it('refuses a request that breaks off', async () => {
     const socket = proxy.connect();
     socket.end(Buffer.concat([greeting, Buffer.from([5, 1])]));
     for await (const _ of socket);

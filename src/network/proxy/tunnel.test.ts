@@ -54,7 +54,7 @@ describe('TLS in a tunnel', () => {
     expect(await speak(place, { ...trust, ...ofClient })).toBe('secret hello');
   });
 
-  it('to another name is cut before the server hears of it', async () => {
+  it('to another name is cut before a byte reaches the server', async () => {
     const quiet = await Upstream.open(() => {});
     proxy.allow(`good.test:${quiet.port}`, `127.0.0.1:${quiet.port}`);
     await expect(speak(`good.test:${quiet.port}`, { ...trust, servername: 'evil.test' })).rejects.toThrow(
@@ -88,7 +88,7 @@ describe('TLS in a tunnel', () => {
     quiet.close();
   });
 
-  it('whose hello does not come is cut in time', async () => {
+  it('whose hello does not arrive is cut at the time-out', async () => {
     const quiet = await Upstream.open(() => {});
     proxy.close();
     proxy = await TestProxy.open({ allow: [`127.0.0.1:${quiet.port}`], limits: { connectMs: 1000 } });

@@ -12,7 +12,7 @@ export function endings(it: Case): void {
       expect(await t.engine.inspect(made.id, made.handle)).toEqual({ kind: 'exited', exit: exitedWith(7) });
     });
 
-    it('ends a command that has no opinion about SIGTERM with it', async ({ t }) => {
+    it('ends a command without a handler by SIGTERM', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       await within('stop', t.engine.stop(made.id, made.handle, longGraceMs), longGraceMs / 2);
       expect(await t.exit(made)).toEqual(killedBy('SIGTERM', 15));

@@ -108,7 +108,7 @@ export function executions(it: Case): void {
       expect(await within('the end', process.exited)).toEqual(killedBy('SIGINT', 2));
     });
 
-    it('lets what was detached go on, and write', async ({ t }) => {
+    it('lets a detached command run on, and write', async ({ t }) => {
       const told = { go: 'go', bytes: MiB, done: 'done', code: 6 };
       const process = await t.exec(await t.idle(), t.commands.whenTold(told));
       await new Heard(process.stdout).has('ready\n');

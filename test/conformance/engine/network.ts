@@ -5,7 +5,7 @@ import { type Case, codeOf } from './trial.ts';
 
 export function networks(it: Case): void {
   describe('the network', () => {
-    it('is that of a process which start tells of, and which is found again', async ({ t }) => {
+    it('belongs to the process that start passes to its hook, also for another instance', async ({ t }) => {
       const launch = t.launch({ command: t.commands.wait });
       let told: ProcessRef | null = null;
       const { handle } = await t.engine.start(launch, async (init) => {
@@ -17,7 +17,7 @@ export function networks(it: Case): void {
       expect(await other.network(launch.id, handle)).toEqual(told);
     });
 
-    it('that cannot be had is a start that fails, and nothing of it is left', async ({ t }) => {
+    it('whose hook fails makes the start fail, and nothing is left', async ({ t }) => {
       const launch = t.launch({ command: t.commands.wait });
       const refuse = async () => {
         throw new Fault('unsupported', 'no network today');
@@ -26,7 +26,7 @@ export function networks(it: Case): void {
       expect(await t.kind({ id: launch.id, handle: null })).toBe('absent');
     });
 
-    it('of what has ended is none', async ({ t }) => {
+    it('of a sandbox that has ended is not ready', async ({ t }) => {
       const made = await t.start(t.commands.exit(0));
       await t.exit(made);
       expect(await codeOf(t.engine.network(made.id, made.handle))).toBe('not_ready');

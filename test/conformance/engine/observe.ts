@@ -17,7 +17,7 @@ export function observation(it: Case): void {
       await within('a hint after the exit', seen);
     });
 
-    it('is quiet to those who have unsubscribed', async ({ t }) => {
+    it('does not call a listener that has unsubscribed', async ({ t }) => {
       const heard: string[] = [];
       const kept = new Promise<void>((resolve) => {
         const unsubscribe = t.engine.onChange((id) => heard.push(id));

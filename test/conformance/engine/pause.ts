@@ -29,7 +29,7 @@ export function pauses(it: Case): void {
       await standsStill(t, ['own']);
     });
 
-    it('is no concern of observers, and an exec waits for its end', async ({ t }) => {
+    it('is inspected as running, and an exec waits for resume', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       await t.engine.pause(made.id, made.handle);
       expect(await t.engine.inspect(made.id, made.handle)).toEqual({ kind: 'running', started: made.started });
@@ -40,7 +40,7 @@ export function pauses(it: Case): void {
       expect((await exec).exit).toEqual(exitedWith(4));
     });
 
-    it('is held against an exec that has just been sent', async ({ t }) => {
+    it('also holds execs that have just started', async ({ t }) => {
       const made = await t.ready(t.commands.wait);
       const execs = Array.from({ length: 4 }, () => t.exec(made, t.commands.tick('late')));
       const started = await Promise.all(execs);
@@ -63,7 +63,7 @@ export function pauses(it: Case): void {
       expect(await t.exit(made)).toEqual(exitedWith(3));
     });
 
-    it('does not keep stop from ending it in its own way', async ({ t }) => {
+    it('does not keep stop from ending the command by SIGTERM', async ({ t }) => {
       const made = await t.ready(t.commands.exitOnTerm(7));
       await t.engine.pause(made.id, made.handle);
       await t.engine.stop(made.id, made.handle, 10_000);

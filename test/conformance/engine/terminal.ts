@@ -46,7 +46,7 @@ export function terminals(it: Case): void {
       await within('the end', process.exited);
     });
 
-    it('lets what was detached go on, and write', async ({ t }) => {
+    it('lets a detached command run on, and write', async ({ t }) => {
       const told = { go: 'go', bytes: 1024 ** 2, done: 'done', code: 6 };
       const process = await t.exec(await t.idle(), t.commands.whenTold(told), { stdin: true, terminal });
       await new Heard(process.stdout).has('ready');
@@ -87,7 +87,7 @@ export function terminals(it: Case): void {
       expect(text(await t.logs(made.id))).toMatch(lines);
     });
 
-    it('is there for who attaches later, and for the next', async ({ t }) => {
+    it('can be attached later, and again after a detach', async ({ t }) => {
       const made = await t.start(t.commands.copyStdin, { terminal });
       for (const line of ['first', 'second']) {
         const console = await t.engine.attach(made.id, made.handle);

@@ -13,7 +13,7 @@ const swaps = 200;
 
 export function attackCases(kind: WorkspaceKindUnderTest): void {
   describe('is not misled', () => {
-    it('by links to what only we may read', () => {
+    it('by links to files that only the daemon may read', () => {
       const { place, inside } = kind.open((base) => {
         writeFileSync(base('file'), 'x');
         mkdirSync(base('folder'));

@@ -218,7 +218,7 @@ export function liveBaseSuite(kind: WorkspaceKindUnderTest): void {
         }
       });
 
-      it('what the owner wrote anew, and is as it was, is still the base', () => {
+      it('a file that the owner rewrote with the same content is still the base', () => {
         rmSync(agent('folder'), { recursive: true });
         keepBases(place);
         replace(project('folder/file'), 'first folder/file');
