@@ -21,11 +21,11 @@ test('a key is the secret, before a variable of the sandbox', () => {
   expect(keyEnv(key)).toEqual({ CODEX_API_KEY: 'hidden' });
 });
 
-test.each(['CODEX_API_KEY', 'OPENAI_API_KEY'])('without the secret it is what the sandbox has in %s', (name) => {
+test.each(['CODEX_API_KEY', 'OPENAI_API_KEY'])('without the secret a key is the variable %s of the sandbox', (name) => {
   expect(keyEnv(findKey(codex, { [name]: 'placeholder' }, folder))).toEqual({ CODEX_API_KEY: 'placeholder' });
 });
 
-test('without either nothing begins', () => {
+test('an agent without a key is refused with the name of the variable', () => {
   expect(() => findKey(codex, {}, folder)).toThrow(
     expect.objectContaining({ code: 'MISSING_ENV_VAR', message: expect.stringContaining('CODEX_API_KEY') }),
   );

@@ -43,7 +43,7 @@ describe('at the base URL of a credential', () => {
   });
 });
 
-test('by its name, through the proxy: a refusal is reported', async () => {
+test('a refusal of the proxy to connect to the service is reported', async () => {
   const url = await open(() => {});
   const asked: string[] = [];
   server!.on('connect', (request, socket) => {
@@ -67,7 +67,7 @@ test('a failed request is retried; repeated failure is SERVICE_UNREACHABLE with 
   });
 });
 
-test('while an agent is quiet its service is asked until it is lost', async () => {
+test('the service is probed while an agent is quiet, until the service is lost', async () => {
   const answers: (string | null)[] = [null, 'gone', 'gone', 'gone'];
   const lost = await new Promise((resolve) => {
     new ServiceWatch(async () => answers.shift() ?? null, resolve, limits);

@@ -143,7 +143,7 @@ test('a daemon that is absent is started once, and the call made', async () => {
   expect(starts).toBe(1);
 });
 
-test('what only reads is asked again when its daemon dies, of one that is started then', async () => {
+test('a request that only reads is retried with a new daemon when its daemon dies', async () => {
   let requests = 0;
   await serve((request) => {
     requests += 1;
@@ -155,7 +155,7 @@ test('what only reads is asked again when its daemon dies, of one that is starte
   expect(requests).toBe(1);
 });
 
-test('what only reads is not asked without end', async () => {
+test('a request that only reads is not retried without end', async () => {
   let requests = 0;
   await serve((request) => {
     requests += 1;

@@ -26,7 +26,7 @@ it('keeps five files of ten megabytes and a hundred thousand events by default',
   });
 });
 
-it('says how much of the disk stays free', () => {
+it('disk.keepFree is a size, and null by default', () => {
   const texts = ['', 'disk: {keepFree: 2g}', 'disk: {keepFree: 0}', 'disk: {keepFree: "0"}'];
   expect(texts.map((text) => read(text).keepFreeBytes)).toEqual([null, 2048 * MiB, 0, 0]);
   expect(() => read('disk: {keepFree: lots}')).toThrow('disk.keepFree: "lots" is not a size');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from './author.ts';
 
-it('of what git says of the user the last value counts', () => {
+it('the last value of user.name and user.email in git config counts', () => {
   const said = 'user.name\nGlobal\0user.email\na@b.c\0user.name\nOf the project\0';
   expect(parseSettings(said)).toEqual({ name: 'Of the project', email: 'a@b.c' });
   expect(parseSettings('')).toEqual({});

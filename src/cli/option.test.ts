@@ -69,7 +69,7 @@ test('seconds become milliseconds', () => {
   expect(parseSeconds('1.5', '--grace')).toBe(1500);
 });
 
-test('without options only what is needed is asked for', () => {
+test('without options the request has only mode, command and limits', () => {
   expect(sandboxRequest({}, undefined, ['true'])).toEqual({ mode: 'none', command: ['true'], limits: {} });
 });
 

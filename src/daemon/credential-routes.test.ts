@@ -10,7 +10,7 @@ afterEach(() => dispose());
 const path = '/v1/credentials';
 const claude = { name: 'claude', preset: 'anthropic', secret: 'KEY' };
 
-it('are added, listed, given and removed', async () => {
+it('credentials are added, listed, given and removed', async () => {
   const view = { ...claude, services: [expect.objectContaining({ host: 'api.anthropic.com', header: 'x-api-key' })] };
   expect(await call('POST', path, claude)).toEqual({ status: 200, body: expect.objectContaining(view) });
   expect(await call('GET', path)).toMatchObject({ status: 200, body: [view] });
@@ -28,12 +28,12 @@ it.each([
   [{ ...claude, name: '' }, 'name'],
   [{ ...claude, secret: '../x' }, 'secret'],
   [{ ...claude, format: 'x'.repeat(300) }, 'format'],
-])('are refused with the path of what is wrong: %j', async (body, field) => {
+])('credentials are refused with the path of the wrong value: %j', async (body, field) => {
   const refusal = await call('POST', path, body);
   expect(refusal).toMatchObject({ status: 400, body: { code: 'invalid', message: expect.stringContaining(field) } });
 });
 
-it('that are not there cannot be given', async () => {
+it('credentials that do not exist cannot be given', async () => {
   const { status } = await call('POST', '/v1/sandboxes', { credentials: ['missing'] });
   expect(status).toBe(404);
 });

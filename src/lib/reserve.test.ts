@@ -18,14 +18,14 @@ afterEach(() => rmSync(parent, { recursive: true }));
 const allocated = () =>
   readdirSync(folder).reduce((bytes, name) => bytes + statSync(join(folder, name)).blocks * 512, 0);
 
-it('holds allocated files, not holes', async () => {
+it('the reserve holds allocated files, not holes', async () => {
   await reserve.fill();
   expect(readdirSync(folder)).toHaveLength(64);
   expect(allocated()).toBeGreaterThanOrEqual(64 * statSync(join(folder, '0')).size);
   expect(statSync(join(folder, '63')).size).toBeGreaterThan(0);
 });
 
-it('is released a few files at a time until none is left', async () => {
+it('the reserve is released a few files at a time until none is left', async () => {
   expect(reserve.giveUp()).toBe(false);
   await reserve.fill();
   const left = () => readdirSync(folder).length;
@@ -34,7 +34,7 @@ it('is released a few files at a time until none is left', async () => {
   expect([reserve.giveUp(), left()]).toEqual([false, 0]);
 });
 
-it('is made again after a release, and where a crash left a part of a file', async () => {
+it('the reserve is made again after a release, and where a crash left a part of a file', async () => {
   await reserve.fill();
   const { size } = statSync(join(folder, '5'));
   reserve.giveUp();

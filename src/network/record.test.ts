@@ -27,14 +27,14 @@ async function all(tail: number | null = null): Promise<RecordLine[]> {
   return lines;
 }
 
-it('has each line as it was written, and the last ones on demand', async () => {
+it('a record has each line as it was written, and the last ones on demand', async () => {
   expect(await all()).toEqual([]);
   for (const attempt of ['1', '2', '3']) file.write(line(attempt));
   expect(await all()).toEqual([line('1'), line('2'), line('3')]);
   expect(await all(2)).toEqual([line('2'), line('3')]);
 });
 
-it('is bounded, whatever is written and however long it is; the newest stays', async () => {
+it('a record has a maximum size, and keeps the newest lines', async () => {
   const long = 'x'.repeat(100_000);
   for (let at = 0; at < 25_000; at += 1) file.write(line(String(at), long));
   const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
@@ -45,7 +45,7 @@ it('is bounded, whatever is written and however long it is; the newest stays', a
   expect(lines.at(-1)!.reason!.length).toBeLessThan(400);
 });
 
-it('goes on behind a line that a crash tore', async () => {
+it('a record continues after a line that a crash cut off', async () => {
   file.write(line('1'));
   file.close();
   appendFileSync(join(folder, 'network.ndjson'), '{"at":"2026');
@@ -53,7 +53,7 @@ it('goes on behind a line that a crash tore', async () => {
   expect(await all()).toEqual([line('1'), line('2')]);
 });
 
-it('can be followed', async () => {
+it('a record can be followed', async () => {
   file.write(line('1'));
   const abort = new AbortController();
   const seen: string[] = [];

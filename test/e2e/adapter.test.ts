@@ -98,7 +98,7 @@ async function goesOn(name: string): Promise<void> {
   await carrel.ok('rm', '--force', name);
 }
 
-it('completes its stories, and the result can be reviewed and fetched', async () => {
+it('an adapter completes its stories, and the result can be reviewed and fetched', async () => {
   const path = project([{ does: 'append b 1\nsay done' }, { does: 'append c 2', after: ['US-001'] }]);
   const argv = ['run', '--name', 'once', path, '--', ...adapterCommand(settings)];
   const { exitCode, stdout } = await carrel.run(argv, { input: encodeMessage(request) });
@@ -113,7 +113,7 @@ it('completes its stories, and the result can be reviewed and fetched', async ()
   await carrel.ok('rm', '--force', 'once');
 });
 
-it('keeps working without a daemon, and reports the status of all stories to the next one', async () => {
+it('an adapter keeps working without a daemon, and reports the status of all stories to the next one', async () => {
   const first = await begin('alone', two);
   await first.until('US-002 in_progress');
   await carrel.killDaemon();
@@ -134,7 +134,7 @@ it('keeps working without a daemon, and reports the status of all stories to the
   await carrel.ok('rm', '--force', 'alone');
 });
 
-it('stops with its sandbox, and goes on when that is started again', async () => {
+it('an adapter stops with its sandbox, and continues when that is started again', async () => {
   const visit = await begin('stopped', two);
   await visit.until('US-002 in_progress');
   await carrel.ok('stop', 'stopped');
@@ -145,7 +145,7 @@ it('stops with its sandbox, and goes on when that is started again', async () =>
   await goesOn('stopped');
 });
 
-it('that was killed, its agent with it, goes on when the sandbox is started again', async () => {
+it('an adapter that was killed with its agent continues when the sandbox is started again', async () => {
   const visit = await begin('killed', two);
   await visit.until('US-002 in_progress');
   await carrel.run(['exec', 'killed', '--', 'sh', '-c', 'kill -9 $(pgrep -f lib/agent/main.js)']);
@@ -155,7 +155,7 @@ it('that was killed, its agent with it, goes on when the sandbox is started agai
   await goesOn('killed');
 });
 
-it('can be neither changed nor replaced by its agent', async () => {
+it('an adapter can be neither changed nor replaced by its agent', async () => {
   const plant = ['node', 'git', 'sh', 'carrel-adapter'].map((name) => `program /home/agent/.local/bin/${name}`);
   const visit = await begin('hostile', [{ does: [...plant, waits].join('\n') }]);
   await visit.until('US-001 in_progress');

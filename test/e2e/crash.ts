@@ -125,7 +125,7 @@ function whileNoDaemonIsThere(ground: CrashGround, starved: string): void {
     expect(await carrel.show('memory')).toMatchObject({ exitCode: 137, reason: starved });
   });
 
-  it('what the engine holds and no record owns is removed', async () => {
+  it('a sandbox in the engine without a record is removed', async () => {
     await carrel.ok('create', '--name', 'box');
     await carrel.ok('down');
     carrel.removeDatabase();

@@ -89,7 +89,7 @@ describe('from nothing', () => {
   });
 });
 
-it('may be declared in the project itself, whose `network` is also for those that are not of the fleet', async () => {
+it('a fleet may be declared in the project, and its `network` also holds for other sandboxes', async () => {
   const project = carrel.folder('single');
   writeFileSync(join(project, 'go.mod'), '');
   await carrel.run(['init'], { cwd: project });
@@ -309,7 +309,7 @@ sandboxes:
   expect((await here('up', '--yes')).exitCode).toBe(0);
 });
 
-it('without a carrel.yaml, up is about the daemon, and what is only for a fleet is refused', async () => {
+it('without a carrel.yaml, up starts the daemon, and options for a fleet are refused', async () => {
   const empty = carrel.folder('empty');
   expect(existsSync(join(empty, 'carrel.yaml'))).toBe(false);
   expect((await carrel.run(['up', '-d'], { cwd: empty })).stdout).toMatch(/^the daemon is running/);

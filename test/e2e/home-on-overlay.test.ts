@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('runs commands, and keeps homes', async () => {
+it('a home on overlayfs runs commands, and keeps homes of sandboxes', async () => {
   await carrel.ok('create', '--name', 'box');
   await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo kept > ~/note');
   await carrel.ok('stop', '--grace', '0', 'box');
@@ -33,7 +33,7 @@ it('runs commands, and keeps homes', async () => {
   expect(await carrel.ok('exec', 'box', '--', 'cat', '/home/agent/note')).toBe('kept\n');
 });
 
-it('says why it has no working copies there, with the hint', async () => {
+it('a project with a home on overlayfs is refused with the reason and a hint', async () => {
   const { exitCode, stderr } = await carrel.run(['run', carrel.folder('project'), '--', 'true']);
   expect(exitCode).toBe(3);
   expect(stderr).toContain('cannot show its owner as agent');

@@ -25,7 +25,7 @@ afterAll(async () => {
   await podman.dispose();
 });
 
-it('is listed and examined by its own name', async () => {
+it('Podman is listed and examined by its own name', async () => {
   const engines = await carrel.json<EngineView[]>('engine', 'ls');
   expect(engines[1]).toMatchObject({ name: 'docker', usable: true, runtime: 'runc', at: podman.socketPath });
   expect(engines[1]!.version).toMatch(/^Podman \d+\.\d+/);
@@ -35,7 +35,7 @@ it('is listed and examined by its own name', async () => {
   expect(rows[0]!.detail).toMatch(/^Podman /);
 });
 
-it('is not called usable when no container starts, for its own reason', async () => {
+it('Podman is listed as not usable when no container starts, with its reason', async () => {
   await podman.configure({ init_path: '/nonexistent/catatonit' });
   try {
     const engines = await carrel.json<EngineView[]>('engine', 'ls');
@@ -47,14 +47,14 @@ it('is not called usable when no container starts, for its own reason', async ()
   }
 });
 
-it('passes streams, input and codes through', async () => {
+it('run passes streams, input and exit codes through', async () => {
   const script = 'cat; echo err >&2; exit 3';
   const args = ['run', '--rm', '--image', image, '--', 'sh', '-c', script];
   expect(await carrel.run(args, { input: 'in\n' })).toEqual({ exitCode: 3, stdout: 'in\n', stderr: 'err\n' });
   expect((await carrel.run(['run', '--rm', '--', 'no-such-program'])).exitCode).toBe(127);
 });
 
-it('works on copies of projects: diff, snapshot, fork, apply, restore', async () => {
+it('working copies support diff, snapshot, fork, apply and restore', async () => {
   await carrel.ok('create', '--name', 'box', '--disk', '64m', project);
   await carrel.ok('exec', 'box', '--', 'sh', '-c', 'echo two >> a.txt; echo new > b.txt');
   expect(await carrel.ok('diff', 'box')).toContain('+two');
@@ -74,12 +74,12 @@ it('works on copies of projects: diff, snapshot, fork, apply, restore', async ()
   await carrel.ok('rm', '--force', 'box', 'twin');
 }, 120_000);
 
-it('has its network before its command begins, and reaches what is allowed alone', async () => {
+it('a sandbox has its network before its command starts, and reaches only allowed hosts', async () => {
   const script = 'curl --silent --output /dev/null --write-out %{http_code} http://refused.example/';
   expect(await carrel.ok('run', '--rm', '--network', 'allowed.example', '--', 'sh', '-c', script)).toBe('403');
 });
 
-it('goes on over a restart of Podman and a kill of the daemon', async () => {
+it('a sandbox keeps running over a restart of Podman and a kill of the daemon', async () => {
   await carrel.script('ticks', 'n=0; while :; do n=$((n + 1)); echo $n; sleep 0.1; done');
   const listen = async () => {
     const client = carrel.spawn(['attach', 'ticks']);

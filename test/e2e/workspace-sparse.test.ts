@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-it('are reviewed by several clients at once, whether they wait or not', async () => {
+it('sparse files are reviewed by several clients at once, whether they wait or not', async () => {
   const looks = Array.from({ length: 4 }, (_, at) => carrel.run(['diff', 'ada', ...(at % 2 ? ['--stat'] : [])], soon));
   const left = carrel.spawn(['diff', 'ada']);
   left.kill('SIGKILL');
@@ -33,7 +33,7 @@ it('are reviewed by several clients at once, whether they wait or not', async ()
   expect(stdout).toMatch(new RegExp(`f.*${2 * tebibyte} B sparse:[0-9a-f]{64}`));
 });
 
-it('are left out of a patch, and refused for a commit', async () => {
+it('sparse files are left out of a patch, and refused for a commit', async () => {
   const { exitCode, stdout, stderr } = await carrel.run(['patch', 'ada'], soon);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('not in the patch: f')]);
   expect(stdout.length).toBeLessThan(10_000);
@@ -41,7 +41,7 @@ it('are left out of a patch, and refused for a commit', async () => {
   expect([branch.exitCode, branch.stderr]).toEqual([2, expect.stringContaining('f is mostly a hole')]);
 });
 
-it('are applied with their holes, and taken back', async () => {
+it('sparse files are applied with their holes, and taken back by undo', async () => {
   expect((await carrel.run(['apply', 'ada'], soon)).exitCode).toBe(0);
   const { size, blocks } = statSync(join(project.path, 'f'));
   expect(size).toBe(2 * tebibyte);

@@ -156,7 +156,7 @@ function inoOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-it('is kept, and comes back, whole where it has to be copied', () => {
+it('a replaced file is kept and restored whole where it has to be copied', () => {
   const base = { f: file('old', 0o640), l: link('old') };
   const one = bench(base, base, { f: file('new'), l: link('new') });
   const before = ['f', 'l'].map((name) => lstatSync(join(one.project, name), { bigint: true }).mtimeNs);

@@ -217,7 +217,7 @@ async function takenAfter(files: Record<string, string | Buffer>, act: (tree: st
   return { taken, project, tree: listed.map((line) => `${line.slice(0, 6)} ${line.split('\t')[1]}`) };
 }
 
-it('leaves what is inside .git, which no branch can hold, and asks nothing about it', async () => {
+it('changes inside .git are left out of a branch, without a gate', async () => {
   const { taken, tree } = await takenAfter(
     { a: 'a\n' },
     (at) => {
@@ -238,7 +238,7 @@ it('leaves what is inside .git, which no branch can hold, and asks nothing about
   expect(tree).toEqual(['100644 a']);
 });
 
-it('keeps what a file of the branch contains that is too large for memory and changes its mode alone', async () => {
+it('a file that is too large for memory keeps its content when only its mode changes', async () => {
   const big = Buffer.alloc(65 * 1024 ** 2);
   big.write('not empty');
   const { taken, project } = await takenAfter({ big }, (at) => chmodSync(join(at, 'big'), 0o755));

@@ -35,7 +35,7 @@ interface Service {
   readonly volumes: { source: string; target: string }[];
 }
 
-it('what init writes, and nothing that is refused, is right by the schema for editors', () => {
+it('the schema for editors accepts what init writes, and rejects what carrel refuses', () => {
   const draft = readYaml(drafted({ name: 'shop', projects: [{ id: 'app', path: './app', traits: ['git'] }] }), 'f');
   const full = { ...(draft.content as object), network: ['example.org'], limits: { memory: '1g', cpus: 0.5 } };
   const wrong = [
@@ -93,7 +93,7 @@ it('docker-compose reads special characters of the declaration unchanged', () =>
   ]);
 });
 
-it('runs without privileges, with nothing but what it was given', async () => {
+it('a composed service runs without privileges, on a read-only root with its mounts and secrets', async () => {
   mkdirSync(join(folder, 'secrets'));
   writeFileSync(join(folder, 'secrets/KEY'), 'value');
   chownSync(join(folder, 'secrets/KEY'), 1000, 1000);

@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('by another program is seen, and ended by resume and by stop', async () => {
+it('a pause by another program is observed, and ended by resume and by stop', async () => {
   const handle = await start('sleep infinity');
   pauseFromOutside(handle.init.pid);
   const seen = async (kind: string) => ((await engine.inspect(id, handle)).kind === kind ? true : null);
@@ -45,7 +45,7 @@ it('by another program is seen, and ended by resume and by stop', async () => {
   expect((await engine.inspect(id, handle)).kind).toBe('exited');
 });
 
-it('holds processes that fork as fast as they can', async () => {
+it('pause holds processes that fork as fast as they can', async () => {
   const handle = await start('fork() { while :; do (:); done; }; fork & fork & fork & wait');
   const inside = () => processesInside(handle.init, []);
   await until('them to fork', async () => (inside().length > 3 ? true : null));
@@ -57,7 +57,7 @@ it('holds processes that fork as fast as they can', async () => {
   await until('them to fork again', async () => (inside().join() === held.join() ? null : true));
 });
 
-it('leaves stopped what had stopped by itself', async () => {
+it('resume leaves a process stopped that had stopped before the pause', async () => {
   const handle = await start('sleep infinity & kill -STOP $!; wait');
   const stopped = () => processesInside(handle.init, []).filter(hasStopped);
   await until('the job to stop', async () => (stopped().length === 1 ? true : null));

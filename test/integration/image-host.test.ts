@@ -59,7 +59,7 @@ async function unpacked(): Promise<string[]> {
   return (await run(['tar', '--list', '--file', archive])).stdout.trim().split('\n').sort();
 }
 
-it('holds the packages that a base needs, and of the rest only what is public', async () => {
+it('the archive holds the packages that a base needs, and only public files of the rest', async () => {
   expect(await unpacked()).toEqual(
     [
       ...['bin', 'usr/bin', 'usr/bin/bash', 'usr/bin/git', 'usr/bin/sh', 'usr/lib/odd name'].map((path) =>
@@ -82,7 +82,7 @@ it('holds the packages that a base needs, and of the rest only what is public', 
   );
 });
 
-it('has another checksum when a package changes, and needs a Debian system', () => {
+it('the archive has another checksum when a package changes, and needs a Debian system', () => {
   const before = hostParent(root).checksum;
   put('root/var/lib/dpkg/status', [record('bash', 'Essential: yes', '2'), record('git')].join('\n\n'));
   expect(hostParent(root).checksum).not.toBe(before);

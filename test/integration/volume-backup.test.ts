@@ -45,7 +45,7 @@ function spoil(): void {
   bench.write('other', 'other');
 }
 
-it('is found again by its user and the owner, but for what is damaged', async () => {
+it('a backup is found by its user and the owner, unless it is damaged', async () => {
   bench.volumes.init('bob', at);
   const inBackups = (name: string) => join(bench.backups, `${name}.tar`);
   const homeOf = (acting: typeof ada) => bench.volumes.backup(acting, 'home', inBackups(acting.user), at);

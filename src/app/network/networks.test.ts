@@ -47,7 +47,7 @@ it('attaching is retried until it succeeds, and the first conflict is reported u
   expect(attached).toBe(1);
 });
 
-it('is not tried again where that would not help', async () => {
+it('attaching is not retried after an unsupported Fault', async () => {
   refusals = ['unsupported'];
   await networks.start();
   await vi.advanceTimersByTimeAsync(5000);

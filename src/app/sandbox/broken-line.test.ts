@@ -66,7 +66,7 @@ test('the client gets a notice at once, then what the command wrote meanwhile', 
   ]);
 });
 
-test('what the log has and the client does not is passed on', async () => {
+test('output in the log that the client has not received is passed on', async () => {
   const log = [logged('one\ntwo\n', -9000)];
   expect((await mend({ looks: [away, running], log, got: 'one\n' })).said).toBe('two\n');
 });

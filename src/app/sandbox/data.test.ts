@@ -81,7 +81,7 @@ describe('an end', () => {
   });
 });
 
-it('what cannot be compared because the project is gone is a refusal with a hint', async () => {
+it('changes that cannot be compared because the project is gone are refused with a hint', async () => {
   const { unapplied, home, store } = data();
   mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
   const box = sandbox({});
@@ -94,7 +94,7 @@ it('what cannot be compared because the project is gone is a refusal with a hint
   });
 });
 
-it('what is being removed has nothing left to lose, although it vanishes while it is read', async () => {
+it('a sandbox that is being removed has no unapplied changes', async () => {
   const { unapplied, home, store } = data();
   mkdirSync(join(home.state(id), 'workspace/upper/changed'), { recursive: true });
   const box = sandbox({});

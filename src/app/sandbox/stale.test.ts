@@ -22,24 +22,24 @@ const isStale = (sandbox: Sandbox, days = 7, at = now) => {
   }
 };
 
-it('is what ended that long ago, to the millisecond', () => {
+it('a sandbox that ended that long ago is stale, to the millisecond', () => {
   expect(isStale(ended({ finishedAt: ago(7) }))).toBe(true);
   expect(isStale(ended({ finishedAt: new Date(now - 7 * day + 1).toISOString() }))).toBe(false);
 });
 
-it('is never what runs, waits, or bears no time', () => {
+it('a sandbox that runs, is pending or has no end time is not stale', () => {
   expect(isStale(ended({ state: 'running', finishedAt: ago(30) }))).toBe(false);
   expect(isStale(ended({ state: 'pending', finishedAt: null }))).toBe(false);
   expect(isStale(ended({ finishedAt: null }))).toBe(false);
   expect(isStale(ended({ finishedAt: 'yesterday' }))).toBe(false);
 });
 
-it('is not what ended by a clock that was set back, or is ahead of ours', () => {
+it('a sandbox that ended before it was created or in the future is not stale', () => {
   expect(isStale(ended({ finishedAt: '1970-01-01T00:00:00.000Z' }, ago(1)))).toBe(false);
   expect(isStale(ended({ finishedAt: ago(-400) }))).toBe(false);
 });
 
-it('is not what the clock made old by leaping ahead, while time that passed asleep counts', () => {
+it('a clock that jumps ahead makes no sandbox stale, and time asleep counts', () => {
   let [wall, passed] = [now, 0];
   const clock = steadyClock(
     () => wall,

@@ -61,7 +61,7 @@ test('a file that others can read is warned of, without its content', () => {
   expect(warnings[0]).not.toContain(token);
 });
 
-test('what root lends to a group is no secret from that group', () => {
+test('a token file of root may be readable by its group, any other only by its owner', () => {
   expect(isOpenToOthers({ mode: 0o100640, uid: 0 })).toBe(false);
   expect(isOpenToOthers({ mode: 0o100600, uid: 1000 })).toBe(false);
   expect(isOpenToOthers({ mode: 0o100640, uid: 1000 })).toBe(true);

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const piped = (...texts: string[]) => secretFromStdin(Readable.from(texts.map((text) => Buffer.from(text))));
 const typed = (...texts: string[]) => readLine(Readable.from(texts.map((text) => Buffer.from(text))));
 
-test('of what is piped in exactly one newline goes', async () => {
+test('exactly one newline is removed from piped input', async () => {
   expect((await piped('val', 'ue\n')).toString()).toBe('value');
   expect((await piped('value')).toString()).toBe('value');
   expect((await piped('a\nb\n\n')).toString()).toBe('a\nb\n');
@@ -35,7 +35,7 @@ test('a flood is not read to its end', async () => {
   expect(pulled).toBeLessThan(100);
 });
 
-test('of a file every byte is kept', () => {
+test('every byte of a file is kept', () => {
   const path = join(folder, 'key');
   const bytes = Buffer.from([0, 0xff, 0x0a, 0x0a]);
   writeFileSync(path, bytes);

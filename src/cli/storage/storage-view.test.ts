@@ -62,7 +62,7 @@ test('volumes with their sizes and who has them, stale ones marked', () => {
   ]);
 });
 
-test('what would go, what went and what stays', () => {
+test('clean lists volumes that it would remove, has removed and kept', () => {
   const kept = [{ name: 'c', mountedBy: ['x', 'y'] }];
   const plan = { removed: [{ name: 'a', sizeBytes: 2048, backup: null }], kept };
   expect(forecast(plan, true)).toEqual(['would remove a (2.0K) after a backup', 'kept c, in use: x, y']);

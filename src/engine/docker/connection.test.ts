@@ -68,7 +68,7 @@ describe('an answer that ends early', () => {
   });
 });
 
-it('leaves no open connection', async () => {
+it('a request leaves no open connection', async () => {
   answer = { status: 200, body: {} };
   const [[request]] = await Promise.all([
     once(server, 'request') as Promise<[IncomingMessage]>,

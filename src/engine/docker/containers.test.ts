@@ -18,7 +18,7 @@ function engineOf(containers: Map<string, string>) {
   return { asked, connection: { ask, find: ask } as unknown as Connection };
 }
 
-it('is found by its labels, once, whatever its name is', async () => {
+it('a container is found by its labels with one search', async () => {
   const { asked, connection } = engineOf(new Map([['c1', 'a']]));
   const containers = new Containers(connection, 'here');
   expect(await containers.find('a')).toEqual({ Id: 'c1' });
@@ -26,7 +26,7 @@ it('is found by its labels, once, whatever its name is', async () => {
   expect(asked).toEqual(['carrel.installation=here carrel.id=a']);
 });
 
-it('is searched again when the known one is gone', async () => {
+it('a container is searched again when the known one is gone', async () => {
   const there = new Map([['c1', 'a']]);
   const containers = new Containers(engineOf(there).connection, 'here');
   await containers.find('a');
@@ -38,6 +38,6 @@ it('is searched again when the known one is gone', async () => {
   expect(await containers.idOf('a')).toBe('carrel-none-a');
 });
 
-it('has a name made from its sandbox, unique per container', () => {
+it('a container has a name made from its sandbox, unique per container', () => {
   expect(containerName('box', '0123456789abcdef')).toBe('carrel-box-0123456789abcdef');
 });

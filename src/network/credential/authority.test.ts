@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('is made once, for its owner alone, and nothing is left beside it', () => {
+it('the key is made once, readable by its owner alone, without a temporary file left', () => {
   const key = authorityKey(path);
   expect(key).toContain('PRIVATE KEY');
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -21,7 +21,7 @@ it('is made once, for its owner alone, and nothing is left beside it', () => {
   expect(readdirSync(folder)).toEqual(['authority.pem']);
 });
 
-it('is not used when others could have read it, or when it is something else', () => {
+it('a key that others can read, or that is no key or no file, is refused', () => {
   authorityKey(path);
   chmodSync(path, 0o644);
   expect(() => authorityKey(path)).toThrow(/open to others/);

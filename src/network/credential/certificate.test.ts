@@ -28,7 +28,7 @@ async function handshake(trusted: readonly string[], host: string, key = issuer.
   return outcome;
 }
 
-it('is believed for its hosts and for no others', async () => {
+it('a certificate is trusted for its hosts and for no others', async () => {
   const both = ['api.example.org', '127.0.0.1'];
   expect(await handshake(both, 'api.example.org')).toBe('trusted');
   expect(await handshake(both, '127.0.0.1')).toBe('trusted');
@@ -43,13 +43,13 @@ it('is believed for its hosts and for no others', async () => {
     expect([host, await handshake(trusted, host)]).not.toEqual([host, 'trusted']);
 });
 
-it('is not believed with another key, or when its time is over', async () => {
+it('a certificate is not trusted with another key, or after its time', async () => {
   const hosts = ['api.example.org'];
   expect(await handshake(hosts, 'api.example.org', newAuthorityKey())).not.toBe('trusted');
   expect(await handshake(hosts, 'api.example.org', issuer.key, now - 48 * 3_600_000)).toBe('CERT_HAS_EXPIRED');
 });
 
-it('marks the authority as a CA and the leaf as issued by it', () => {
+it('the authority is marked as a CA, and the leaf as issued by it', () => {
   const ca = new X509Certificate(authorityCertificate(issuer, [parseHost('a.org')], now));
   expect([ca.ca, ca.subject, ca.checkIssued(ca), ca.verify(ca.publicKey)]).toEqual([
     true,

@@ -68,7 +68,7 @@ it('a service receives the identity of the caller before its first byte', async 
   expect(await proxy.record()).toMatchObject([{ via: 'service', decision: 'allow', rule: 'service hub' }]);
 });
 
-it('is cut when it is not granted any more, and not by other changes', async () => {
+it('a connection is cut when its service is not granted any more, and not by other changes', async () => {
   const { dial } = await serve();
   const socket = dial();
   socket.write('hello\n');

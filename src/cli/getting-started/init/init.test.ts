@@ -42,11 +42,11 @@ it('a folder that is a project is the only one', () => {
   expect(declared().sandboxes).toMatchObject([{ name: 'my-projects', project: { path: folder } }]);
 });
 
-it('without any, there is a sandbox without a project', () => {
+it('a folder without projects gets a sandbox without a project', () => {
   expect(declared()).toMatchObject({ name: 'my-projects', projects: {}, sandboxes: [{ name: 'desk', project: null }] });
 });
 
-it('whatever folders are called, what is written declares them', () => {
+it('the file declares folders of any name', () => {
   const names = [
     'null',
     'true',
@@ -77,7 +77,7 @@ it('whatever folders are called, what is written declares them', () => {
   expect(sandboxes.map(({ project }) => project!.path).sort()).toEqual(Object.values(projects).sort());
 });
 
-it('is the same every time', () => {
+it('two drafts of the same folder are equal', () => {
   for (const name of ['b', 'a', 'c']) put(`${name}/go.mod`);
   expect(draft(survey(folder))).toBe(draft(survey(folder)));
   expect(draft(survey(folder))).toMatch(/^# yaml-language-server: \$schema=\.carrel\/carrel\.schema\.json\n/);

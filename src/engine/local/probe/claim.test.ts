@@ -34,7 +34,7 @@ function judged(claim: Claim, said: string, change: Partial<Facts> = {}): string
 /** Each claim with the output of a sandbox where it holds, and with outputs where it does not. */
 function cases(claim: Claim, good: string, bad: readonly [said: string, detail: string][]): void {
   describe(claim.id, () => {
-    it('holds', () => expect(judged(claim, good)).toMatch(/^ok: /));
+    it('holds with the expected output', () => expect(judged(claim, good)).toMatch(/^ok: /));
     it.each([['', ''] as const, ...bad])('does not hold when the output is %j', (said, detail) => {
       expect(judged(claim, said)).toMatch(/^failure: /);
       expect(judged(claim, said)).toContain(detail);

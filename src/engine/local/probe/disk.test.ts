@@ -14,6 +14,6 @@ it.each([
   expect(diskRows({ ...disk, ...change }).map(({ level }) => level)).toEqual([space, inodes]);
 });
 
-it('is reported in gigabytes', () => {
+it('free space is reported in gigabytes', () => {
   expect(diskRows(disk)[0]!.detail).toBe('50.0 GB free of 100.0 at /h');
 });
