@@ -64,6 +64,12 @@ function toFault(path: string, error: unknown): Fault {
   return new Fault(match.code, `the store ${path} ${match.says} (${found})`, { cause: error, hint: match.hint });
 }
 
+/** What follows a new row, its removal included, needs space too: a row that fits in the last of it could not be taken back. */
+export function refuseIfFull(path: string): void {
+  if (isFull(path))
+    throw new Fault('exhausted', `the disk has no space for a new record in ${path}`, { hint: spaceHint });
+}
+
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

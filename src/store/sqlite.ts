@@ -17,7 +17,7 @@ import { keep, pragma } from './kept.ts';
 import { allocateIndex, keepingLog, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
-import { codeOf, translated } from './sqlite-fault.ts';
+import { codeOf, refuseIfFull, translated } from './sqlite-fault.ts';
 import {
   defaultMaxEvents,
   type Kind,
@@ -195,6 +195,7 @@ class SqliteStore implements Store {
 
   insert<K extends Kind>(row: NewRow<K>, event: NewEvent, options?: WriteOptions): Row<K> {
     const { kind, id, owner, name } = row;
+    refuseIfFull(this.#path);
     return this.#write(event, options, (revision) => {
       const raw = { kind, id, owner, name, revision, value: encode(row.value) };
       refusingTaken(row, () => this.#sql.insert.run(raw));
