@@ -48,8 +48,11 @@ export interface SandboxData {
 }
 
 export interface Reconciler {
-  /** Takes turns until there is no step left. Throws the Fault of a step that failed, after recording it. */
-  settle(id: string): Promise<void>;
+  /**
+   * Takes turns until there is no step left. Throws the Fault of a step that failed, after recording it. `first` is called before
+   * the first turn, when no other caller takes one.
+   */
+  settle(id: string, first?: () => void): Promise<void>;
   /** Takes turns until it is known whether the sandbox runs; the caller settles it later. */
   launch(id: string): Promise<void>;
   /** One turn: the step that was taken, or null when there is none. */

@@ -51,16 +51,17 @@ class TurnReconciler implements Reconciler {
     };
   }
 
-  settle(id: string): Promise<void> {
-    return this.#turns(id, () => false);
+  settle(id: string, first?: () => void): Promise<void> {
+    return this.#turns(id, () => false, first);
   }
 
   launch(id: string): Promise<void> {
     return this.#turns(id, () => this.#parts.store.get('sandbox', id)?.value.status.state !== 'pending');
   }
 
-  #turns(id: string, enough: () => boolean): Promise<void> {
+  #turns(id: string, enough: () => boolean, first?: () => void): Promise<void> {
     return this.#exclusive.run(id, async () => {
+      first?.();
       this.#busy.add(id);
       try {
         for (let turns = 0; turns < maxTurns && (await this.turn(id)) !== null && !enough(); turns += 1);

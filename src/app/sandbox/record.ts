@@ -1,7 +1,7 @@
 /** Records of new sandboxes, each under a name that none of their owner has. */
 import type { NewEvent } from '../../model/event.ts';
 import { Fault, isFault } from '../../model/fault.ts';
-import type { Sandbox } from '../../model/sandbox.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Row, Store } from '../../store/store.ts';
 import { suggestName } from './suggest-name.ts';
 
@@ -40,4 +40,9 @@ export function noteMemoryKill(store: Store, id: string, program: string): void 
   if (row === null) return;
   const data = { name: row.name, user: row.owner, program };
   store.update(row, row.value, { at: new Date().toISOString(), type: 'sandbox.exec_oom', subject: id, data });
+}
+
+export function requireStartable({ name, value: { status, spec } }: Row<'sandbox'>): void {
+  if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state} already`);
+  if (spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
 }

@@ -23,7 +23,7 @@ import type { UserImages } from '../image/images.ts';
 import type { SpecTexts } from '../secret/secrets.ts';
 import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
 import { type Looked, lookAtAll, observe, statsOf } from './observe.ts';
-import { freeName, insertSandbox, isLeaving } from './record.ts';
+import { freeName, insertSandbox, isLeaving, requireStartable } from './record.ts';
 import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireStale } from './stale.ts';
 import { type Seen, viewOf, viewText } from './view.ts';
@@ -230,12 +230,19 @@ export class Sandboxes {
   }
 
   async start(name: string): Promise<SandboxView> {
+    const { store, reconciler } = this.#parts;
     const row = await this.current(name);
-    if (!hasEnded(row.value.status)) throw new Fault('conflict', `${name} is ${row.value.status.state} already`);
-    if (row.value.spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
+    requireStartable(row);
+    // No turn of another caller may come between the request and the start: that caller would get the Fault of a failed one.
+    await reconciler.settle(row.id, () => this.#askStart(name, row.id));
+    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
+  }
+
+  #askStart(name: string, id: string): void {
+    const row = this.#find(name, id);
+    requireStartable(row);
     const attempt = row.value.status.attempt + 1;
     this.#ask(row, { desired: 'running', stopReason: null, attempt }, 'sandbox.start_requested');
-    return this.settled(row);
   }
 
   /** For its next start: what it has around it, and not what it is made of. */
