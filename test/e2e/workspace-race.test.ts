@@ -2,7 +2,7 @@
  * What people do at the same time, or in the middle of what an agent keeps waiting: no command waits for ever, nothing is
  * lost, and nothing comes back that was undone.
  */
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyView, ChangesView } from '../../src/api/workspace.ts';
@@ -129,6 +129,8 @@ describe('an owner who goes on while an agent works', () => {
     await carrel.ok('create', '--name', 'box', project.path);
     await agent(carrel, 'box', 'echo n > n');
     project.put('a', 'owner\n');
+    // Times of files are behind the clock by up to 10 ms: what comes first is known only after that.
+    await until(() => Date.now() > statSync(project.at('a')).ctimeMs + 20, 'the clock to go on');
     await agent(carrel, 'box', 'sed s/owner/both/ a > t; mv t a');
     expect(outcomes(await apply(carrel, 'box'))).toEqual(['take a', 'take n']);
     expect(project.read('a')).toBe('both\n');
