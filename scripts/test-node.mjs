@@ -1,7 +1,7 @@
-// npm run test:node -- [VERSION] [vitest arguments]: the unit and conformance projects on another Node, which the npm registry has. Its better-sqlite3 is compiled once and
-// mounted over the one in node_modules, in a mount namespace of the run, so that the checkout stays as it is.
+// npm run test:node -- [VERSION] [vitest arguments]: the unit and conformance projects on another Node, from npm. In a mount namespace
+// of the run it takes the place of the one in /usr, and better-sqlite3 compiled for it the place of the one in node_modules.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { namespaceArgs } from '../dist/lib/namespace.js';
 
@@ -19,7 +19,14 @@ if (process.versions.node.split('.')[0] !== version.split('.')[0]) {
 } else {
   // Already on that Node, in the namespace of the run.
   run(['mount', '--bind', compiled, resolve('node_modules/better-sqlite3')]);
-  run([process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...args]);
+  run([placed('/usr/bin/node'), 'node_modules/vitest/vitest.mjs', 'run', ...args]);
+}
+
+/** Sandboxes and containers find Node in /usr. */
+function placed(usual) {
+  if (!existsSync(usual)) return process.execPath;
+  run(['mount', '--bind', process.execPath, realpathSync(usual)]);
+  return usual;
 }
 
 function install() {
