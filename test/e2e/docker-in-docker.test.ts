@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chown } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineView } from '../../src/api/engine.ts';
 import { run } from '../../src/lib/run.ts';
@@ -109,7 +109,7 @@ describe('in a container with a dockerd of its own', () => {
     ];
     const places = [...volumes.flatMap((one) => ['--volume', one]), '--tmpfs', '/tmp', '--tmpfs', '/run'];
     const env = ['--env', 'CARREL_HOME=/var/lib/carrel/home', '--env', 'PATH=/usr/bin:/usr/sbin'];
-    const group = `/${basename(dockerd.folder)}/own`;
+    const group = `/${dockerd.group}/own`;
     const bare = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--cgroup-parent', group];
     const command = ['dockerd', '--data-root', '/var/lib/carrel/docker', ...bare];
     const options = [

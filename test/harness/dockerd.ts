@@ -89,6 +89,11 @@ export class Dockerd {
     await this.docker('import', await imageArchive(this.folder), image);
   }
 
+  /** The control group of its containers, removed with it. */
+  get group(): string {
+    return markedName(basename(this.folder));
+  }
+
   get socketPath(): string {
     return join(this.folder, 'docker.sock');
   }
@@ -99,13 +104,7 @@ export class Dockerd {
       'dockerd',
       ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
       ...['--host', `unix://${this.socketPath}`, '--bridge=none', '--iptables=false', '--ip6tables=false'],
-      ...[
-        '--ip-forward=false',
-        '--ip-masq=false',
-        '--cgroup-parent',
-        `/${markedName(basename(folder))}`,
-        ...this.#extra,
-      ],
+      ...['--ip-forward=false', '--ip-masq=false', '--cgroup-parent', `/${this.group}`, ...this.#extra],
     ];
   }
 
@@ -166,7 +165,7 @@ export class Dockerd {
     // Of one that was killed: its containerd and what that kept.
     await endAll(() => processesOf(this.folder));
     for (const path of mountsBelow(this.folder)) await run(['umount', '--lazy', path]);
-    for (const path of groupsNamed(markedName(basename(this.folder)))) await removeGroup(path);
+    for (const path of groupsNamed(this.group)) await removeGroup(path);
     await rm(this.folder, { recursive: true, force: true });
   }
 }
