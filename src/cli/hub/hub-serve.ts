@@ -7,6 +7,8 @@ import { pour, receive } from '../stream/receive.ts';
 
 export default async function hubServe(context: Context): Promise<number> {
   const socket = await connect(context).upgrade('GET /v1/hub/connect');
+  if (process.stdin.isTTY)
+    context.out.note('waiting for MCP messages on stdin; an MCP client usually starts this command');
   const release = sendInput(socket, process.stdin);
   try {
     const sinks = { stdout: (chunk: Buffer) => pour(process.stdout, chunk), stderr: () => {} };
