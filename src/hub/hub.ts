@@ -5,15 +5,29 @@
  * clients; `carrel hub call` calls one directly. Both check the input against the schema first, so a tool sees valid input only.
  *
  * Promises of a tool:
- * - It names the project it works on in its input, and touches no other one.
+ * - It names the project it works on in its input, and touches no other one. Projects that the caller may not name do not exist for it.
  * - With `dryRun` a tool that changes something changes nothing and answers what it would do.
  * - A refusal is a Fault. Nothing is half done.
  * - It ends when `signal` is aborted.
  */
 import type { z } from 'zod';
 
-export const toolGroups = ['files', 'run'] as const;
+export const toolGroups = ['files', 'code', 'run', 'environment', 'swarm'] as const;
 export type ToolGroup = (typeof toolGroups)[number];
+
+/** Offered unless a caller names others. */
+export const defaultGroups: readonly ToolGroup[] = ['files', 'code', 'run'];
+
+/** On whose behalf tools are called. Checked on every call, whatever the connection offered before. */
+export interface Caller {
+  /** For the audit log and for limits. */
+  readonly name: string;
+  readonly projects: '*' | readonly string[];
+  readonly groups: readonly ToolGroup[];
+}
+
+/** A connection to the daemon's socket: the user, who owns all of it. */
+export const socketCaller: Caller = { name: 'socket', projects: '*', groups: defaultGroups };
 
 export interface ToolCall {
   readonly signal: AbortSignal;

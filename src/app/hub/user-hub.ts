@@ -5,9 +5,10 @@ import type { FramedConnection } from '../../api/framed-connection.ts';
 import type { ToolView } from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
 import type { Audit, Begun } from '../../audit/audit.ts';
-import type { Tool, ToolCall } from '../../hub/hub.ts';
+import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import { serveStreams } from '../../hub/mcp.ts';
 import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import type { Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Spokes } from './spokes.ts';
@@ -22,36 +23,28 @@ export interface HubParts {
   readonly version: string;
   readonly audit: Pick<Audit, 'begin'>;
   readonly spokes: Pick<Spokes, 'call'>;
-  readonly projects: { all(): readonly Project[]; find(id: string): Project };
+  readonly projects: { all(): readonly Project[] };
 }
 
 export class UserHub {
   readonly #parts: HubParts;
-  readonly #scope: ToolScope;
 
   constructor(parts: HubParts) {
-    const { projects, spokes } = parts;
     this.#parts = parts;
-    this.#scope = {
-      list: () => projects.all(),
-      find: (id) => projects.find(id),
-      call: (id, method, asked, { signal, report }) =>
-        spokes.call(projects.find(id), method, asked, { signal, onOutput: report }),
-    };
   }
 
-  tools(): ToolView[] {
-    return hubTools.map(({ name, group, description, changes, input }) => {
+  tools(caller = socketCaller): ToolView[] {
+    return toolsOf(caller).map(({ name, group, description, changes, input }) => {
       const { $schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
       return { name, group, description, changes, inputSchema };
     });
   }
 
   async callByName(name: string, input: object, signal: AbortSignal): Promise<Record<string, unknown>> {
-    const tool = hubTools.find((one) => one.name === name);
+    const tool = toolsOf(socketCaller).find((one) => one.name === name);
     if (!tool) throw new Fault('not_found', `the hub has no tool ${name}`, { hint: 'carrel hub tools lists them.' });
     const checked = validated(tool.input, input, 'input');
-    return { ...(await this.#call(tool, checked, { signal, report: () => {} })) };
+    return { ...(await this.#call(socketCaller, tool, checked, { signal, report: () => {} })) };
   }
 
   /** Serves one MCP client until it goes away. */
@@ -68,22 +61,35 @@ export class UserHub {
     connection.onGone = () => void input.destroy();
     connection.deliver();
     const { version } = this.#parts;
-    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(tool as HubTool, asked, how);
+    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(socketCaller, tool as HubTool, asked, how);
     void connection.forward('stdout', output);
-    await serveStreams({ version, tools: hubTools, call }, input, output);
+    await serveStreams({ version, tools: toolsOf(socketCaller), call }, input, output);
     if (!connection.gone) connection.finish('exit', { exitCode: 0, signal: null, outOfMemory: false });
   }
 
-  async #call(tool: HubTool, input: object, call: ToolCall): Promise<object> {
+  async #call(caller: Caller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
     const begun = this.#begin(tool, input);
     try {
-      const answer = await tool.run(input as never, this.#scope, call);
+      const answer = await tool.run(input as never, this.#scopeOf(caller), call);
       begun?.end('ok');
       return answer;
     } catch (error) {
       if (begun) endWith(begun, error);
       throw error;
     }
+  }
+
+  /** A project that the caller may not name is answered like one that does not exist. */
+  #scopeOf(caller: Caller): ToolScope {
+    const { projects, spokes } = this.#parts;
+    const list = () => projects.all().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
+    const find = (id: string) => list().find((one) => one.id === id) ?? missing(id, list());
+    return {
+      list,
+      find,
+      call: (id, method, asked, { signal, report }) =>
+        spokes.call(find(id), method, asked, { signal, onOutput: report }),
+    };
   }
 
   /** Null where nothing is changed. */
@@ -93,4 +99,14 @@ export class UserHub {
     const targets = [project ?? [], projects ?? []].flat().map((id) => ({ name: id }));
     return this.#parts.audit.begin({ user: this.#parts.user, as: null, verb: `hub.${name}`, targets, peer: null });
   }
+}
+
+function toolsOf({ groups }: Caller): HubTool[] {
+  return hubTools.filter(({ group }) => groups.includes(group));
+}
+
+function missing(id: string, known: readonly Project[]): never {
+  const names = known.map((one) => one.id).join(', ');
+  const hint = names === '' ? 'Add one with: carrel project add DIR' : `There are: ${names}`;
+  throw new Fault('not_found', `no project ${printable(id)}`, { hint });
 }
