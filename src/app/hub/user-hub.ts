@@ -8,8 +8,7 @@ import type { Audit, Begun } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import { serveStreams } from '../../hub/mcp.ts';
 import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
-import type { Project } from '../../model/project.ts';
+import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Spokes } from './spokes.ts';
 import { fileTools } from './tool/files.ts';
@@ -108,5 +107,5 @@ function toolsOf({ groups }: Caller): HubTool[] {
 function missing(id: string, known: readonly Project[]): never {
   const names = known.map((one) => one.id).join(', ');
   const hint = names === '' ? 'Add one with: carrel project add DIR' : `There are: ${names}`;
-  throw new Fault('not_found', `no project ${printable(id)}`, { hint });
+  throw new Fault('not_found', `no project ${checkProjectId(id)}`, { hint });
 }
