@@ -53,8 +53,11 @@ export interface Reconciler {
    * the first turn, when no other caller takes one.
    */
   settle(id: string, first?: () => void): Promise<void>;
-  /** Takes turns until it is known whether the sandbox runs; the caller settles it later. */
-  launch(id: string): Promise<void>;
+  /**
+   * Records a sandbox by `first`, then takes turns until it is known whether it runs. The caller settles it later. `first` is called when
+   * no other caller takes a turn, and its result is returned.
+   */
+  launch<T>(id: string, first: () => T): Promise<T>;
   /** One turn: the step that was taken, or null when there is none. */
   turn(id: string): Promise<SandboxStep | null>;
   /**

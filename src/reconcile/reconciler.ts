@@ -6,7 +6,7 @@ import { isFault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import { type Action, plan, type SandboxStep } from './plan.ts';
 import type { ReconcileParts, Reconciler, SandboxRow } from './reconcile.ts';
-import { isGivenUp, type StepParts, takeStep } from './step.ts';
+import { FailedStart, isGivenUp, type StepParts, takeStep } from './step.ts';
 import { Visits } from './visit.ts';
 
 /** More turns than any sandbox needs: past it two writers keep undoing each other's changes. */
@@ -51,20 +51,21 @@ class TurnReconciler implements Reconciler {
     };
   }
 
-  settle(id: string, first?: () => void): Promise<void> {
+  settle(id: string, first = () => {}): Promise<void> {
     return this.#turns(id, () => false, first);
   }
 
-  launch(id: string): Promise<void> {
-    return this.#turns(id, () => this.#parts.store.get('sandbox', id)?.value.status.state !== 'pending');
+  launch<T>(id: string, first: () => T): Promise<T> {
+    return this.#turns(id, () => this.#parts.store.get('sandbox', id)?.value.status.state !== 'pending', first);
   }
 
-  #turns(id: string, enough: () => boolean, first?: () => void): Promise<void> {
+  #turns<T>(id: string, enough: () => boolean, first: () => T): Promise<T> {
     return this.#exclusive.run(id, async () => {
-      first?.();
+      const result = first();
       this.#busy.add(id);
       try {
         for (let turns = 0; turns < maxTurns && (await this.turn(id)) !== null && !enough(); turns += 1);
+        return result;
       } finally {
         this.#busy.delete(id);
         this.#consoles.delete(id);
@@ -103,6 +104,7 @@ class TurnReconciler implements Reconciler {
     try {
       await takeStep(this.#parts, row, step);
     } catch (error) {
+      if (error instanceof FailedStart) throw error.fault;
       // Another writer was first; the next turn reads what it wrote.
       if (!isFault(error, 'conflict') && !isFault(error, 'not_found')) throw error;
     } finally {

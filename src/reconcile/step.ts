@@ -2,7 +2,7 @@
 import type { Exit, Launch, Started, Trouble } from '../engine/engine.ts';
 import { composeLaunch } from '../launch/compose.ts';
 import { crashPoint } from '../lib/crash-point.ts';
-import { asFault, isFault } from '../model/fault.ts';
+import { asFault, type Fault, isFault } from '../model/fault.ts';
 import { initialStatus, type Sandbox, type SandboxStatus, withStatus } from '../model/sandbox.ts';
 import type { WriteOptions } from '../store/store.ts';
 import type { Action, SandboxStep } from './plan.ts';
@@ -40,11 +40,21 @@ async function renew(parts: StepParts, row: SandboxRow): Promise<void> {
   save(parts, row, status, 'sandbox.renewed', { lazy: true });
 }
 
+/** Thrown when the failure of a start is recorded. Other Faults of a step may just say that another writer was first. */
+export class FailedStart extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
 async function start(parts: StepParts, row: SandboxRow): Promise<void> {
   const started = await launched(parts, row).catch((error: unknown) => {
     const fault = asFault(error);
     recordEnd(parts, row, { state: 'failed', reason: fault.message }, null);
-    throw fault;
+    throw new FailedStart(fault);
   });
   crashPoint('start:started');
   recordStart(parts, row, started);

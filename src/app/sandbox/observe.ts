@@ -46,8 +46,14 @@ function silent({ value }: Row<'sandbox'>): string {
   return `the engine ${value.spec.engine} gives no answer`;
 }
 
+export async function statsOfRunning(engineOf: EngineOf, rows: readonly Row<'sandbox'>[]): Promise<StatsView[]> {
+  const running = rows.filter(({ value }) => value.status.state === 'running');
+  const views = await Promise.all(running.map((row) => statsOf(engineOf, row.value)));
+  return views.filter((view) => view !== null);
+}
+
 /** Null if there is nothing to measure, or the engine cannot measure it. */
-export async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView | null> {
+async function statsOf(engineOf: EngineOf, sandbox: Sandbox): Promise<StatsView | null> {
   const { id, name, spec, status } = sandbox;
   try {
     const stats = await inTime(silentMs, engineOf(sandbox).stats(id, status.handle), () => null);

@@ -5,6 +5,25 @@ import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Row, Store } from '../../store/store.ts';
 import { suggestName } from './suggest-name.ts';
 
+export interface Removal {
+  /** Whether it runs or has changes that are not applied. */
+  readonly force?: boolean | undefined;
+  /** Only if it ended so long ago, forced or not. */
+  readonly staleMs?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+  /** Only the sandbox with this id, even if another one has the name by now. */
+  readonly id?: string | undefined;
+}
+
+const maxSandboxes = 10_000;
+
+export function requireRoom(store: Store): void {
+  if (store.count('sandbox') < maxSandboxes) return;
+  throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
+    hint: 'Remove some with: carrel rm NAME',
+  });
+}
+
 export function freeName(store: Store, owner: string): string {
   return suggestName((name) => store.find('sandbox', owner, name) !== null);
 }

@@ -22,9 +22,17 @@ import type { Row, Store } from '../../store/store.ts';
 import type { UserImages } from '../image/images.ts';
 import type { SpecTexts } from '../secret/secrets.ts';
 import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
-import { type Looked, lookAtAll, observe, statsOf } from './observe.ts';
-import { freeName, insertSandbox, isLeaving, requireStartable } from './record.ts';
-import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
+import { type Looked, lookAtAll, observe, statsOfRunning } from './observe.ts';
+import { freeName, insertSandbox, isLeaving, type Removal, requireRoom, requireStartable } from './record.ts';
+import {
+  boundFolder,
+  composeSpec,
+  defaultGraceMs,
+  imageAsked,
+  ownProject,
+  type SpecConfig,
+  type SpecParts,
+} from './spec.ts';
 import { requireStale } from './stale.ts';
 import { type Seen, viewOf, viewText } from './view.ts';
 
@@ -62,18 +70,7 @@ export interface SandboxParts {
 
 type SandboxRow = Row<'sandbox'>;
 
-export interface Removal {
-  /** Whether it runs or has changes that are not applied. */
-  readonly force?: boolean | undefined;
-  /** Only if it ended so long ago, forced or not. */
-  readonly staleMs?: number | undefined;
-  readonly dryRun?: boolean | undefined;
-  /** Only the sandbox with this id, even if another one has the name by now. */
-  readonly id?: string | undefined;
-}
-
 const clientMs = 10_000;
-const maxSandboxes = 10_000;
 
 export class Sandboxes {
   readonly #parts: SandboxParts;
@@ -89,27 +86,32 @@ export class Sandboxes {
   }
 
   /** Recorded, started, and running or ended when it returns. When it cannot be started nothing of it stays. */
-  async create(request: SandboxRequest, id?: string): Promise<SandboxView> {
-    const { store, engineOf, reconciler, wake } = this.#parts;
+  async create(request: SandboxRequest, id = randomBytes(8).toString('hex')): Promise<SandboxView> {
+    const { store, wake } = this.#parts;
     const asked = imageAsked(request);
     const image = asked === null ? null : await this.#parts.images.resolve(asked);
     const spec = this.#specOf(request, image);
-    if (store.count('sandbox') >= maxSandboxes) {
-      throw new Fault('exhausted', `there are ${maxSandboxes} sandboxes already`, {
-        hint: 'Remove some with: carrel rm NAME',
-      });
-    }
-    const row = this.#insert(request.name, spec, id);
-    if (request.console) this.#expectClient(row.id);
+    requireRoom(store);
+    const row = await this.#launch(request, spec, id);
+    wake(id);
+    return this.view(store.get('sandbox', id)?.value ?? row.value);
+  }
+
+  /** No turn of another caller comes between the record and the start: that caller would get the Fault of a failed one. */
+  async #launch(request: SandboxRequest, spec: SandboxSpec, id: string): Promise<SandboxRow> {
+    let isRecorded = false;
     try {
-      engineOf(row.value).expect();
-      await reconciler.launch(row.id);
+      return await this.#parts.reconciler.launch(id, () => {
+        const row = this.#insert(request.name, spec, id);
+        isRecorded = true;
+        if (request.console) this.#expectClient(id);
+        this.#parts.engineOf(row.value).expect();
+        return row;
+      });
     } catch (error) {
-      await this.#withdraw(row.id);
+      if (isRecorded) await this.#withdraw(id);
       throw error;
     }
-    wake(row.id);
-    return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }
 
   /** What `create` would record, or its refusal, and nothing is done; volumes are left to who has them. */
@@ -164,7 +166,7 @@ export class Sandboxes {
     return this.rows(true).flatMap(({ value }) => boundFolder(value.spec) ?? []);
   }
 
-  #insert(asked: string | undefined, spec: SandboxSpec, id = randomBytes(8).toString('hex')): SandboxRow {
+  #insert(asked: string | undefined, spec: SandboxSpec, id: string): SandboxRow {
     const { store, owner, now } = this.#parts;
     const name = asked === undefined ? freeName(store, owner) : checkSandboxName(asked);
     const at = now();
@@ -233,7 +235,6 @@ export class Sandboxes {
     const { store, reconciler } = this.#parts;
     const row = await this.current(name);
     requireStartable(row);
-    // No turn of another caller may come between the request and the start: that caller would get the Fault of a failed one.
     await reconciler.settle(row.id, () => this.#askStart(name, row.id));
     return this.view(store.get('sandbox', row.id)?.value ?? row.value);
   }
@@ -327,11 +328,8 @@ export class Sandboxes {
     return surroundingsOf(sandbox, this.#parts.places).cwd;
   }
 
-  async stats(): Promise<StatsView[]> {
-    const { engineOf } = this.#parts;
-    const running = this.rows().filter(({ value }) => value.status.state === 'running');
-    const views = await Promise.all(running.map((row) => statsOf(engineOf, row.value)));
-    return views.filter((view) => view !== null);
+  stats(): Promise<StatsView[]> {
+    return statsOfRunning(this.#parts.engineOf, this.rows());
   }
 
   view(sandbox: Sandbox, unseen: string | null = null): SandboxView {
@@ -341,9 +339,4 @@ export class Sandboxes {
   #seen({ id }: Sandbox, unseen: string | null): Seen {
     return { unseen, trouble: this.#parts.networkTrouble(id) };
   }
-}
-
-/** The folder of the host that it can write, if any. */
-export function boundFolder({ mode, project }: SandboxSpec): string | null {
-  return mode === 'bind' ? project : null;
 }

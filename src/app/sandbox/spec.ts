@@ -187,3 +187,8 @@ function workspaceKind(lower: string, { overlayRefusal }: SpecParts): WorkspaceK
 function newBase(from: FrozenBase['from']): FrozenBase {
   return { id: randomBytes(8).toString('hex'), from };
 }
+
+/** The folder of the host that it can write, if any. */
+export function boundFolder({ mode, project }: SandboxSpec): string | null {
+  return mode === 'bind' ? project : null;
+}
