@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { FaultBody } from '../model/fault.ts';
 import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+import { codeResults } from './code-shape.ts';
 
 const text = z.string();
 const count = z.int().min(0);
@@ -37,11 +38,22 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
     stderr: text,
     truncated: z.boolean(),
   }),
+  ...codeResults,
 };
 
 /** Codes that a spoke has a reason to use: it cannot speak for the daemon. */
 const fault = z.object({
-  code: z.enum(['invalid', 'denied', 'not_found', 'conflict', 'exhausted', 'unsupported', 'cancelled', 'internal']),
+  code: z.enum([
+    'invalid',
+    'denied',
+    'not_found',
+    'conflict',
+    'exhausted',
+    'unsupported',
+    'unavailable',
+    'cancelled',
+    'internal',
+  ]),
   message: text.max(2000),
   hint: text.max(2000).optional(),
 });

@@ -6,7 +6,11 @@
  *
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
  */
+import type { CodeMethods } from './code.ts';
+
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
+/** The language servers that come with Carrel, each in a folder. */
+export const languageServersPath = '/opt/carrel/lsp';
 /** The command of such a sandbox: it waits. */
 export const idlePath = '/opt/carrel/bin/carrel-idle';
 
@@ -137,7 +141,7 @@ export interface RunResult {
 }
 
 /** Every method, with what it takes and answers. */
-export interface SpokeMethods {
+export interface SpokeMethods extends CodeMethods {
   'file/read': [ReadFile, ReadResult];
   'file/write': [WriteFile, WriteResult];
   'file/remove': [RemoveFile, Changed];

@@ -11,11 +11,12 @@ import { Fault } from '../../model/fault.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Spokes } from './spokes.ts';
+import { codeTools } from './tool/code.ts';
 import { fileTools } from './tool/files.ts';
 import { runTools } from './tool/run.ts';
 import type { HubTool, ToolScope } from './tool/tool.ts';
 
-export const hubTools: readonly HubTool[] = [...runTools, ...fileTools];
+export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...codeTools];
 
 export interface HubParts {
   readonly user: string;
