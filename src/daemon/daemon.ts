@@ -15,6 +15,7 @@ import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
+import { settleEdits } from './hub-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
@@ -104,13 +105,15 @@ function noteBuild(home: string): void {
 }
 
 /** Starts the loops. A request about a sandbox that was not observed yet observes it first. */
-function begin({ loop, networks, watch, diskWatch, swarms, settings, report }: Whole): void {
+function begin(whole: Whole): void {
+  const { loop, networks, watch, diskWatch, swarms, settings, report } = whole;
   void loop.start().then(() => networks.start());
   // Sandboxes that run lose services and authorities that are not declared any more.
   settings.onChange = () => void networks.start().catch((error: unknown) => report('settings', asFault(error)));
   watch.start();
   diskWatch.start();
   swarms.start();
+  settleEdits(whole);
 }
 
 /** Ends the daemon when its home is gone. Another daemon may have made the home again, so nothing in it is touched. */

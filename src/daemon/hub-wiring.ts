@@ -1,4 +1,5 @@
 /** The projects and the hub of a user, put together. */
+import { Edits } from '../app/hub/edits.ts';
 import { Spokes } from '../app/hub/spokes.ts';
 import { UserHub } from '../app/hub/user-hub.ts';
 import { Projects } from '../app/project/projects.ts';
@@ -7,6 +8,7 @@ import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import { packageVersion } from '../lib/package.ts';
+import { asFault, type Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
@@ -21,9 +23,24 @@ export interface HubParts {
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
 }
 
+interface SettleParts {
+  readonly store: Store;
+  readonly scopes: { of(actor: Actor): { readonly hub: UserHub } };
+  readonly users: { actorOf(name: string): Actor };
+  readonly report: (subject: string, fault: Fault) => void;
+}
+
+/** Takes back or finishes the edits that an earlier daemon left, of every user. */
+export function settleEdits({ store, scopes, users, report }: SettleParts): void {
+  for (const owner of new Set(store.list('edit').map((row) => row.owner))) {
+    const { hub } = scopes.of(users.actorOf(owner));
+    void hub.settle((project, error) => report(`edit of project ${project}`, asFault(error)));
+  }
+}
+
 export function hubOf({ name: user }: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
   const { store, audit, sandboxes, engineOf, now, keepBases } = parts;
-  const projects = new Projects({ store, user, now, sandboxes });
+  const projects = new Projects({ store, user, now, sandboxes, settle: (id) => edits.settle(id) });
   const spokes = new Spokes({
     sandboxes,
     exec: (sandbox, command) => {
@@ -32,5 +49,6 @@ export function hubOf({ name: user }: Actor, parts: HubParts): { projects: Proje
     },
     ended: keepBases,
   });
-  return { projects, hub: new UserHub({ user, version: packageVersion(), audit, spokes, projects }) };
+  const edits: Edits = new Edits({ store, user, now, spokes, projects });
+  return { projects, hub: new UserHub({ user, version: packageVersion(), audit, spokes, edits, projects }) };
 }

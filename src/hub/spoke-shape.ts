@@ -1,12 +1,14 @@
 /** What a spoke may answer. Any process in its sandbox could write in its place, so nothing of it is believed unchecked. */
 import { z } from 'zod';
+import { maxListedFiles } from '../model/edit.ts';
 import type { FaultBody } from '../model/fault.ts';
-import type { SpokeMethod, SpokeMethods } from '../model/spoke.ts';
-import { codeResults } from './code-shape.ts';
+import type { Nothing, SpokeMethod, SpokeMethods } from '../model/spoke.ts';
 
 const text = z.string();
 const count = z.int().min(0);
 const changed = z.object({ paths: z.array(text), dryRun: z.boolean() });
+
+const nothing = z.object({}) as z.ZodType<Nothing>;
 
 const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = {
   'file/read': z.object({
@@ -38,22 +40,29 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
     stderr: text,
     truncated: z.boolean(),
   }),
-  ...codeResults,
+  'edit/prepare': z.object({
+    files: z
+      .array(
+        z.object({
+          path: text,
+          outcome: z.enum(['changed', 'created', 'renamed', 'deleted']),
+          to: text.nullable(),
+          hash: text.nullable(),
+        }),
+      )
+      .max(maxListedFiles),
+    count,
+    diff: text,
+    diffTruncated: z.boolean(),
+  }),
+  'edit/apply': nothing,
+  'edit/abort': z.object({ left: z.array(text) }),
+  'edit/finish': nothing,
 };
 
 /** Codes that a spoke has a reason to use: it cannot speak for the daemon. */
 const fault = z.object({
-  code: z.enum([
-    'invalid',
-    'denied',
-    'not_found',
-    'conflict',
-    'exhausted',
-    'unsupported',
-    'unavailable',
-    'cancelled',
-    'internal',
-  ]),
+  code: z.enum(['invalid', 'denied', 'not_found', 'conflict', 'exhausted', 'unsupported', 'cancelled', 'internal']),
   message: text.max(2000),
   hint: text.max(2000).optional(),
 });

@@ -1,7 +1,5 @@
 import { dirname, join } from 'node:path';
 import { adapterPath } from '../model/agent.ts';
-import { idlePath } from '../model/spoke.ts';
-import { languageServers } from './language-servers.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
@@ -14,7 +12,6 @@ export const adapter: Hook = {
       mounts: [
         { kind: 'bind', source: join(places.tools, toolsName()), target: toolsFolder, readonly: true },
         ...(usesHost ? daemonNode() : []),
-        ...(spec.command[0] === idlePath ? languageServers() : []),
       ],
     };
   },

@@ -6,19 +6,13 @@
  *
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
  */
-import type { CodeMethods } from './code.ts';
+import type { AbortedEdit, EditId, FileContent, PreparedEdit, PrepareEdit, TextEdit } from './edit.ts';
+
+export type { FileContent, TextEdit };
 
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
-/** The language servers that come with Carrel, each in a folder. */
-export const languageServersPath = '/opt/carrel/lsp';
 /** The command of such a sandbox: it waits. */
 export const idlePath = '/opt/carrel/bin/carrel-idle';
-
-/** Content as text if it is UTF-8 without NUL, else as base64. */
-export interface FileContent {
-  readonly encoding: 'utf-8' | 'base64';
-  readonly content: string;
-}
 
 export interface ReadFile {
   readonly path: string;
@@ -36,11 +30,6 @@ export interface ReadResult extends FileContent {
   readonly lines: number | null;
   readonly truncated: boolean;
 }
-
-/** Replaces the one place that has `oldText`, or the lines from `startLine` to `endLine`, counted before any edit. */
-export type TextEdit =
-  | { readonly oldText: string; readonly newText: string }
-  | { readonly startLine: number; readonly endLine: number; readonly newText: string };
 
 export interface WriteFile {
   readonly path: string;
@@ -140,8 +129,10 @@ export interface RunResult {
   readonly truncated: boolean;
 }
 
+export type Nothing = Readonly<Record<string, never>>;
+
 /** Every method, with what it takes and answers. */
-export interface SpokeMethods extends CodeMethods {
+export interface SpokeMethods {
   'file/read': [ReadFile, ReadResult];
   'file/write': [WriteFile, WriteResult];
   'file/remove': [RemoveFile, Changed];
@@ -149,6 +140,14 @@ export interface SpokeMethods extends CodeMethods {
   'file/list': [ListFiles, Page<ListedFile>];
   'text/search': [SearchText, Page<Match>];
   'command/run': [RunCommand, RunResult];
+  /** Checks an edit of many files and stages its contents in a journal, or only answers what it would do. */
+  'edit/prepare': [PrepareEdit, PreparedEdit];
+  /** Carries out what was prepared. After a failure the edit has to be aborted. */
+  'edit/apply': [EditId, Nothing];
+  /** Takes back what was prepared or applied; an unknown edit is none. */
+  'edit/abort': [EditId, AbortedEdit];
+  /** Removes the journal. */
+  'edit/finish': [EditId, Nothing];
 }
 export type SpokeMethod = keyof SpokeMethods;
 

@@ -19,6 +19,7 @@
 import type { Allowance } from '../model/allowance.ts';
 import type { Apply } from '../model/apply.ts';
 import type { Credential } from '../model/credential.ts';
+import type { Edit } from '../model/edit.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import type { Image } from '../model/image.ts';
 import type { Project } from '../model/project.ts';
@@ -41,6 +42,7 @@ export interface Kinds {
   credential: Credential;
   trust: Trust;
   project: Project;
+  edit: Edit;
 }
 
 export type Kind = keyof Kinds;

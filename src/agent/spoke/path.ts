@@ -111,7 +111,7 @@ function refused(path: string, why: string): Fault {
   });
 }
 
-function asRefusal(path: string, error: unknown): unknown {
+export function asRefusal(path: string, error: unknown): unknown {
   const shown = printable(path);
   if (isErrno(error, 'ENOENT')) return new Fault('not_found', `${shown} does not exist`, { cause: error });
   if (isErrno(error, 'ENOTDIR')) return new Fault('invalid', `${shown} is not below a folder`, { cause: error });

@@ -10,19 +10,21 @@ import { serveStreams } from '../../hub/mcp.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
+import type { Edits, ProjectChanges } from './edits.ts';
 import type { Spokes } from './spokes.ts';
-import { codeTools } from './tool/code.ts';
 import { fileTools } from './tool/files.ts';
+import { refactorTools } from './tool/refactor.ts';
 import { runTools } from './tool/run.ts';
-import type { HubTool, ToolScope } from './tool/tool.ts';
+import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
 
-export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...codeTools];
+export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...refactorTools];
 
 export interface HubParts {
   readonly user: string;
   readonly version: string;
   readonly audit: Pick<Audit, 'begin'>;
   readonly spokes: Pick<Spokes, 'call'>;
+  readonly edits: Edits;
   readonly projects: { all(): readonly Project[] };
 }
 
@@ -67,6 +69,12 @@ export class UserHub {
     if (!connection.gone) connection.finish('exit', { exitCode: 0, signal: null, outOfMemory: false });
   }
 
+  /** Takes back or finishes edits that an earlier daemon left. */
+  async settle(report: (project: string, error: unknown) => void): Promise<void> {
+    const { edits } = this.#parts;
+    await Promise.all(edits.unsettled().map((id) => edits.settle(id).catch((error: unknown) => report(id, error))));
+  }
+
   async #call(caller: Caller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
     const begun = this.#begin(tool, input);
     try {
@@ -81,28 +89,53 @@ export class UserHub {
 
   /** A project that the caller may not name is answered like one that does not exist. */
   #scopeOf(caller: Caller): ToolScope {
-    const { projects, spokes } = this.#parts;
+    const { projects, spokes, edits } = this.#parts;
     const list = () => projects.all().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
     const find = (id: string) => list().find((one) => one.id === id) ?? missing(id, list());
     return {
       list,
       find,
-      call: (id, method, asked, { signal, report }) =>
-        spokes.call(find(id), method, asked, { signal, onOutput: report }),
+      call: async (id, method, asked, { signal, report }) => {
+        const found = find(id);
+        if (edits.isOpen(id)) await edits.settle(id);
+        return spokes.call(found, method, asked, { signal, onOutput: report });
+      },
+      edit: (changes, dryRun, { signal }) => {
+        const asked = byProject(changes, find);
+        return dryRun ? edits.preview(asked) : edits.apply(asked, signal);
+      },
     };
   }
 
   /** Null where nothing is changed. */
   #begin({ name, changes }: HubTool, input: object): Begun | null {
-    const { project, projects, dry_run } = input as { project?: string; projects?: string[]; dry_run?: boolean };
+    const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run) return null;
-    const targets = [project ?? [], projects ?? []].flat().map((id) => ({ name: id }));
+    const targets = projectsIn(input).map((id) => ({ name: id }));
     return this.#parts.audit.begin({ user: this.#parts.user, as: null, verb: `hub.${name}`, targets, peer: null });
   }
 }
 
 function toolsOf({ groups }: Caller): HubTool[] {
   return hubTools.filter(({ group }) => groups.includes(group));
+}
+
+/** The projects that a call names. */
+function projectsIn(input: object): string[] {
+  const { project, projects, changes } = input as {
+    project?: string;
+    projects?: string[];
+    changes?: { project: string }[];
+  };
+  return [...new Set([project ?? [], projects ?? [], changes?.map((change) => change.project) ?? []].flat())];
+}
+
+function byProject(changes: readonly ProjectChange[], find: (id: string) => Project): ProjectChanges[] {
+  const ids = [...new Set(changes.map(({ project }) => project))];
+  return ids.map((id) => ({
+    project: find(id),
+    changes: changes.filter(({ project }) => project === id).map(({ change }) => change),
+  }));
 }
 
 function missing(id: string, known: readonly Project[]): never {

@@ -16,6 +16,8 @@ export interface ProjectParts {
     project(path: string): string;
     remove(name: string, removal: { readonly force?: boolean }): Promise<unknown>;
   };
+  /** Takes back or finishes an edit that was cut short. */
+  settle(id: string): Promise<void>;
 }
 
 const maxPerUser = 200;
@@ -65,6 +67,9 @@ export class Projects {
   async remove(id: string, force: boolean): Promise<ProjectView> {
     const { store, user, now, sandboxes } = this.#parts;
     const row = this.#row(id);
+    await this.#parts.settle(id).catch((error: unknown) => {
+      if (!force) throw error;
+    });
     await sandboxes
       .remove(spokeName(row.name), { force: force || row.value.mode === 'bind' })
       .catch((error: unknown) => {

@@ -2,12 +2,16 @@
 import { z } from 'zod';
 import { Fault } from '../../../model/fault.ts';
 import type { TextEdit } from '../../../model/spoke.ts';
-import { cursor, dryRun, type HubTool, inProject, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
+import { cursor, dryRun, type HubTool, inProject, limit, nextCursor, path, project, tool } from './tool.ts';
 
-const expectedHash = z.string().length(64).optional().describe('hash from read_file; refused if the file has changed');
-const encoding = z.enum(['utf-8', 'base64']).default('utf-8');
+export const expectedHash = z
+  .string()
+  .length(64)
+  .optional()
+  .describe('hash from read_file; refused if the file has changed');
+export const encoding = z.enum(['utf-8', 'base64']).default('utf-8');
 const line = z.int().min(1);
-const edit = z.union([
+export const edit = z.union([
   z.strictObject({ old_text: z.string().min(1), new_text: z.string() }).describe('replaces the only occurrence'),
   z.strictObject({ start_line: line, end_line: z.int().min(0), new_text: z.string() }).describe('replaces these lines'),
 ]);
@@ -173,7 +177,13 @@ export const fileTools: readonly HubTool[] = [
   }),
 ];
 
-function editOf(given: z.output<typeof edit>): TextEdit {
+function skipOf(given: string | undefined): number {
+  if (given === undefined) return 0;
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new Fault('invalid', 'cursor is not one that search_text gave', { data: { field: 'cursor' } });
+}
+
+export function editOf(given: z.output<typeof edit>): TextEdit {
   if ('old_text' in given) return { oldText: given.old_text, newText: given.new_text };
   return { startLine: given.start_line, endLine: given.end_line, newText: given.new_text };
 }

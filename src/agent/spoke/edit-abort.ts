@@ -1,0 +1,142 @@
+/**
+ * Takes an edit back, from the last step to the first. The files say how far each step came, so an abort that was cut short can be repeated.
+ * A file that another process changed after its step is left as it is, and the old content stays in the journal's folder.
+ */
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isRefusal } from '../../lib/bounded-read.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { isErrno } from '../../lib/file.ts';
+import type { AbortedEdit, EditId } from '../../model/edit.ts';
+import { isFault } from '../../model/fault.ts';
+import { hasHash, syncFolders } from './edit-apply.ts';
+import { claimJournal, hasBegun, readJournal, type Step, unmark } from './edit-journal.ts';
+import { atPath, type Spot } from './path.ts';
+
+export function abortEdit(root: string, { id }: EditId): AbortedEdit {
+  const folder = claimJournal(root, id);
+  if (folder === null) return { left: [] };
+  const steps = readJournal(folder) ?? [];
+  const left: string[] = [];
+  for (const [index, step] of [...steps.entries()].reverse()) {
+    if (!isTakenBack(root, join(folder, String(index)), step)) left.push(step.path);
+    crashPoint(`abort:step:${index}`);
+  }
+  syncFolders(root, folder, steps);
+  if (left.length === 0) rmSync(folder, { recursive: true, force: true });
+  else keepOld(folder);
+  return { left };
+}
+
+/** What was not restored stays for the user; without the rest, the steps too, it is no journal any more. */
+function keepOld(folder: string): void {
+  for (const name of readdirSync(folder)) if (!/\.(old|moved)$/.test(name)) rmSync(join(folder, name));
+}
+
+/** False: another process changed the path meanwhile. */
+function isTakenBack(root: string, kept: string, step: Step): boolean {
+  try {
+    if (step.act === 'move' || step.act === 'makeFolder' || step.act === 'removeFolder')
+      return !hasBegun(kept) || isReversed(root, kept, step);
+    return atPath(root, step.path, { follow: false }, (spot) => isRestored(spot, kept, step));
+  } catch (error) {
+    // The folder of the path is gone, or a link is in its place.
+    if (isFault(error, 'not_found') || isFault(error, 'invalid') || isFault(error, 'conflict')) return !isKept(kept);
+    throw error;
+  }
+}
+
+function isRestored(spot: Spot, kept: string, step: Step & { act: 'write' | 'create' | 'remove' }): boolean {
+  if (step.act === 'write') return restoreWritten(spot, kept, step.hash);
+  if (step.act === 'create') return removeCreated(spot, kept, step.hash);
+  return restoreRemoved(spot, kept);
+}
+
+function isReversed(root: string, kept: string, step: Step & { act: 'move' | 'makeFolder' | 'removeFolder' }): boolean {
+  const done = atPath(root, step.path, { follow: false }, (spot) => {
+    if (step.act === 'move') return moveBack(root, spot, step.to, kept);
+    return step.act === 'makeFolder' ? removeMade(spot) : makeAgain(spot, step.mode);
+  });
+  if (done) unmark(kept);
+  return done;
+}
+
+function restoreWritten(spot: Spot, kept: string, hash: string): boolean {
+  // The new content is still staged, or the old one is back already.
+  if (existsSync(`${kept}.new`) || !existsSync(`${kept}.old`)) return true;
+  if (!isContent(spot, hash)) return false;
+  renameSync(`${kept}.old`, spot.folder.at(spot.name));
+  return true;
+}
+
+function removeCreated(spot: Spot, kept: string, hash: string): boolean {
+  const there = spot.folder.look(spot.name);
+  if (there === null || there.ino !== lstatSync(`${kept}.new`).ino) return true;
+  if (!isContent(spot, hash)) return false;
+  unlinkSync(spot.folder.at(spot.name));
+  return true;
+}
+
+function restoreRemoved(spot: Spot, kept: string): boolean {
+  if (!isKept(kept)) return true;
+  if (spot.folder.look(spot.name) !== null) return false;
+  renameSync(`${kept}.old`, spot.folder.at(spot.name));
+  return true;
+}
+
+function moveBack(root: string, from: Spot, to: string, kept: string): boolean {
+  const isFree = from.folder.look(from.name) === null;
+  if (lstatSync(`${kept}.moved`, { throwIfNoEntry: false })) {
+    if (isFree) renameSync(`${kept}.moved`, from.folder.at(from.name));
+    return isFree;
+  }
+  // It was not moved yet, or is back already.
+  if (!isFree) return true;
+  return atPath(root, to, { follow: false }, (target) => {
+    if (target.folder.look(target.name) === null) return false;
+    renameSync(target.folder.at(target.name), from.folder.at(from.name));
+    return true;
+  });
+}
+
+function removeMade(spot: Spot): boolean {
+  try {
+    rmdirSync(spot.folder.at(spot.name));
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return true;
+    if (isErrno(error, 'ENOTEMPTY') || isErrno(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+function makeAgain(spot: Spot, mode: number): boolean {
+  if (spot.folder.look(spot.name) !== null) return true;
+  mkdirSync(spot.folder.at(spot.name));
+  chmodSync(spot.folder.at(spot.name), mode);
+  return true;
+}
+
+function isContent(spot: Spot, hash: string): boolean {
+  try {
+    return hasHash(spot.folder.at(spot.name), hash);
+  } catch (error) {
+    if (isRefusal(error, 'link') || isRefusal(error, 'not_regular') || isRefusal(error, 'too_large')) return false;
+    throw error;
+  }
+}
+
+/** Whether the journal still has what the step took away. */
+function isKept(kept: string): boolean {
+  return ['.old', '.moved'].some((end) => lstatSync(kept + end, { throwIfNoEntry: false }) !== undefined);
+}

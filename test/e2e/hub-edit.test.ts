@@ -1,0 +1,84 @@
+/** Edits over several projects, with a daemon, a spoke or a client that is killed on the way. */
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Installation, until } from '../harness/installation.ts';
+
+let carrel: Installation;
+let shop: string;
+let store: string;
+
+beforeAll(async () => {
+  carrel = new Installation();
+  shop = carrel.folder('shop');
+  store = carrel.folder('store');
+  await carrel.ok('project', 'add', shop);
+  await carrel.ok('project', 'add', store);
+});
+afterAll(() => carrel.dispose());
+
+const old = 'price\r\n\tname';
+beforeEach(() => {
+  for (const folder of [shop, store]) {
+    rmSync(join(folder, 'new'), { recursive: true, force: true });
+    writeFileSync(join(folder, 'a.txt'), old);
+    writeFileSync(join(folder, 'gone.txt'), old, { mode: 0o755 });
+  }
+});
+
+const changesOf = (project: string) => [
+  { project, kind: 'edit', path: 'a.txt', edits: [{ old_text: 'price', new_text: 'cost' }] },
+  { project, kind: 'rename', path: 'gone.txt', to: 'new/moved.txt' },
+];
+const both = (dry_run = false) => JSON.stringify({ changes: [...changesOf('shop'), ...changesOf('store')], dry_run });
+const call = (input: string) => carrel.run(['hub', 'call', 'apply_workspace_edit', input]);
+
+function stateOf(folder: string): 'old' | 'new' | 'between' {
+  const text = readFileSync(join(folder, 'a.txt'), 'utf8');
+  const names = readdirSync(folder).sort().join(' ');
+  if (text === old && names === 'a.txt gone.txt' && (statSync(join(folder, 'gone.txt')).mode & 0o777) === 0o755)
+    return 'old';
+  return text === old.replace('price', 'cost') && names === 'a.txt new' ? 'new' : 'between';
+}
+
+it('shows a diff of all projects with dry_run and changes nothing', async () => {
+  const { stdout } = await call(both(true));
+  expect(JSON.parse(stdout)).toMatchObject({
+    count: 4,
+    dry_run: true,
+    diff: expect.stringContaining('# project store\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-price\r\n+cost\r\n'),
+  });
+  expect([stateOf(shop), stateOf(store)]).toEqual(['old', 'old']);
+});
+
+it('changes neither project if a file of one is not as it was read', async () => {
+  const changes = [...changesOf('shop'), { ...changesOf('store')[0], expected_hash: '0'.repeat(64) }];
+  expect(await call(JSON.stringify({ changes }))).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringMatching(/a\.txt" is not as it was/),
+  });
+  expect([stateOf(shop), stateOf(store)]).toEqual(['old', 'old']);
+});
+
+it('refuses a project that does not exist before it changes another', async () => {
+  expect(await call(JSON.stringify({ changes: [...changesOf('shop'), ...changesOf('nope')] }))).toMatchObject({
+    exitCode: 5,
+  });
+  expect(stateOf(shop)).toBe('old');
+});
+
+describe('a daemon that is killed', () => {
+  it.each([
+    ['edits:begun', 'old'],
+    ['edits:prepared', 'old'],
+    ['edits:applied', 'old'],
+    ['edits:done', 'new'],
+    ['edits:concluded', 'new'],
+  ])('at %s leaves both projects %s after the next start', async (point, state) => {
+    await carrel.crashDuring(point, 'hub', 'call', 'apply_workspace_edit', both());
+    await carrel.list();
+    await until(() => stateOf(shop) === state && stateOf(store) === state, `both projects to be ${state}`);
+    if (state === 'old') expect(await call(both())).toMatchObject({ exitCode: 0 });
+    expect([stateOf(shop), stateOf(store)]).toEqual(['new', 'new']);
+  });
+});
