@@ -1,5 +1,6 @@
 /** The hub over the API. */
 import { z } from 'zod';
+import { maxTokenProjects, maxTokenSeconds, toolGroups } from '../model/hub-token.ts';
 
 export const toolView = z.strictObject({
   name: z.string(),
@@ -16,4 +17,27 @@ export const callRequest = z.strictObject({
 
 export const callResult = z.record(z.string(), z.unknown());
 
+const projects = z.union([z.literal('*'), z.array(z.string().min(1).max(48)).min(1).max(maxTokenProjects)]);
+const groups = z.array(z.enum(toolGroups)).min(1).max(toolGroups.length);
+
+export const tokenRequest = z.strictObject({
+  projects,
+  groups: groups.optional(),
+  expiresSeconds: z.int().min(1).max(maxTokenSeconds).optional(),
+});
+
+export const tokenView = z.strictObject({
+  id: z.string(),
+  projects,
+  groups,
+  createdAt: z.string(),
+  expiresAt: z.string(),
+  usedAt: z.string().nullable(),
+});
+
+export const newToken = z.strictObject({ token: z.string(), ...tokenView.shape });
+
+export type TokenRequest = z.output<typeof tokenRequest>;
+export type TokenView = z.output<typeof tokenView>;
+export type NewToken = z.output<typeof newToken>;
 export type ToolView = z.output<typeof toolView>;

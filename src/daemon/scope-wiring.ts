@@ -146,11 +146,12 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
 
 /** The same for all users. */
 function commonOf(shared: Shared) {
-  const { store, audit, users, engineOf, engineViews, doctor, installation, work, watch, home, config } = shared;
+  const { store, audit, users, hubTokens, engineOf, engineViews, doctor, installation, work, watch, home, config } =
+    shared;
   const { local, engines, report, now } = shared;
   return {
     ...{ home, local, engines, report, now },
-    ...{ store, audit, users, engineOf, engineViews, doctor, installation, work },
+    ...{ store, audit, users, hubTokens, engineOf, engineViews, doctor, installation, work },
     commands: {
       starts: (sandbox: Sandbox) => watch.keepSoon(sandbox),
       ended: (sandbox: Sandbox) => watch.keep(sandbox),

@@ -1,9 +1,11 @@
 /** Constructs the parts that all users share. A part that needs a later one gets it when it is called, not before. */
 
+import { join } from 'node:path';
 import { CredentialSupply } from '../app/credential/supply.ts';
 import { measureRunning, stopForDisk } from '../app/disk/measure.ts';
 import { SpaceHints } from '../app/disk/space-hint.ts';
 import { DiskWatch } from '../app/disk/watch.ts';
+import { HubTokens } from '../app/hub/tokens.ts';
 import { openImages } from '../app/image/images.ts';
 import { Networks } from '../app/network/networks.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
@@ -11,6 +13,7 @@ import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
 import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
+import { TokenKeys } from '../hub/token-key.ts';
 import { packageVersion } from '../lib/package.ts';
 import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
@@ -66,6 +69,7 @@ export function openParts(resources: Resources) {
   const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
+  const hubTokens = openTokens(resources, users);
   const images = openImages(home, config, store, now);
   const diskWatch = openDiskWatch(resources, loop);
   const spaceHints = new SpaceHints({ store, home });
@@ -84,8 +88,14 @@ export function openParts(resources: Resources) {
     reconciler,
     loop,
     users,
+    hubTokens,
     images,
   };
+}
+
+function openTokens({ home, store, now }: Resources, users: Users): HubTokens {
+  const keys = new TokenKeys(join(home.home, 'hub-keys'));
+  return new HubTokens({ store, keys, installation: home.installation, users, now });
 }
 
 function openDiskWatch({ home, config, store, reserve, report, now }: Resources, loop: Loop): DiskWatch {

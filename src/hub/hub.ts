@@ -11,18 +11,13 @@
  * - It ends when `signal` is aborted.
  */
 import type { z } from 'zod';
-
-export const toolGroups = ['files', 'code', 'run', 'environment', 'swarm'] as const;
-export type ToolGroup = (typeof toolGroups)[number];
-
-/** Offered unless a caller names others. */
-export const defaultGroups: readonly ToolGroup[] = ['files', 'code', 'run'];
+import { defaultGroups, type ProjectGrant, type ToolGroup } from '../model/hub-token.ts';
 
 /** On whose behalf tools are called. Checked on every call, whatever the connection offered before. */
 export interface Caller {
-  /** For the audit log and for limits. */
+  /** The id of a token, for the audit log and for limits. */
   readonly name: string;
-  readonly projects: '*' | readonly string[];
+  readonly projects: ProjectGrant;
   readonly groups: readonly ToolGroup[];
 }
 

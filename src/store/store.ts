@@ -21,6 +21,7 @@ import type { Apply } from '../model/apply.ts';
 import type { Credential } from '../model/credential.ts';
 import type { Edit } from '../model/edit.ts';
 import type { Event, NewEvent } from '../model/event.ts';
+import type { HubToken } from '../model/hub-token.ts';
 import type { Image } from '../model/image.ts';
 import type { Project } from '../model/project.ts';
 import type { Sandbox } from '../model/sandbox.ts';
@@ -43,6 +44,7 @@ export interface Kinds {
   trust: Trust;
   project: Project;
   edit: Edit;
+  hubToken: HubToken;
 }
 
 export type Kind = keyof Kinds;

@@ -24,6 +24,7 @@ const commands = new Set([
     'events',
     'exec',
     'fork',
+    'hub',
     'image',
   ],
   ...[
@@ -33,6 +34,7 @@ const commands = new Set([
     'net',
     'patch',
     'port',
+    'project',
     'restore',
     'rm',
     'show',
@@ -46,7 +48,7 @@ const commands = new Set([
 /** They need a terminal or stdin, or look at the folder and the account of the caller. */
 const needsProcess = new Set([
   ...['-', '-f', '--follow', '-i', '-t', '-it', '--interactive', '--tty'],
-  ...['--branch', '-h', '--help', '--home', 'policy-check'],
+  ...['--branch', '-h', '--help', '--home', 'policy-check', 'serve'],
 ]);
 
 /** Benchmarks have no vitest. */

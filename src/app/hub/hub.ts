@@ -1,11 +1,14 @@
 /** The hub of a user: tools over their projects, for MCP clients and for the command line. */
 import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
-import { declare } from '../route.ts';
+import { declare, named, stated } from '../route.ts';
+import type { HubTokens } from './tokens.ts';
 import type { UserHub } from './user-hub.ts';
 
 export interface HubScope {
   readonly hub: UserHub;
+  readonly hubTokens: HubTokens;
+  readonly projects: { find(id: string): unknown };
 }
 
 const { noun, route } = declare<HubScope>();
@@ -36,6 +39,43 @@ export const hub = noun({
         begun.end('ok');
         await scope.hub.serve(accept());
       },
+    }),
+    route('GET /v1/hub/tokens', {
+      id: 'listHubTokens',
+      summary: 'Tokens for the hub: what each grants, never the token',
+      answer: z.array(shape.tokenView),
+      act: null,
+      handle: async ({ actor, scope }) => scope.hubTokens.list(actor.name),
+    }),
+    route('POST /v1/hub/tokens', {
+      id: 'createHubToken',
+      summary: 'Make a token for the hub; it is shown only in this answer',
+      body: shape.tokenRequest,
+      answer: shape.newToken,
+      act: () => ({ verb: 'token.create', names: [] }),
+      done: ({ id, projects, groups, expiresAt }) => ({
+        targets: [{ name: id }],
+        detail: stated({ projects, groups, expiresAt }),
+      }),
+      handle: async ({ actor, scope, body }) => {
+        if (body.projects !== '*') for (const id of body.projects) scope.projects.find(id);
+        return scope.hubTokens.create(actor.name, body);
+      },
+    }),
+    route('DELETE /v1/hub/tokens/{name}', {
+      id: 'removeHubToken',
+      summary: 'Revoke a token, also for sessions that are open',
+      answer: shape.tokenView,
+      act: named('token.remove', true),
+      handle: async ({ actor, scope, name }) => scope.hubTokens.remove(actor.name, name),
+    }),
+    route('DELETE /v1/hub/tokens', {
+      id: 'removeHubTokens',
+      summary: 'Revoke all tokens and replace the key that signs them',
+      answer: z.array(shape.tokenView),
+      act: () => ({ verb: 'token.remove', names: [], frees: true }),
+      done: (removed) => ({ targets: removed.map(({ id }) => ({ name: id })) }),
+      handle: async ({ actor, scope }) => scope.hubTokens.removeAll(actor.name),
     }),
   ],
 });

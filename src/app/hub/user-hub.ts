@@ -50,7 +50,7 @@ export class UserHub {
   }
 
   /** Serves one MCP client until it goes away. */
-  async serve(connection: FramedConnection): Promise<void> {
+  async serve(connection: FramedConnection, caller = socketCaller): Promise<void> {
     const input = new PassThrough();
     const output = new PassThrough();
     input.on('drain', () => connection.deliver());
@@ -63,9 +63,9 @@ export class UserHub {
     connection.onGone = () => void input.destroy();
     connection.deliver();
     const { version } = this.#parts;
-    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(socketCaller, tool as HubTool, asked, how);
+    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
     void connection.forward('stdout', output);
-    await serveStreams({ version, tools: toolsOf(socketCaller), call }, input, output);
+    await serveStreams({ version, tools: toolsOf(caller), call }, input, output);
     if (!connection.gone) connection.finish('exit', { exitCode: 0, signal: null, outOfMemory: false });
   }
 
@@ -76,7 +76,7 @@ export class UserHub {
   }
 
   async #call(caller: Caller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
-    const begun = this.#begin(tool, input);
+    const begun = this.#begin(caller, tool, input);
     try {
       const answer = await tool.run(input as never, this.#scopeOf(caller), call);
       begun?.end('ok');
@@ -107,12 +107,16 @@ export class UserHub {
     };
   }
 
-  /** Null where nothing is changed. */
-  #begin({ name, changes }: HubTool, input: object): Begun | null {
+  /** Null where nothing is changed. The line names the token, whatever the outcome. */
+  #begin(caller: Caller, { name, changes }: HubTool, input: object): Begun | null {
     const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run) return null;
     const targets = projectsIn(input).map((id) => ({ name: id }));
-    return this.#parts.audit.begin({ user: this.#parts.user, as: null, verb: `hub.${name}`, targets, peer: null });
+    const { user, audit } = this.#parts;
+    const begun = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });
+    if (caller === socketCaller) return begun;
+    const detail = { token: caller.name };
+    return { end: (outcome, found) => begun.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
   }
 }
 

@@ -1,6 +1,9 @@
 /** The commands about projects and the hub over them. */
+import { defaultGroups, toolGroups } from '../../model/hub-token.ts';
 import { projectModes } from '../../model/project.ts';
 import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
+
+const toolsText = `groups of tools, separated by commas: ${toolGroups.join(', ')} (default ${defaultGroups.join(',')})`;
 
 const groups: readonly GroupEntry[] = [
   { name: 'project', summary: 'folders that the hub offers to MCP clients' },
@@ -41,6 +44,20 @@ const commands: readonly CommandEntry[] = [
     completes: 'projects',
     options: [{ flags: '-f, --force', summary: 'also if its sandbox has changes that were not applied' }],
     load: () => import('./project-rm.ts'),
+  },
+  {
+    name: 'hub token',
+    summary: 'make a token for the hub; hub token ls lists them, hub token rm revokes them',
+    args: '[ls|rm] [ID...]',
+    usage: '--project ID,… [--tools GROUP,…] [--expires TIME] | ls | rm ID… | rm --all',
+    options: [
+      { flags: '--project <IDS>', field: 'projects', summary: "the projects, separated by commas, or '*' for all" },
+      { flags: '--tools <GROUPS>', field: 'groups', summary: toolsText },
+      { flags: '--expires <TIME>', field: 'expiresSeconds', summary: 'how long it is valid (default 8h)' },
+      { flags: '--all', summary: 'with rm: revoke all tokens and replace the key that signs them' },
+    ],
+    completes: ['ls', 'rm'],
+    load: () => import('./hub-token.ts'),
   },
   {
     name: 'hub serve',

@@ -3,10 +3,12 @@
  * No sandbox gets it; each one trusts a certificate of its own, which is limited to the hosts of its credentials.
  */
 import { createPrivateKey } from 'node:crypto';
-import { type BoundedFile, readBounded } from '../../lib/bounded-read.ts';
 import { writeWhole } from '../../lib/file.ts';
+import { readKeyFile } from '../../lib/key-file.ts';
 import { Fault } from '../../model/fault.ts';
 import { newAuthorityKey } from './certificate.ts';
+
+const hint = 'Remove it: a new one is created. Sandboxes that have credentials trust it after their next start.';
 
 /** Creates the key where there is none. A crash leaves no partial file. */
 export function authorityKey(path: string): string {
@@ -16,37 +18,16 @@ export function authorityKey(path: string): string {
   return readKey(path)!;
 }
 
-/** A key of this kind has about 240 bytes. */
-const maxKeyBytes = 64 * 1024;
-
 function readKey(path: string): string | null {
-  const file = readFile(path);
-  if (file === null) return null;
-  const { uid, mode } = file.stat;
-  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw unusable(path, 'denied', 'is open to others');
-  return checked(path, file.bytes.toString('utf8'));
-}
-
-function readFile(path: string): BoundedFile | null {
-  try {
-    return readBounded(path, maxKeyBytes);
-  } catch (error) {
-    throw unusable(path, 'denied', 'cannot be read', error);
-  }
+  const bytes = readKeyFile(path, hint);
+  return bytes === null ? null : checked(path, bytes.toString('utf8'));
 }
 
 function checked(path: string, pem: string): string {
   try {
     if (createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1') return pem;
-  } catch (error) {
-    throw unusable(path, 'corrupt', 'holds no key', error);
+  } catch (cause) {
+    throw new Fault('corrupt', `${path} holds no key`, { cause, hint });
   }
-  throw unusable(path, 'corrupt', 'holds a key of another kind');
-}
-
-function unusable(path: string, code: 'denied' | 'corrupt', why: string, cause?: unknown): Fault {
-  return new Fault(code, `${path} ${why}`, {
-    cause,
-    hint: 'Remove it: a new one is created. Sandboxes that have credentials trust it after their next start.',
-  });
+  throw new Fault('corrupt', `${path} holds a key of another kind`, { hint });
 }

@@ -1,0 +1,24 @@
+/** `--project` and `--tools`, which say what an MCP client may use. */
+import { Fault } from '../../model/fault.ts';
+import { type ProjectGrant, type ToolGroup, toolGroups } from '../../model/hub-token.ts';
+import { printable } from '../../model/name.ts';
+import { checkProjectId } from '../../model/project.ts';
+import { naming } from '../option.ts';
+
+export function parseProjects(text: string): ProjectGrant {
+  return text === '*' ? text : naming('--project', () => words(text).map(checkProjectId));
+}
+
+export function parseGroups(text: string): ToolGroup[] {
+  return words(text).map((word) => toolGroups.find((group) => group === word) ?? unknownGroup(word));
+}
+
+function unknownGroup(word: string): never {
+  throw new Fault('invalid', `--tools: there is no group ${printable(word)}`, {
+    hint: `Groups: ${toolGroups.join(', ')}`,
+  });
+}
+
+function words(text: string): string[] {
+  return text.split(',').map((word) => word.trim());
+}

@@ -1,0 +1,86 @@
+/** Makes, lists and revokes tokens for the hub. */
+import type { NewToken, TokenView } from '../../api/hub.ts';
+import { parseDuration } from '../../model/duration.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkHubTokenId } from '../../model/hub-token.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { age } from '../output/age.ts';
+import { table } from '../output/table.ts';
+import { plain } from '../output/text.ts';
+import { parseGroups, parseProjects } from './grant.ts';
+
+interface Options {
+  readonly project?: string;
+  readonly tools?: string;
+  readonly expires?: string;
+  readonly all?: boolean;
+}
+
+export default async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const [verb, ...ids] = args;
+  if (verb === undefined) return create(context, options);
+  if (options.project ?? options.tools ?? options.expires) throw misused();
+  if (verb === 'ls' && ids.length === 0 && !options.all) return list(context);
+  if (verb === 'rm' && ids.length > 0 !== (options.all === true)) return remove(context, ids);
+  throw misused();
+}
+
+async function create(context: Context, { project, tools, expires, all }: Options): Promise<void> {
+  if (project === undefined || all) throw misused();
+  const projects = parseProjects(project);
+  const body = {
+    projects: projects === '*' ? projects : [...projects],
+    ...(tools === undefined ? {} : { groups: parseGroups(tools) }),
+    ...(expires === undefined ? {} : { expiresSeconds: parseDuration(expires, '--expires') / 1000 }),
+  };
+  const made = await connect(context).call('POST /v1/hub/tokens', { body });
+  if (context.json) return context.out.document(made);
+  context.out.print(plain(made.token));
+  for (const line of explanation(made)) context.out.note(line);
+}
+
+function explanation({ id, projects, groups, expiresAt }: NewToken): string[] {
+  return [
+    `This token is shown only once. Until ${expiresAt} it may use ${groups.join(', ')} in ${projectsText(projects)}.`,
+    `Revoke it with: carrel hub token rm ${id}`,
+  ];
+}
+
+async function list(context: Context): Promise<void> {
+  const tokens = await connect(context).call('GET /v1/hub/tokens');
+  if (context.json) return context.out.document(tokens);
+  if (tokens.length === 0) return context.out.note('no tokens; make one with: carrel hub token --project ID');
+  context.out.print(...tokenListing(tokens));
+}
+
+export function tokenListing(tokens: readonly TokenView[], now = Date.now()): string[] {
+  const rows = tokens.map(({ id, projects, groups, expiresAt, usedAt }) => [
+    plain(id),
+    plain(projectsText(projects)),
+    groups.join(','),
+    Date.parse(expiresAt) > now ? expiresAt : 'expired',
+    usedAt === null ? 'never' : `${age(usedAt, now)} ago`,
+  ]);
+  return table([['ID', 'PROJECTS', 'TOOLS', 'EXPIRES', 'LAST USED'], ...rows]);
+}
+
+async function remove(context: Context, ids: readonly string[]): Promise<void> {
+  const client = connect(context);
+  const removed: TokenView[] = [];
+  if (ids.length === 0) removed.push(...(await client.call('DELETE /v1/hub/tokens')));
+  for (const name of ids.map(checkHubTokenId))
+    removed.push(await client.call('DELETE /v1/hub/tokens/{name}', { path: { name } }));
+  if (context.json) return context.out.document(removed);
+  context.out.print(...removed.map(({ id }) => plain(id)));
+}
+
+function projectsText(projects: TokenView['projects']): string {
+  return projects === '*' ? 'all projects' : projects.join(',');
+}
+
+function misused(): Fault {
+  return new Fault('invalid', 'hub token takes --project, or ls, or rm with the ids of tokens or --all', {
+    hint: 'carrel help hub token',
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Tokens of the hub: JWTs that this installation signs and reads itself, with a key for each user.
+ *
+ * A token names its user, its projects and the groups of tools; `kid` names the key. Reading one fails closed: another algorithm, another key,
+ * a claim that is missing or has another shape, another issuer or audience, or a time that has passed is `unauthenticated`.
+ * Whether the token was revoked is for the caller to find out, by its id.
+ */
+import { errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { Fault } from '../model/fault.ts';
+import { hubTokenIdPattern, type ProjectGrant, type ToolGroup, toolGroups } from '../model/hub-token.ts';
+import { projectIdPattern } from '../model/project.ts';
+
+export interface Grant {
+  readonly id: string;
+  readonly user: string;
+  readonly projects: ProjectGrant;
+  readonly groups: readonly ToolGroup[];
+  readonly issuedAtSeconds: number;
+  readonly expiresAtSeconds: number;
+}
+
+export interface Keys {
+  /** Null: this user has none. */
+  of(user: string): Uint8Array | null;
+}
+
+const algorithm = 'HS256';
+const type = 'JWT';
+const maxLength = 10_000;
+const required = ['sub', 'iss', 'aud', 'iat', 'exp', 'jti', 'project_id', 'user_id', 'scope'];
+
+export function signToken(grant: Grant, key: Uint8Array, installation: string): Promise<string> {
+  const { id, user, projects, groups, issuedAtSeconds, expiresAtSeconds } = grant;
+  const claims = { project_id: projects, user_id: user, scope: groups.join(' ') };
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: algorithm, typ: type, kid: user })
+    .setJti(id)
+    .setSubject(user)
+    .setIssuer(issuerOf(installation))
+    .setAudience(audienceOf(installation))
+    .setIssuedAt(issuedAtSeconds)
+    .setExpirationTime(expiresAtSeconds)
+    .sign(key);
+}
+
+export async function readToken(text: string, keys: Keys, installation: string, now: Date): Promise<Grant> {
+  if (text.length > maxLength) throw refused('it is too long');
+  const expected = { issuer: issuerOf(installation), audience: audienceOf(installation), currentDate: now };
+  const options = { algorithms: [algorithm], typ: type, requiredClaims: required, clockTolerance: 0, ...expected };
+  const key = ({ kid }: JWTHeaderParameters) => keyOf(keys, kid);
+  try {
+    const { payload, protectedHeader } = await jwtVerify(text, key, options);
+    return grantOf(payload, protectedHeader.kid!);
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw refused('it has expired', error);
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused('it is not valid here', error);
+    throw error;
+  }
+}
+
+export function refused(why: string, cause?: unknown): Fault {
+  return new Fault('unauthenticated', `the token is refused: ${why}`, {
+    cause,
+    hint: 'Make another one: carrel hub token --project ID',
+    data: { error: 'invalid_token' },
+  });
+}
+
+function issuerOf(installation: string): string {
+  return `carrel:${installation}`;
+}
+
+function audienceOf(installation: string): string {
+  return `carrel:${installation}:hub`;
+}
+
+function keyOf(keys: Keys, user: unknown): Uint8Array {
+  const key = typeof user === 'string' ? keys.of(user) : null;
+  if (key === null) throw refused('it is not valid here');
+  return key;
+}
+
+/** The claims of a token whose signature is right. */
+function grantOf(claims: JWTPayload, user: string): Grant {
+  const { jti, sub, aud, iat, exp, project_id: projects, user_id: userId, scope } = claims;
+  const groups = typeof scope === 'string' ? scope.split(' ') : [];
+  const isWhole = sub === user && userId === user && typeof aud === 'string' && iat! < exp!;
+  if (!isWhole || !isId(jti) || !isProjects(projects) || !isGroups(groups)) throw refused('it is not valid here');
+  return { id: jti, user, projects, groups, issuedAtSeconds: iat!, expiresAtSeconds: exp! };
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && hubTokenIdPattern.test(value);
+}
+
+function isProjects(value: unknown): value is ProjectGrant {
+  if (value === '*') return true;
+  const isProject = (id: unknown) => typeof id === 'string' && projectIdPattern.test(id);
+  return Array.isArray(value) && value.length > 0 && value.every(isProject);
+}
+
+function isGroups(values: readonly string[]): values is ToolGroup[] {
+  return values.length > 0 && values.every((one) => (toolGroups as readonly string[]).includes(one));
+}

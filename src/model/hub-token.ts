@@ -1,0 +1,33 @@
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
+
+/** The groups of the hub's tools. */
+export const toolGroups = ['files', 'code', 'run', 'environment', 'swarm'] as const;
+export type ToolGroup = (typeof toolGroups)[number];
+
+/** Offered unless a caller names others. */
+export const defaultGroups: readonly ToolGroup[] = ['files', 'code', 'run'];
+
+export type ProjectGrant = '*' | readonly string[];
+
+/** A token for the hub: what it grants. The token itself is never stored. */
+export interface HubToken {
+  readonly id: string;
+  readonly projects: ProjectGrant;
+  readonly groups: readonly ToolGroup[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** Exact to some minutes after a crash. */
+  readonly usedAt: string | null;
+}
+
+export const maxTokenProjects = 100;
+export const maxTokenSeconds = 366 * 86_400;
+export const defaultTokenSeconds = 8 * 3600;
+
+export const hubTokenIdPattern = /^[0-9a-f]{16}$/;
+
+export function checkHubTokenId(id: string): string {
+  if (hubTokenIdPattern.test(id)) return id;
+  throw new Fault('invalid', `${printable(id)} is not an id of a token`, { hint: 'See: carrel hub token ls' });
+}
