@@ -1,14 +1,22 @@
 // Runs vitest in a mount namespace of its own, as the daemon is: engines mount things, and the host must not see them.
 // An ordinary user gets a user namespace too, and with it the rootless half of everything.
+// In CI the unit and conformance projects run on a newer Node first.
 import { spawnSync } from 'node:child_process';
 import { namespaceArgs } from '../dist/lib/namespace.js';
 
-const [program, ...args] = [
-  ...namespaceArgs(process.getuid()),
-  'node_modules/.bin/vitest',
-  'run',
-  ...process.argv.slice(2),
-];
-const { status, signal, error } = spawnSync(program, args, { stdio: 'inherit' });
-if (error) throw error;
-process.exit(status ?? (signal ? 1 : 0));
+const newerNode = '24';
+const args = process.argv.slice(2);
+
+if (process.env.CI && args.length === 0 && !process.version.startsWith(`v${newerNode}.`)) {
+  console.log(`Node ${newerNode}: unit and conformance`);
+  run(process.execPath, ['scripts/test-node.mjs', newerNode]);
+  console.log(`Node ${process.versions.node}: all`);
+}
+const [program, ...inNamespace] = namespaceArgs(process.getuid());
+run(program, [...inNamespace, 'node_modules/.bin/vitest', 'run', ...args]);
+
+function run(command, argv) {
+  const { status, signal, error } = spawnSync(command, argv, { stdio: 'inherit' });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? (signal ? 1 : 0));
+}
