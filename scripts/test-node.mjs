@@ -55,7 +55,7 @@ function download() {
   run(['npm', 'install', ...options, `${distribution}@${version}`]);
 }
 
-/** Without optimisation this takes 10 seconds of processor time instead of 80. */
+/** Without optimisation, which is most of what a compiler does here. */
 function compile() {
   console.log(`test:node: compiling better-sqlite3 for Node ${version}`);
   cpSync('node_modules/better-sqlite3', compiled, { recursive: true });

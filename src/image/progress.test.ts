@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { processorMs } from '../../test/harness/processor-time.ts';
 import { isFault } from '../model/fault.ts';
 import { Progress } from './progress.ts';
 
@@ -45,10 +46,10 @@ describe('progress', () => {
   it('is parsed quickly when there is a lot of it', () => {
     const progress = begin();
     const flood = 'y\n'.repeat(500_000);
-    const began = performance.now();
+    const began = processorMs();
     expect(progress.take({ kind: 'output', text: flood })).toHaveLength(1);
     expect(take(progress, `${'x'.repeat(1_000_000)}`)).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(processorMs() - began).toBeLessThan(2000);
     expect(take(progress, '\n')[0]).toHaveLength(400);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { processorMs } from '../../../test/harness/processor-time.ts';
 import { parseIgnore } from './ignore.ts';
 import { matchesName, namePattern } from './pattern.ts';
 
@@ -37,9 +38,9 @@ describe('.dockerignore', () => {
 
 test('a pattern built for long backtracking is matched quickly', () => {
   const pattern = namePattern(`${'*a'.repeat(60)}b`)!;
-  const began = performance.now();
+  const began = processorMs();
   expect(matchesName(pattern, 'a'.repeat(255))).toBe(false);
   const ignore = parseIgnore('I', `${'**/a/'.repeat(50)}b`);
   expect(ignore.leavesOut(Array.from({ length: 100 }, () => 'a').join('/'))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(processorMs() - began).toBeLessThan(1000);
 });
