@@ -18,6 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { keep, pragma } from '../../src/store/kept.ts';
 import { applicationId, migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { isRealRoot } from '../harness/machine.ts';
@@ -47,7 +48,7 @@ function filledStore(rows = 50): string {
 }
 
 function raw<T>(path: string, work: (db: Database.Database) => T): T {
-  const db = new Database(path);
+  const db = keep(new Database(path));
   try {
     return work(db);
   } finally {
@@ -271,8 +272,8 @@ describe('a SQLite store that cannot be trusted is refused and left as it is:', 
 
 describe('migrations', () => {
   const steps = ['CREATE TABLE one (n)', 'CREATE TABLE two (n)', 'CREATE TABLE three (n)'];
-  const tables = (db: Database.Database) => db.prepare('SELECT name FROM sqlite_schema').pluck().all();
-  const version = (db: Database.Database) => db.pragma('user_version', { simple: true });
+  const tables = (db: Database.Database) => keep(db.prepare('SELECT name FROM sqlite_schema')).pluck().all();
+  const version = (db: Database.Database) => pragma(db, 'user_version');
 
   it('run once, from the version that is there', () => {
     raw(':memory:', (db) => {
@@ -295,7 +296,7 @@ describe('migrations', () => {
   it('write the version into the file itself, not into the log', () => {
     const path = filledStore(1);
     raw(path, (db) => {
-      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      expect(pragma(db, 'journal_mode')).toBe('wal');
       migrate(db, [...Array(schemaVersion).fill(''), 'CREATE TABLE later (n)']);
       expect(readFileSync(path).readUInt32BE(60)).toBe(schemaVersion + 1);
     });
@@ -305,8 +306,8 @@ describe('migrations', () => {
     const source = filledStore();
     const path = freshPath();
     raw(source, (db) => {
-      db.pragma('journal_mode = DELETE');
-      db.pragma('cache_size = 1');
+      db.exec('PRAGMA journal_mode = DELETE');
+      db.exec('PRAGMA cache_size = 1');
       db.exec("BEGIN EXCLUSIVE; UPDATE rows SET value = value || hex(zeroblob(3000)); UPDATE events SET data = 'half'");
       for (const suffix of ['', '-journal']) copyFileSync(source + suffix, path + suffix);
       db.exec('ROLLBACK');
@@ -321,13 +322,13 @@ describe('migrations', () => {
 });
 
 function newer(db: Database.Database): void {
-  db.pragma('journal_mode = DELETE');
-  db.pragma(`user_version = ${schemaVersion + 1}`);
+  db.exec('PRAGMA journal_mode = DELETE');
+  db.exec(`PRAGMA user_version = ${schemaVersion + 1}`);
 }
 
 function foreign(db: Database.Database): void {
-  db.pragma('journal_mode = DELETE');
-  db.pragma('application_id = 42');
+  db.exec('PRAGMA journal_mode = DELETE');
+  db.exec('PRAGMA application_id = 42');
 }
 
 function versionBytes(version: number): Buffer {

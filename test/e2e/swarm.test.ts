@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/swarm.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
+import { keep } from '../../src/store/kept.ts';
 import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
@@ -116,23 +117,23 @@ describe.each(crashGrounds)('on %s', (engine, ground) => {
   });
 });
 
+interface Found {
+  readonly id: string;
+  readonly value: string;
+}
+
 /** Of containers that wait, while no daemon runs: what a sandbox runs instead of the adapter. */
 function replaceCommands({ home }: Installation, commands: Readonly<Record<string, readonly string[]>>): void {
-  const db = new Database(join(home, 'carrel.db'));
+  const db = keep(new Database(join(home, 'carrel.db')));
+  const find = keep(db.prepare<[string], Found>("SELECT id, value FROM rows WHERE kind = 'container' AND name = ?"));
+  const update = keep(db.prepare("UPDATE rows SET value = ? WHERE kind = 'container' AND id = ?"));
   try {
     for (const [name, command] of Object.entries(commands)) {
-      const found = db
-        .prepare<[string], { id: string; value: string }>(
-          "SELECT id, value FROM rows WHERE kind = 'container' AND name = ?",
-        )
-        .get(name)!;
+      const found = find.get(name)!;
       const container = JSON.parse(found.value) as SwarmContainer;
       const limits = { memoryBytes: 64 * 1024 ** 2, swapBytes: 64 * 1024 ** 2 };
       const work = { ...container.work, request: { ...container.work!.request, command, limits } };
-      db.prepare("UPDATE rows SET value = ? WHERE kind = 'container' AND id = ?").run(
-        JSON.stringify({ ...container, work }),
-        found.id,
-      );
+      update.run(JSON.stringify({ ...container, work }), found.id);
     }
   } finally {
     db.close();
