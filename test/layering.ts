@@ -3,7 +3,7 @@
  *
  *   model ← lib ← parts ← launch ← reconcile ← job ← app ← server ← daemon        model ← api ← {cli job app server}
  *
- * A part is any folder of src that is not named above. Parts never import each other. `launch` and `reconcile` import the
+ * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. `launch` and `reconcile` import the
  * contract of a part (`store/store.ts`) or its types; the layers above them import any of its code. One arrow goes up: the types of
  * routes in `api/routes.ts` come from the declarations in `app/app.ts`. Tests beside the source may import what they like.
  */
@@ -27,6 +27,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   job: ['model', 'lib', 'launch', 'reconcile', 'api'],
   app: ['model', 'lib', 'launch', 'reconcile', 'api', 'job'],
   server: ['model', 'lib', 'launch', 'reconcile', 'api', 'job', 'app'],
+  // The program in a project's sandbox is the client of its language servers.
+  agent: ['model', 'lib', 'lsp'],
   // A permission hook is answered without a daemon.
   cli: ['model', 'lib', 'api', 'policy'],
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { maxListedFiles } from '../model/edit.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Nothing, SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+import { codeResults } from './code-shape.ts';
 
 const text = z.string();
 const count = z.int().min(0);
@@ -58,11 +59,22 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
   'edit/apply': nothing,
   'edit/abort': z.object({ left: z.array(text) }),
   'edit/finish': nothing,
+  ...codeResults,
 };
 
 /** Codes that a spoke has a reason to use: it cannot speak for the daemon. */
 const fault = z.object({
-  code: z.enum(['invalid', 'denied', 'not_found', 'conflict', 'exhausted', 'unsupported', 'cancelled', 'internal']),
+  code: z.enum([
+    'invalid',
+    'denied',
+    'not_found',
+    'conflict',
+    'exhausted',
+    'unsupported',
+    'unavailable',
+    'cancelled',
+    'internal',
+  ]),
   message: text.max(2000),
   hint: text.max(2000).optional(),
 });

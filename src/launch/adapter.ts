@@ -1,5 +1,7 @@
 import { dirname, join } from 'node:path';
 import { adapterPath } from '../model/agent.ts';
+import { idlePath } from '../model/spoke.ts';
+import { languageServers } from './language-servers.ts';
 import type { Hook } from './launch.ts';
 import { prepareTools, toolsName } from './tools.ts';
 
@@ -12,6 +14,7 @@ export const adapter: Hook = {
       mounts: [
         { kind: 'bind', source: join(places.tools, toolsName()), target: toolsFolder, readonly: true },
         ...(usesHost ? daemonNode() : []),
+        ...(spec.command[0] === idlePath ? languageServers() : []),
       ],
     };
   },

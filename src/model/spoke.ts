@@ -6,11 +6,14 @@
  *
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
  */
+import type { CodeMethods } from './code.ts';
 import type { AbortedEdit, EditId, FileContent, PreparedEdit, PrepareEdit, TextEdit } from './edit.ts';
 
 export type { FileContent, TextEdit };
 
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
+/** The language servers that come with Carrel, each in a folder. */
+export const languageServersPath = '/opt/carrel/lsp';
 /** The command of such a sandbox: it waits. */
 export const idlePath = '/opt/carrel/bin/carrel-idle';
 
@@ -132,7 +135,7 @@ export interface RunResult {
 export type Nothing = Readonly<Record<string, never>>;
 
 /** Every method, with what it takes and answers. */
-export interface SpokeMethods {
+export interface SpokeMethods extends CodeMethods {
   'file/read': [ReadFile, ReadResult];
   'file/write': [WriteFile, WriteResult];
   'file/remove': [RemoveFile, Changed];

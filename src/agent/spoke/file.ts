@@ -35,11 +35,13 @@ import { bytesOf, edited, hashOf, linesOf, textOf } from './content.ts';
 import { atPath, type Spot } from './path.ts';
 
 export function readFile(root: string, asked: ReadFile): ReadResult {
-  return atPath(root, asked.path, { follow: true }, (spot) => {
-    const found = contentAt(spot);
-    if (found === null) throw missing(spot.path);
-    return readResult(spot.path, found.bytes, asked);
-  });
+  return atPath(root, asked.path, { follow: true }, (spot) => readResult(spot.path, bytesAt(spot), asked));
+}
+
+export function bytesAt(spot: Spot): Buffer {
+  const found = contentAt(spot);
+  if (found === null) throw missing(spot.path);
+  return found.bytes;
 }
 
 function readResult(path: string, bytes: Buffer, { startLine, endLine }: ReadFile): ReadResult {

@@ -1,8 +1,10 @@
 /** The methods of a spoke, in lines of JSON. */
 import type { Readable, Writable } from 'node:stream';
 import { Lines } from '../../lib/lines.ts';
+import type { LanguageServers } from '../../lsp/lsp.ts';
 import { asFault } from '../../model/fault.ts';
 import { maxRequestBytes, type SpokeMethod, type SpokeMethods, type SpokeRequest } from '../../model/spoke.ts';
+import { type CodeCall, codeMethods, serversOf } from './code.ts';
 import { finishEdit, prepareEdit } from './edit.ts';
 import { abortEdit } from './edit-abort.ts';
 import { applyEdit } from './edit-apply.ts';
@@ -11,8 +13,7 @@ import { listFiles } from './list.ts';
 import { runCommand } from './run.ts';
 import { searchText } from './search.ts';
 
-interface Call {
-  readonly signal: AbortSignal;
+interface Call extends CodeCall {
   output(text: string): void;
 }
 
@@ -36,33 +37,41 @@ const methods: Methods = {
   'edit/apply': applyEdit,
   'edit/abort': abortEdit,
   'edit/finish': finishEdit,
+  ...codeMethods,
 };
 
 /** Settles when the input has ended: commands that still run have no reader. */
 export async function serve(root: string, input: Readable, output: Writable): Promise<void> {
   const calls = new Map<number, AbortController>();
+  const servers = serversOf(root);
   const lines = new Lines(maxRequestBytes);
   const say = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
   for await (const chunk of input) {
     for (const line of lines.push(chunk as Buffer)) {
       const request = JSON.parse(line) as SpokeRequest;
       if ('cancel' in request) calls.get(request.cancel)?.abort();
-      else void answer(root, request, calls, say);
+      else void answer(root, request, { calls, servers, say });
     }
   }
   for (const call of calls.values()) call.abort();
+  await servers.dispose();
+}
+
+interface Connection {
+  readonly calls: Map<number, AbortController>;
+  readonly servers: LanguageServers;
+  say(message: object): void;
 }
 
 async function answer(
   root: string,
   { id, method, asked }: Exclude<SpokeRequest, { readonly cancel: number }>,
-  calls: Map<number, AbortController>,
-  say: (message: object) => void,
+  { calls, servers, say }: Connection,
 ): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
   try {
-    const call = { signal: abort.signal, output: (text: string) => say({ id, output: text }) };
+    const call = { servers, signal: abort.signal, output: (text: string) => say({ id, output: text }) };
     say({ id, result: await methods[method](root, asked as never, call) });
   } catch (error) {
     say({ id, fault: asFault(error) });

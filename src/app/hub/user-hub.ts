@@ -12,12 +12,13 @@ import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Edits, ProjectChanges } from './edits.ts';
 import type { Spokes } from './spokes.ts';
+import { codeTools } from './tool/code.ts';
 import { fileTools } from './tool/files.ts';
 import { refactorTools } from './tool/refactor.ts';
 import { runTools } from './tool/run.ts';
 import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
 
-export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...refactorTools];
+export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...codeTools, ...refactorTools];
 
 export interface HubParts {
   readonly user: string;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Fault } from '../../../model/fault.ts';
 import type { TextEdit } from '../../../model/spoke.ts';
-import { cursor, dryRun, type HubTool, inProject, limit, nextCursor, path, project, tool } from './tool.ts';
+import { cursor, dryRun, type HubTool, inProject, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
 
 export const expectedHash = z
   .string()
@@ -176,12 +176,6 @@ export const fileTools: readonly HubTool[] = [
     },
   }),
 ];
-
-function skipOf(given: string | undefined): number {
-  if (given === undefined) return 0;
-  if (/^\d{1,9}$/.test(given)) return Number(given);
-  throw new Fault('invalid', 'cursor is not one that search_text gave', { data: { field: 'cursor' } });
-}
 
 export function editOf(given: z.output<typeof edit>): TextEdit {
   if ('old_text' in given) return { oldText: given.old_text, newText: given.new_text };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Tool, ToolCall } from '../../../hub/hub.ts';
 import type { FileChange } from '../../../model/edit.ts';
+import { Fault } from '../../../model/fault.ts';
 import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
 import type { ProjectEdit } from '../edits.ts';
@@ -44,6 +45,13 @@ export const dryRun = z.boolean().default(false).describe('change nothing, answe
 export const limit = z.int().min(1).max(1000).default(200);
 export const cursor = z.string().max(5000).optional().describe('next_cursor of the page before');
 export const nextCursor = z.string().optional();
+
+/** Of a cursor that counts. */
+export function skipOf(given: string | undefined): number {
+  if (given === undefined) return 0;
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new Fault('invalid', 'cursor is not the next_cursor of a page', { data: { field: 'cursor' } });
+}
 
 /** The path in the project: clients may also give the path as the spoke or the hub see it. */
 export function inProject(id: string, given: string): string {

@@ -1,0 +1,84 @@
+/** Places in documents: from what a client names to what a server needs, and back. */
+import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
+import { type Location, listOf, type Position, resultOf } from '../../lsp/shape.ts';
+import { documentSymbol, namePosition, symbolsAt } from '../../lsp/symbol.ts';
+import { pathOf } from '../../lsp/uri.ts';
+import type { CodeAnswer, CodePlace, CodePosition } from '../../model/code.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { readDocument } from './document.ts';
+
+const maxTextLength = 200;
+
+export async function positionOf(
+  root: string,
+  servers: LanguageServers,
+  at: CodePosition,
+  options: CallOptions,
+): Promise<Position> {
+  if (at.symbol !== undefined) return symbolPosition(root, servers, at.path, at.symbol, options);
+  return { line: (at.line ?? 1) - 1, character: (at.column ?? 1) - 1 };
+}
+
+async function symbolPosition(
+  root: string,
+  servers: LanguageServers,
+  path: string,
+  symbol: string,
+  options: CallOptions,
+): Promise<Position> {
+  const answer = await servers.request(path, 'textDocument/documentSymbol', {}, options);
+  if (answer.status === 'timed_out') throw new Fault('unavailable', `${answer.server} has not answered in time`);
+  const symbols = resultOf(answer, listOf(documentSymbol));
+  const [found] = symbolsAt(symbols, symbol);
+  if (found !== undefined) return namePosition(found, readDocument(root, path).text);
+  const names = symbols.slice(0, 20).map(({ name }) => name);
+  throw new Fault('not_found', `${printable(path)} has no symbol ${printable(symbol)}`, {
+    hint: names.length === 0 ? 'It has no symbols.' : `It has: ${names.map((name) => printable(name)).join(', ')}`,
+  });
+}
+
+export function answerOf({ status, server, version }: Answer): CodeAnswer {
+  return { status, server, version };
+}
+
+/** Sorted by path and place, each once. */
+export function placesOf(root: string, locations: readonly Location[]): CodePlace[] {
+  const places = locations.map(({ uri, range: { start, end } }) => ({
+    path: pathOf(root, uri),
+    line: start.line + 1,
+    column: start.character + 1,
+    endLine: end.line + 1,
+    endColumn: end.character + 1,
+    text: '',
+  }));
+  places.sort((a, b) => compare(a.path, b.path) || a.line - b.line || a.column - b.column || a.endLine - b.endLine);
+  return places.filter((place, index) => !isSame(place, places[index - 1]));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isSame(a: CodePlace, b: CodePlace | undefined): boolean {
+  return b !== undefined && a.path === b.path && a.line === b.line && a.column === b.column && a.endLine === b.endLine;
+}
+
+/** With the line that each is in. */
+export function withText(root: string, places: readonly CodePlace[]): CodePlace[] {
+  const known = new Map<string, string[]>();
+  return places.map((place) => {
+    const lines = known.get(place.path) ?? linesAt(root, place.path);
+    known.set(place.path, lines);
+    return { ...place, text: (lines[place.line - 1] ?? '').replace(/\r$/, '').slice(0, maxTextLength) };
+  });
+}
+
+/** None where it cannot be read, and outside of the project, where a server may name any file. */
+function linesAt(root: string, path: string): string[] {
+  try {
+    return readDocument(root, path).text.split('\n');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,16 @@
+/** Text files of the project as language servers see them. */
+import type { Document } from '../../lsp/lsp.ts';
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { hashOf, textOf } from './content.ts';
+import { bytesAt } from './file.ts';
+import { atPath } from './path.ts';
+
+export function readDocument(root: string, path: string): Document {
+  return atPath(root, path, { follow: true }, (spot) => {
+    const bytes = bytesAt(spot);
+    const text = textOf(bytes);
+    if (text === null) throw new Fault('invalid', `${printable(path)} is not text`);
+    return { path: spot.path, text, hash: hashOf(bytes) };
+  });
+}

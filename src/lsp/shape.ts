@@ -1,0 +1,56 @@
+/** Shapes of what servers answer. Everything else in their answers is dropped. */
+import { Fault } from '../model/fault.ts';
+import { list, Misfit, open, type Shape, text, whole } from '../model/shape.ts';
+import type { Answer } from './lsp.ts';
+
+const maxItems = 200_000;
+const maxUriLength = 5000;
+const place = whole(0, 0x7fffffff);
+
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+export interface Range {
+  readonly start: Position;
+  readonly end: Position;
+}
+export interface Location {
+  readonly uri: string;
+  readonly range: Range;
+}
+
+export const position: Shape<Position> = open({ line: place, character: place });
+export const range: Shape<Range> = open({ start: position, end: position });
+export const uri = text({ max: maxUriLength });
+const location: Shape<Location> = open({ uri, range });
+const locationLink = open({ targetUri: uri, targetSelectionRange: range });
+
+/** A location, or a link to one. */
+export const locationOrLink: Shape<Location> = (value, path) => {
+  if (typeof value !== 'object' || value === null || !('targetUri' in value)) return location(value, path);
+  const link = locationLink(value, path);
+  return { uri: link.targetUri, range: link.targetSelectionRange };
+};
+
+/** One or several; null for none. */
+export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
+  const several = list(shape, maxItems);
+  return (value, path) => {
+    if (value === null || value === undefined) return [];
+    return Array.isArray(value) ? several(value, path) : [shape(value, path)];
+  };
+}
+
+/** The result of an answer, checked. */
+export function resultOf<T>({ server, result }: Answer, shape: Shape<T>): T {
+  try {
+    return shape(result, []);
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new Fault(
+      'internal',
+      `the language server ${server} sent an answer that is not understood: ${error.message}`,
+    );
+  }
+}

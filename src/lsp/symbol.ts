@@ -1,0 +1,50 @@
+/** Symbols of a document, as a tree, from either of the two forms that servers use. */
+import { Misfit, open, type Shape, text, whole } from '../model/shape.ts';
+import { listOf, type Range, range, uri } from './shape.ts';
+
+export interface DocumentSymbol {
+  readonly name: string;
+  readonly kind: number;
+  readonly detail: string;
+  readonly range: Range;
+  readonly selectionRange: Range;
+  readonly children: readonly DocumentSymbol[];
+}
+
+const maxDepth = 60;
+const name = text({ max: 10_000 });
+const kind = whole(0, 1000);
+const nested = open({ name, kind, range, selectionRange: range }, { detail: text({ max: 100_000 }) });
+const flat = open({ name, kind, location: open({ uri, range }) }, { containerName: text({ max: 10_000 }) });
+
+export const documentSymbol: Shape<DocumentSymbol> = (value, path) => {
+  if (path.length > 2 * maxDepth) throw new Misfit(path, 'is nested too deeply');
+  if (typeof value === 'object' && value !== null && 'location' in value) return flatSymbol(value, path);
+  const { detail = '', ...rest } = nested(value, path);
+  const children = listOf(documentSymbol)((value as { children?: unknown }).children, [...path, 'children']);
+  return { ...rest, detail, children };
+};
+
+const flatSymbol: Shape<DocumentSymbol> = (value, path) => {
+  const { location, containerName = '', ...rest } = flat(value, path);
+  return { ...rest, detail: containerName, range: location.range, selectionRange: location.range, children: [] };
+};
+
+/** The symbols that a path such as `Class/method` names, in the order of the document. */
+export function symbolsAt(symbols: readonly DocumentSymbol[], path: string): DocumentSymbol[] {
+  const [first, ...rest] = path.split('/').filter((part) => part !== '');
+  const found = symbols.filter((symbol) => plainName(symbol.name) === first);
+  return rest.length === 0 ? found : found.flatMap(({ children }) => symbolsAt(children, rest.join('/')));
+}
+
+/** Without the parameters that some servers add. */
+function plainName(given: string): string {
+  return given.replace(/\(.*\)$/s, '');
+}
+
+/** Where the name stands. Servers that send the flat form only know where the whole symbol begins. */
+export function namePosition({ name: given, selectionRange: { start } }: DocumentSymbol, documentText: string) {
+  const line = documentText.split('\n')[start.line] ?? '';
+  const at = line.indexOf(plainName(given), start.character);
+  return { line: start.line, character: at < 0 ? start.character : at };
+}

@@ -1,0 +1,35 @@
+/** What a server says about work in the background, such as indexing: work-done progress, and the status of rust-analyzer. */
+export class Work {
+  readonly #running = new Set<string | number>();
+  #isQuiescent = true;
+  #waiting: (() => void)[] = [];
+
+  get isRunning(): boolean {
+    return this.#running.size > 0 || !this.#isQuiescent;
+  }
+
+  /** `$/progress` */
+  progress(params: unknown): void {
+    const { token, value } = (params ?? {}) as { token?: string | number; value?: { kind?: unknown } };
+    if (token === undefined) return;
+    if (value?.kind === 'begin') this.#running.add(token);
+    if (value?.kind === 'end') this.#running.delete(token);
+    this.#wake();
+  }
+
+  /** `experimental/serverStatus` */
+  status(params: unknown): void {
+    this.#isQuiescent = (params as { quiescent?: unknown } | null)?.quiescent !== false;
+    this.#wake();
+  }
+
+  /** Resolves when nothing runs. */
+  async settled(): Promise<void> {
+    while (this.isRunning) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    if (this.isRunning) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
