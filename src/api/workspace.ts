@@ -81,6 +81,11 @@ export const applyRequest = z.strictObject({
   /** No longer always: nothing is applied, and the answer is as with `dryRun`. */
   ask: z.array(z.enum(gateKinds)).min(1).max(gateKinds.length).optional(),
   dryRun: z.boolean().optional(),
+  /** The `plan` of a dry run of the same request: if the plan is another one by now, nothing is applied. */
+  expect: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   /** Commit onto this branch instead of changing the project's files. */
   branch: z.string().min(1).max(255).optional(),
   message: z.string().min(1).max(65_536).optional(),
@@ -92,6 +97,8 @@ export const applyView = z.strictObject({
   apply: z.string().nullable(),
   blocked: z.enum(['conflict', 'gated']).nullable(),
   paths: z.array(plannedView),
+  /** A digest of `paths`. */
+  plan: z.string(),
   hiddenInGit: z.int(),
   /** Commits of the agent that are in the project's repository now. */
   commits: z.array(

@@ -1,5 +1,6 @@
 /** Jobs whose results are shown to clients: the long lists in them become JSON in the thread already. */
 
+import { createHash } from 'node:crypto';
 import { blockedBy, plannedView, shownPath } from '../api/apply-view.ts';
 import type { ApplyView, ChangeView } from '../api/workspace.ts';
 import { type BytePath, isWithin } from '../model/byte-path.ts';
@@ -27,6 +28,8 @@ function octal(mode: string | null): number | null {
 
 export interface TakenShown {
   readonly paths: Uint8Array;
+  /** A digest of `paths`. */
+  readonly plan: string;
   readonly blocked: ApplyView['blocked'];
   readonly hiddenInGit: number;
 }
@@ -42,7 +45,9 @@ export async function takeToBranchShown(order: TakeToBranch): Promise<TakenShown
 }
 
 function shown({ paths, hiddenInGit }: Pick<TakenOver, 'paths' | 'hiddenInGit'>): TakenShown {
-  return { paths: json(paths.map(plannedView)), blocked: blockedBy(paths), hiddenInGit };
+  const made = json(paths.map(plannedView));
+  const plan = createHash('sha256').update(made).digest('hex');
+  return { paths: made, plan, blocked: blockedBy(paths), hiddenInGit };
 }
 
 export async function undoShown(journal: string): Promise<{ paths: Uint8Array }> {

@@ -54,8 +54,8 @@ export class Applies {
     });
     // Git inside may take long; other applies to the project do not wait for it.
     const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
-    const { paths, blocked, hiddenInGit } = taken;
-    const planned = { blocked, paths: new MadeJson(paths), hiddenInGit };
+    const { paths, plan, blocked, hiddenInGit } = taken;
+    const planned = { blocked, paths: new MadeJson(paths), plan, hiddenInGit };
     return { apply, branch, always: [...always], ...planned, ...fetched };
   }
 
@@ -87,14 +87,10 @@ export class Applies {
   async #takeOver(opened: readonly Opened[], project: string, request: ApplyRequest): Promise<Done> {
     const { threads, home } = this.#parts;
     const order = { sources: sourcesOf(opened), project, options: optionsOf(request) };
-    if (request.dryRun) {
-      return {
-        taken: await threads.run(this.#owner, 'takeOverShown', { ...order, journal: null }),
-        apply: null,
-        branch: null,
-      };
-    }
+    const plan = () => threads.run(this.#owner, 'takeOverShown', { ...order, journal: null });
+    if (request.dryRun) return { taken: await plan(), apply: null, branch: null };
     return this.#still(opened, async () => {
+      await requirePlan(request.expect, plan);
       const row = this.#begin(opened, project);
       crashPoint('apply:recorded');
       const journal = join(home.applies, row.id);
@@ -113,9 +109,10 @@ export class Applies {
     const scratch = makeScratch(home);
     try {
       const sides = { sources: sourcesOf(opened), project, options: optionsOf(request) };
-      const order = { ...sides, branch: name, message, author, scratch, dryRun };
-      const run = () => threads.run(this.#owner, 'takeToBranchShown', order);
-      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, run);
+      const order = { ...sides, branch: name, message, author, scratch };
+      const run = (dry = dryRun) => threads.run(this.#owner, 'takeToBranchShown', { ...order, dryRun: dry });
+      const take = () => requirePlan(request.expect, () => run(true)).then(() => run());
+      const { commit, ...taken } = dryRun ? await run() : await this.#still(opened, take);
       return { taken, apply: null, branch: commit === null ? null : { name, commit } };
     } finally {
       await removeTree(scratch);
@@ -310,6 +307,12 @@ const none: Pick<ApplyView, 'commits' | 'warnings'> = { commits: [], warnings: [
 
 function sourcesOf(opened: readonly Opened[]): Source[] {
   return opened.map(({ sandbox, place }) => ({ sandbox: sandbox.name, place }));
+}
+
+/** The sandboxes do not change anything meanwhile. */
+async function requirePlan(expected: string | undefined, plan: () => Promise<TakenShown>): Promise<void> {
+  if (expected === undefined || (await plan()).plan === expected) return;
+  throw new Fault('conflict', 'the changes are not those that were shown', { hint: 'Look at them again.' });
 }
 
 function isDry({ dryRun = false, ask }: ApplyRequest): boolean {

@@ -29,6 +29,7 @@ function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
     apply: null,
     blocked: null,
     paths,
+    plan: '',
     hiddenInGit: 0,
     commits: [],
     warnings: [],
