@@ -8,6 +8,8 @@ import { suggestName } from './suggest-name.ts';
 export interface Removal {
   /** Whether it runs or has changes that are not applied. */
   readonly force?: boolean | undefined;
+  /** Also if it runs, but not if it has changes that are not applied. */
+  readonly running?: boolean | undefined;
   /** Only if it ended so long ago, forced or not. */
   readonly staleMs?: number | undefined;
   readonly dryRun?: boolean | undefined;

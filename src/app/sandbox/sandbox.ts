@@ -68,9 +68,10 @@ export const sandbox = noun({
     route('DELETE /v1/sandboxes/{name}', {
       id: 'removeSandbox',
       summary:
-        'Remove a sandbox; a running one only with `force`; with `staleMs` only one that ended at least that long ago',
+        'Remove a sandbox; a running one only with `running` or `force`; with `staleMs` only one that ended at least that long ago',
       query: z.strictObject({
         force: flag.optional(),
+        running: flag.optional(),
         staleMs: count.optional(),
         dryRun: flag.optional(),
         id: shape.sandboxId.optional(),

@@ -33,7 +33,7 @@ import {
   type SpecConfig,
   type SpecParts,
 } from './spec.ts';
-import { requireStale } from './stale.ts';
+import { requireRemovable } from './stale.ts';
 import { type Seen, viewOf, viewText } from './view.ts';
 
 export interface SandboxParts {
@@ -261,18 +261,19 @@ export class Sandboxes {
     return this.settled(row);
   }
 
-  async remove(name: string, { force = false, staleMs, dryRun = false, id }: Removal = {}): Promise<SandboxView> {
+  async remove(name: string, removal: Removal = {}): Promise<SandboxView> {
+    const { force = false, dryRun = false, id } = removal;
     const row = await this.current(name, id);
-    if (staleMs !== undefined) requireStale(row.value, staleMs, this.#parts.steadyMs());
-    if (!hasEnded(row.value.status) && !force) {
-      throw new Fault('conflict', `${name} is ${row.value.status.state}`, {
-        hint: `Stop it first, or: carrel rm --force ${name}`,
-      });
-    }
+    requireRemovable(row.value, removal, this.#parts.steadyMs());
     const lost = force ? null : await this.#parts.unapplied(row.value);
     if (!force && isLeaving(this.#parts.store, row.id)) return this.settled(row);
     if (lost !== null) throw wouldLose(name, lost);
     if (dryRun) return this.view(row.value);
+    if (!hasEnded(row.value.status) && !force) {
+      // It may have changed something since that was checked.
+      await this.stop(name, undefined, row.id);
+      return this.remove(name, { ...removal, id: row.id });
+    }
     this.#ask(row, { desired: 'removed', ...(force ? { graceMs: 0 } : {}) }, 'sandbox.remove_requested');
     if (force) await this.#hurry(row, 0);
     return this.settled(row);

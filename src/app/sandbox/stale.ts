@@ -1,6 +1,7 @@
-/** Which sandboxes are old enough to go by themselves. */
+/** Which sandboxes may be removed without force. */
 import { Fault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import type { Removal } from './record.ts';
 
 /** Refuses a sandbox that runs, that ended less than so long ago, or whose end is not known. */
 export function requireStale(sandbox: Sandbox, staleMs: number, nowMs: number): void {
@@ -17,4 +18,12 @@ function endMs({ createdAt, status: { startedAt, finishedAt } }: Sandbox): numbe
   const times = [createdAt, startedAt, finishedAt].filter((at) => at !== null).map((at) => Date.parse(at));
   const latest = Math.max(...times);
   return Number.isNaN(latest) ? null : latest;
+}
+
+/** Before it is known whether changes would be lost. */
+export function requireRemovable(sandbox: Sandbox, { force, running, staleMs }: Removal, nowMs: number): void {
+  const { name, status } = sandbox;
+  if (staleMs !== undefined) requireStale(sandbox, staleMs, nowMs);
+  if (hasEnded(status) || force || running) return;
+  throw new Fault('conflict', `${name} is ${status.state}`, { hint: `Stop it first, or: carrel rm --force ${name}` });
 }
