@@ -28,7 +28,19 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Progress of a call that takes long, for a person. */
   report(message: string): void;
+  /** Asks the person at the client; null if the client cannot. */
+  readonly ask: null | ((question: Question) => Promise<Consent>);
 }
+
+export interface Question {
+  readonly message: string;
+  /** A digest of everything that is asked about: an answer counts for that alone. */
+  readonly about: string;
+  /** A box that the person has to tick besides; null: accepting is enough. */
+  readonly tick: string | null;
+}
+
+export type Consent = 'accepted' | 'declined' | 'dismissed';
 
 export interface Tool<S = never> {
   readonly name: string;

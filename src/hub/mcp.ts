@@ -1,8 +1,9 @@
 /** The tools of the hub as an MCP server, for one connection. */
 import type { Readable, Writable } from 'node:stream';
-import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Tool, ToolCall } from './hub.ts';
+import { askOf, requiredFor, Unanswered, verifyState } from './question.ts';
 
 export interface McpParts {
   readonly version: string;
@@ -21,8 +22,9 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
   const { McpServer } = await import('@modelcontextprotocol/server');
   const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
   const transport = new StdioServerTransport(input, output);
+  const options = { instructions, requestState: { verify: verifyState } };
   const served = serveStdio(
-    () => withTools(new McpServer({ name: 'carrel', version: parts.version }, { instructions }), parts),
+    () => withTools(new McpServer({ name: 'carrel', version: parts.version }, options), parts),
     { transport },
   );
   await new Promise<void>((resolve) => input.once('close', resolve));
@@ -43,19 +45,29 @@ function withTools(server: McpServer, parts: McpParts): McpServer {
           openWorldHint: tool.group === 'run',
         },
       },
-      (input, context) => answered(parts, tool, input, context),
+      (input, context) => answered(parts, tool, input, { server, context }),
     );
   }
   return server;
 }
 
-async function answered(parts: McpParts, tool: Tool, input: object, context: ServerContext): Promise<CallToolResult> {
+interface Asked {
+  readonly server: McpServer;
+  readonly context: ServerContext;
+}
+
+async function answered(
+  parts: McpParts,
+  tool: Tool,
+  input: object,
+  { server, context }: Asked,
+): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = context.mcpReq;
   try {
-    const result = await parts.call(tool, input, { signal, report: reporter(context) });
+    const result = await parts.call(tool, input, { signal, report: reporter(context), ask: askOf(server, context) });
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
   } catch (error) {
-    return refusal(asFault(error));
+    return error instanceof Unanswered ? requiredFor(error.question) : refusal(asFault(error));
   }
 }
 

@@ -1,0 +1,77 @@
+/**
+ * Questions of a tool to the person at the client, by elicitation. A question ends the call of the tool with an input-required result;
+ * the answer comes with the next call of the same tool. For clients of 2025 the MCP package sends the question and calls the tool again.
+ */
+import { randomBytes } from 'node:crypto';
+import type {
+  ClientCapabilities,
+  InputRequiredResult,
+  McpServer,
+  RequestStateCodec,
+  ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Consent, Question, ToolCall } from './hub.ts';
+
+/** Thrown by `ask` where the answer is not known yet. */
+export class Unanswered extends Error {
+  readonly question: Question;
+
+  constructor(question: Question) {
+    super('the person has not answered yet');
+    this.question = question;
+  }
+}
+
+interface State {
+  readonly about: string;
+}
+
+/** How long a person may take. */
+const answerSeconds = 3600;
+const consent = 'consent';
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+const key = randomBytes(32);
+
+/** The client keeps the state of a question: it is signed, so that no answer counts that was not asked for. */
+async function codec(): Promise<RequestStateCodec<State>> {
+  const { createRequestStateCodec } = await import('@modelcontextprotocol/server');
+  return createRequestStateCodec<State>({ key, ttlSeconds: answerSeconds });
+}
+
+/** For the options of the server. */
+export async function verifyState(state: string, context: ServerContext): Promise<unknown> {
+  return (await codec()).verify(state, context);
+}
+
+export function askOf(server: McpServer, { mcpReq }: ServerContext): ToolCall['ask'] {
+  const envelope = mcpReq.envelope as { readonly [capabilitiesKey]?: ClientCapabilities } | undefined;
+  const declared = envelope?.[capabilitiesKey];
+  const { elicitation } = declared ?? server.server.getClientCapabilities() ?? {};
+  if (elicitation === undefined || (elicitation.url && !elicitation.form)) return null;
+  return async (question) => {
+    const response = mcpReq.inputResponses?.[consent];
+    const { about } = mcpReq.requestState<State>() ?? {};
+    if (about !== question.about || response === undefined) throw new Unanswered(question);
+    return consentIn(response, question);
+  };
+}
+
+export async function requiredFor({ message, about, tick }: Question): Promise<InputRequiredResult> {
+  const { inputRequired } = await import('@modelcontextprotocol/server');
+  const properties = tick === null ? {} : { allow: { type: 'boolean' as const, title: tick, default: false } };
+  const requestedSchema = { type: 'object' as const, properties, required: Object.keys(properties) };
+  return inputRequired({
+    inputRequests: { [consent]: inputRequired.elicit({ message, requestedSchema }) },
+    requestState: await (await codec()).mint({ about }),
+  });
+}
+
+/** The client sent it: only the expected shape is a consent. */
+function consentIn(response: unknown, { tick }: Question): Consent {
+  const { action, content } = response as {
+    readonly action?: unknown;
+    readonly content?: { readonly allow?: unknown };
+  };
+  if (action === 'accept') return tick === null || content?.allow === true ? 'accepted' : 'declined';
+  return action === 'decline' ? 'declined' : 'dismissed';
+}
