@@ -4,20 +4,16 @@ import { Spokes } from '../app/hub/spokes.ts';
 import { UserHub } from '../app/hub/user-hub.ts';
 import { Projects } from '../app/project/projects.ts';
 import { execSpec } from '../app/sandbox/exec.ts';
-import type { Sandboxes } from '../app/sandbox/sandboxes.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { EngineOf } from '../engine/engine.ts';
+import type { Caller } from '../hub/hub.ts';
 import { packageVersion } from '../lib/package.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Sandbox } from '../model/sandbox.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
+import { type ActParts, actsOf } from './environment-wiring.ts';
 
-export interface HubParts {
+export interface HubParts extends ActParts {
   readonly store: Store;
-  readonly audit: Audit;
-  readonly sandboxes: Sandboxes;
-  readonly engineOf: EngineOf;
   readonly now: () => string;
   /** Records what a command may have changed. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
@@ -38,8 +34,9 @@ export function settleEdits({ store, scopes, users, report }: SettleParts): void
   }
 }
 
-export function hubOf({ name: user }: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
+export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
   const { store, audit, sandboxes, engineOf, now, keepBases } = parts;
+  const { name: user } = actor;
   const projects = new Projects({ store, user, now, sandboxes, settle: (id) => edits.settle(id) });
   const spokes = new Spokes({
     sandboxes,
@@ -50,5 +47,7 @@ export function hubOf({ name: user }: Actor, parts: HubParts): { projects: Proje
     ended: keepBases,
   });
   const edits: Edits = new Edits({ store, user, now, spokes, projects });
-  return { projects, hub: new UserHub({ user, version: packageVersion(), audit, spokes, edits, projects }) };
+  const acts = (caller: Caller) => actsOf(actor, caller, parts);
+  const version = packageVersion();
+  return { projects, hub: new UserHub({ user, version, audit, spokes, edits, projects, actsOf: acts }) };
 }

@@ -117,11 +117,13 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
   const { volumePrefix } = config;
+  const common = commonOf(shared);
+  const reviews = new Reviews(parts);
   return {
-    ...commonOf(shared),
+    ...common,
     ...{ sandboxes, secrets: userSecrets, credentials, volumes, images, trusts },
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
-    reviews: new Reviews(parts),
+    reviews,
     applies: new Applies(parts),
     snapshots: new Snapshots(parts),
     network: new UserNetworks(actor, {
@@ -132,7 +134,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
       },
     }),
     ...shared.swarms.of(parts, keysOf(actor, shared, { secrets: userSecrets, credentials }), actor.isOwner),
-    ...hubOf(actor, { ...parts, audit: shared.audit }),
+    ...hubOf(actor, { ...shared, ...parts, reviews, commands: common.commands }),
     fleets: new Fleets(actor, {
       ...{ sandboxes, volumes, volumePrefix, trusts, images },
       get limits() {

@@ -69,7 +69,7 @@ async function serve(serving: Serving, entrance: Entrance, route: Route, context
   if (socket && !route.open) entrance.authenticated(socket);
   const gone = new AbortController();
   const request = await checked(route, context, { actor, scope: serving.scopes.of(actor), gone: gone.signal });
-  if (route.usesSettings) refreshFor(serving, actor);
+  if (route.usesSettings) refreshFor(serving.settings, actor);
   const { answer, begun } = await audited(serving, route, request, peer).catch(async (error: unknown) => {
     throw await serving.spaceHints.named(asFault(error), actor.name);
   });
@@ -116,7 +116,7 @@ async function readBody(context: HonoContext): Promise<unknown> {
 }
 
 /** Only the owner can correct config.yaml: requests of other users go on with the last good settings. */
-function refreshFor({ settings }: Serving, { isOwner }: Actor): void {
+export function refreshFor(settings: Pick<Settings, 'refresh' | 'refusal'>, { isOwner }: Actor): void {
   if (isOwner) settings.refresh();
   else settings.refusal();
 }

@@ -8,17 +8,29 @@ import type { Audit, Begun } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import { serveStreams } from '../../hub/mcp.ts';
 import { Fault } from '../../model/fault.ts';
+import type { ToolGroup } from '../../model/hub-token.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Edits, ProjectChanges } from './edits.ts';
+import type { Environments } from './environments.ts';
 import type { Spokes } from './spokes.ts';
+import type { SwarmRoutes } from './swarm-routes.ts';
 import { codeTools } from './tool/code.ts';
+import { environmentTools } from './tool/environment.ts';
 import { fileTools } from './tool/files.ts';
 import { refactorTools } from './tool/refactor.ts';
 import { runTools } from './tool/run.ts';
+import { swarmTools } from './tool/swarm.ts';
 import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
 
-export const hubTools: readonly HubTool[] = [...runTools, ...fileTools, ...codeTools, ...refactorTools];
+export const hubTools: readonly HubTool[] = [
+  ...runTools,
+  ...fileTools,
+  ...codeTools,
+  ...refactorTools,
+  ...environmentTools,
+  ...swarmTools,
+];
 
 export interface HubParts {
   readonly user: string;
@@ -27,7 +39,12 @@ export interface HubParts {
   readonly spokes: Pick<Spokes, 'call'>;
   readonly edits: Edits;
   readonly projects: { all(): readonly Project[] };
+  /** What they do is logged by the routes that they call. */
+  actsOf(caller: Caller): { readonly environments: Environments; readonly swarms: SwarmRoutes };
 }
+
+/** Groups whose tools call routes, which log each act. */
+const loggedByRoutes: readonly ToolGroup[] = ['environment', 'swarm'];
 
 export class UserHub {
   readonly #parts: HubParts;
@@ -47,7 +64,7 @@ export class UserHub {
     const tool = toolsOf(socketCaller).find((one) => one.name === name);
     if (!tool) throw new Fault('not_found', `the hub has no tool ${name}`, { hint: 'carrel hub tools lists them.' });
     const checked = validated(tool.input, input, 'input');
-    return { ...(await this.#call(socketCaller, tool, checked, { signal, report: () => {} })) };
+    return { ...(await this.#call(socketCaller, tool, checked, { signal, report: () => {}, ask: null })) };
   }
 
   /** Serves one MCP client until it goes away. */
@@ -94,6 +111,8 @@ export class UserHub {
     const list = () => projects.all().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
     const find = (id: string) => list().find((one) => one.id === id) ?? missing(id, list());
     return {
+      ...this.#parts.actsOf(caller),
+      mayApply: caller.groups.includes('apply'),
       list,
       find,
       call: async (id, method, asked, { signal, report }) => {
@@ -109,9 +128,9 @@ export class UserHub {
   }
 
   /** Null where nothing is changed. The line names the token, whatever the outcome. */
-  #begin(caller: Caller, { name, changes }: HubTool, input: object): Begun | null {
+  #begin(caller: Caller, { name, group, changes }: HubTool, input: object): Begun | null {
     const { dry_run } = input as { dry_run?: boolean };
-    if (!changes || dry_run) return null;
+    if (!changes || dry_run || loggedByRoutes.includes(group)) return null;
     const targets = projectsIn(input).map((id) => ({ name: id }));
     const { user, audit } = this.#parts;
     const begun = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });

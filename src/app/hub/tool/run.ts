@@ -5,8 +5,8 @@ import { Fault } from '../../../model/fault.ts';
 import type { RunResult } from '../../../model/spoke.ts';
 import { type HubTool, inProject, path, project, type ToolScope, tool } from './tool.ts';
 
-const timeout = z.int().min(1).max(3600).default(600).describe('seconds');
-const ran = {
+export const timeout = z.int().min(1).max(3600).default(600).describe('seconds');
+export const ran = {
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   timed_out: z.boolean(),
@@ -95,6 +95,6 @@ async function testRun(scope: ToolScope, id: string, test: string, timeoutMs: nu
   return { project: id, ...ranOf(result) };
 }
 
-function ranOf({ exitCode, timedOut, durationMs, ...rest }: RunResult) {
+export function ranOf({ exitCode, timedOut, durationMs, ...rest }: RunResult) {
   return { exit_code: exitCode, timed_out: timedOut, duration_ms: durationMs, ...rest };
 }

@@ -6,8 +6,10 @@ import { Fault } from '../../../model/fault.ts';
 import type { Project } from '../../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../../model/spoke.ts';
 import type { ProjectEdit } from '../edits.ts';
+import type { Environments } from '../environments.ts';
+import type { SwarmRoutes } from '../swarm-routes.ts';
 
-/** What tools use: the projects that the caller may name, and their spokes. */
+/** What tools use: the projects that the caller may name, their spokes, environments and swarms. */
 export interface ToolScope {
   list(): readonly Project[];
   /** `not_found` for a project that the caller may not name, too. */
@@ -20,6 +22,10 @@ export interface ToolScope {
   ): Promise<SpokeMethods[M][1]>;
   /** Applies all changes in all projects, or none; with `dryRun` only answers what they would do. */
   edit(changes: readonly ProjectChange[], dryRun: boolean, call: ToolCall): Promise<readonly ProjectEdit[]>;
+  readonly environments: Environments;
+  readonly swarms: SwarmRoutes;
+  /** Changes that are not gated are applied without asking. */
+  readonly mayApply: boolean;
 }
 
 /** A change of a file in one of several projects. */
@@ -41,6 +47,7 @@ export function tool<I extends z.ZodObject>(declaration: Declaration<I>): HubToo
 
 export const project = z.string().max(48).describe('project id');
 export const path = z.string().max(4200).describe('path in the project');
+export const environment = z.string().min(1).max(63).describe('name of an environment');
 export const dryRun = z.boolean().default(false).describe('change nothing, answer what would be done');
 export const limit = z.int().min(1).max(1000).default(200);
 export const cursor = z.string().max(5000).optional().describe('next_cursor of the page before');

@@ -1,0 +1,212 @@
+/**
+ * Environments: sandboxes that tools of the hub created for a project, each with a working copy of its own. A caller reaches those of the
+ * projects that it may name, and no other sandbox of the user: a sandbox with secrets, credentials, services or volumes is no environment.
+ */
+import type { SandboxRequest, SandboxView } from '../../api/sandbox.ts';
+import type { ApplyRequest, ApplyView, ChangeView, SnapshotView } from '../../api/workspace.ts';
+import type { Process } from '../../engine/engine.ts';
+import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
+import type { MadeJson } from '../../lib/made-json.ts';
+import { Fault } from '../../model/fault.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Project } from '../../model/project.ts';
+import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
+import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
+
+/** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
+export interface EnvironmentRoutes {
+  create(request: SandboxRequest): Promise<SandboxView>;
+  start(name: string): Promise<SandboxView>;
+  remove(
+    name: string,
+    how: { readonly id: string; readonly force: boolean; readonly dryRun: boolean },
+  ): Promise<unknown>;
+  snapshot(name: string, label: string | undefined): Promise<SnapshotView>;
+  fork(name: string, as: string[]): Promise<SandboxView[]>;
+  apply(request: ApplyRequest): Promise<ApplyView>;
+}
+
+export interface EnvironmentParts {
+  readonly sandboxes: {
+    rows(): readonly { readonly value: Sandbox }[];
+    current(name: string): Promise<{ readonly value: Sandbox }>;
+    show(name: string): Promise<SandboxView>;
+    /** The spec that `create` would record. */
+    check(request: SandboxRequest): SandboxSpec;
+  };
+  readonly reviews: {
+    changes(name: string, paths: readonly string[], signal: AbortSignal): Promise<{ readonly changes: MadeJson }>;
+    diff(name: string, paths: readonly string[], signal: AbortSignal): AsyncGenerator<Buffer>;
+  };
+  readonly routes: EnvironmentRoutes;
+  /** Starts the program of the hub in a running sandbox, for a command that the audit log names. */
+  exec(sandbox: Sandbox, program: string, run: RunCommand): Promise<Process>;
+  /** Records what a command may have changed. */
+  ended(sandbox: Sandbox): Promise<void>;
+}
+
+export interface NewEnvironment {
+  readonly name?: string | undefined;
+  readonly image?: string | undefined;
+  readonly network?: 'none' | string[] | undefined;
+}
+
+export const environmentLabel = 'carrel.environment';
+const maxPerProject = 100;
+const maxDiffBytes = 64 * 1024;
+/** Parsing more would block the event loop. */
+const maxListBytes = 4 * 1024 * 1024;
+
+export class Environments {
+  readonly #parts: EnvironmentParts;
+
+  constructor(parts: EnvironmentParts) {
+    this.#parts = parts;
+  }
+
+  names(project: Project): string[] {
+    const own = this.#parts.sandboxes.rows().filter(({ value }) => isEnvironment(value, project));
+    return own.map(({ value }) => value.name).sort();
+  }
+
+  find(project: Project, name: string): Sandbox {
+    const found = this.#parts.sandboxes.rows().find(({ value }) => value.name === name);
+    if (found && isEnvironment(found.value, project)) return found.value;
+    throw new Fault('not_found', `project ${project.id} has no environment ${checkSandboxName(name)}`, {
+      hint: 'environment_list lists them.',
+    });
+  }
+
+  show(project: Project, name: string): Promise<SandboxView> {
+    return this.#parts.sandboxes.show(this.find(project, name).name);
+  }
+
+  async create(project: Project, { name, image, network }: NewEnvironment, signal: AbortSignal): Promise<SandboxView> {
+    const { routes } = this.#parts;
+    this.#requireRoom(project);
+    const request: SandboxRequest = {
+      ...(name === undefined ? {} : { name: ownName(project, name) }),
+      ...(image === undefined ? {} : { image, engine: 'docker' as const }),
+      ...{ project: project.folder, mode: 'overlay' as const, command: [idlePath] },
+      labels: { [environmentLabel]: project.id },
+    };
+    if (network !== undefined) this.#requireWithin(request, network);
+    const view = await routes.create({ ...request, ...(network === undefined ? {} : { network }) });
+    if (!signal.aborted) return view;
+    await routes.remove(view.name, { id: view.id, force: true, dryRun: false });
+    throw new Fault('cancelled', 'the call was cancelled');
+  }
+
+  #requireRoom(project: Project): void {
+    if (this.names(project).length < maxPerProject) return;
+    throw new Fault('exhausted', `project ${project.id} has ${maxPerProject} environments`, {
+      hint: 'Remove some with environment_remove.',
+    });
+  }
+
+  /** The caller may be an agent: it chooses among the hosts that the user allows for this project, and adds none. */
+  #requireWithin(request: SandboxRequest, network: NonNullable<NewEnvironment['network']>): void {
+    const { sandboxes } = this.#parts;
+    const allowed = rulesOf(sandboxes.check(request));
+    const wider = rulesOf(sandboxes.check({ ...request, network })).find((rule) => !allowed.includes(rule));
+    if (wider === undefined) return;
+    throw new Fault(
+      'denied',
+      `${wider} is not among the hosts that environments of ${request.labels![environmentLabel]} may reach`,
+      {
+        hint: 'The user allows it for one environment with carrel net allow NAME HOST, or for all under `network` in config.yaml.',
+        data: { field: 'network' },
+      },
+    );
+  }
+
+  /** An environment that has ended is started. */
+  async run(project: Project, name: string, asked: RunCommand, options: CallOptions): Promise<RunResult> {
+    const { exec, ended } = this.#parts;
+    const sandbox = await this.#running(project, name);
+    const program = await exec(sandbox, spokePath, asked);
+    program.stderr.resume();
+    const connection = new SpokeConnection(program, name);
+    try {
+      return await connection.call('command/run', asked, options);
+    } finally {
+      connection.close();
+      await ended(sandbox);
+    }
+  }
+
+  async #running(project: Project, name: string): Promise<Sandbox> {
+    const { sandboxes, routes } = this.#parts;
+    this.find(project, name);
+    const { value } = await sandboxes.current(name);
+    if (hasEnded(value.status)) await routes.start(name);
+    await sandboxes.current(name);
+    return this.find(project, name);
+  }
+
+  async changes(project: Project, name: string, paths: string[], signal: AbortSignal): Promise<ChangeView[]> {
+    this.find(project, name);
+    const { bytes } = (await this.#parts.reviews.changes(name, paths, signal)).changes;
+    if (bytes.length <= maxListBytes) return JSON.parse(Buffer.from(bytes).toString('utf8')) as ChangeView[];
+    throw new Fault('exhausted', `${name} has too many changes for one answer`, { hint: 'Name paths.' });
+  }
+
+  /** The beginning of the unified diff. */
+  async diff(
+    project: Project,
+    name: string,
+    paths: string[],
+    signal: AbortSignal,
+  ): Promise<{ text: string; truncated: boolean }> {
+    this.find(project, name);
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of this.#parts.reviews.diff(name, paths, signal)) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxDiffBytes) break;
+    }
+    const text = Buffer.concat(chunks).subarray(0, maxDiffBytes).toString('utf8');
+    return { text, truncated: sizeBytes > maxDiffBytes };
+  }
+
+  snapshot(project: Project, name: string, label: string | undefined): Promise<SnapshotView> {
+    return this.#parts.routes.snapshot(this.find(project, name).name, label);
+  }
+
+  async fork(project: Project, name: string, as: string | undefined): Promise<SandboxView> {
+    this.find(project, name);
+    this.#requireRoom(project);
+    const [fork] = await this.#parts.routes.fork(name, as === undefined ? [] : [ownName(project, as)]);
+    return fork!;
+  }
+
+  apply(project: Project, request: ApplyRequest): Promise<ApplyView> {
+    for (const name of request.names) this.find(project, name);
+    return this.#parts.routes.apply(request);
+  }
+
+  async remove(
+    project: Project,
+    name: string,
+    how: { readonly force: boolean; readonly dryRun: boolean },
+  ): Promise<void> {
+    const { id } = this.find(project, name);
+    await this.#parts.routes.remove(name, { ...how, id });
+  }
+}
+
+function isEnvironment({ spec }: Sandbox, { id, folder }: Project): boolean {
+  const { labels, project, mode, desired, secrets, credentials, services, volumes } = spec;
+  if (labels[environmentLabel] !== id || project !== folder || mode !== 'overlay') return false;
+  return desired !== 'removed' && [secrets, credentials, services, volumes].every((given = []) => given.length === 0);
+}
+
+/** With the id before it: a name that is taken says nothing about sandboxes of other projects. */
+function ownName({ id }: Project, name: string): string {
+  return checkSandboxName(name.startsWith(`${id}-`) ? name : `${id}-${name}`);
+}
+
+function rulesOf({ network }: SandboxSpec): readonly string[] {
+  return network?.allow ?? [];
+}

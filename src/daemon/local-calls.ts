@@ -1,0 +1,66 @@
+/** Routes called from inside the daemon: validated, logged and refused like requests of clients. */
+import type { Input } from '../api/client.ts';
+import type { AnswerOf, RouteKey } from '../api/routes.ts';
+import { validated } from '../api/validated.ts';
+import { routes, type Scope } from '../app/app.ts';
+import type { Route } from '../app/route.ts';
+import type { Settings } from '../app/settings.ts';
+import type { Audit, Detail } from '../audit/audit.ts';
+import { jsonPieces } from '../lib/made-json.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import type { Actor } from '../model/user.ts';
+import { type Auditing, audited } from '../server/auditing.ts';
+import { refreshFor } from '../server/server.ts';
+
+export interface LocalParts extends Auditing {
+  readonly settings: Pick<Settings, 'refresh' | 'refusal'>;
+  readonly scopes: { of(actor: Actor): Scope };
+  readonly spaceHints: { named(fault: Fault, user: string): Promise<Fault> };
+}
+
+/** Parsing more would block the event loop. */
+const maxAnswerBytes = 4 * 1024 * 1024;
+
+export type LocalCall = <K extends RouteKey>(key: K, input: Input<K>) => Promise<AnswerOf<K>>;
+
+/** `by` is in each line of the audit log. */
+export function localCall(parts: LocalParts, actor: Actor, by: Detail): LocalCall {
+  const auditing = { ...parts, audit: marked(parts.audit, by) };
+  return async (key, { path, query, body, signal = new AbortController().signal }) => {
+    const route = routes.find((one) => one.key === key) as Route;
+    const asking = {
+      ...{ actor, signal, scope: parts.scopes.of(actor), name: path?.name ?? '' },
+      query: route.query ? validated(route.query, texts(query), 'query') : undefined,
+      body: route.body ? validated(route.body, body ?? {}, 'body') : undefined,
+    };
+    if (route.usesSettings) refreshFor(parts.settings, actor);
+    const { answer } = await audited(auditing, route, asking, null).catch(async (error: unknown) => {
+      throw await parts.spaceHints.named(asFault(error), actor.name);
+    });
+    return parsed(answer) as AnswerOf<typeof key>;
+  };
+}
+
+function marked(audit: Audit, by: Detail): Audit {
+  return {
+    ...{ read: (options) => audit.read(options), flush: () => audit.flush() },
+    begin: (act, frees) => {
+      const begun = audit.begin(act, frees);
+      return { end: (outcome, found = {}) => begun.end(outcome, { ...found, detail: { ...found.detail, ...by } }) };
+    },
+  };
+}
+
+/** A query as a client sends it. */
+function texts(query: object | undefined): Record<string, string> {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
+function parsed(answer: object): unknown {
+  const pieces = jsonPieces(answer);
+  if (pieces === null) return answer;
+  const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (sizeBytes <= maxAnswerBytes) return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+  throw new Fault('exhausted', 'there are too many changes for one answer', { hint: 'Name paths.' });
+}
