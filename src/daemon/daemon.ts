@@ -15,7 +15,9 @@ import { buildNote, ownBuild, packageVersion } from '../lib/package.ts';
 import { Work } from '../lib/work.ts';
 import { asFault } from '../model/fault.ts';
 import { type Listening, listen } from '../server/listen.ts';
+import { mcpPath, type Port } from '../server/port.ts';
 import { settleEdits } from './hub-wiring.ts';
+import { openHubPort } from './port-wiring.ts';
 import { openResources, type Resources } from './resources.ts';
 import { openScopes } from './scope-wiring.ts';
 import type { Swarms } from './swarm-wiring.ts';
@@ -42,9 +44,12 @@ interface Whole extends Resources, Parts {
   readonly own: Scope;
   readonly work: Work;
   readonly servers: Server[];
+  /** Null: none is asked for. */
+  port: Port | null;
 }
 
-export async function startDaemon(homeFolder: string, rootless: boolean): Promise<Daemon> {
+/** `port`: instead of the one in config.yaml. */
+export async function startDaemon(homeFolder: string, rootless: boolean, port: number | null = null): Promise<Daemon> {
   const resources = openResources(homeFolder, rootless);
   const parts = openParts(resources);
   let close = () => {};
@@ -58,28 +63,34 @@ export async function startDaemon(homeFolder: string, rootless: boolean): Promis
   };
   const work = new Work();
   const { scopes, swarms } = await openScopes(resources, parts, {
-    installation: installationOf(resources, shutdown),
+    installation: installationOf(resources, shutdown, () => whole.port),
     work,
   });
   const own = scopes.of({ name: resources.owner, isOwner: true });
-  const whole: Whole = { ...resources, ...parts, scopes, swarms, own, work, servers: [] };
+  const whole: Whole = { ...resources, ...parts, scopes, swarms, own, work, servers: [], port: null };
   await recoverAll(own);
-  await answer(whole);
+  await answer(whole, port);
   begin(whole);
   leaveWithHome(whole, close);
   return { shutdown, closed };
 }
 
-function installationOf({ home, rootless, settings, store }: Resources, shutdown: Daemon['shutdown']): Installation {
+function installationOf(
+  { home, rootless, settings, store }: Resources,
+  shutdown: Daemon['shutdown'],
+  port: () => Port | null,
+): Installation {
   const version = packageVersion();
+  const origin = () => port()?.origin ?? null;
   return {
     ...{ version, rootless, settings, shutdown, home: home.home, startedAtMs: Date.now() },
     lastSeq: () => store.lastSeq(),
+    mcp: () => (origin() === null ? null : `${origin()}${mcpPath}`),
     document: () => openapi(version, routes),
   };
 }
 
-async function answer(whole: Whole): Promise<void> {
+async function answer(whole: Whole, port: number | null): Promise<void> {
   const { home, config, settings, rootless, store, audit, users, scopes, spaceHints, reserve, servers } = whole;
   const listening: Listening = {
     ...{ routes, settings, store, audit, users, scopes, spaceHints },
@@ -87,6 +98,8 @@ async function answer(whole: Whole): Promise<void> {
     build: ownBuild(),
     giveUpSpace: () => reserve.giveUp(),
   };
+  // First, because it may be refused: then no client has been answered.
+  whole.port = await openHubPort(config.http, port, whole);
   servers.push(await listen(listening));
   if (config.sharedSocket !== null) servers.push(await listen(listening, config.sharedSocket));
   noteBuild(home.home);
@@ -128,12 +141,14 @@ function leaveWithHome({ holdsHome, work }: Whole, close: () => void): void {
 
 async function end(whole: Whole, all: boolean): Promise<string[]> {
   const { loop, watch, diskWatch, swarms, reconciler, engines, proxy, threads, store, audit, log } = whole;
+  whole.port?.stop();
   await finish(whole.work);
   const names = all ? await stopAll(whole) : [];
   loop.stop();
   watch.stop();
   diskWatch.stop();
   swarms.dispose();
+  await whole.port?.close();
   for (const server of whole.servers) {
     server.close();
     server.closeIdleConnections();

@@ -11,6 +11,8 @@ import { startDaemon } from './daemon.ts';
 const home = process.env.CARREL_HOME;
 const log = process.env.CARREL_LOG_FD === undefined ? null : Number(process.env.CARREL_LOG_FD);
 delete process.env.CARREL_LOG_FD;
+const port = process.env.CARREL_PORT === undefined ? null : Number(process.env.CARREL_PORT);
+delete process.env.CARREL_PORT;
 const stderr = 2;
 
 function write(text: string, ...to: readonly (number | null)[]): void {
@@ -31,7 +33,7 @@ process.on('unhandledRejection', (reason) => {
 try {
   if (!home?.startsWith('/')) throw new Error('CARREL_HOME must be an absolute path');
   // Root in a user namespace has only the ids that were lent to it.
-  const daemon = await startDaemon(home, isInUserNamespace());
+  const daemon = await startDaemon(home, isInUserNamespace(), port);
   if (log !== null) replaceDescriptor(log, stderr);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.shutdown(false));
   await daemon.closed;

@@ -7,7 +7,7 @@
  * - A token in a URL is refused, also a valid one: URLs end up in logs.
  * - `check` is called before each message of a connection that is already open, so a revoked token ends open sessions too.
  */
-import { Fault } from '../model/fault.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Caller } from './hub.ts';
 
 /** The parts of an HTTP request that authentication looks at. */
@@ -32,12 +32,3 @@ export interface Authentication {
   /** The public document at a path, such as the metadata of RFC 9728; null: there is none. */
   document(path: string, origin: string): object | null;
 }
-
-/** Refuses every request. */
-export const refuseAll: Authentication = {
-  authenticate: async () => {
-    throw new Fault('unauthenticated', 'the hub accepts no token', { hint: 'Use carrel hub serve.' });
-  },
-  challenge: ({ code }) => (code === 'unauthenticated' ? 'Bearer' : null),
-  document: () => null,
-};

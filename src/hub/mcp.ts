@@ -1,5 +1,4 @@
-/** The tools of the hub as an MCP server, for one connection. */
-import type { Readable, Writable } from 'node:stream';
+/** The tools of the hub as an MCP server, for one connection or one request. */
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Tool, ToolCall } from './hub.ts';
@@ -16,19 +15,14 @@ const instructions =
   'Each tool works on one project, named by its id: list_projects lists them. Paths are relative to the project, such as src/main.ts. ' +
   'Commands run in the sandbox of the project.';
 
-/** Serves MCP on two streams until the input ends. */
-export async function serveStreams(parts: McpParts, input: Readable, output: Writable): Promise<void> {
-  // Loaded when the first client comes: a daemon without one starts sooner.
-  const { McpServer } = await import('@modelcontextprotocol/server');
-  const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
-  const transport = new StdioServerTransport(input, output);
+/** Loaded when the first client comes: a daemon without one starts sooner. */
+export const loadSdk = () => import('@modelcontextprotocol/server');
+export const loadStdio = () => import('@modelcontextprotocol/server/stdio');
+
+export async function createServer(parts: McpParts): Promise<McpServer> {
+  const { McpServer } = await loadSdk();
   const options = { instructions, requestState: { verify: verifyState } };
-  const served = serveStdio(
-    () => withTools(new McpServer({ name: 'carrel', version: parts.version }, options), parts),
-    { transport },
-  );
-  await new Promise<void>((resolve) => input.once('close', resolve));
-  await served.close();
+  return withTools(new McpServer({ name: 'carrel', version: parts.version }, options), parts);
 }
 
 function withTools(server: McpServer, parts: McpParts): McpServer {

@@ -19,9 +19,9 @@ export interface ConnectionLimits {
   readonly firstReserved: number;
 }
 
-/** `descriptors`: how many the process may have. */
-export function limitsFor(descriptors = maxDescriptors()): ConnectionLimits {
-  const total = Math.min(1024, Math.floor(descriptors / 4));
+/** `descriptors`: how many the process may have; `most`: how many connections, whatever that is. */
+export function limitsFor(descriptors = maxDescriptors(), most = 1024): ConnectionLimits {
+  const total = Math.min(most, Math.floor(descriptors / 4));
   return {
     perAccount: Math.min(256, Math.floor(total / 2)),
     total,
@@ -51,11 +51,11 @@ export class Connections {
     this.#accountOf = accountOf;
   }
 
-  /** Puts itself before what the server does with a new connection. */
-  guard(server: Server): void {
-    const handlers = server.listeners('connection') as ((socket: Socket) => void)[];
-    server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => {
+  /** Puts itself before what the server does with a new connection; with TLS the event is `secureConnection`. */
+  guard(server: Server, event: 'connection' | 'secureConnection' = 'connection'): void {
+    const handlers = server.listeners(event) as ((socket: Socket) => void)[];
+    server.removeAllListeners(event);
+    server.on(event, (socket: Socket) => {
       const refusal = this.accept(socket);
       if (refusal !== null) refuse(socket, refusal);
       else for (const handle of handlers) handle.call(server, socket);

@@ -6,7 +6,8 @@ import type { ToolView } from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
 import type { Audit, Begun } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
-import { serveStreams } from '../../hub/mcp.ts';
+import type { McpParts } from '../../hub/mcp.ts';
+import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ToolGroup } from '../../model/hub-token.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
@@ -67,6 +68,13 @@ export class UserHub {
     return { ...(await this.#call(socketCaller, tool, checked, { signal, report: () => {}, ask: null })) };
   }
 
+  /** What MCP clients of this caller get. */
+  mcp(caller: Caller): McpParts {
+    const { version } = this.#parts;
+    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
+    return { version, tools: toolsOf(caller), call };
+  }
+
   /** Serves one MCP client until it goes away. */
   async serve(connection: FramedConnection, caller = socketCaller): Promise<void> {
     const input = new PassThrough();
@@ -80,10 +88,10 @@ export class UserHub {
     };
     connection.onGone = () => void input.destroy();
     connection.deliver();
-    const { version } = this.#parts;
-    const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
-    void connection.forward('stdout', output);
-    await serveStreams({ version, tools: toolsOf(caller), call }, input, output);
+    const sent = connection.forward('stdout', output);
+    await serveStreams(this.mcp(caller), input, output);
+    output.end();
+    await sent;
     if (!connection.gone) connection.finish('exit', { exitCode: 0, signal: null, outOfMemory: false });
   }
 

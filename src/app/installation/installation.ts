@@ -4,6 +4,7 @@ import * as shape from '../../api/installation.ts';
 import type { Actor } from '../../model/user.ts';
 import { requireOwner } from '../../model/user.ts';
 import { declare } from '../route.ts';
+import { installationConfig } from './config.ts';
 
 export interface Installation {
   readonly version: string;
@@ -12,6 +13,8 @@ export interface Installation {
   readonly startedAtMs: number;
   readonly settings: { refusal(): string | null; readonly waiting: readonly string[] };
   lastSeq(): number;
+  /** The address of MCP at the port; null: none is open. */
+  mcp(): string | null;
   /** The OpenAPI document of all routes. */
   document(): object;
   /** Names of the sandboxes it stopped. */
@@ -26,6 +29,7 @@ export interface InstallationScope {
 const { noun, route } = declare<InstallationScope>();
 
 export const installation = noun({
+  config: installationConfig,
   routes: [
     route('GET /health', {
       id: 'health',
@@ -60,6 +64,7 @@ export const installation = noun({
         rootless: installation.rootless,
         sandboxes: countBy((await sandboxes.list()).map((view) => view.state)),
         lastSeq: installation.lastSeq(),
+        mcp: installation.mcp(),
         settings: settingsFor(actor, installation),
       }),
     }),

@@ -6,12 +6,12 @@ import { during } from '../output/progress.ts';
 import { tokenFor } from './access.ts';
 import { offerRestart } from './older-daemon.ts';
 
-/** A client that starts the daemon when it does not answer, unless it is the daemon of another account. */
-export function connect(context: Context): Client {
+/** A client that starts the daemon when it does not answer, unless it is the daemon of another account. `port`: of a daemon that it starts. */
+export function connect(context: Context, port?: number): Client {
   if (context.socket !== null) return connectRunning(context);
   const start = async () => {
     const { startDaemon } = await import('./start-daemon.ts');
-    await during(context.out, 'starting the daemon', startDaemon(context.home));
+    await during(context.out, 'starting the daemon', startDaemon(context.home, port));
   };
   const before = () => offerRestart(context, () => endRunning(context));
   return new Client(context.home, start, { ...visitor(context), before });

@@ -39,11 +39,11 @@ export function daemonArgv(home: string, scope: readonly string[]): [string, ...
   return [...scope, ...daemonNamespaces(home), process.execPath, main] as string[] as [string, ...string[]];
 }
 
-export async function startDaemon(home: string): Promise<void> {
+export async function startDaemon(home: string, port?: number): Promise<void> {
   makeHome(home);
   const deadline = Date.now() + waitMs;
   for (let killed = 0; ; ) {
-    const ended = await tryStart(home, deadline);
+    const ended = await tryStart({ home, port }, deadline);
     if (ended === 'answers') return;
     if (ended === 'killed') killed += 1;
     if (killed === maxKilled) throw killedFault(home);
@@ -105,16 +105,22 @@ function noNamespaces(said: string, isRoot: boolean): Fault {
   });
 }
 
+interface Wanted {
+  readonly home: string;
+  /** Instead of the one in config.yaml. */
+  readonly port: number | undefined;
+}
+
 /** How one start ended: some daemon answers, this one was killed, or another one holds the home and does not answer. */
 type Ended = 'answers' | 'killed' | 'taken';
 
-async function tryStart(home: string, deadline: number, scope = scopeArgs()): Promise<Ended> {
-  const log = openLog(home);
+async function tryStart(wanted: Wanted, deadline: number, scope = scopeArgs()): Promise<Ended> {
+  const log = openLog(wanted.home);
   try {
-    return await outcome(home, launch(home, log, scope), deadline);
+    return await outcome(wanted.home, launch(wanted, log, scope), deadline);
   } catch (error) {
     if (scope.length === 0 || !(error instanceof ScopeRefused)) throw error;
-    return await tryStart(home, deadline, []);
+    return await tryStart(wanted, deadline, []);
   } finally {
     closeSync(log);
   }
@@ -130,9 +136,10 @@ function killedFault(home: string): Fault {
 }
 
 /** In a user namespace the daemon is root and cannot tell whose it is. What lets its starter in elsewhere is not for it. */
-export function daemonEnv(home: string): NodeJS.ProcessEnv {
+export function daemonEnv(home: string, port?: number): NodeJS.ProcessEnv {
   const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = process.env;
-  return { ...env, ...scopeEnv(), CARREL_HOME: home, CARREL_OWNER: accountName() };
+  const asked = port === undefined ? {} : { CARREL_PORT: String(port) };
+  return { ...env, ...scopeEnv(), ...asked, CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
 
 interface Starting {
@@ -142,13 +149,13 @@ interface Starting {
 }
 
 /** Its stderr is a pipe, so that its errors are not mixed with those of other daemons that start at the same time. */
-function launch(home: string, log: number, scope: readonly string[]): Starting {
+function launch({ home, port }: Wanted, log: number, scope: readonly string[]): Starting {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     cwd: '/',
     stdio: ['ignore', log, 'pipe', log],
-    env: { ...daemonEnv(home), CARREL_LOG_FD: String(logDescriptor) },
+    env: { ...daemonEnv(home, port), CARREL_LOG_FD: String(logDescriptor) },
   });
   // The exit code tells enough; without a listener the error would end us.
   child.on('error', () => {});

@@ -20,6 +20,7 @@ const commands: readonly CommandEntry[] = [
     summary: 'create, replace and remove sandboxes until they match the carrel.yaml here; without one, run the daemon',
     options: [
       { flags: '-d, --detach', summary: 'start the daemon in the background and return' },
+      { flags: '--port <N>', field: 'port', summary: 'open this TCP port for MCP clients (0: any free one)' },
       fleetFile,
       { flags: '--dry-run', summary: 'show the steps and do nothing' },
       { flags: '-y, --yes', summary: 'do not ask before sandboxes are removed or replaced' },

@@ -24,6 +24,7 @@ export default async function status(context: Context): Promise<void> {
       ['home', plain(found.home)],
       ['rootless', found.rootless ? 'yes' : 'no'],
       ['sandboxes', held.join(', ') || 'none'],
+      ...(found.mcp === null ? [] : [['mcp', plain(found.mcp)]]),
       ['last event', String(found.lastSeq)],
       ...settingsRows(found.settings),
       ...olderRows(context),

@@ -14,32 +14,57 @@ interface Options {
   readonly file?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly port?: string;
 }
 
 export default async function up(context: Context, { options }: Invocation<Options>): Promise<number> {
   const { openFleetFile, requireFleetFile } = await import('../fleet/file.ts');
   const file = options.dryRun || options.yes ? requireFleetFile(options.file) : openFleetFile(options.file);
-  if (file !== null) return (await import('../fleet/up.ts')).bringUp(context, file, options);
-  return options.detach ? background(context) : foreground(context);
+  const port = portOf(options.port);
+  if (file !== null) {
+    if (port !== undefined) await background(context, port);
+    return (await import('../fleet/up.ts')).bringUp(context, file, options);
+  }
+  return options.detach ? background(context, port) : foreground(context, port);
 }
 
-async function background(context: Context): Promise<number> {
-  const status = await connect(context).call('GET /v1/status');
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65536) return Number(text);
+  throw new Fault('invalid', `--port ${text}: not a port`, {
+    hint: 'A number from 1 to 65535, or 0 for any free port.',
+  });
+}
+
+async function background(context: Context, port: number | undefined): Promise<number> {
+  const status = await withPort(context, port);
   if (context.json) context.out.document(status);
-  else context.out.print(`the daemon is running, pid ${status.pid}`);
+  else
+    context.out.print(`the daemon is running, pid ${status.pid}${status.mcp === null ? '' : `, MCP at ${status.mcp}`}`);
   return 0;
 }
 
-async function foreground(context: Context): Promise<number> {
+/** A daemon that runs already keeps the port it has. */
+async function withPort(context: Context, port: number | undefined) {
+  const status = await connect(context, port).call('GET /v1/status');
+  if (port === undefined || (status.mcp !== null && (port === 0 || new URL(status.mcp).port === String(port))))
+    return status;
+  const other = status.mcp === null ? 'without a port' : `and listens at ${status.mcp}`;
+  throw new Fault('conflict', `the daemon is already running, ${other}`, {
+    hint: `carrel down, then carrel up -d --port ${port}. Sandboxes go on meanwhile. http.port in config.yaml keeps a port for every start.`,
+  });
+}
+
+async function foreground(context: Context, port: number | undefined): Promise<number> {
   if (context.socket !== null) throw notOurs();
   makeHome(context.home);
   if (await isAnswering(context.home)) {
     throw new Fault('conflict', 'the daemon is already running', { hint: 'carrel status; carrel down' });
   }
   const scope = scopeArgs();
-  let { code, signal, words } = await runHere(context.home, scope);
+  let { code, signal, words } = await runHere(context.home, scope, port);
   if (code !== 0 && scope.length > 0 && isScopeRefused(words)) {
-    ({ code, signal, words } = await runHere(context.home, []));
+    ({ code, signal, words } = await runHere(context.home, [], port));
   }
   if (code === 0) return 0;
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 130;
@@ -59,12 +84,12 @@ interface Ended {
 }
 
 /** In a session of its own, so that Ctrl-C reaches it once: through us. */
-function runHere(home: string, scope: readonly string[]): Promise<Ended> {
+function runHere(home: string, scope: readonly string[], port: number | undefined): Promise<Ended> {
   const [program, ...args] = daemonArgv(home, scope);
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'inherit', 'pipe'],
-    env: daemonEnv(home),
+    env: daemonEnv(home, port),
   });
   const release = catchSignals((signal) => void child.kill(signal));
   const words: string[] = [];

@@ -1,0 +1,81 @@
+/** The port for MCP clients, put together. */
+import { readFileSync } from 'node:fs';
+import type { Scope } from '../app/app.ts';
+import { defaultHttp, type HttpSettings } from '../app/installation/config.ts';
+import type { Scopes } from '../app/scopes.ts';
+import type { Users } from '../app/user/users.ts';
+import type { Authentication, Identity } from '../hub/authentication.ts';
+import { ClientTable } from '../hub/client-table.ts';
+import { McpEndpoint } from '../hub/endpoint.ts';
+import type { McpParts } from '../hub/mcp.ts';
+import { Rate } from '../hub/rate.ts';
+import { McpSockets } from '../hub/websocket.ts';
+import { packageVersion } from '../lib/package.ts';
+import { Fault } from '../model/fault.ts';
+import { maxBodyBytes, openPort, type Port, type PortAddress, type PortParts } from '../server/port.ts';
+
+/** Sessions and WebSockets of one token, and of all. */
+const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };
+const pingMs = 30_000;
+/** How many times the rate may come at once. */
+const burst = 5;
+
+export interface HubPortParts {
+  readonly users: Pick<Users, 'actorOf'>;
+  readonly scopes: Scopes<Scope>;
+  readonly hubTokens: Authentication;
+}
+
+/** Null: none is asked for. `asked`: the port of `carrel up --port`. */
+export async function openHubPort(
+  settings: HttpSettings | null,
+  asked: number | null,
+  { users, scopes, hubTokens }: HubPortParts,
+): Promise<Port | null> {
+  if (settings === null && asked === null) return null;
+  const http = { ...(settings ?? defaultHttp), ...(asked === null ? {} : { port: asked }) };
+  const partsOf = ({ user, caller }: Identity) => scopes.of(users.actorOf(user)).hub.mcp(caller);
+  return openPort(addressOf(http), mcpPort(http.rate, hubTokens, partsOf));
+}
+
+/** What the port serves: MCP with the tools of each caller. */
+export function mcpPort(
+  perSecond: number,
+  authentication: Authentication,
+  partsOf: (identity: Identity) => McpParts,
+): PortParts {
+  const startedAtMs = Date.now();
+  const rate = new Rate({ perSecond, burst: perSecond * burst });
+  const clients = new ClientTable(clientLimits);
+  const endpoint = new McpEndpoint(clients, partsOf);
+  const sockets = new McpSockets({ clients, rate, maxMessageBytes: maxBodyBytes, pingMs, partsOf });
+  const health = () => ({
+    ...{ status: 'ok', version: packageVersion() },
+    uptimeSeconds: Math.round((Date.now() - startedAtMs) / 1000),
+  });
+  const mcp = {
+    answer: endpoint.answer.bind(endpoint),
+    upgrade: sockets.accept.bind(sockets),
+    close: async () => {
+      clients.close();
+      await endpoint.close();
+    },
+  };
+  return { authentication, rate, health, mcp };
+}
+
+function addressOf({ port, address, tls }: HttpSettings): PortAddress {
+  if (tls === null) return { port, address, tls };
+  return { port, address, tls: { cert: read('cert', tls.cert), key: read('key', tls.key) } };
+}
+
+function read(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Fault('invalid', `http.tls.${name}: ${(error as Error).message}`, {
+      hint: 'See config.yaml.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The clients of the port that the hub keeps something for: sessions of older revisions, and WebSockets. Each caller has a limit, all
+ * together have one. At a limit the client that was idle longest makes room; if all are in use, the new one is refused.
+ */
+import { Fault } from '../model/fault.ts';
+import type { Identity } from './authentication.ts';
+
+export interface HubClient {
+  readonly identity: Identity;
+  /** A request or a stream is open. */
+  readonly isBusy: boolean;
+  readonly usedAtMs: number;
+  close(reason: Fault): void;
+}
+
+export interface ClientLimits {
+  readonly perCaller: number;
+  readonly total: number;
+  /** How long a client may be idle. */
+  readonly idleMs: number;
+}
+
+export class ClientTable<C extends HubClient = HubClient> {
+  readonly #limits: ClientLimits;
+  readonly #clients = new Set<C>();
+  readonly #sweeping: NodeJS.Timeout;
+
+  constructor(limits: ClientLimits, sweepMs = 30_000) {
+    this.#limits = limits;
+    this.#sweeping = setInterval(() => this.sweep(), sweepMs);
+    this.#sweeping.unref();
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  add(client: C): void {
+    const { perCaller, total } = this.#limits;
+    const { name } = client.identity.caller;
+    const own = [...this.#clients].filter(({ identity }) => identity.caller.name === name);
+    if (own.length >= perCaller) this.#makeRoom(own, `this token has ${perCaller} sessions open`);
+    if (this.#clients.size >= total) this.#makeRoom([...this.#clients], `${total} sessions are open`);
+    this.#clients.add(client);
+  }
+
+  delete(client: C): void {
+    this.#clients.delete(client);
+  }
+
+  /** Closes clients that were idle for too long, and those whose token is not valid any more. */
+  sweep(): void {
+    for (const client of this.#clients) {
+      const refusal = refusalOf(client.identity);
+      if (refusal !== null) this.#close(client, refusal);
+      else if (!client.isBusy && Date.now() - client.usedAtMs > this.#limits.idleMs) this.#close(client, idle());
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#sweeping);
+    for (const client of this.#clients) this.#close(client, new Fault('unavailable', 'the daemon ends'));
+  }
+
+  #makeRoom(clients: readonly C[], why: string): void {
+    const [oldest] = clients.filter(({ isBusy }) => !isBusy).toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+    if (!oldest) throw new Fault('unavailable', why, { hint: 'Close some of them, or try again later.' });
+    this.#close(oldest, idle());
+  }
+
+  #close(client: C, reason: Fault): void {
+    this.#clients.delete(client);
+    client.close(reason);
+  }
+}
+
+function idle(): Fault {
+  return new Fault('timeout', 'the session was idle');
+}
+
+function refusalOf(identity: Identity): Fault | null {
+  try {
+    identity.check();
+    return null;
+  } catch (error) {
+    return error as Fault;
+  }
+}

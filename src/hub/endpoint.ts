@@ -1,0 +1,43 @@
+/**
+ * MCP at the port: Streamable HTTP in both generations of the protocol. Requests of revision 2026-07-28 stand alone; older ones belong
+ * to a session. The caller of this file has authenticated the request and read its body.
+ */
+import type { McpHttpHandler } from '@modelcontextprotocol/server';
+import type { Identity } from './authentication.ts';
+import type { ClientTable } from './client-table.ts';
+import { authInfoOf, type Exchange, refusal } from './exchange.ts';
+import { createServer, loadSdk, type McpParts } from './mcp.ts';
+import { Sessions } from './sessions.ts';
+
+const methods = ['GET', 'POST', 'DELETE'];
+
+export class McpEndpoint {
+  readonly #partsOf: (identity: Identity) => McpParts;
+  readonly #sessions: Sessions;
+  #stateless: Promise<McpHttpHandler> | undefined;
+
+  constructor(clients: ClientTable, partsOf: (identity: Identity) => McpParts) {
+    this.#partsOf = partsOf;
+    this.#sessions = new Sessions(clients, partsOf);
+  }
+
+  async answer(exchange: Exchange): Promise<Response> {
+    const { request, body, identity } = exchange;
+    if (!methods.includes(request.method)) return refusal(405, -32000, 'Method not allowed.');
+    const { isLegacyRequest } = await loadSdk();
+    if (await isLegacyRequest(request, body)) return this.#sessions.answer(exchange);
+    this.#stateless ??= this.#createStateless();
+    return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity) });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#stateless)?.close();
+  }
+
+  async #createStateless(): Promise<McpHttpHandler> {
+    const { createMcpHandler } = await loadSdk();
+    return createMcpHandler(({ authInfo }) => createServer(this.#partsOf(authInfo?.extra?.identity as Identity)), {
+      legacy: 'reject',
+    });
+  }
+}

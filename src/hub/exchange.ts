@@ -1,0 +1,21 @@
+/** One HTTP request for MCP and its answer. */
+import type { Identity } from './authentication.ts';
+
+export interface Exchange {
+  /** Its signal is aborted when the client goes away. */
+  readonly request: Request;
+  readonly identity: Identity;
+  /** The parsed body of a POST. */
+  readonly body: unknown;
+  /** Settles when the answer is sent or its client is gone. */
+  readonly ended: Promise<void>;
+}
+
+/** The SDK passes it on to the server that it makes for the request. */
+export function authInfoOf(identity: Identity) {
+  return { token: '', clientId: identity.caller.name, scopes: [...identity.caller.groups], extra: { identity } };
+}
+
+export function refusal(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}

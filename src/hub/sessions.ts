@@ -1,0 +1,92 @@
+/**
+ * Streamable HTTP for the revisions before 2026-07-28: `initialize` opens a session, later requests name it. Streams can be resumed. A session belongs
+ * to the token that opened it; for any other one it does not exist.
+ */
+import { randomUUID } from 'node:crypto';
+import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { Identity } from './authentication.ts';
+import type { ClientTable, HubClient } from './client-table.ts';
+import { EventLog } from './event-log.ts';
+import { authInfoOf, type Exchange, refusal } from './exchange.ts';
+import { createServer, loadSdk, type McpParts } from './mcp.ts';
+
+const sessionHeader = 'mcp-session-id';
+const eventLimits = { count: 1000, bytes: 1024 * 1024 };
+
+export class Sessions {
+  readonly #clients: ClientTable;
+  readonly #partsOf: (identity: Identity) => McpParts;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(clients: ClientTable, partsOf: (identity: Identity) => McpParts) {
+    this.#clients = clients;
+    this.#partsOf = partsOf;
+  }
+
+  async answer(exchange: Exchange): Promise<Response> {
+    const { request, identity } = exchange;
+    const id = request.headers.get(sessionHeader);
+    if (id === null) return this.#open(exchange);
+    const session = this.#sessions.get(id);
+    if (session?.identity.caller.name !== identity.caller.name) return refusal(404, -32001, 'Session not found');
+    return session.answer(exchange);
+  }
+
+  async #open(exchange: Exchange): Promise<Response> {
+    const { isInitializeRequest } = await loadSdk();
+    if (!isInitializeRequest(exchange.body))
+      return refusal(400, -32000, 'Bad Request: Mcp-Session-Id header is required');
+    const session = new Session(exchange.identity, () => this.#forget(session));
+    this.#clients.add(session);
+    this.#sessions.set(session.id, session);
+    await session.open(this.#partsOf(exchange.identity));
+    return session.answer(exchange);
+  }
+
+  #forget(session: Session): void {
+    this.#sessions.delete(session.id);
+    this.#clients.delete(session);
+  }
+}
+
+class Session implements HubClient {
+  readonly id = randomUUID();
+  readonly identity: Identity;
+  usedAtMs = Date.now();
+  readonly #onClose: () => void;
+  #transport: WebStandardStreamableHTTPServerTransport | undefined;
+  #server: McpServer | undefined;
+  #open = 0;
+
+  constructor(identity: Identity, onClose: () => void) {
+    this.identity = identity;
+    this.#onClose = onClose;
+  }
+
+  get isBusy(): boolean {
+    return this.#open > 0;
+  }
+
+  async open(parts: McpParts): Promise<void> {
+    const { WebStandardStreamableHTTPServerTransport } = await loadSdk();
+    const eventStore = new EventLog(eventLimits);
+    this.#transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id, eventStore });
+    this.#server = await createServer(parts);
+    await this.#server.connect(this.#transport);
+    this.#server.server.onclose = this.#onClose;
+  }
+
+  async answer({ request, identity, body, ended }: Exchange): Promise<Response> {
+    this.#open += 1;
+    void ended.then(() => {
+      this.#open -= 1;
+      this.usedAtMs = Date.now();
+    });
+    return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity) });
+  }
+
+  close(): void {
+    void this.#server?.close();
+    this.#onClose();
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * MCP over WebSocket, subprotocol `mcp`: one JSON-RPC message in each text message. Both generations of the protocol, as on stdio. A client that sends
+ * faster than its limits allow is read more slowly; one that does not answer pings is disconnected.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { asFault, Fault } from '../model/fault.ts';
+import { AnsweringTransport } from './answering.ts';
+import type { Identity } from './authentication.ts';
+import type { ClientTable, HubClient } from './client-table.ts';
+import { createServer, loadSdk, loadStdio, type McpParts } from './mcp.ts';
+import type { Rate } from './rate.ts';
+
+export const subprotocol = 'mcp';
+
+/** Of the close frame (RFC 6455): why the hub closes a connection. */
+const closeCodes = { unauthenticated: 1008, unavailable: 1001 } as const;
+const goingAway = 1001;
+/** Requests of one client that are worked on at a time, and answers that it has not read. */
+const maxUnanswered = 2000;
+const maxUnreadBytes = 16 * 1024 * 1024;
+const closeMs = 1000;
+
+export interface SocketParts {
+  readonly clients: ClientTable;
+  readonly rate: Pick<Rate, 'take'>;
+  readonly maxMessageBytes: number;
+  readonly pingMs: number;
+  partsOf(identity: Identity): McpParts;
+}
+
+export class McpSockets {
+  readonly #parts: SocketParts;
+  #server: Promise<WebSocketServer> | undefined;
+
+  constructor(parts: SocketParts) {
+    this.#parts = parts;
+  }
+
+  /** The request is authenticated. Throws before the connection is switched; afterwards the connection has an owner. */
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
+    const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+    if (!offered?.includes(subprotocol))
+      throw new Fault('invalid', `a WebSocket needs the subprotocol ${subprotocol}`, {
+        hint: `Send the header Sec-WebSocket-Protocol: ${subprotocol}`,
+      });
+    this.#server ??= this.#createServer();
+    const server = await this.#server;
+    server.handleUpgrade(request, socket, head, (accepted) => void this.#serve(accepted, identity));
+  }
+
+  async #createServer(): Promise<WebSocketServer> {
+    const { WebSocketServer } = await import('ws');
+    const { maxMessageBytes: maxPayload } = this.#parts;
+    const handleProtocols = () => subprotocol;
+    return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, handleProtocols });
+  }
+
+  async #serve(socket: WebSocket, identity: Identity): Promise<void> {
+    const { clients, partsOf } = this.#parts;
+    const client = new SocketClient(socket, identity, this.#parts);
+    socket.once('close', () => clients.delete(client));
+    try {
+      clients.add(client);
+      await client.serve(partsOf(identity));
+    } catch (error) {
+      client.close(asFault(error));
+    }
+  }
+}
+
+class SocketClient implements HubClient {
+  readonly identity: Identity;
+  usedAtMs = Date.now();
+  readonly #socket: WebSocket;
+  readonly #parts: SocketParts;
+  #isAlive = true;
+
+  constructor(socket: WebSocket, identity: Identity, parts: SocketParts) {
+    this.#socket = socket;
+    this.identity = identity;
+    this.#parts = parts;
+    // Until the server that gets its messages is made.
+    socket.pause();
+    // A message that is too large, or a frame that breaks the protocol: ws closes the connection.
+    socket.on('error', () => {});
+    socket.on('pong', () => {
+      this.#isAlive = true;
+    });
+    const pinging = setInterval(() => this.#ping(), parts.pingMs);
+    pinging.unref();
+    socket.once('close', () => clearInterval(pinging));
+  }
+
+  /** It answers pings, so its client lives. */
+  get isBusy(): boolean {
+    return true;
+  }
+
+  async serve(parts: McpParts): Promise<void> {
+    const [{ serveStdio }, { parseJSONRPCMessage }] = await Promise.all([loadStdio(), loadSdk()]);
+    const wire = new SocketTransport(this.#socket, {
+      parse: parseJSONRPCMessage,
+      admit: () => {
+        this.identity.check();
+        this.usedAtMs = Date.now();
+        return this.#parts.rate.take(this.identity.caller.name);
+      },
+      isFull: () => transport.unanswered >= maxUnanswered || this.#socket.bufferedAmount > maxUnreadBytes,
+      refuse: (fault) => this.close(fault),
+    });
+    const transport = new AnsweringTransport(wire, () => wire.deliver());
+    serveStdio(() => createServer(parts), { transport });
+  }
+
+  close({ code, message }: Fault): void {
+    const closeCode = code in closeCodes ? closeCodes[code as keyof typeof closeCodes] : goingAway;
+    this.#socket.close(closeCode, Buffer.from(message).subarray(0, 120).toString());
+    setTimeout(() => this.#socket.terminate(), closeMs).unref();
+  }
+
+  #ping(): void {
+    const isHeld = this.#socket.isPaused && this.#socket.bufferedAmount <= maxUnreadBytes;
+    if (isHeld) return;
+    if (!this.#isAlive) this.#socket.terminate();
+    else this.#socket.ping();
+    this.#isAlive = false;
+  }
+}
+
+interface Flow {
+  parse(value: unknown): JSONRPCMessage;
+  /** How many milliseconds the next message has to wait; throws if the client may not go on. */
+  admit(): number;
+  isFull(): boolean;
+  refuse(fault: Fault): void;
+}
+
+class SocketTransport implements Transport {
+  readonly #socket: WebSocket;
+  readonly #flow: Flow;
+  readonly #received: Buffer[] = [];
+  #waiting: NodeJS.Timeout | undefined;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+
+  constructor(socket: WebSocket, flow: Flow) {
+    this.#socket = socket;
+    this.#flow = flow;
+  }
+
+  async start(): Promise<void> {
+    this.#socket.on('message', (data: Buffer) => {
+      this.#received.push(data);
+      this.deliver();
+    });
+    this.#socket.once('close', () => {
+      clearTimeout(this.#waiting);
+      this.#received.length = 0;
+      this.onclose?.();
+    });
+    this.#socket.resume();
+  }
+
+  /** Delivers messages until a limit is reached; then the connection is not read until there is room again. */
+  deliver(): void {
+    while (this.#received.length > 0) {
+      if (this.#waiting !== undefined || this.#flow.isFull() || this.#hasToWait()) {
+        this.#socket.pause();
+        return;
+      }
+      this.#take(this.#received.shift()!);
+    }
+    this.#socket.resume();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.send(JSON.stringify(message), (error) => {
+        if (error) return reject(error);
+        resolve();
+        this.deliver();
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#socket.close();
+  }
+
+  #hasToWait(): boolean {
+    try {
+      const waitMs = this.#flow.admit();
+      if (waitMs === 0) return false;
+      this.#waiting = setTimeout(() => {
+        this.#waiting = undefined;
+        this.deliver();
+      }, waitMs);
+    } catch (error) {
+      this.#received.length = 0;
+      this.#flow.refuse(asFault(error));
+    }
+    return true;
+  }
+
+  #take(data: Buffer): void {
+    let message: JSONRPCMessage;
+    try {
+      message = this.#flow.parse(JSON.parse(data.toString('utf8')));
+    } catch {
+      const error = { code: -32700, message: 'Parse error: not a JSON-RPC message' };
+      this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id: null, error }), () => {});
+      return;
+    }
+    this.onmessage?.(message);
+  }
+}

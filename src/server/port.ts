@@ -1,0 +1,224 @@
+/**
+ * The TCP port of the daemon: `GET /health`, the public documents of authentication, and MCP at `/mcp`. A request passes in this order: Host and
+ * Origin, path, token, rate, body. Every size and time is limited. Off loopback it speaks TLS only.
+ */
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import type { Authentication, Identity } from '../hub/authentication.ts';
+import type { Exchange } from '../hub/exchange.ts';
+import type { Rate } from '../hub/rate.ts';
+import { firstBytes } from '../lib/collect.ts';
+import { maxDescriptors } from '../lib/process.ts';
+import { asFault, consequences, Fault } from '../model/fault.ts';
+import { Connections, limitsFor } from './connections.ts';
+import { refusalText } from './refusal.ts';
+import { SameSite } from './same-site.ts';
+
+export interface PortAddress {
+  readonly port: number;
+  readonly address: string;
+  /** The contents of the files. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+}
+
+export interface PortParts {
+  readonly authentication: Authentication;
+  readonly rate: Pick<Rate, 'take'>;
+  health(): object;
+  readonly mcp: {
+    answer(exchange: Exchange): Promise<Response>;
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+    close(): Promise<void>;
+  };
+}
+
+export interface Port {
+  /** Such as http://127.0.0.1:3000. */
+  readonly origin: string;
+  /** Accepts no connection any more. */
+  stop(): void;
+  /** Ends the open ones. */
+  close(): Promise<void>;
+}
+
+export const mcpPath = '/mcp';
+export const maxBodyBytes = 8 * 1024 * 1024;
+/** How long a client may take to send its headers, and a whole request. */
+const headersTimeout = 10_000;
+const requestTimeout = 60_000;
+const connectionsCheckingInterval = 2000;
+const maxHeaderSize = 16 * 1024;
+/** HTTP clients open one for each request that they wait for. */
+const maxConnections = 4096;
+const tooManyRequests = 429;
+const tooLarge = 413;
+
+/** What hono's listener passes besides the request. */
+interface Bindings {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+export async function openPort(
+  where: PortAddress,
+  parts: PortParts,
+  limits = limitsFor(maxDescriptors(), maxConnections),
+): Promise<Port> {
+  // Accounts of TCP clients are not known: all share one limit.
+  const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
+  const opened = new OpenPort(parts, connections, new SameSite(where.address, where.tls?.cert ?? null));
+  const server = createServer(where, (request, bindings) => opened.answer(request, bindings as Bindings));
+  server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));
+  connections.guard(server, where.tls ? 'secureConnection' : 'connection');
+  server.maxConnections = limits.total;
+  await bind(server, where);
+  opened.origin = originOf(where, server.address() as AddressInfo);
+  return {
+    origin: opened.origin,
+    stop: () => void server.close(),
+    close: async () => {
+      server.close();
+      await parts.mcp.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function createServer({ tls }: PortAddress, answer: (request: Request, bindings: object) => Promise<Response>) {
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+  const options = { maxHeaderSize, headersTimeout, requestTimeout, connectionsCheckingInterval };
+  if (tls === null) return http.createServer(options, listener);
+  try {
+    return https.createServer(
+      { ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: headersTimeout },
+      listener,
+    );
+  } catch (error) {
+    throw new Fault('invalid', `http.tls: the certificate and the key cannot be used: ${(error as Error).message}`, {
+      hint: 'Both are PEM files, and the key is the one of the certificate.',
+      cause: error,
+    });
+  }
+}
+
+function bind(server: http.Server, { port, address }: PortAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(bindFault(error, `${address}:${port}`)));
+    server.listen({ port, host: address, backlog: maxConnections }, resolve);
+  });
+}
+
+function bindFault(error: NodeJS.ErrnoException, where: string): Fault {
+  if (error.code === 'EADDRINUSE')
+    return new Fault('unavailable', `another program listens on ${where}`, {
+      hint: 'Use another port: carrel up --port N, or http.port in config.yaml.',
+    });
+  return new Fault('invalid', `cannot listen on ${where}: ${error.message}`, {
+    hint: 'See http.address and http.port in config.yaml.',
+    cause: error,
+  });
+}
+
+function originOf({ address, tls }: PortAddress, { port }: AddressInfo): string {
+  return `${tls ? 'https' : 'http'}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+class OpenPort {
+  readonly #parts: PortParts;
+  readonly #connections: Connections;
+  readonly #site: SameSite;
+  origin = '';
+
+  constructor(parts: PortParts, connections: Connections, site: SameSite) {
+    this.#parts = parts;
+    this.#connections = connections;
+    this.#site = site;
+  }
+
+  async answer(request: Request, { incoming, outgoing }: Bindings): Promise<Response> {
+    try {
+      this.#site.check(incoming.headers as { host?: string; origin?: string } as never);
+      const { pathname } = new URL(request.url);
+      if (pathname === mcpPath) return await this.#mcp(request, incoming, outgoing);
+      const document = pathname === '/health' ? this.#parts.health() : this.#document(pathname);
+      if (document === null)
+        throw new Fault('not_found', `there is nothing at ${pathname}`, { hint: `MCP is at ${mcpPath}.` });
+      if (request.method !== 'GET') throw new Fault('invalid', `${pathname} answers GET only`);
+      return Response.json(document);
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    try {
+      this.#site.check(request.headers as never);
+      const { pathname } = new URL(request.url ?? '/', 'http://carrel');
+      if (pathname !== mcpPath) throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
+      const identity = await this.#authenticated(request);
+      await this.#parts.mcp.upgrade(request, socket, head, identity);
+    } catch (error) {
+      const fault = asFault(error);
+      if (socket.writable) socket.end(refusalText(fault, this.#challenge(fault)));
+    }
+  }
+
+  async #mcp(request: Request, incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> {
+    const identity = await this.#authenticated(incoming);
+    const waitMs = this.#parts.rate.take(identity.caller.name);
+    if (waitMs > 0) return tooFast(waitMs);
+    const ended = new Promise<void>((resolve) => outgoing.once('close', resolve));
+    if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended });
+    const read = await readBody(request);
+    if (read instanceof Response) return read;
+    return this.#parts.mcp.answer({ request, identity, body: read.body, ended });
+  }
+
+  async #authenticated({ headers: { authorization }, url = '/', socket }: IncomingMessage): Promise<Identity> {
+    const identity = await this.#parts.authentication.authenticate({ authorization, url });
+    this.#connections.authenticated(socket as Socket);
+    return identity;
+  }
+
+  #document(path: string): object | null {
+    return this.#parts.authentication.document(path, this.origin);
+  }
+
+  #challenge(fault: Fault): Record<string, string> {
+    const value = this.#parts.authentication.challenge(fault, this.origin);
+    return value === null ? {} : { 'WWW-Authenticate': value };
+  }
+
+  #refused(error: unknown): Response {
+    const fault = asFault(error);
+    return Response.json(fault, { status: consequences[fault.code].http, headers: this.#challenge(fault) });
+  }
+}
+
+function tooFast(waitMs: number): Response {
+  const fault = new Fault('unavailable', 'this token sends more requests than it may', {
+    hint: 'Try again later; http.rate in config.yaml is the limit.',
+  });
+  const headers = { 'Retry-After': String(Math.ceil(waitMs / 1000)) };
+  return Response.json(fault, { status: tooManyRequests, headers });
+}
+
+/** A refusal closes the connection, because the rest of the body is not read. */
+async function readBody(request: Request): Promise<{ readonly body: unknown } | Response> {
+  const bytes = request.body === null ? Buffer.alloc(0) : await firstBytes(request.body, maxBodyBytes + 1);
+  const headers = { Connection: 'close' };
+  if (bytes.length > maxBodyBytes) {
+    const fault = new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
+    return Response.json(fault, { status: tooLarge, headers });
+  }
+  try {
+    return { body: JSON.parse(bytes.toString('utf8')) };
+  } catch {
+    const error = { code: -32700, message: 'Parse error: the body is not JSON' };
+    return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+  }
+}

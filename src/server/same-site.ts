@@ -1,0 +1,50 @@
+/**
+ * Checks of Host and Origin, before anything else of a request is looked at. A page in a browser can send requests to this
+ * machine, and by DNS rebinding under a name of its own; neither gets further than this.
+ */
+import { X509Certificate } from 'node:crypto';
+import { Fault } from '../model/fault.ts';
+
+export const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
+
+export class SameSite {
+  readonly #names: ReadonlySet<string>;
+  readonly #certificate: X509Certificate | null;
+
+  /** `address`: where the port listens. With a certificate its names are right, too. */
+  constructor(address: string, certificate: string | Buffer | null) {
+    const own = address.includes(':') ? `[${address}]` : address;
+    this.#names = new Set([...loopbackNames, own.toLowerCase()]);
+    this.#certificate = certificate === null ? null : new X509Certificate(certificate);
+  }
+
+  /** Only browsers send an Origin. */
+  check({ host, origin }: { readonly host: string | undefined; readonly origin: string | undefined }): void {
+    if (!this.#isOwn(hostname(`http://${host}`))) throw refused('Host', host);
+    if (origin !== undefined && !this.#isOwn(hostname(origin))) throw refused('Origin', origin);
+  }
+
+  #isOwn(name: string | null): boolean {
+    if (name === null) return false;
+    if (this.#names.has(name)) return true;
+    const bare = name.replace(/^\[(.*)\]$/, '$1');
+    return (this.#certificate?.checkHost(bare) ?? this.#certificate?.checkIP(bare)) !== undefined;
+  }
+}
+
+function hostname(url: string): string | null {
+  try {
+    const { protocol, username, pathname, hostname } = new URL(url);
+    const isPlain = username === '' && pathname === '/' && (protocol === 'http:' || protocol === 'https:');
+    return isPlain ? hostname : null;
+  } catch {
+    return null;
+  }
+}
+
+function refused(header: string, value: string | undefined): Fault {
+  const shown = value === undefined ? 'no value' : JSON.stringify(value.slice(0, 100));
+  return new Fault('denied', `the header ${header} has ${shown}, which is not a name of this server`, {
+    hint: 'Connect by the address that carrel status shows.',
+  });
+}
