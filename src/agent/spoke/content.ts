@@ -18,8 +18,17 @@ export function textOf(bytes: Buffer): string | null {
   }
 }
 
+/** Refuses what would be written as something else. */
 export function bytesOf({ encoding, content }: FileContent): Buffer {
-  return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
+  const isValid = encoding === 'base64' ? isBase64(content) : content.isWellFormed();
+  if (isValid) return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
+  const what = encoding === 'base64' ? 'base64' : 'Unicode text';
+  throw new Fault('invalid', `content is not ${what}`, { data: { field: 'content' } });
+}
+
+function isBase64(text: string): boolean {
+  const plain = text.replaceAll(/[\r\n]/g, '');
+  return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
 }
 
 /** With their ends; an empty text has none. */

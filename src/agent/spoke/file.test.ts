@@ -36,6 +36,45 @@ function write(path: string, rest: Partial<WriteFile>) {
 const text = (content: string) => ({ encoding: 'utf-8', content }) as const;
 const inside = (path: string) => readFileSync(join(root, path), 'utf8');
 
+describe('names that only look like others', () => {
+  test.each([
+    ['another case', 'SRC/A.TS'],
+    ['backslashes', '..\\outside'],
+    ['percent signs', '%2e%2e/outside'],
+    ['dots of another script', '\u2024\u2024/outside'],
+    ['full-width characters', '\uff0e\uff0e\uff0foutside'],
+    ['an invisible character', '.\u200b./outside'],
+    ['a trailing dot and space', 'src/a.ts. '],
+  ])('%s: there is no such file', (_, path) => {
+    expect(() => readFile(root, { path })).toThrow(expect.objectContaining({ code: 'not_found' }));
+  });
+
+  it('are different files where Unicode allows two spellings', () => {
+    write('\u00e9', { content: text('composed') });
+    write('e\u0301', { content: text('decomposed') });
+    expect([inside('\u00e9'), inside('e\u0301')]).toEqual(['composed', 'decomposed']);
+  });
+
+  it('are refused where they are not Unicode', () => {
+    expect(() => write('a\ud800', { content: text('') })).toThrow(/is not Unicode/);
+    expect(() => write('a', { content: text('\udfff') })).toThrow(/content is not Unicode/);
+    expect(() => write('a', { content: { encoding: 'base64', content: 'a$==' } })).toThrow(/content is not base64/);
+    expect(existsSync(join(root, 'a'))).toBe(false);
+  });
+
+  it('are allowed up to 255 bytes, not characters', () => {
+    write('\u00e9'.repeat(127), { content: text('x') });
+    expect(() => write('\u00e9'.repeat(128), { content: text('x') })).toThrow(/more than 255 bytes/);
+  });
+});
+
+it('a file that changes between reading and writing is not overwritten', () => {
+  const { hash } = readFile(root, { path: 'src/a.ts' });
+  writeFileSync(join(root, 'src/a.ts'), 'changed');
+  expect(() => write('src/a.ts', { content: text('mine'), expectedHash: hash })).toThrow(/is not as it was/);
+  expect(inside('src/a.ts')).toBe('changed');
+});
+
 describe('paths that leave the project are refused', () => {
   test.each([['../outside'], ['src/../../outside'], ['/etc/passwd'], ['a\0b'], ['x'.repeat(256)], ['x/'.repeat(2100)]])(
     '%j',
@@ -243,6 +282,26 @@ describe('remove and rename', () => {
 });
 
 describe('list', () => {
+  it('reads no folder that earlier pages have listed', () => {
+    for (const name of ['a', 'b', 'c']) mkdirSync(join(root, name));
+    for (const path of ['a/1', 'b/2', 'c/3']) writeFileSync(join(root, path), '');
+    // A folder that was removed or replaced since cannot matter any more.
+    rmSync(join(root, 'a'), { recursive: true });
+    const page = listFiles(root, { path: '', depth: 9, limit: 2, after: 'b/2' });
+    expect(page).toMatchObject({ items: [{ path: 'c' }, { path: 'c/3' }], more: true });
+    const refused = () => listFiles(root, { path: 'b', depth: 1, limit: 1, after: 'c/3' });
+    expect(refused).toThrow(expect.objectContaining({ code: 'invalid' }));
+  });
+
+  it('goes on after an entry that was removed meanwhile', () => {
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(root, name), '');
+    rmSync(join(root, 'b'));
+    expect(listFiles(root, { path: '', depth: 1, limit: 9, after: 'b' }).items.map(({ path }) => path)).toEqual([
+      'c',
+      'src',
+    ]);
+  });
+
   it('lists a page at a time, every entry once and in order', () => {
     for (const name of ['src-b', 'src/z', 'src0', 'a b']) writeFileSync(join(root, name), '');
     mkdirSync(join(root, '.git'));

@@ -1,48 +1,68 @@
 /** Files of the project, a page at a time, in the order of their paths. */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isErrno } from '../../lib/file.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { EntryKind, ListedFile, ListFiles, Page } from '../../model/spoke.ts';
 import { realNames } from './path.ts';
 
+/** A page reads only folders that have entries after the last path of the page before. */
 export function listFiles(root: string, { path, depth, limit, after }: ListFiles): Page<ListedFile> {
   const start = realNames(root, path, true);
+  const last = after === undefined ? [] : namesBelow(start, after);
   const items: ListedFile[] = [];
-  for (const item of entries(root, start, depth, path)) {
-    if (after !== undefined && compare(item.path, after) <= 0) continue;
+  for (const item of entries(root, start, depth, last, path)) {
     if (items.length === limit) return { items, more: true };
     items.push(item);
   }
   return { items, more: false };
 }
 
-/** No link is followed, and of a folder named `.git` only the name is listed. */
-function* entries(root: string, names: readonly string[], depth: number, asked: string): Generator<ListedFile> {
+function namesBelow(start: readonly string[], path: string): string[] {
+  const names = path.split('/');
+  if (start.every((name, at) => names[at] === name)) return names.slice(start.length);
+  throw new Fault('invalid', 'cursor is not one that this listing gave', { data: { field: 'cursor' } });
+}
+
+/** No link is followed, and of a folder named `.git` only the name is listed. `last`: names that lead to the last entry listed. */
+function* entries(
+  root: string,
+  names: readonly string[],
+  depth: number,
+  last: readonly string[],
+  asked: string | null,
+): Generator<ListedFile> {
   const folder = join(root, ...names);
-  for (const entry of read(folder, asked).toSorted((a, b) => compare(a.name, b.name))) {
+  const [from, ...below] = last;
+  for (const entry of read(folder, asked).toSorted(byName)) {
+    if (from !== undefined && entry.name < from) continue;
+    const isListed = entry.name === from;
     const path = [...names, entry.name];
     const kind = kindOf(entry);
-    const sizeBytes = kind === 'file' ? (lstatSync(join(folder, entry.name), { throwIfNoEntry: false })?.size ?? 0) : 0;
-    yield { path: path.join('/'), kind, sizeBytes };
-    if (kind === 'folder' && depth > 1 && entry.name !== '.git') yield* entries(root, path, depth - 1, asked);
+    if (!isListed)
+      yield { path: path.join('/'), kind, sizeBytes: kind === 'file' ? sizeOf(join(folder, entry.name)) : 0 };
+    if (kind !== 'folder' || depth <= 1 || entry.name === '.git') continue;
+    yield* entries(root, path, depth - 1, isListed ? below : [], null);
   }
 }
 
-/** So that everything in a folder comes right after it. */
-function compare(a: string, b: string): number {
-  const [left, right] = [a.replaceAll('/', '\0'), b.replaceAll('/', '\0')];
-  return left < right ? -1 : left > right ? 1 : 0;
+function byName(a: Dirent, b: Dirent): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-function read(folder: string, asked: string): Dirent[] {
+function sizeOf(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** A folder below the one that was asked for may be gone meanwhile. */
+function read(folder: string, asked: string | null): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new Fault('not_found', `${printable(asked)} does not exist`, { cause: error });
-    if (code === 'ENOTDIR') throw new Fault('invalid', `${printable(asked)} is not a folder`, { cause: error });
-    if (code === 'EACCES') return [];
+    if (asked === null || isErrno(error, 'EACCES')) return [];
+    if (isErrno(error, 'ENOENT')) throw new Fault('not_found', `${printable(asked)} does not exist`, { cause: error });
+    if (isErrno(error, 'ENOTDIR')) throw new Fault('invalid', `${printable(asked)} is not a folder`, { cause: error });
     throw error;
   }
 }

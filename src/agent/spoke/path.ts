@@ -16,6 +16,7 @@ const maxLinks = 40;
 /** The names of a path; none for the project itself. */
 export function namesOf(path: string): string[] {
   if (Buffer.byteLength(path) > maxPathBytes) throw refused(path, `is longer than ${maxPathBytes} bytes`);
+  if (!path.isWellFormed()) throw refused(path, 'is not Unicode');
   if (path.includes('\0')) throw refused(path, 'has a NUL');
   if (path.startsWith('/')) throw refused(path, 'is not relative to the project');
   const names = path.split('/').filter((name) => name !== '' && name !== '.');

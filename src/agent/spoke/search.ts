@@ -1,8 +1,10 @@
 /** Text search with ripgrep, as its users know it: ignored and hidden files are left out. */
 import { spawn } from 'node:child_process';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
 import type { Match, Page, SearchText } from '../../model/spoke.ts';
 import { realNames } from './path.ts';
 
@@ -21,6 +23,7 @@ interface Reported {
 
 export async function searchText(root: string, asked: SearchText, signal: AbortSignal): Promise<Page<Match>> {
   const where = realNames(root, asked.path, true).join('/') || '.';
+  requireReadable(join(root, where), asked.path);
   const child = spawn('rg', argsOf(asked, where), { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], signal });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -35,6 +38,14 @@ export async function searchText(root: string, asked: SearchText, signal: AbortS
   });
   if (code === 2 && page.items.length === 0) throw new Fault('invalid', `ripgrep: ${said.trim()}`);
   return page;
+}
+
+/** ripgrep would wait for the other end of a named pipe. */
+function requireReadable(found: string, path: string): void {
+  const stat = lstatSync(found, { throwIfNoEntry: false });
+  if (stat === undefined) throw new Fault('not_found', `${printable(path)} does not exist`);
+  if (!stat.isFile() && !stat.isDirectory())
+    throw new Fault('invalid', `${printable(path)} is neither a file nor a folder`);
 }
 
 function argsOf({ pattern, isLiteral, ignoreCase, globs }: SearchText, where: string): string[] {
