@@ -12,6 +12,7 @@ const changed = z.object({ paths: z.array(text), dryRun: z.boolean() });
 const nothing = z.object({}) as z.ZodType<Nothing>;
 
 const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = {
+  'spoke/ping': z.object({}),
   'file/read': z.object({
     path: text,
     encoding: z.enum(['utf-8', 'base64']),
@@ -40,6 +41,7 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
     stdout: text,
     stderr: text,
     truncated: z.boolean(),
+    failedTests: z.array(text.max(300)).max(200),
   }),
   'edit/prepare': z.object({
     files: z

@@ -118,6 +118,8 @@ export interface RunCommand {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Its output and its reports are searched for failed tests. */
+  readonly isTest?: boolean | undefined;
 }
 
 export interface RunResult {
@@ -130,12 +132,16 @@ export interface RunResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly truncated: boolean;
+  /** Their names, as far as they could be found. */
+  readonly failedTests: readonly string[];
 }
 
 export type Nothing = Readonly<Record<string, never>>;
 
 /** Every method, with what it takes and answers. */
 export interface SpokeMethods extends CodeMethods {
+  /** Answered at once: it proves that the program runs. */
+  'spoke/ping': [object, object];
   'file/read': [ReadFile, ReadResult];
   'file/write': [WriteFile, WriteResult];
   'file/remove': [RemoveFile, Changed];

@@ -1,77 +1,124 @@
-/** Commands in the project. A time-out, and a client that cancels, end everything that the command started. */
+/** Commands in the project. A time-out, and a client that cancels, end everything that the command started, detached or not. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import type { RunCommand, RunResult } from '../../model/spoke.ts';
+import { failedInReports } from './junit-files.ts';
 import { realNames } from './path.ts';
+import { killTree, markName, signalTree } from './process-tree.ts';
+import { TestReport } from './test-report.ts';
 
 const maxTailBytes = 64 * 1024;
 const graceMs = 2000;
 
 export async function runCommand(
   root: string,
-  { command, cwd, env, timeoutMs }: RunCommand,
+  { command, cwd, env, timeoutMs, isTest }: RunCommand,
   output: (text: string) => void,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const [program, ...args] = command as [string, ...string[]];
-  const began = performance.now();
-  const child = spawn(program, args, {
-    cwd: join(root, ...realNames(root, cwd, true)),
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that all of it can be ended.
-    detached: true,
+  const folder = join(root, ...realNames(root, cwd, true));
+  const report = new TestReport();
+  const began = Date.now();
+  const running = new Running(command, folder, env, (text) => {
+    output(text);
+    if (isTest) report.push(text);
   });
-  const stdout = new Tail(child.stdout, output);
-  const stderr = new Tail(child.stderr, output);
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    endGroup(child);
-  }, timeoutMs);
-  const cancel = () => endGroup(child);
-  if (signal.aborted) cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    const [exitCode, ended] = await endOf(child, program);
-    const durationMs = Math.round(performance.now() - began);
-    const truncated = stdout.truncated || stderr.truncated;
-    return { exitCode, signal: ended, timedOut, durationMs, stdout: stdout.text, stderr: stderr.text, truncated };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', cancel);
-    // What it left in the background has no reader any more.
-    killGroup(child, 'SIGKILL');
+  const ended = await running.end(timeoutMs, signal);
+  if (isTest) for (const name of failedInReports(folder, began)) report.add(name);
+  return { ...ended, failedTests: report.names() };
+}
+
+class Running {
+  readonly #child: ChildProcess;
+  readonly #program: string;
+  readonly #mark = randomBytes(8).toString('hex');
+  readonly #began = performance.now();
+  readonly #stdout: Tail;
+  readonly #stderr: Tail;
+  #timedOut = false;
+  /** Which processes it had when it was terminated. */
+  #tree: readonly number[] = [];
+
+  constructor(
+    command: readonly string[],
+    folder: string,
+    env: Readonly<Record<string, string>>,
+    output: (text: string) => void,
+  ) {
+    const [program, ...args] = command as [string, ...string[]];
+    this.#program = program;
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: { ...process.env, ...env, [markName]: this.#mark },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that what it leaves in the background can be ended.
+      detached: true,
+    });
+    this.#child = child;
+    this.#stdout = new Tail(child.stdout, output);
+    this.#stderr = new Tail(child.stderr, output);
   }
-}
 
-function endOf(child: ChildProcess, program: string): Promise<[number | null, NodeJS.Signals | null]> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'ENOENT' ? 'is not in the sandbox' : 'cannot be run';
-      reject(new Fault('invalid', `${printable(program)} ${why}`, { cause: error }));
+  async end(timeoutMs: number, signal: AbortSignal): Promise<Omit<RunResult, 'failedTests'>> {
+    const timer = setTimeout(() => {
+      this.#timedOut = true;
+      this.#terminate();
+    }, timeoutMs);
+    const cancel = () => this.#terminate();
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const [exitCode, ended] = await this.#exit();
+      return { exitCode, signal: ended, ...this.#result() };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      if (this.#timedOut || signal.aborted) killTree(this.#tree, this.#mark);
+      this.#killGroup();
+    }
+  }
+
+  #result() {
+    const [stdout, stderr] = [this.#stdout, this.#stderr];
+    const durationMs = Math.round(performance.now() - this.#began);
+    const truncated = stdout.truncated || stderr.truncated;
+    return { timedOut: this.#timedOut, durationMs, stdout: stdout.text, stderr: stderr.text, truncated };
+  }
+
+  #exit(): Promise<[number | null, NodeJS.Signals | null]> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('error', (error: NodeJS.ErrnoException) => {
+        const why = error.code === 'ENOENT' ? 'is not in the sandbox' : 'cannot be run';
+        reject(new Fault('invalid', `${printable(this.#program)} ${why}`, { cause: error }));
+      });
+      this.#child.once('exit', (code, name) => {
+        // A process in the background may keep the pipes open: what is in them now is all that counts.
+        setTimeout(() => resolve([code, name]), 50).unref();
+        this.#child.once('close', () => resolve([code, name]));
+      });
     });
-    child.once('exit', (code, name) => {
-      // A process in the background may keep the pipes open: what is in them now is all that counts.
-      setTimeout(() => resolve([code, name]), 50).unref();
-      child.once('close', () => resolve([code, name]));
-    });
-  });
-}
+  }
 
-function endGroup(child: ChildProcess): void {
-  killGroup(child, 'SIGTERM');
-  setTimeout(() => killGroup(child, 'SIGKILL'), graceMs).unref();
-}
+  /** All of it gets SIGTERM; what is left after the grace time, or when the command itself has ended, SIGKILL. */
+  #terminate(): void {
+    const { pid } = this.#child;
+    this.#tree = signalTree(pid === undefined ? [] : [pid], this.#mark, 'SIGTERM');
+    const timer = setTimeout(() => killTree(this.#tree, this.#mark), graceMs);
+    timer.unref();
+    this.#child.once('exit', () => clearTimeout(timer));
+  }
 
-function killGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, name);
-  } catch {
-    // Nothing of it is left, ignoring.
+  #killGroup(): void {
+    const { pid } = this.#child;
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nothing of it is left, ignoring.
+    }
   }
 }
 

@@ -26,6 +26,7 @@ type Methods = {
 };
 
 const methods: Methods = {
+  'spoke/ping': () => ({}),
   'file/read': readFile,
   'file/write': writeFile,
   'file/remove': removeFile,

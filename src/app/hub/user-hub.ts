@@ -19,12 +19,14 @@ import type { SwarmRoutes } from './swarm-routes.ts';
 import { codeTools } from './tool/code.ts';
 import { environmentTools } from './tool/environment.ts';
 import { fileTools } from './tool/files.ts';
+import { projectTools } from './tool/projects.ts';
 import { refactorTools } from './tool/refactor.ts';
 import { runTools } from './tool/run.ts';
 import { swarmTools } from './tool/swarm.ts';
 import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
 
 export const hubTools: readonly HubTool[] = [
+  ...projectTools,
   ...runTools,
   ...fileTools,
   ...codeTools,

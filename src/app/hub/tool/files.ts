@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { Fault } from '../../../model/fault.ts';
 import type { TextEdit } from '../../../model/spoke.ts';
-import { cursor, dryRun, type HubTool, inProject, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
+import { cursor, dryRun, type HubTool, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
+import { inProject } from './view.ts';
 
 export const expectedHash = z
   .string()
@@ -43,7 +44,7 @@ export const fileTools: readonly HubTool[] = [
     }),
     run: async (input, scope, call) => {
       const asked = {
-        path: inProject(input.project, input.path),
+        path: inProject(scope.find(input.project), input.path),
         startLine: input.start_line,
         endLine: input.end_line,
       };
@@ -73,7 +74,7 @@ export const fileTools: readonly HubTool[] = [
           input.project,
           'file/write',
           {
-            path: inProject(input.project, input.path),
+            path: inProject(scope.find(input.project), input.path),
             content: content === undefined ? undefined : { encoding: input.encoding, content },
             edits: edits?.map(editOf),
             expectedHash: input.expected_hash,
@@ -94,7 +95,12 @@ export const fileTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, content: z.string(), encoding, dry_run: dryRun }),
     output: written,
     run: async ({ project: id, path: given, content, encoding: how, dry_run }, scope, call) => {
-      const asked = { path: inProject(id, given), content: { encoding: how, content }, isNew: true, dryRun: dry_run };
+      const asked = {
+        path: inProject(scope.find(id), given),
+        content: { encoding: how, content },
+        isNew: true,
+        dryRun: dry_run,
+      };
       return writtenOf(await scope.call(id, 'file/write', asked, call));
     },
   }),
@@ -110,7 +116,7 @@ export const fileTools: readonly HubTool[] = [
     }),
     output: changed,
     run: async ({ project: id, path: given, recursive, expected_hash, dry_run }, scope, call) => {
-      const asked = { path: inProject(id, given), recursive, expectedHash: expected_hash, dryRun: dry_run };
+      const asked = { path: inProject(scope.find(id), given), recursive, expectedHash: expected_hash, dryRun: dry_run };
       return changedOf(await scope.call(id, 'file/remove', asked, call));
     },
   }),
@@ -123,7 +129,12 @@ export const fileTools: readonly HubTool[] = [
     input: z.strictObject({ project, from: path, to: path, overwrite: z.boolean().default(false), dry_run: dryRun }),
     output: changed,
     run: async ({ project: id, from, to, overwrite, dry_run }, scope, call) => {
-      const asked = { from: inProject(id, from), to: inProject(id, to), overwrite, dryRun: dry_run };
+      const asked = {
+        from: inProject(scope.find(id), from),
+        to: inProject(scope.find(id), to),
+        overwrite,
+        dryRun: dry_run,
+      };
       return changedOf(await scope.call(id, 'file/rename', asked, call));
     },
   }),
@@ -140,7 +151,7 @@ export const fileTools: readonly HubTool[] = [
     }),
     run: async (input, scope, call) => {
       const { project: id, depth, limit: most, cursor: after } = input;
-      const asked = { path: inProject(id, input.path), depth, limit: most, after };
+      const asked = { path: inProject(scope.find(id), input.path), depth, limit: most, after };
       const { items, more } = await scope.call(id, 'file/list', asked, call);
       const files = items.map(({ sizeBytes, ...rest }) => ({ ...rest, size_bytes: sizeBytes }));
       return { files, ...(more ? { next_cursor: items.at(-1)!.path } : {}) };
@@ -169,7 +180,7 @@ export const fileTools: readonly HubTool[] = [
     run: async (input, scope, call) => {
       const skip = skipOf(input.cursor);
       const { pattern, literal, ignore_case, globs, limit: most } = input;
-      const where = inProject(input.project, input.path);
+      const where = inProject(scope.find(input.project), input.path);
       const asked = { pattern, path: where, isLiteral: literal, ignoreCase: ignore_case, globs, limit: most, skip };
       const { items, more } = await scope.call(input.project, 'text/search', asked, call);
       return { matches: items, ...(more ? { next_cursor: String(skip + items.length) } : {}) };

@@ -60,8 +60,4 @@ export function skipOf(given: string | undefined): number {
   throw new Fault('invalid', 'cursor is not the next_cursor of a page', { data: { field: 'cursor' } });
 }
 
-/** The path in the project: clients may also give the path as the spoke or the hub see it. */
-export function inProject(id: string, given: string): string {
-  const found = [`/workspaces/${id}`, '/workspace'].find((root) => given === root || given.startsWith(`${root}/`));
-  return found === undefined ? given : given.slice(found.length).replace(/^\/+/, '');
-}
+export { inProject } from './view.ts';

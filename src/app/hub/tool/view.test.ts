@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { hubText, inProject, spokeText } from './view.ts';
+
+const shop = { id: 'shop', folder: '/home/u/my.shop' };
+
+describe('output of the spoke speaks the view of the hub', () => {
+  test.each([
+    ['/workspace/src/a.ts:3:5 - error', '/workspaces/shop/src/a.ts:3:5 - error'],
+    ['at f (/workspace/src/a.ts:3:5)', 'at f (/workspaces/shop/src/a.ts:3:5)'],
+    ['at file:///workspace/a.mjs:1', 'at file:///workspaces/shop/a.mjs:1'],
+    ['File "/workspace/a.py", line 3', 'File "/workspaces/shop/a.py", line 3'],
+    ['cd /workspace', 'cd /workspaces/shop'],
+    ['/workspace:/workspace', '/workspaces/shop:/workspaces/shop'],
+    ['--root=/workspace/', '--root=/workspaces/shop/'],
+  ])('%s', (text, wanted) => expect(hubText('shop', text)).toBe(wanted));
+
+  test.each([
+    ['/workspace2/a'],
+    ['/workspaces/shop/a'],
+    ['/home/workspace/a'],
+    ['x/workspace/a'],
+    ['./workspace'],
+    ['/workspace.old/a'],
+  ])('%s stays', (text) => expect(hubText('shop', text)).toBe(text));
+});
+
+describe('arguments name the view of the spoke', () => {
+  test.each([
+    ['/workspaces/shop/a.ts', '/workspace/a.ts'],
+    ['/home/u/my.shop/a.ts', '/workspace/a.ts'],
+    ['--config=/workspaces/shop/c.json', '--config=/workspace/c.json'],
+    ['cat /workspaces/shop/a | wc', 'cat /workspace/a | wc'],
+    ['/workspaces/shop2/a', '/workspaces/shop2/a'],
+    ['/home/u/my_shop/a', '/home/u/my_shop/a'],
+    ['/home/u/my.shop-old/a', '/home/u/my.shop-old/a'],
+  ])('%s', (text, wanted) => expect(spokeText(shop, text)).toBe(wanted));
+});
+
+test.each([
+  ['src/a.ts', 'src/a.ts'],
+  ['/workspace/src/a.ts', 'src/a.ts'],
+  ['/workspaces/shop//src/a.ts', 'src/a.ts'],
+  ['/home/u/my.shop/src/a.ts', 'src/a.ts'],
+  ['/home/u/my.shop', ''],
+  ['/workspaces/store/a.ts', '/workspaces/store/a.ts'],
+])('%s in the project is %j', (path, wanted) => expect(inProject(shop, path)).toBe(wanted));
