@@ -1,6 +1,6 @@
 /** Projects over the API. */
 import { z } from 'zod';
-import { projectModes } from '../model/project.ts';
+import { projectModes, spokeStates } from '../model/project.ts';
 
 export const projectRequest = z.strictObject({
   folder: z.string().startsWith('/').max(4096),
@@ -16,8 +16,9 @@ export const projectView = z.strictObject({
   test: z.string().nullable(),
   /** The sandbox of the project; it is created when the hub first needs it. */
   sandbox: z.string(),
-  /** `registered`: the sandbox has not been needed yet. */
-  state: z.enum(['registered', 'healthy', 'unreachable']),
+  state: z.enum(spokeStates),
+  /** Why it is unreachable. */
+  reason: z.string().nullable(),
   createdAt: z.string(),
 });
 

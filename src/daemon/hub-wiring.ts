@@ -1,4 +1,5 @@
 /** The projects and the hub of a user, put together. */
+import type { Config } from '../app/app.ts';
 import { Edits } from '../app/hub/edits.ts';
 import { Spokes } from '../app/hub/spokes.ts';
 import { UserHub } from '../app/hub/user-hub.ts';
@@ -15,6 +16,7 @@ import { type ActParts, actsOf } from './environment-wiring.ts';
 export interface HubParts extends ActParts {
   readonly store: Store;
   readonly now: () => string;
+  readonly config: Pick<Config, 'hub'>;
   /** Records what a command may have changed. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
 }
@@ -35,9 +37,13 @@ export function settleEdits({ store, scopes, users, report }: SettleParts): void
 }
 
 export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub: UserHub } {
-  const { store, audit, sandboxes, engineOf, now, keepBases } = parts;
+  const { store, audit, sandboxes, engineOf, now, keepBases, config } = parts;
   const { name: user } = actor;
-  const projects = new Projects({ store, user, now, sandboxes, settle: (id) => edits.settle(id) });
+  const projects: Projects = new Projects({
+    ...{ store, user, now, sandboxes },
+    settle: (id) => edits.settle(id),
+    spokes: { isHealthy: (id) => spokes.isHealthy(id), release: (id) => spokes.release(id) },
+  });
   const spokes = new Spokes({
     sandboxes,
     exec: (sandbox, command) => {
@@ -45,8 +51,12 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
       return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
     },
     ended: keepBases,
+    observed: (project, state, reason) => projects.observed(project, state, reason),
+    idleMs: () => config.hub.idleMinutes * 60_000,
+    nowMs: () => performance.now(),
   });
   const edits: Edits = new Edits({ store, user, now, spokes, projects });
+  spokes.adopt(projects.all());
   const acts = (caller: Caller) => actsOf(actor, caller, parts);
   const version = packageVersion();
   return { projects, hub: new UserHub({ user, version, audit, spokes, edits, projects, actsOf: acts }) };

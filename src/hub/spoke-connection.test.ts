@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { maxAnswerBytes } from '../model/spoke.ts';
 import { SpokeConnection } from './spoke-connection.ts';
 
-function connected() {
+function connected(endOf?: () => Promise<string>) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const connection = new SpokeConnection({ stdin, stdout }, 'shop');
+  const connection = new SpokeConnection({ stdin, stdout }, 'shop', endOf);
   const say = (text: string) => stdout.write(`${text}\n`);
   const sent = () =>
     String(stdin.read() ?? '')
@@ -59,11 +59,23 @@ describe('a call', () => {
     expect(sent()).toEqual([{ cancel: 1 }]);
   });
 
-  it('fails when the spoke ends', async () => {
-    const { connection, stdout } = connected();
+  it('fails when the spoke is silent for long, pings included', async () => {
+    vi.useFakeTimers();
+    const { connection, sent } = connected();
+    const call = connection.call('file/list', list).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent()).toContainEqual({ id: 2, method: 'spoke/ping', asked: {} });
+    await vi.advanceTimersByTimeAsync(180_000);
+    vi.useRealTimers();
+    expect(await call).toMatchObject({ code: 'unavailable' });
+  });
+
+  it('fails when the spoke ends, and says how it ended', async () => {
+    const { connection, stdout } = connected(async () => 'SIGKILL');
     const call = connection.call('file/list', list);
     stdout.end();
-    await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(call).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(/shop.*SIGKILL/) });
+    expect(await new Promise((resolve) => connection.onClose(resolve))).toBe('SIGKILL');
     expect(() => connection.call('file/list', list)).toThrow(/ended/);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Calls to the program in the sandbox of a project, in lines of JSON. A line that is too long or not understood ends the connection: the
- * sandbox is not trusted, and its next call starts a program anew.
+ * sandbox is not trusted, and its next call starts a program anew. So does silence: while a call waits, the program gets pings.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Lines } from '../lib/lines.ts';
@@ -27,25 +27,39 @@ interface Streams {
 }
 
 const maxCalls = 1000;
+const pingMs = 20_000;
+/** Long enough for a sandbox that is paused while its files are copied. */
+const maxSilenceMs = 180_000;
 
 export class SpokeConnection {
   readonly #streams: Streams;
   readonly #project: string;
+  readonly #endOf: () => Promise<string>;
   readonly #waiting = new Map<number, Waiting>();
-  readonly closed: Promise<void>;
+  readonly #closed = new Set<(end: string) => void>();
+  readonly #pings: NodeJS.Timeout;
   #isClosed = false;
+  #end: string | null = null;
   #last = 0;
+  #silentMs = 0;
 
-  constructor(streams: Streams, project: string) {
+  /** `endOf` says how the program ended, for errors. */
+  constructor(streams: Streams, project: string, endOf = async () => 'its connection was closed') {
     this.#streams = streams;
     this.#project = project;
+    this.#endOf = endOf;
     const lines = new Lines(maxAnswerBytes);
     streams.stdin.on('error', () => this.close());
     streams.stdout.on('data', (chunk: Buffer) => this.#take(lines.push(chunk)));
-    this.closed = new Promise((resolve) =>
-      streams.stdout.once('close', resolve).once('end', resolve).once('error', resolve),
-    );
-    void this.closed.then(() => this.#end());
+    for (const event of ['close', 'end', 'error']) streams.stdout.once(event, () => void this.#finish());
+    this.#pings = setInterval(() => this.#ping(), pingMs);
+    this.#pings.unref();
+  }
+
+  /** Calls back once when the connection has ended, at once if it has. */
+  onClose(listener: (end: string) => void): void {
+    if (this.#end === null) this.#closed.add(listener);
+    else listener(this.#end);
   }
 
   call<M extends SpokeMethod>(
@@ -53,7 +67,7 @@ export class SpokeConnection {
     asked: SpokeMethods[M][0],
     { signal, onOutput }: CallOptions = {},
   ): Promise<SpokeMethods[M][1]> {
-    if (this.#isClosed) throw this.#lost();
+    if (this.#isClosed) throw this.#lost(this.#end);
     if (this.#waiting.size >= maxCalls)
       throw new Fault('exhausted', `project ${this.#project} has ${maxCalls} calls to answer`);
     const id = ++this.#last;
@@ -74,7 +88,15 @@ export class SpokeConnection {
     if (!this.#isClosed) this.#streams.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
+  #ping(): void {
+    if (this.#waiting.size === 0) return;
+    this.#silentMs += pingMs;
+    if (this.#silentMs > maxSilenceMs) this.close();
+    else if (this.#waiting.size < maxCalls) this.call('spoke/ping', {}).catch(() => {});
+  }
+
   #take(lines: readonly string[]): void {
+    this.#silentMs = 0;
     try {
       for (const line of lines) this.#settle(parseMessage(line));
     } catch {
@@ -92,20 +114,26 @@ export class SpokeConnection {
     else waiting.resolve(parseResult(waiting.method, message.result) as never);
   }
 
-  #end(): void {
+  async #finish(): Promise<void> {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.values()) reject(this.#lost());
+    clearInterval(this.#pings);
+    const end = await this.#endOf();
+    this.#end = end;
+    for (const { reject } of this.#waiting.values()) reject(this.#lost(end));
+    for (const listener of this.#closed) listener(end);
   }
 
-  #lost(): Fault {
-    return new Fault('unavailable', `the sandbox of project ${this.#project} ended during the call`, {
-      hint: 'Try again.',
+  #lost(end: string | null): Fault {
+    const why = end === null ? '' : ` (${end})`;
+    return new Fault('unavailable', `the spoke of project ${this.#project} ended during the call${why}`, {
+      hint: 'Try again: the next call starts it.',
     });
   }
 
   close(): void {
-    this.#end();
     this.#streams.stdin.destroy();
     this.#streams.stdout.destroy();
+    void this.#finish();
   }
 }

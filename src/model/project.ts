@@ -12,7 +12,16 @@ export interface Project {
   /** A shell command that runs its tests, inside; null: none was named. */
   readonly test: string | null;
   readonly createdAt: string;
+  /** Why its spoke was last seen unreachable; null or absent: it was not. */
+  readonly trouble?: string | null;
 }
+
+/**
+ * `registered`: the spoke does not run, or has no connection yet; the next call starts it. `healthy`: it is connected and answers.
+ * `unreachable`: it has ended, or could not be started.
+ */
+export const spokeStates = ['registered', 'healthy', 'unreachable'] as const;
+export type SpokeState = (typeof spokeStates)[number];
 
 export const projectModes = ['bind', 'overlay'] as const;
 export type ProjectMode = (typeof projectModes)[number];

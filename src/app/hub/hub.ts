@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
 import { declare, named, stated } from '../route.ts';
+import { hubConfig } from './config.ts';
 import type { HubTokens } from './tokens.ts';
 import type { UserHub } from './user-hub.ts';
 
@@ -14,6 +15,7 @@ export interface HubScope {
 const { noun, route } = declare<HubScope>();
 
 export const hub = noun({
+  config: hubConfig,
   routes: [
     route('GET /v1/hub/tools', {
       id: 'listTools',
@@ -23,6 +25,7 @@ export const hub = noun({
       handle: async ({ scope }) => scope.hub.tools(),
     }),
     route('POST /v1/hub/call', {
+      usesSettings: true,
       id: 'callTool',
       summary: 'Call a tool of the hub',
       body: shape.callRequest,
@@ -31,6 +34,7 @@ export const hub = noun({
       handle: ({ scope, body, signal }) => scope.hub.callByName(body.tool, body.input ?? {}, signal),
     }),
     route('GET /v1/hub/connect', {
+      usesSettings: true,
       id: 'connectHub',
       summary: 'MCP in lines of JSON, in frames of stdin and stdout',
       answer: 'upgrade',

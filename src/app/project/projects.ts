@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import type { ProjectRequest, ProjectView } from '../../api/project.ts';
 import { Fault, isFault } from '../../model/fault.ts';
-import { checkProjectId, type Project, projectIdOf, spokeName } from '../../model/project.ts';
-import { hasEnded } from '../../model/sandbox.ts';
+import { checkProjectId, type Project, projectIdOf, type SpokeState, spokeName } from '../../model/project.ts';
 import type { Row, Store } from '../../store/store.ts';
 
 export interface ProjectParts {
@@ -18,6 +17,11 @@ export interface ProjectParts {
   };
   /** Takes back or finishes an edit that was cut short. */
   settle(id: string): Promise<void>;
+  readonly spokes: {
+    isHealthy(id: string): boolean;
+    /** Ends the connection, before the sandbox is removed. */
+    release(id: string): void;
+  };
 }
 
 const maxPerUser = 200;
@@ -65,11 +69,12 @@ export class Projects {
   }
 
   async remove(id: string, force: boolean): Promise<ProjectView> {
-    const { store, user, now, sandboxes } = this.#parts;
+    const { store, user, now, sandboxes, spokes } = this.#parts;
     const row = this.#row(id);
     await this.#parts.settle(id).catch((error: unknown) => {
       if (!force) throw error;
     });
+    spokes.release(id);
     await sandboxes
       .remove(spokeName(row.name), { force: force || row.value.mode === 'bind' })
       .catch((error: unknown) => {
@@ -77,6 +82,17 @@ export class Projects {
       });
     store.remove(row, { at: now(), type: 'project.removed', subject: id, data: { id, user } });
     return this.#view(row.value);
+  }
+
+  /** Records a change of the state of its spoke; a project that was removed meanwhile has none. */
+  observed({ id, createdAt }: Project, state: SpokeState, reason: string | null): void {
+    const { store, user, now } = this.#parts;
+    const row = store.find('project', user, id);
+    if (row === null || row.value.createdAt !== createdAt) return;
+    // The same refusal again is not a change.
+    if (state === 'unreachable' && row.value.trouble === reason) return;
+    const event = { at: now(), type: `project.${state}`, subject: id, data: { id, user, reason } };
+    store.update(row, { ...row.value, trouble: reason }, event, { lazy: true });
   }
 
   #row(id: string): Row<'project'> {
@@ -88,12 +104,10 @@ export class Projects {
     throw new Fault('not_found', `no project ${id}`, { hint });
   }
 
-  #view(project: Project): ProjectView {
-    const { store, user } = this.#parts;
-    const sandbox = spokeName(project.id);
-    const row = store.find('sandbox', user, sandbox);
-    const state = row === null ? 'registered' : hasEnded(row.value.status) ? 'unreachable' : 'healthy';
-    return { ...project, sandbox, state };
+  #view({ trouble = null, ...project }: Project): ProjectView {
+    const isHealthy = this.#parts.spokes.isHealthy(project.id);
+    const state = isHealthy ? 'healthy' : trouble === null ? 'registered' : 'unreachable';
+    return { ...project, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
   }
 }
 

@@ -1,0 +1,152 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { serve } from '../../agent/spoke/serve.ts';
+import type { Exit, Process } from '../../engine/engine.ts';
+import type { Project } from '../../model/project.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { idlePath } from '../../model/spoke.ts';
+import { Spoke } from './spoke.ts';
+
+const project: Project = { id: 'shop', folder: '/shop', mode: 'bind', test: null, createdAt: 'now' };
+const list = { path: '', depth: 1, limit: 1 };
+const exitCode = (code: number): Exit => ({ exitCode: code, signal: null, outOfMemory: false });
+
+/** An engine with one sandbox. `die`: the program ends before it answers. */
+class FakeEngine {
+  state: 'absent' | 'running' | 'stopped' = 'absent';
+  die: string | null = null;
+  starts = 0;
+  nowMs = 0;
+  readonly observed: string[] = [];
+  kill: (exit: Exit) => void = () => {};
+
+  readonly parts = {
+    sandboxes: {
+      current: async () => ({ value: this.#sandbox }),
+      create: async () => this.#run(),
+      start: async () => this.#run(),
+      stop: async () => {
+        this.state = 'stopped';
+        this.kill({ exitCode: 143, signal: 'SIGTERM', outOfMemory: false });
+      },
+    },
+    exec: async () => this.#exec(),
+    ended: async () => {},
+    observed: (_: Project, state: string, reason: string | null) =>
+      void this.observed.push(reason === null ? state : `${state}: ${reason}`),
+    idleMs: () => 60_000,
+    nowMs: () => this.nowMs,
+  };
+
+  async #run() {
+    this.state = 'running';
+  }
+
+  get #sandbox(): Sandbox {
+    const spec = { project: '/shop', command: [idlePath] };
+    return { spec, status: { state: this.state === 'running' ? 'running' : 'stopped' } } as unknown as Sandbox;
+  }
+
+  #exec(): Process {
+    this.starts += 1;
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const exited = new Promise<Exit>((resolve) => {
+      this.kill = (exit) => {
+        for (const stream of [stdin, stdout, stderr]) stream.destroy();
+        resolve(exit);
+      };
+    });
+    if (this.die === null) void serve('/nonexistent', stdin, stdout).catch(() => {});
+    else {
+      stderr.write(this.die);
+      setImmediate(() => this.kill(exitCode(3)));
+    }
+    return { stdin, stdout, stderr, exited } as unknown as Process;
+  }
+}
+
+let engine: FakeEngine;
+let spoke: Spoke;
+const ping = () => spoke.call('spoke/ping', {});
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  engine = new FakeEngine();
+  spoke = new Spoke(project, engine.parts);
+});
+afterEach(() => {
+  spoke.release();
+  vi.useRealTimers();
+});
+
+it('starts at the first call, and calls at the same time share the start', async () => {
+  expect(engine.starts).toBe(0);
+  await Promise.all([ping(), ping(), ping()]);
+  expect(engine.starts).toBe(1);
+  expect(engine.observed).toEqual(['healthy']);
+});
+
+it('is unreachable after its end, and healthy again after the next call', async () => {
+  await ping();
+  engine.kill({ exitCode: 137, signal: 'SIGKILL', outOfMemory: false });
+  await vi.waitFor(() => expect(spoke.isHealthy).toBe(false));
+  await ping();
+  expect(engine.observed).toEqual(['healthy', 'unreachable: SIGKILL', 'healthy']);
+});
+
+it('passes a refusal of the spoke on and stays healthy', async () => {
+  await expect(spoke.call('file/list', list)).rejects.toMatchObject({ code: 'not_found' });
+  expect(spoke.isHealthy).toBe(true);
+});
+
+describe('a spoke that dies at once', () => {
+  it('fails with its end and its last words', async () => {
+    engine.die = 'no Node.js';
+    await expect(ping()).rejects.toMatchObject({ message: expect.stringMatching(/exit code 3.*no Node\.js/) });
+  });
+
+  it('is not started for every call: the later ones fail at once and name the end', async () => {
+    engine.die = 'no Node.js';
+    for (let i = 0; i < 20; i++) await ping().catch(() => {});
+    expect(engine.starts).toBe(2);
+    await expect(ping()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/2 times in a row.*no Node\.js/),
+      hint: expect.stringMatching(/in 1 s/),
+    });
+  });
+
+  it('is started again when the wait is over', async () => {
+    engine.die = 'no Node.js';
+    for (let i = 0; i < 3; i++) await ping().catch(() => {});
+    engine.die = null;
+    engine.nowMs = 500;
+    await ping();
+    expect(engine.starts).toBe(3);
+  });
+});
+
+describe('the idle time', () => {
+  it('stops the sandbox, which is then registered, and the next call starts it', async () => {
+    await ping();
+    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.waitFor(() => expect(engine.state).toBe('stopped'));
+    await ping();
+    expect(engine.state).toBe('running');
+    expect(engine.observed).toEqual(['healthy', 'registered', 'healthy']);
+  });
+
+  it('does not pass while a call runs', async () => {
+    await ping();
+    const running = ping();
+    vi.advanceTimersByTime(3_600_000);
+    expect(engine.state).toBe('running');
+    await running;
+  });
+
+  it('also ends a sandbox that an earlier daemon left running', async () => {
+    engine.state = 'running';
+    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.waitFor(() => expect(engine.state).toBe('stopped'));
+  });
+});

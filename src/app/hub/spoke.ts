@@ -1,0 +1,238 @@
+/**
+ * The spoke of one project. It is started by the first call, and by the next call after its end. A start counts as successful when the
+ * program has answered a ping; after starts that failed again and again calls fail at once until the wait is over. A spoke that no call
+ * used for the idle time is stopped.
+ *
+ * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else `registered`.
+ */
+import type { Exit, Process } from '../../engine/engine.ts';
+import { Backoff } from '../../hub/backoff.ts';
+import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
+import { inTime } from '../../lib/in-time.ts';
+import { asFault, Fault, isFault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { type Project, type SpokeState, spokeName } from '../../model/project.ts';
+import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
+import { idlePath, type SpokeMethod, type SpokeMethods, spokePath } from '../../model/spoke.ts';
+
+export interface SpokeParts {
+  readonly sandboxes: {
+    /** The sandbox as it is now; `not_found` where there is none. */
+    current(name: string): Promise<{ readonly value: Sandbox }>;
+    create(request: SpokeRequest): Promise<unknown>;
+    start(name: string): Promise<unknown>;
+    stop(name: string): Promise<unknown>;
+  };
+  /** Starts a command in a running sandbox. */
+  exec(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
+  /** Records what a command may have changed. */
+  ended(sandbox: Sandbox): Promise<void>;
+  /** Records the state of a spoke when it has changed. */
+  observed(project: Project, state: SpokeState, reason: string | null): void;
+  idleMs(): number;
+  nowMs(): number;
+}
+
+export interface SpokeRequest {
+  readonly name: string;
+  readonly project: string;
+  readonly mode: Project['mode'];
+  readonly command: string[];
+}
+
+const firstAnswerMs = 60_000;
+const endMs = 2000;
+const maxErrorLength = 300;
+
+export class Spoke {
+  readonly #project: Project;
+  readonly #parts: SpokeParts;
+  readonly #backoff = new Backoff();
+  #connection: Promise<SpokeConnection> | null = null;
+  #stopping: Promise<void> | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #calls = 0;
+  #lastEnd = '';
+  #isReleased = false;
+  /** The connection that is open; one that is closed on purpose is not it any more. */
+  #open: SpokeConnection | null = null;
+
+  constructor(project: Project, parts: SpokeParts) {
+    this.#project = project;
+    this.#parts = parts;
+    this.#awaitIdle();
+  }
+
+  async call<M extends SpokeMethod>(
+    method: M,
+    asked: SpokeMethods[M][0],
+    options?: CallOptions,
+  ): Promise<SpokeMethods[M][1]> {
+    this.#calls += 1;
+    clearTimeout(this.#idle);
+    try {
+      return await (await this.#connected()).call(method, asked, options);
+    } finally {
+      this.#calls -= 1;
+      this.#awaitIdle();
+    }
+  }
+
+  /** Ends the connection; nothing is recorded any more. */
+  release(): void {
+    this.#isReleased = true;
+    clearTimeout(this.#idle);
+    this.#close();
+  }
+
+  get isHealthy(): boolean {
+    return this.#open !== null;
+  }
+
+  /** One at a time. One that failed or ended is forgotten, so that the next call tries again. */
+  async #connected(): Promise<SpokeConnection> {
+    await this.#stopping;
+    const known = this.#connection;
+    if (known) return known;
+    const made = this.#start();
+    this.#connection = made;
+    const forget = () => {
+      if (this.#connection === made) this.#connection = null;
+    };
+    made.then((connection) => connection.onClose(forget), forget);
+    return made;
+  }
+
+  async #start(): Promise<SpokeConnection> {
+    const waitMs = this.#backoff.waitMs(this.#parts.nowMs());
+    if (waitMs > 0) throw this.#notAgain(waitMs);
+    try {
+      const connection = await this.#dial();
+      this.#opened(connection);
+      return connection;
+    } catch (error) {
+      const { code, message } = asFault(error);
+      this.#lastEnd = message;
+      if (['unavailable', 'timeout', 'internal'].includes(code)) this.#backoff.failed(this.#parts.nowMs());
+      this.#observe('unreachable', message);
+      throw error;
+    }
+  }
+
+  #opened(connection: SpokeConnection): void {
+    this.#backoff.succeeded();
+    this.#open = connection;
+    this.#observe('healthy', null);
+    connection.onClose((end) => {
+      if (this.#open !== connection) return;
+      this.#open = null;
+      this.#observe('unreachable', end);
+    });
+  }
+
+  async #dial(): Promise<SpokeConnection> {
+    const sandbox = await this.#running();
+    const program = await this.#parts.exec(sandbox, [spokePath]);
+    const connection = new SpokeConnection(program, this.#project.id, endOf(program));
+    connection.onClose(() => void this.#parts.ended(sandbox).catch(() => {}));
+    try {
+      await inTime(firstAnswerMs, connection.call('spoke/ping', {}), () => {
+        throw new Fault('timeout', `the spoke of project ${this.#project.id} does not answer`);
+      });
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return connection;
+  }
+
+  async #running(): Promise<Sandbox> {
+    const { sandboxes } = this.#parts;
+    const { id, folder, mode } = this.#project;
+    const name = spokeName(id);
+    const found = await this.#sandbox();
+    if (found === null) await sandboxes.create({ name, project: folder, mode, command: [idlePath] });
+    else if (!this.#isOwn(found)) {
+      throw new Fault('conflict', `the sandbox ${name} is not the one of project ${id}`, {
+        hint: `carrel rm ${name}, or give the project another id`,
+      });
+    } else if (hasEnded(found.status)) await sandboxes.start(name);
+    else return found;
+    const { value } = await sandboxes.current(name);
+    if (!hasEnded(value.status)) return value;
+    const { state, reason } = value.status;
+    throw new Fault('unavailable', `the sandbox ${name} ended at once: ${reason ?? state}`, {
+      hint: `carrel logs ${name}`,
+    });
+  }
+
+  async #sandbox(): Promise<Sandbox | null> {
+    try {
+      return (await this.#parts.sandboxes.current(spokeName(this.#project.id))).value;
+    } catch (error) {
+      if (isFault(error, 'not_found')) return null;
+      throw error;
+    }
+  }
+
+  #isOwn({ spec }: Sandbox): boolean {
+    return spec.project === this.#project.folder && spec.command[0] === idlePath;
+  }
+
+  #awaitIdle(): void {
+    if (this.#calls > 0 || this.#isReleased) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#stopIdle(), this.#parts.idleMs());
+    this.#idle.unref();
+  }
+
+  #stopIdle(): void {
+    if (this.#calls > 0) return;
+    // A sandbox that cannot be stopped now is tried again after the next call, ignoring why.
+    this.#stopping = this.#stop().catch(() => {});
+    void this.#stopping.then(() => {
+      this.#stopping = null;
+    });
+  }
+
+  async #stop(): Promise<void> {
+    const found = await this.#sandbox();
+    if (found === null || hasEnded(found.status) || !this.#isOwn(found)) return;
+    this.#close();
+    this.#observe('registered', null);
+    await this.#parts.sandboxes.stop(spokeName(this.#project.id));
+  }
+
+  #close(): void {
+    const closing = this.#open;
+    this.#open = null;
+    this.#connection = null;
+    closing?.close();
+  }
+
+  #observe(state: SpokeState, reason: string | null): void {
+    if (!this.#isReleased) this.#parts.observed(this.#project, state, reason);
+  }
+
+  #notAgain(waitMs: number): Fault {
+    const { id } = this.#project;
+    const times = `${this.#backoff.failures} times in a row`;
+    return new Fault('unavailable', `the spoke of project ${id} could not be started ${times}: ${this.#lastEnd}`, {
+      hint: `The next attempt is possible in ${Math.ceil(waitMs / 1000)} s. See: carrel logs ${spokeName(id)}`,
+    });
+  }
+}
+
+/** How a program ended, with the last of what it wrote to stderr. */
+function endOf(program: Process): () => Promise<string> {
+  let said = '';
+  program.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-maxErrorLength);
+  });
+  return async () => {
+    const exit = await inTime<Exit | null>(endMs, program.exited, () => null).catch(() => null);
+    if (exit === null) return 'its connection was closed';
+    const how = exit.outOfMemory ? 'out of memory' : (exit.signal ?? `exit code ${exit.exitCode}`);
+    return said.trim() === '' ? how : `${how}: ${printable(said.trim(), maxErrorLength)}`;
+  };
+}

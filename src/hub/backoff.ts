@@ -1,0 +1,28 @@
+/** When the next attempt may begin after some that failed: at once after the first, then after a wait that doubles. */
+const firstWaitMs = 500;
+const longestWaitMs = 30_000;
+
+export class Backoff {
+  #failures = 0;
+  #nextAt = 0;
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  failed(nowMs: number): void {
+    this.#failures += 1;
+    const waitMs = this.#failures === 1 ? 0 : firstWaitMs * 2 ** Math.min(this.#failures - 2, 10);
+    this.#nextAt = nowMs + Math.min(waitMs, longestWaitMs);
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#nextAt = 0;
+  }
+
+  /** Zero: now. */
+  waitMs(nowMs: number): number {
+    return Math.max(0, this.#nextAt - nowMs);
+  }
+}

@@ -1,0 +1,173 @@
+/** The life of spokes: states, ends during calls, idleness, isolation. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ProjectView } from '../../src/api/project.ts';
+import { Installation } from '../harness/installation.ts';
+
+let carrel: Installation;
+
+const folders = new Map<string, string>();
+const folderOf = (id: string) => folders.get(id)!;
+const content = (id: string) => `export const name = 'only-in-${id}';\n`;
+/** Says that it runs, and waits until its command is killed. */
+const testCommand = 'touch running; sleep 77; echo "not ok 1 - adds numbers"; echo " FAIL  /workspace/a > b"; exit 1';
+
+beforeAll(async () => {
+  carrel = new Installation();
+  for (const id of ['shop', 'store']) {
+    const folder = carrel.folder(id);
+    folders.set(id, folder);
+    mkdirSync(join(folder, 'src'));
+    writeFileSync(join(folder, 'src/a.ts'), content(id));
+    await carrel.ok('project', 'add', folder, '--test', testCommand);
+  }
+});
+afterAll(() => carrel.dispose());
+
+const call = async (tool: string, input: object) =>
+  JSON.parse(await carrel.ok('hub', 'call', tool, JSON.stringify(input))) as Record<string, unknown>;
+const show = () => carrel.json<ProjectView>('project', 'show', 'shop');
+const sh = async (project: string, script: string) =>
+  (await call('run_command', { project, command: ['sh', '-c', script] })) as { exit_code: number; stdout: string };
+
+/** The states of the spoke, from events. */
+async function states(): Promise<string[]> {
+  const events = await carrel.client.call('GET /v1/events', {});
+  return events.flatMap(({ type, subject }) => (subject === 'shop' && type.startsWith('project.') ? type : []));
+}
+
+it('is registered, then healthy with the first call, and registered again for the next daemon', async () => {
+  expect(await show()).toMatchObject({ state: 'registered', reason: null });
+  await call('health_check', { project: 'shop' });
+  expect(await show()).toMatchObject({ state: 'healthy', reason: null });
+  await carrel.killDaemon();
+  expect(await show()).toMatchObject({ state: 'registered', reason: null });
+  await call('health_check', { project: 'shop' });
+  expect(await show()).toMatchObject({ state: 'healthy' });
+});
+
+/** Kills the program of a spoke that was stopped before the call, so that it cannot have answered. */
+async function killDuring(tool: string, input: object): Promise<string> {
+  const signal = (name: string) => carrel.ok('exec', 'hub-shop', '--', 'pkill', `-${name}`, '-f', 'agent/spok[e]');
+  for (;;) {
+    await call('health_check', { project: 'shop' });
+    await signal('STOP');
+    const running = carrel.run(['hub', 'call', tool, JSON.stringify(input)]);
+    await carrel.ok('project', 'ls');
+    await signal('KILL');
+    const { exitCode, stderr } = await running;
+    // A call that came after the end starts the next program and succeeds.
+    if (exitCode !== 0) return stderr;
+  }
+}
+
+describe('a spoke that is killed during a call', () => {
+  const [project, path] = ['shop', 'src/a.ts'];
+  it.each<[string, object]>([
+    ['health_check', { project }],
+    ['read_file', { project, path }],
+    ['write_file', { project, path, content: 'x', dry_run: true }],
+    ['create_file', { project, path: 'new', content: 'x', dry_run: true }],
+    ['rename_file', { project, from: path, to: 'b', dry_run: true }],
+    ['delete_file', { project, path, dry_run: true }],
+    ['list_files', { project }],
+    ['search_text', { project, pattern: 'x' }],
+    ['run_command', { project, command: ['true'] }],
+  ])('%s fails with its end, and the next call works', async (tool, input) => {
+    expect(await killDuring(tool, input)).toMatch(/spoke of project shop ended during the call \(SIGKILL/);
+    expect(await show()).toMatchObject({ state: 'unreachable', reason: expect.stringContaining('SIGKILL') });
+    expect(await call('health_check', { project })).toMatchObject({ healthy: true });
+    expect((await states()).slice(-2)).toEqual(['project.unreachable', 'project.healthy']);
+  });
+
+  it('leaves no command behind, and one project that fails does not fail the tests of the others', async () => {
+    const tests = call('run_tests', { projects: ['shop', 'store'], timeout: 60 });
+    const running = 'until [ -e running ]; do sleep 0.01; done';
+    for (const id of ['hub-shop', 'hub-store']) await carrel.ok('exec', id, '--', 'sh', '-c', running);
+    await carrel.ok('exec', 'hub-shop', '--', 'pkill', '-9', '-f', 'agent/spok[e]');
+    await carrel.ok('exec', 'hub-store', '--', 'pkill', '-x', '-f', 'sleep 77');
+    expect(await tests).toMatchObject({
+      passed: false,
+      results: [
+        { project: 'shop', error: expect.stringMatching(/^unavailable: /), exit_code: null },
+        { project: 'store', error: null, failed_tests: ['adds numbers', '/workspaces/store/a > b'] },
+      ],
+    });
+    expect(await sh('shop', 'pgrep -x -f "sleep 77"')).toMatchObject({ exit_code: 1, stdout: '' });
+  });
+});
+
+it('a time-out ends what a command detached, also without its environment', async () => {
+  const detach =
+    'setsid sleep 1001 & (sleep 1002 & exec sleep 0) & env -i setsid sh -c "sleep 1003 & wait" & sleep 1000';
+  const asked = { project: 'shop', command: ['sh', '-c', detach], timeout: 1 };
+  expect(await call('run_command', asked)).toMatchObject({ timed_out: true, exit_code: null, signal: 'SIGTERM' });
+  expect(await sh('shop', 'pgrep -f "sleep 100[0-9]"')).toMatchObject({ exit_code: 1, stdout: '' });
+});
+
+it('translates paths of the host and of the hub for the command, and those of the spoke in its output', async () => {
+  const command = ['sh', '-c', 'cat /workspaces/shop/src/a.ts; echo "$0" "$WHERE" /workspace2; cd src && pwd'];
+  const asked = {
+    project: 'shop',
+    command: [...command, join(folderOf('shop'), 'x')],
+    env: { WHERE: '/workspaces/shop' },
+  };
+  expect(await call('run_command', asked)).toMatchObject({
+    stdout: `${content('shop')}/workspaces/shop/x /workspaces/shop /workspace2\n/workspaces/shop/src\n`,
+  });
+  const path = join(folderOf('shop'), 'src/a.ts');
+  expect(await call('read_file', { project: 'shop', path })).toMatchObject({ path: 'src/a.ts' });
+});
+
+it('runs a command in several projects at once', async () => {
+  const command = ['cat', '/workspace/src/a.ts'];
+  expect(await call('run_command', { projects: ['store', 'shop', 'store'], command })).toMatchObject({
+    passed: true,
+    results: [
+      { project: 'store', stdout: content('store'), exit_code: 0 },
+      { project: 'shop', stdout: content('shop'), exit_code: 0 },
+    ],
+  });
+  const refused = await carrel.run(['hub', 'call', 'run_command', '{"command":["true"]}']);
+  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('either project or projects') });
+});
+
+describe('a spoke sees its own project only', () => {
+  it('has no file of another project, nor of the host', async () => {
+    const { stdout } = await sh(
+      'shop',
+      'grep -rl only-in-store /workspace /home /tmp /opt /run /var 2>/dev/null; true',
+    );
+    expect(stdout).toBe('');
+    expect((await sh('shop', `ls ${carrel.home}`)).exit_code).not.toBe(0);
+    expect((await sh('shop', `ls ${folderOf('store')}`)).exit_code).not.toBe(0);
+  });
+
+  it('has no process of another spoke in /proc', async () => {
+    await call('health_check', { project: 'store' });
+    await carrel.ok('exec', 'hub-store', '--', 'sh', '-c', 'sleep 4321 >/dev/null 2>&1 &');
+    expect(await sh('shop', 'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 432[1]"')).toMatchObject({
+      stdout: '0\n',
+    });
+  });
+
+  it('cannot connect to what another spoke listens on', async () => {
+    const listen = `require('net').createServer((s) => s.end('store')).listen(4000, '0.0.0.0', () => console.log('ready'))`;
+    await sh('store', `node -e "${listen}" > ready 2>&1 & until grep -q ready ready; do sleep 0.01; done; setsid true`);
+    const connect = `require('net').connect(4000, '127.0.0.1').on('error', (e) => console.log(e.code)).on('data', console.log)`;
+    expect(await sh('shop', `node -e "${connect}"`)).toMatchObject({ stdout: 'ECONNREFUSED\n' });
+    const { stdout } = await sh('shop', 'cat /proc/net/dev | tail -n +3 | cut -d: -f1');
+    expect(stdout.trim()).toBe('lo');
+  });
+});
+
+it('stops after the idle time, which no running call lets pass, and starts with the next call', async () => {
+  carrel.write('home/config.yaml', 'hub: {idleMinutes: 0.01}\n');
+  expect(await sh('shop', 'sleep 2; echo done')).toMatchObject({ stdout: 'done\n' });
+  await expect.poll(async () => (await show()).state, { timeout: 20_000 }).toBe('registered');
+  await expect.poll(() => carrel.json('show', 'hub-shop'), { timeout: 20_000 }).toMatchObject({ state: 'stopped' });
+  carrel.write('home/config.yaml', '');
+  expect(await call('read_file', { project: 'shop', path: 'src/a.ts' })).toMatchObject({ lines: 1 });
+  expect((await states()).slice(-2)).toEqual(['project.registered', 'project.healthy']);
+});
