@@ -22,7 +22,7 @@ export class Terminal {
     const driver = ['test/fixtures/terminal.py', String(rows), String(columns)].map((word, n) =>
       n === 0 ? resolve(word) : word,
     );
-    this.#child = spawn('python3', [...driver, ...argv], {
+    this.#child = spawn('/usr/bin/python3', [...driver, ...argv], {
       stdio: ['pipe', 'pipe', 'inherit'],
       cwd,
       env: { PATH: process.env.PATH, TERM: 'xterm', ...env },

@@ -136,7 +136,7 @@ for _ in range(600):
     os.mkdir('0123456789'); os.chdir('0123456789')
 open('f', 'w').write('deep\\n')
 `;
-    expect(spawnSync('python3', ['-c', dig, project]).status).toBe(0);
+    expect(spawnSync('/usr/bin/python3', ['-c', dig, project]).status).toBe(0);
     const before = readdirSync('/proc/self/fd').length;
     await copyTree(project, base);
     const found = spawnSync('find', [base, '-name', 'f', '-printf', '%d', '-execdir', 'cat', '{}', ';']);

@@ -23,7 +23,7 @@ os.close(os.open('closed', os.O_CREAT))
 
 test('delivers what was written before the keeper ended with input unread', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-console-'));
-  const child = spawn('python3', ['-c', keeper], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('/usr/bin/python3', ['-c', keeper], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await once(child.stdout, 'data');
     const console = attachConsole(folder);

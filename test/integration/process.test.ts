@@ -20,7 +20,7 @@ ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)
 `;
 
 it('a process is there until the last of its threads has ended', async () => {
-  const child = spawn('python3', ['-c', halfDead], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('/usr/bin/python3', ['-c', halfDead], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   expect(processRef(child.pid!)).toMatchObject({ pid: child.pid });
   child.stdin.end();

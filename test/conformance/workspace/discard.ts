@@ -81,9 +81,9 @@ export function discardCases(kind: WorkspaceKindUnderTest): void {
 
     it('a tree deeper than any path may be, and leaves nothing of it', () => {
       const workspace = kind.open(fillFolder);
-      const program = 'import os,sys\nos.chdir(sys.argv[1])\nfor _ in range(3000): os.mkdir("d"); os.chdir("d")';
-      execFileSync('python3', ['-c', program, workspace.inside]);
-      expect(discarded(workspace, []).length).toBe(3000);
+      const program = 'import os,sys\nos.chdir(sys.argv[1])\nfor _ in range(1100): os.mkdir("dddd"); os.chdir("dddd")';
+      execFileSync('/usr/bin/python3', ['-c', program, workspace.inside]);
+      expect(discarded(workspace, []).length).toBe(1100);
       expect(readdirSync(workspace.inside)).toEqual(['folder']);
       expect(readdirSync(workspace.place.folder)).not.toContain('discarded');
       expect(lstatSync(workspace.inside).isDirectory()).toBe(true);

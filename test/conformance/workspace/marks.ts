@@ -39,5 +39,5 @@ export function marksSuite(kind: WorkspaceKindUnderTest): void {
 
 function setMark(path: string, name: string, value: string): void {
   const program = 'import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())';
-  execFileSync('python3', ['-c', program, path, name, value]);
+  execFileSync('/usr/bin/python3', ['-c', program, path, name, value]);
 }
