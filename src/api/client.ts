@@ -79,8 +79,12 @@ export class Client {
   }
 
   /** The raw socket after the daemon switched to frames. */
-  async upgrade(route: Answering<'upgrade'>, path?: { readonly name: string }): Promise<Socket> {
-    const message = this.#compose(route, path ? { path } : {});
+  async upgrade<K extends Answering<'upgrade'>>(
+    route: K,
+    path?: { readonly name: string },
+    query?: QueryOf<K>,
+  ): Promise<Socket> {
+    const message = this.#compose(route, { ...(path ? { path } : {}), ...(query ? { query } : {}) });
     const headers = { ...message.headers, connection: 'Upgrade', upgrade: streamProtocol };
     return switched(send({ ...message, headers }, await this.#dial()));
   }

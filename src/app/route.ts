@@ -61,7 +61,7 @@ export interface Request<S, Q, B> extends Asked<Q, B> {
 }
 
 /** A request to switch the connection to frames. */
-export interface Upgrade<S> extends Request<S, unknown, unknown> {
+export interface Upgrade<S, Q = unknown> extends Request<S, Q, unknown> {
   accept(): FramedConnection;
   /** The handler ends it: the act is done before the stream ends. */
   readonly begun: Begun;
@@ -119,7 +119,7 @@ interface Declaration<S, Q, B, A> extends Omit<Route, 'key' | 'query' | 'body' |
   readonly act: null | ((asked: Asked<Output<Q>, Output<B>>) => Act | null);
   readonly done?: (answer: Output<A>) => Done;
   readonly handle: (
-    request: A extends 'upgrade' ? Upgrade<S> : Request<S, Output<Q>, Output<B>>,
+    request: A extends 'upgrade' ? Upgrade<S, Output<Q>> : Request<S, Output<Q>, Output<B>>,
   ) => Promise<Answered<A>>;
 }
 

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { methodAndPath } from '../api/api.ts';
 import { FramedConnection } from '../api/framed-connection.ts';
 import { streamProtocol } from '../api/stream.ts';
+import { validated } from '../api/validated.ts';
 import { endWith, type Route } from '../app/route.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { admit, visitOf } from './admission.ts';
@@ -52,10 +53,11 @@ async function serve(
   authenticated(request.socket);
   const found = find(targets, request);
   if (found === null || request.headers.upgrade !== streamProtocol) throw new Fault('not_found', 'no such stream');
-  const { route, name } = found;
+  const { route, name, search } = found;
+  const query = route.query ? validated(route.query, Object.fromEntries(search), 'query') : undefined;
   const gone = new AbortController();
   connection.socket.once('close', () => gone.abort());
-  const asking = { actor, scope: serving.scopes.of(actor), name, signal: gone.signal };
+  const asking = { actor, scope: serving.scopes.of(actor), name, query, signal: gone.signal };
   const begun = beginAct(serving, route, asking, peer);
   try {
     const handle = route.handle as (request: object) => Promise<void>;
@@ -67,10 +69,11 @@ async function serve(
 }
 
 function find(targets: readonly Target[], { url, method }: http.IncomingMessage) {
-  const { pathname } = new URL(url ?? '/', 'http://carrel');
+  const { pathname, searchParams } = new URL(url ?? '/', 'http://carrel');
   for (const target of targets) {
     const found = target.pattern.exec(pathname);
-    if (found && method === target.method) return { route: target.route, name: decodeURIComponent(found[1] ?? '') };
+    if (!found || method !== target.method) continue;
+    return { route: target.route, name: decodeURIComponent(found[1] ?? ''), search: searchParams };
   }
   return null;
 }

@@ -1,6 +1,8 @@
 /** The hub of a user: tools over their projects, for MCP clients and for the command line. */
 import { z } from 'zod';
 import * as shape from '../../api/hub.ts';
+import { validated } from '../../api/validated.ts';
+import { type Caller, socketCaller } from '../../hub/hub.ts';
 import { declare, named, stated } from '../route.ts';
 import { hubConfig } from './config.ts';
 import type { HubTokens } from './tokens.ts';
@@ -37,11 +39,13 @@ export const hub = noun({
       usesSettings: true,
       id: 'connectHub',
       summary: 'MCP in lines of JSON, in frames of stdin and stdout',
+      query: shape.connectQuery,
       answer: 'upgrade',
       act: () => ({ verb: 'hub.connect', names: [] }),
-      handle: async ({ scope, accept, begun }) => {
+      handle: async ({ scope, query, accept, begun }) => {
+        const caller = narrowed(scope, query);
         begun.end('ok');
-        await scope.hub.serve(accept());
+        await scope.hub.serve(accept(), caller);
       },
     }),
     route('GET /v1/hub/tokens', {
@@ -83,3 +87,14 @@ export const hub = noun({
     }),
   ],
 });
+
+/** The user with fewer projects or other groups of tools than usual. */
+function narrowed({ projects }: HubScope, { projects: ids, groups }: z.output<typeof shape.connectQuery>): Caller {
+  const named = ids?.split(',') ?? [];
+  for (const id of named) projects.find(id);
+  return {
+    ...socketCaller,
+    ...(ids === undefined ? {} : { projects: named }),
+    ...(groups === undefined ? {} : { groups: validated(shape.groups, groups.split(','), 'query.groups') }),
+  };
+}

@@ -144,7 +144,7 @@ export class UserHub {
     const targets = projectsIn(input).map((id) => ({ name: id }));
     const { user, audit } = this.#parts;
     const begun = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });
-    if (caller === socketCaller) return begun;
+    if (caller.name === socketCaller.name) return begun;
     const detail = { token: caller.name };
     return { end: (outcome, found) => begun.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
   }

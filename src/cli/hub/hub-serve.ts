@@ -1,12 +1,18 @@
 /** Passes stdin and stdout to the daemon, which speaks MCP. */
 import { Fault, isFault } from '../../model/fault.ts';
-import type { Context } from '../cli.ts';
+import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { sendInput } from '../stream/input.ts';
 import { pour, receive } from '../stream/receive.ts';
+import { parseGroups, parseProjects } from './grant.ts';
 
-export default async function hubServe(context: Context): Promise<number> {
-  const socket = await connect(context).upgrade('GET /v1/hub/connect');
+interface Options {
+  readonly project?: string;
+  readonly tools?: string;
+}
+
+export default async function hubServe(context: Context, { options }: Invocation<Options>): Promise<number> {
+  const socket = await connect(context).upgrade('GET /v1/hub/connect', undefined, seenBy(options));
   if (process.stdin.isTTY)
     context.out.note('waiting for MCP messages on stdin; an MCP client usually starts this command');
   const release = sendInput(socket, process.stdin);
@@ -20,4 +26,13 @@ export default async function hubServe(context: Context): Promise<number> {
     release();
     socket.destroy();
   }
+}
+
+/** What the client sees. */
+function seenBy({ project, tools }: Options): { readonly projects?: string; readonly groups?: string } {
+  const projects = project === undefined ? '*' : parseProjects(project);
+  return {
+    ...(projects === '*' ? {} : { projects: projects.join(',') }),
+    ...(tools === undefined ? {} : { groups: parseGroups(tools).join(',') }),
+  };
 }

@@ -2,6 +2,7 @@
 import { defaultGroups, toolGroups } from '../../model/hub-token.ts';
 import { projectModes } from '../../model/project.ts';
 import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
+import { clientNames } from './client/client.ts';
 
 const toolsText = `groups of tools, separated by commas: ${toolGroups.join(', ')} (default ${defaultGroups.join(',')})`;
 
@@ -62,7 +63,22 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'hub serve',
     summary: 'speak MCP on stdin and stdout; MCP clients start this command',
+    options: [
+      { flags: '--project <IDS>', summary: 'only these projects, separated by commas (default all)' },
+      { flags: '--tools <GROUPS>', summary: toolsText },
+    ],
     load: () => import('./hub-serve.ts'),
+  },
+  {
+    name: 'hub connect',
+    summary: 'print or install the settings of an MCP client for the hub; without --client, list the clients',
+    options: [
+      { flags: '--client <CLIENT>', summary: 'the client', choices: clientNames },
+      { flags: '--write', summary: "put the settings into the client's file, with a backup" },
+      { flags: '--project <IDS>', summary: 'only these projects, separated by commas (default all)' },
+      { flags: '--tools <GROUPS>', summary: toolsText },
+    ],
+    load: () => import('./hub-connect.ts'),
   },
   { name: 'hub tools', summary: 'list the tools of the hub', load: () => import('./hub-tools.ts') },
   {
