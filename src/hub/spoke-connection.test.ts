@@ -87,6 +87,7 @@ describe('what a hostile sandbox writes ends the connection', () => {
     ['a code that only the daemon uses', '{"id":1,"fault":{"code":"unauthenticated","message":"x"}}'],
     ['a message of another kind', '{"id":1}'],
     ['an id that is not a number', '{"id":"1","result":{}}'],
+    ['an answer with so many values that parsing it would block', `{"id":1,"result":[${'{},'.repeat(200_000)}{}]}`],
     ['a line without end', 'x'.repeat(maxAnswerBytes + 1)],
   ])('%s', async (_, line) => {
     const { connection, say } = connected();

@@ -1,8 +1,10 @@
 /**
- * Calls to the program in the sandbox of a project, in lines of JSON. A line that is too long or not understood ends the connection: the
- * sandbox is not trusted, and its next call starts a program anew. So does silence: while a call waits, the program gets pings.
+ * Calls to the program in the sandbox of a project, in lines of JSON. A line that is too long, has too many values or is not
+ * understood ends the connection: the sandbox is not trusted, and its next call starts a program anew. So does silence: while a
+ * call waits, the program gets pings.
  */
 import type { Readable, Writable } from 'node:stream';
+import { TokenCount } from '../lib/bounded-json.ts';
 import { Lines } from '../lib/lines.ts';
 import { Fault } from '../model/fault.ts';
 import { maxAnswerBytes, type SpokeMethod, type SpokeMethods } from '../model/spoke.ts';
@@ -35,6 +37,8 @@ export class SpokeConnection {
   readonly #streams: Streams;
   readonly #project: string;
   readonly #endOf: () => Promise<string>;
+  readonly #lines = new Lines(maxAnswerBytes);
+  readonly #tokens = new TokenCount('lines');
   readonly #waiting = new Map<number, Waiting>();
   readonly #closed = new Set<(end: string) => void>();
   readonly #pings: NodeJS.Timeout;
@@ -48,9 +52,8 @@ export class SpokeConnection {
     this.#streams = streams;
     this.#project = project;
     this.#endOf = endOf;
-    const lines = new Lines(maxAnswerBytes);
     streams.stdin.on('error', () => this.close());
-    streams.stdout.on('data', (chunk: Buffer) => this.#take(lines.push(chunk)));
+    streams.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
     for (const event of ['close', 'end', 'error']) streams.stdout.once(event, () => void this.#finish());
     this.#pings = setInterval(() => this.#ping(), pingMs);
     this.#pings.unref();
@@ -95,10 +98,12 @@ export class SpokeConnection {
     else if (this.#waiting.size < maxCalls) this.call('spoke/ping', {}).catch(() => {});
   }
 
-  #take(lines: readonly string[]): void {
+  #take(chunk: Buffer): void {
     this.#silentMs = 0;
     try {
-      for (const line of lines) this.#settle(parseMessage(line));
+      this.#tokens.push(chunk);
+      this.#tokens.check();
+      for (const line of this.#lines.push(chunk)) this.#settle(parseMessage(line));
     } catch {
       // What answers is not our program any more, ignoring what it says.
       this.close();

@@ -12,11 +12,16 @@ export function collect(stream: Readable, maxBytes: number): () => Buffer {
   return () => Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** The first bytes of a stream, at most `maxBytes`; then the stream is cancelled. */
-export async function firstBytes(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+/** The first bytes of a stream, at most `maxBytes`; then the stream is cancelled. `look` sees each chunk as it arrives. */
+export async function firstBytes(
+  stream: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  look: (chunk: Uint8Array) => void = () => {},
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
+    look(chunk);
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes >= maxBytes) break;

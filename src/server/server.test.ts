@@ -134,11 +134,15 @@ describe('a request', () => {
     });
   });
 
-  it('that is not JSON, or too large, or for no route, is refused', async () => {
+  it('that is not JSON, or too large, or has too many values, or is for no route, is refused', async () => {
     expect((await app.request('/v1/sandboxes', { method: 'POST', body: '{' })).status).toBe(400);
     expect((await app.request('/v1/sandboxes', { method: 'POST', body: ' '.repeat(9 * 1024 * 1024) })).status).toBe(
       400,
     );
+    expect(await call('POST', '/v1/sandboxes', new Array(200_000).fill([]))).toMatchObject({
+      status: 400,
+      body: { message: 'the JSON has more than 100000 values' },
+    });
     expect(await call('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 });

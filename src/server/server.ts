@@ -15,6 +15,7 @@ import { validated } from '../api/validated.ts';
 import type { Route } from '../app/route.ts';
 import type { Settings } from '../app/settings.ts';
 import type { Users } from '../app/user/users.ts';
+import { TokenCount } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import type { Build } from '../lib/package.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
@@ -106,8 +107,11 @@ async function checked(
 
 async function readBody(context: HonoContext): Promise<unknown> {
   const { body } = context.req.raw;
-  const bytes = body === null ? Buffer.alloc(0) : await firstBytes(body, maxBodyBytes + 1);
+  const tokens = new TokenCount('text');
+  const count = (chunk: Uint8Array) => tokens.push(chunk);
+  const bytes = body === null ? Buffer.alloc(0) : await firstBytes(body, maxBodyBytes + 1, count);
   if (bytes.length > maxBodyBytes) throw new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
+  tokens.check();
   try {
     return bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8'));
   } catch (error) {

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { TokenCount } from './bounded-json.ts';
+
+const many = 100_001;
+const refusal = 'the JSON has more than 100000 values';
+
+function push(text: string, pieces: number, count = new TokenCount('text')): void {
+  const bytes = Buffer.from(text);
+  const size = Math.ceil(bytes.length / pieces);
+  for (let at = 0; at < bytes.length; at += size) count.push(bytes.subarray(at, at + size));
+  count.check();
+}
+
+describe.each([1, 7, 1000])('in %i pieces', (pieces) => {
+  it.each([
+    ['brackets', '['.repeat(many)],
+    ['objects, each in a line of its own', `[${'{},\n'.repeat(many)}{}]`],
+    ['numbers after a string with escapes', `["\\\\\\"",${'1,'.repeat(many)}1]`],
+    ['strings', `[${'"",'.repeat(many)}""]`],
+  ])('too many %s are refused', (_, text) => {
+    expect(() => push(text, pieces)).toThrow(refusal);
+  });
+
+  it.each([
+    ['brackets', '[{,'],
+    ['quotes', '\\"'],
+    ['backslashes', '\\\\'],
+  ])('a string may have any number of %s', (_, text) => {
+    push(`{"text":"${text.repeat(many)}"}`, pieces);
+  });
+
+  it('each line is counted for itself', () => {
+    const count = new TokenCount('lines');
+    for (let lines = 0; lines < 5; lines += 1) push(`["\\"",${'1,'.repeat(many / 2)}1]\n`, pieces, count);
+    expect(() => push('['.repeat(many), pieces, count)).toThrow(refusal);
+  });
+});
