@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { maxListedFiles } from '../model/edit.ts';
 import type { FaultBody } from '../model/fault.ts';
 import type { Nothing, SpokeMethod, SpokeMethods } from '../model/spoke.ts';
+import { codeEditResults } from './code-edit-shape.ts';
 import { codeResults } from './code-shape.ts';
 
 const text = z.string();
@@ -62,6 +63,7 @@ const results: { readonly [M in SpokeMethod]: z.ZodType<SpokeMethods[M][1]> } = 
   'edit/abort': z.object({ left: z.array(text) }),
   'edit/finish': nothing,
   ...codeResults,
+  ...codeEditResults,
 };
 
 /** Codes that a spoke has a reason to use: it cannot speak for the daemon. */

@@ -7,6 +7,7 @@
  * Paths are relative to the project, with `/` between names; the program refuses one that leaves the project, also by a link.
  */
 import type { CodeMethods } from './code.ts';
+import type { CodeEditMethods } from './code-edit.ts';
 import type { AbortedEdit, EditId, FileContent, PreparedEdit, PrepareEdit, TextEdit } from './edit.ts';
 
 export type { FileContent, TextEdit };
@@ -139,7 +140,7 @@ export interface RunResult {
 export type Nothing = Readonly<Record<string, never>>;
 
 /** Every method, with what it takes and answers. */
-export interface SpokeMethods extends CodeMethods {
+export interface SpokeMethods extends CodeMethods, CodeEditMethods {
   /** Answered at once: it proves that the program runs. */
   'spoke/ping': [object, object];
   'file/read': [ReadFile, ReadResult];

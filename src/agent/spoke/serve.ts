@@ -5,6 +5,7 @@ import type { LanguageServers } from '../../lsp/lsp.ts';
 import { asFault } from '../../model/fault.ts';
 import { maxRequestBytes, type SpokeMethod, type SpokeMethods, type SpokeRequest } from '../../model/spoke.ts';
 import { type CodeCall, codeMethods, serversOf } from './code.ts';
+import { codeEditMethods } from './code-edit.ts';
 import { finishEdit, prepareEdit } from './edit.ts';
 import { abortEdit } from './edit-abort.ts';
 import { applyEdit } from './edit-apply.ts';
@@ -39,6 +40,7 @@ const methods: Methods = {
   'edit/abort': abortEdit,
   'edit/finish': finishEdit,
   ...codeMethods,
+  ...codeEditMethods,
 };
 
 /** Settles when the input has ended: commands that still run have no reader. */

@@ -17,6 +17,7 @@ import type { Environments } from './environments.ts';
 import type { Spokes } from './spokes.ts';
 import type { SwarmRoutes } from './swarm-routes.ts';
 import { codeTools } from './tool/code.ts';
+import { codeEditTools } from './tool/code-edits.ts';
 import { environmentTools } from './tool/environment.ts';
 import { fileTools } from './tool/files.ts';
 import { projectTools } from './tool/projects.ts';
@@ -30,6 +31,7 @@ export const hubTools: readonly HubTool[] = [
   ...runTools,
   ...fileTools,
   ...codeTools,
+  ...codeEditTools,
   ...refactorTools,
   ...environmentTools,
   ...swarmTools,

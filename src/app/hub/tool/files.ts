@@ -1,21 +1,11 @@
 /** Tools for files. */
 import { z } from 'zod';
 import { Fault } from '../../../model/fault.ts';
-import type { TextEdit } from '../../../model/spoke.ts';
+import { movedWithImports } from './code-edits.ts';
+import { edit, editOf, encoding, expectedHash, line } from './text-edit.ts';
 import { cursor, dryRun, type HubTool, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
 import { inProject } from './view.ts';
 
-export const expectedHash = z
-  .string()
-  .length(64)
-  .optional()
-  .describe('hash from read_file; refused if the file has changed');
-export const encoding = z.enum(['utf-8', 'base64']).default('utf-8');
-const line = z.int().min(1);
-export const edit = z.union([
-  z.strictObject({ old_text: z.string().min(1), new_text: z.string() }).describe('replaces the only occurrence'),
-  z.strictObject({ start_line: line, end_line: z.int().min(0), new_text: z.string() }).describe('replaces these lines'),
-]);
 const changed = z.object({ paths: z.array(z.string()), dry_run: z.boolean() });
 const written = z.object({
   path: z.string(),
@@ -123,19 +113,23 @@ export const fileTools: readonly HubTool[] = [
   tool({
     name: 'rename_file',
     group: 'files',
-    description: 'Rename or move a file or a folder.',
+    description: 'Rename or move a file or a folder, and update imports of it where a language server can.',
     changes: true,
     destroys: true,
-    input: z.strictObject({ project, from: path, to: path, overwrite: z.boolean().default(false), dry_run: dryRun }),
-    output: changed,
-    run: async ({ project: id, from, to, overwrite, dry_run }, scope, call) => {
-      const asked = {
-        from: inProject(scope.find(id), from),
-        to: inProject(scope.find(id), to),
-        overwrite,
-        dryRun: dry_run,
-      };
-      return changedOf(await scope.call(id, 'file/rename', asked, call));
+    input: z.strictObject({
+      ...{ project, from: path, to: path, overwrite: z.boolean().default(false), dry_run: dryRun },
+      update_imports: z.boolean().default(true),
+    }),
+    output: changed.extend({ diff: z.string().optional() }),
+    run: async (input, scope, call) => {
+      const { project: id, overwrite, dry_run, update_imports } = input;
+      const place = scope.find(id);
+      const asked = { from: inProject(place, input.from), to: inProject(place, input.to), overwrite, dryRun: dry_run };
+      const moved =
+        update_imports && !overwrite ? await movedWithImports(asked.from, asked.to, input, scope, call) : null;
+      if (moved === null) return changedOf(await scope.call(id, 'file/rename', asked, call));
+      const paths = [...new Set([asked.from, asked.to, ...moved.files.map((file) => file.path)])];
+      return { paths, dry_run, ...('diff' in moved ? { diff: moved.diff } : {}) };
     },
   }),
   tool({
@@ -187,11 +181,6 @@ export const fileTools: readonly HubTool[] = [
     },
   }),
 ];
-
-export function editOf(given: z.output<typeof edit>): TextEdit {
-  if ('old_text' in given) return { oldText: given.old_text, newText: given.new_text };
-  return { startLine: given.start_line, endLine: given.end_line, newText: given.new_text };
-}
 
 function changedOf({ paths, dryRun: dry_run }: { readonly paths: readonly string[]; readonly dryRun: boolean }) {
   return { paths, dry_run };

@@ -1,9 +1,11 @@
 /** Tools that change many files at once. */
 import { z } from 'zod';
 import type { FileChange, RangeEdit, TextEdit } from '../../../model/edit.ts';
+import type { Project } from '../../../model/project.ts';
 import type { ProjectEdit } from '../edits.ts';
-import { edit, editOf, encoding, expectedHash } from './files.ts';
-import { dryRun, type HubTool, inProject, path, project, tool } from './tool.ts';
+import { edit, editOf, encoding, expectedHash } from './text-edit.ts';
+import { dryRun, type HubTool, path, project, tool } from './tool.ts';
+import { inProject } from './view.ts';
 
 const at = z.int().min(1);
 const range = z
@@ -53,14 +55,14 @@ export const refactorTools: readonly HubTool[] = [
     input: z.strictObject({ changes: z.array(change).min(1).max(2000), dry_run: dryRun }),
     output: z.object(editOutput),
     run: async ({ changes, dry_run }, scope, call) => {
-      const asked = changes.map((one) => ({ project: one.project, change: changeOf(one) }));
+      const asked = changes.map((one) => ({ project: one.project, change: changeOf(one, scope.find(one.project)) }));
       return editedOf(await scope.edit(asked, dry_run, call), dry_run);
     },
   }),
 ];
 
-function changeOf(asked: z.output<typeof change>): FileChange {
-  const where = inProject(asked.project, asked.path);
+function changeOf(asked: z.output<typeof change>, place: Project): FileChange {
+  const where = inProject(place, asked.path);
   if (asked.kind === 'edit')
     return { kind: 'edit', path: where, edits: asked.edits.map(anyEditOf), expectedHash: asked.expected_hash };
   if (asked.kind === 'create') {
@@ -68,7 +70,7 @@ function changeOf(asked: z.output<typeof change>): FileChange {
     return { kind: 'create', path: where, content, overwrite: asked.overwrite };
   }
   if (asked.kind === 'rename')
-    return { kind: 'rename', path: where, to: inProject(asked.project, asked.to), overwrite: asked.overwrite };
+    return { kind: 'rename', path: where, to: inProject(place, asked.to), overwrite: asked.overwrite };
   return { kind: 'delete', path: where, recursive: asked.recursive, expectedHash: asked.expected_hash };
 }
 

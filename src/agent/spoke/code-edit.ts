@@ -1,0 +1,128 @@
+/** Edits that language servers compute: renames, formatting, imports, code actions. Nothing is changed here. */
+import { lstatSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
+import { resultOf } from '../../lsp/shape.ts';
+import { uriOf } from '../../lsp/uri.ts';
+import { textEdits, workspaceEdit } from '../../lsp/workspace-edit.ts';
+import type { CodeChanges, CodeEdit, CodeEditMethods } from '../../model/code-edit.ts';
+import type { FileChange } from '../../model/edit.ts';
+import { Fault, isFault } from '../../model/fault.ts';
+import { actionEdit, importsEdit, listActions } from './code-action.ts';
+import type { CodeEditCall, Computed } from './code-computed.ts';
+import { answerOf, positionOf } from './code-position.ts';
+import { listFiles } from './list.ts';
+import { realNames } from './path.ts';
+import { changesOf } from './server-changes.ts';
+
+type Methods = {
+  [M in keyof CodeEditMethods]: (
+    root: string,
+    asked: CodeEditMethods[M][0],
+    call: CodeEditCall,
+  ) => Promise<CodeEditMethods[M][1]>;
+};
+
+export const codeEditMethods: Methods = { 'code/edit': codeEdit, 'code/actions': listActions };
+
+const maxAttempts = 5;
+
+/**
+ * The server tells the version of one document only, and an edit concerns others. So the files are read, and the server is asked again:
+ * it then knows at least these versions. If it answers the same, the edit is of what was read; if a file changes later, its hash refuses the edit.
+ */
+async function codeEdit(root: string, asked: CodeEdit, { servers, signal }: CodeEditCall): Promise<CodeChanges> {
+  const options = { signal, timeoutMs: asked.timeoutMs };
+  let before: string | null = null;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { answer, edit } = await compute(root, asked, servers, options);
+    requireComplete(answer);
+    const changes = changesOf(root, answer.server, edit);
+    const now = JSON.stringify(changes);
+    if (now === before) return { ...answerOf(answer), changes: withMove(root, asked, changes) };
+    before = now;
+  }
+  throw new Fault('conflict', 'files change while the edit is computed', { hint: 'Try again.' });
+}
+
+function compute(root: string, asked: CodeEdit, servers: LanguageServers, options: CallOptions): Promise<Computed> {
+  if (asked.act === 'rename') return renameEdit(root, asked, servers, options);
+  if (asked.act === 'format') return formatEdit(root, asked, servers, options);
+  if (asked.act === 'moveFile') return moveEdit(root, asked, servers, options);
+  if (asked.act === 'organizeImports') return importsEdit(root, asked.path, servers, options);
+  return actionEdit(root, asked, servers, options);
+}
+
+/** A server that has not seen everything may leave out a place. */
+function requireComplete({ status, server }: Answer): void {
+  if (status === 'complete') return;
+  const why = status === 'indexing' ? 'is still indexing the project' : 'has not answered in time';
+  throw new Fault('unavailable', `${server} ${why}`, { hint: 'Try again. Nothing was changed.' });
+}
+
+async function renameEdit(
+  root: string,
+  { at, newName }: CodeEdit & { act: 'rename' },
+  servers: LanguageServers,
+  options: CallOptions,
+): Promise<Computed> {
+  const position = await positionOf(root, servers, at, options);
+  const answer = await servers.request(at.path, 'textDocument/rename', { position, newName }, options);
+  const edit = resultOf(answer, workspaceEdit);
+  if (edit.length === 0 && answer.status === 'complete')
+    throw new Fault('invalid', 'there is nothing at this position that can be renamed');
+  return { answer, edit };
+}
+
+async function formatEdit(
+  root: string,
+  { path, tabSize, insertSpaces }: CodeEdit & { act: 'format' },
+  servers: LanguageServers,
+  options: CallOptions,
+): Promise<Computed> {
+  const params = { options: { tabSize, insertSpaces } };
+  const answer = await servers.request(path, 'textDocument/formatting', params, options);
+  const uri = uriOf(root, realNames(root, path, true).join('/'));
+  return { answer, edit: [{ kind: 'edit', uri, edits: resultOf(answer, textEdits) }] };
+}
+
+async function moveEdit(
+  root: string,
+  { path, to }: CodeEdit & { act: 'moveFile' },
+  servers: LanguageServers,
+  options: CallOptions,
+): Promise<Computed> {
+  const from = realNames(root, path, false).join('/');
+  const files = [{ oldUri: uriOf(root, from), newUri: uriOf(root, realNames(root, to, false).join('/')) }];
+  const answer = await askOne(filesIn(root, from), (file) =>
+    servers.request(file, 'workspace/willRenameFiles', { files }, options),
+  );
+  return { answer, edit: resultOf(answer, workspaceEdit) };
+}
+
+/** The file itself, or of a folder one for each end of names. */
+function filesIn(root: string, path: string): string[] {
+  if (!lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const { items } = listFiles(root, { path, depth: 20, limit: 1000 });
+  const files = items.filter(({ kind }) => kind === 'file').map((item) => item.path);
+  return [...new Map(files.map((file) => [extname(file), file])).values()];
+}
+
+/** The first answer of a server that supports it. */
+async function askOne(files: readonly string[], ask: (file: string) => Promise<Answer>): Promise<Answer> {
+  for (const file of files) {
+    try {
+      return await ask(file);
+    } catch (error) {
+      if (!isFault(error, 'unsupported')) throw error;
+    }
+  }
+  throw new Fault('unsupported', 'no language server updates imports for it');
+}
+
+/** The imports are edited first, where the file still is. */
+function withMove(root: string, asked: CodeEdit, changes: readonly FileChange[]): readonly FileChange[] {
+  if (asked.act !== 'moveFile') return changes;
+  const path = realNames(root, asked.path, false).join('/');
+  return [...changes, { kind: 'rename', path, to: asked.to, overwrite: false }];
+}
