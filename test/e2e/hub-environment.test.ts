@@ -1,0 +1,243 @@
+/** Environments over the hub: what an orchestrating agent does, what it may not reach, and what the person is asked. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client, ElicitResult } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { callTool as call, connectHub, type HubOptions } from '../harness/hub-client.ts';
+import { Installation, isRunning, until } from '../harness/installation.ts';
+
+let carrel: Installation;
+let shop: string;
+let store: string;
+const clients: Client[] = [];
+const groups = ['--tools', 'files,environment,swarm'];
+const withApply = ['--tools', 'environment,apply'];
+const accepts: HubOptions['answer'] = () => ({ action: 'accept', content: { allow: true } });
+
+beforeAll(async () => {
+  carrel = new Installation();
+  shop = carrel.folder('shop');
+  store = carrel.folder('store');
+  mkdirSync(join(shop, 'src'));
+  writeFileSync(join(shop, 'src/price.ts'), 'export const price = 1;\n');
+  writeFileSync(join(store, 'README'), 'a store\n');
+  await carrel.ok('project', 'add', shop);
+  await carrel.ok('project', 'add', store);
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+afterAll(() => carrel.dispose());
+
+async function connect(options: HubOptions = {}): Promise<Client> {
+  const client = await connectHub(carrel, { args: groups, ...options });
+  clients.push(client);
+  return client;
+}
+
+/** An environment of the shop in which a script ran. */
+async function made(client: Client, name: string, script = ':'): Promise<string> {
+  const { environment } = await call(client, 'environment_create', { project: 'shop', name });
+  await run(client, environment as string, script);
+  return environment as string;
+}
+
+function run(client: Client, environment: string, script: string) {
+  return call(client, 'environment_run', { project: 'shop', environment, command: ['sh', '-c', script] });
+}
+
+const inShop = (name: string) => join(shop, name);
+
+describe.each([
+  ['2025-11-25', false],
+  ['2026-07-28', true],
+])('a client of revision %s', (revision, modern) => {
+  it('orchestrates two environments of a project and merges them after the person agreed', async () => {
+    const asked: string[] = [];
+    const answer = (message: string): ElicitResult => {
+      asked.push(message);
+      return { action: 'accept', content: {} };
+    };
+    const client = await connect({ modern, answer });
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+    const first = await made(client, `a-${revision}`, `echo one > one-${revision}`);
+    const { environment: second } = await call(client, 'environment_fork', { project: 'shop', environment: first });
+    await run(client, second as string, `rm one-${revision}; echo two > two-${revision}`);
+    expect(await call(client, 'environment_diff', { project: 'shop', environment: second })).toMatchObject({
+      changes: [{ path: `two-${revision}`, status: 'A', insertions: 1, gates: [] }],
+      diff: expect.stringContaining('+two'),
+    });
+    expect(existsSync(inShop(`two-${revision}`))).toBe(false);
+    const merge = { project: 'shop', environments: [first, second] };
+    expect(await call(client, 'environment_merge', { ...merge, dry_run: true })).toMatchObject({ applied: false });
+    expect(asked).toEqual([]);
+    expect(await call(client, 'environment_merge', merge)).toMatchObject({ applied: true, blocked: null });
+    expect(asked).toEqual([expect.stringMatching(`2 changes of ${first}, ${second} to shop`)]);
+    expect(asked[0]).toContain(`added "one-${revision}"`);
+    expect(readFileSync(inShop(`two-${revision}`), 'utf8')).toBe('two\n');
+    for (const environment of [first, second])
+      await call(client, 'environment_remove', { project: 'shop', environment });
+  });
+
+  it('applies a gated change only after the person ticked it', async () => {
+    let answer: ElicitResult = { action: 'decline' };
+    const client = await connect({ modern, answer: () => answer });
+    const script = `tool-${revision}.sh`;
+    const environment = await made(client, `g-${revision}`, `echo '#!/bin/sh' > ${script}; chmod +x ${script}`);
+    const apply = () => call(client, 'environment_apply', { project: 'shop', environment });
+    await expect(apply()).rejects.toThrow(/^denied: the person declined/);
+    answer = { action: 'cancel' };
+    await expect(apply()).rejects.toThrow(/^denied: the person did not answer/);
+    answer = { action: 'accept', content: { allow: false } };
+    await expect(apply()).rejects.toThrow(/^denied: /);
+    expect(existsSync(inShop(script))).toBe(false);
+    answer = { action: 'accept', content: { allow: true } };
+    expect(await apply()).toMatchObject({ applied: true });
+    expect(existsSync(inShop(script))).toBe(true);
+  });
+
+  it('asks again about changes that were made during the question', async () => {
+    const asked: string[] = [];
+    const answer = async (message: string): Promise<ElicitResult> => {
+      asked.push(message);
+      if (asked.length === 1) await carrel.ok('exec', `shop-q-${revision}`, '--', 'touch', `late-${revision}`);
+      return { action: asked.length === 1 ? 'accept' : 'decline', content: {} };
+    };
+    const client = await connect({ modern, answer });
+    const environment = await made(client, `q-${revision}`, `touch early-${revision}`);
+    await expect(call(client, 'environment_apply', { project: 'shop', environment })).rejects.toThrow(/declined/);
+    expect(asked[0]).not.toContain('late');
+    expect(asked[1]).toContain(`late-${revision}`);
+    expect(existsSync(inShop(`early-${revision}`))).toBe(false);
+  });
+});
+
+it('offers the tools only where the groups are named', async () => {
+  const names = async (args: string[]) => (await (await connect({ args })).listTools()).tools.map(({ name }) => name);
+  expect((await names([])).filter((name) => /^(environment|swarm)_/.test(name))).toEqual([]);
+  expect(await names(['--tools', 'swarm'])).toEqual(['swarm_run', 'swarm_status', 'swarm_stop']);
+  expect(await names(['--tools', 'environment'])).toHaveLength(9);
+});
+
+it('applies for a client that cannot ask only with the group apply, and never what is gated', async () => {
+  const client = await connect();
+  const environment = await made(client, 'scope', 'echo x > plain');
+  const input = { project: 'shop', environment };
+  await expect(call(client, 'environment_apply', input)).rejects.toThrow(
+    /^denied: .*\nhint: .*carrel apply shop-scope/,
+  );
+  expect(existsSync(inShop('plain'))).toBe(false);
+  const granted = await connect({ args: withApply });
+  expect(await call(granted, 'environment_apply', input)).toMatchObject({ applied: true });
+  await run(client, environment, 'echo "{}" > package.json; echo y > more');
+  await run(client, environment, `printf '{"scripts":{"postinstall":"x"}}' > package.json`);
+  expect(await call(granted, 'environment_apply', input)).toMatchObject({ applied: false, blocked: 'gated' });
+  expect(existsSync(inShop('more'))).toBe(false);
+  const paths = ['/workspaces/shop/more'];
+  expect(await call(granted, 'environment_apply', { ...input, paths })).toMatchObject({ applied: true });
+  expect([existsSync(inShop('more')), existsSync(inShop('package.json'))]).toEqual([true, false]);
+});
+
+it('refuses what an environment of another project, a spoke or a sandbox of the user would be reached by', async () => {
+  const owner = await connect();
+  await call(owner, 'environment_create', { project: 'store', name: 'other' });
+  await call(owner, 'health_check', { project: 'shop' });
+  await carrel.ok('create', shop, '--name', 'mine');
+  const client = await connect({ args: ['--project', 'shop', ...groups], answer: accepts });
+  const own = await made(client, 'own');
+  const foreign = ['store-other', 'mine', 'hub-shop'];
+  const inputs: Record<string, object> = {
+    environment_run: { command: ['true'] },
+    environment_diff: {},
+    environment_snapshot: {},
+    environment_fork: {},
+    environment_apply: {},
+    environment_remove: { force: true },
+  };
+  for (const [tool, input] of Object.entries(inputs))
+    for (const environment of foreign)
+      await expect(call(client, tool, { project: 'shop', environment, ...input })).rejects.toThrow(
+        /^not_found: project shop has no environment/,
+      );
+  for (const other of foreign)
+    await expect(call(client, 'environment_merge', { project: 'shop', environments: [own, other] })).rejects.toThrow(
+      /^not_found: /,
+    );
+  const { environments } = await call(client, 'environment_list', { project: 'shop', limit: 1000 });
+  expect((environments as { environment: string }[]).map((one) => one.environment)).not.toContain('mine');
+  const { tools } = await client.listTools();
+  for (const { name } of tools.filter((tool) => /^(environment|swarm)_/.test(tool.name))) {
+    const input = { project: 'store', environment: 'store-other', environments: ['store-other', own], ...inputs[name] };
+    const fields = Object.keys(tools.find((tool) => tool.name === name)!.inputSchema.properties!);
+    const known = Object.fromEntries(Object.entries(input).filter(([field]) => fields.includes(field)));
+    await expect(call(client, name, known), name).rejects.toThrow(/^not_found: no project store/);
+  }
+  expect((await carrel.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['store-other', 'mine']));
+});
+
+it('cancels a command with the request, and gives an environment no host that the user does not allow', async () => {
+  const client = await connect();
+  const environment = await made(client, 'cancel');
+  const abort = new AbortController();
+  const command = ['sh', '-c', 'echo $$ > /tmp/pid; echo started; exec sleep 1000'];
+  const running = client.callTool(
+    { name: 'environment_run', arguments: { project: 'shop', environment, command } },
+    { signal: abort.signal, onprogress: () => abort.abort() },
+  );
+  await expect(running).rejects.toThrow();
+  const gone = 'while kill -0 $(cat /tmp/pid) 2>/dev/null; do sleep 0.01; done; echo gone';
+  expect(await run(client, environment, gone)).toMatchObject({ stdout: 'gone\n' });
+  const wide = { project: 'shop', network: ['example.com'] };
+  await expect(call(client, 'environment_create', wide)).rejects.toThrow(/^denied: example.com/);
+  await expect(call(client, 'environment_create', { project: 'shop', name: 'A' })).rejects.toThrow(/^invalid: /);
+});
+
+it('pages lists, keeps changes that were not applied, and logs each act as the command line does', async () => {
+  const client = await connect();
+  const environment = await made(client, 'page', 'touch p1 p2 p3');
+  const at = { project: 'shop', environment };
+  const first = await call(client, 'environment_diff', { ...at, limit: 2 });
+  expect(first).toMatchObject({ changes: [{ path: 'p1' }, { path: 'p2' }], next_cursor: 'p2' });
+  const rest = await call(client, 'environment_diff', { ...at, limit: 2, cursor: 'p2' });
+  expect(rest).toMatchObject({ changes: [{ path: 'p3' }], diff: '' });
+  expect(rest.next_cursor).toBeUndefined();
+  const listed = await call(client, 'environment_list', { project: 'shop', limit: 1 });
+  expect(listed).toMatchObject({ environments: [{}], next_cursor: expect.any(String) });
+  expect(await call(client, 'environment_snapshot', { ...at, label: 'l' })).toMatchObject({ snapshot: '0001' });
+  for (const dry_run of [true, false])
+    await expect(call(client, 'environment_remove', { ...at, dry_run })).rejects.toThrow(/^conflict: .*not applied/);
+  expect(await call(client, 'environment_remove', { ...at, force: true, dry_run: true })).toMatchObject({
+    dry_run: true,
+  });
+  expect((await carrel.show(environment)).state).toBe('running');
+  await call(client, 'environment_remove', { ...at, force: true });
+  const log = await carrel.ok('audit');
+  for (const verb of ['create', 'exec', 'snapshot', 'remove']) expect(log).toMatch(`sandbox.${verb} shop-page ok`);
+});
+
+it.each([
+  ['environment_create', 'start:created', { project: 'shop', name: 'crash' }],
+  ['environment_apply', 'apply:recorded', { project: 'shop', environment: 'shop-half' }],
+  ['environment_merge', 'apply:recorded', { project: 'shop', environments: ['shop-half', 'shop-other'] }],
+])('leaves nothing half-done when the daemon dies during %s', async (tool, point, input) => {
+  const client = await connect({ args: withApply });
+  const { environments } = await call(client, 'environment_list', { project: 'shop', limit: 1000 });
+  const names = (environments as { environment: string }[]).map((one) => one.environment);
+  if (!names.includes('shop-half')) await made(client, 'half', 'mkdir half; touch half/1 half/2');
+  if (!names.includes('shop-other')) await made(client, 'other', 'touch other');
+  const pid = await carrel.dieAt(point);
+  await expect(call(client, tool, input)).rejects.toThrow();
+  await until(() => !isRunning(pid), 'the daemon to die');
+  // A daemon that the harness starts can be made to die, too.
+  await carrel.list();
+  expect([existsSync(inShop('half')), existsSync(inShop('other'))]).toEqual([false, false]);
+  const again = await connect({ args: withApply });
+  if (tool === 'environment_create') {
+    await until(async () => (await carrel.list()).every(({ state }) => state !== 'pending'), 'the start to settle');
+    const found = (await carrel.list()).find(({ name }) => name === 'shop-crash');
+    if (found === undefined) await call(again, tool, input);
+    expect(await run(again, 'shop-crash', 'cat src/price.ts')).toMatchObject({ exit_code: 0 });
+  } else {
+    expect(await call(again, tool, { ...input, dry_run: true })).toMatchObject({ blocked: null });
+  }
+});
