@@ -3,6 +3,7 @@
  * machine, and by DNS rebinding under a name of its own; neither gets further than this.
  */
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { Fault } from '../model/fault.ts';
 
 export const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
@@ -28,7 +29,8 @@ export class SameSite {
     if (name === null) return false;
     if (this.#names.has(name)) return true;
     const bare = name.replace(/^\[(.*)\]$/, '$1');
-    return (this.#certificate?.checkHost(bare) ?? this.#certificate?.checkIP(bare)) !== undefined;
+    const found = isIP(bare) === 0 ? this.#certificate?.checkHost(bare) : this.#certificate?.checkIP(bare);
+    return found !== undefined;
   }
 }
 
