@@ -8,6 +8,7 @@ export const toolView = z.strictObject({
   description: z.string(),
   changes: z.boolean(),
   inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()),
 });
 
 export const callRequest = z.strictObject({

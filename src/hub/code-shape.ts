@@ -1,16 +1,32 @@
 /** What a spoke may answer about code. */
 import { z } from 'zod';
-import type { CodeMethods } from '../model/code.ts';
+import { type CodeMethods, codeStatuses, severities } from '../model/code.ts';
 
 const text = z.string();
 const count = z.int().min(0);
-const answer = {
-  status: z.enum(['complete', 'indexing', 'timed_out']),
-  server: text.max(200),
-  version: text.max(64),
-};
-const place = z.object({ path: text, line: count, column: count, endLine: count, endColumn: count, text });
+const status = z.enum(codeStatuses);
+const answer = { status, server: text.max(200), version: text.max(64) };
+const range = { path: text, line: count, column: count, endLine: count, endColumn: count };
+const symbol = z.object({ ...range, name: text, kind: text, detail: text });
+const failure = z.object({ server: text, message: text });
+
+function page<T extends z.ZodType>(item: T) {
+  return z.object({ ...answer, items: z.array(item), more: z.boolean() });
+}
 
 export const codeResults: { readonly [M in keyof CodeMethods]: z.ZodType<CodeMethods[M][1]> } = {
-  'code/locate': z.object({ ...answer, items: z.array(place), more: z.boolean() }),
+  'code/locate': page(z.object({ ...range, text })),
+  'code/hover': z.object({ ...answer, text: text.nullable() }),
+  'code/symbols': page(symbol),
+  'code/search': z.object({
+    status,
+    servers: z.array(text),
+    errors: z.array(failure),
+    items: z.array(symbol),
+    more: z.boolean(),
+  }),
+  'code/signature': page(z.object({ label: text, documentation: text, activeParameter: count.nullable() })),
+  'code/complete': page(z.object({ label: text, kind: text, detail: text })),
+  'code/diagnose': page(z.object({ ...range, severity: z.enum(severities), code: text, source: text, message: text })),
+  'code/calls': page(z.object({ ...range, text, name: text, kind: text })),
 };

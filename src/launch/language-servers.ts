@@ -1,25 +1,52 @@
-/** The language servers that come with Carrel, mounted into the sandboxes of projects. */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+/** The language servers that come with Carrel, mounted into the sandboxes of projects: folders of their packages and of what those need. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { packageFolder } from '../lib/package.ts';
 import type { Mount } from '../model/mount.ts';
 import { languageServersPath } from '../model/spoke.ts';
 
-/** Folders of packages by the name that they have inside. */
-const packages: Readonly<Record<string, string>> = {
-  typescript: `@typescript/typescript-linux-${process.arch}`,
-};
+const packages = [
+  `@typescript/typescript-linux-${process.arch}`,
+  'pyright',
+  'bash-language-server',
+  'yaml-language-server',
+];
 
-export function languageServers(): Mount[] {
-  return Object.entries(packages).flatMap(([name, wanted]) => {
-    const source = folderOf(wanted);
-    return source === null ? [] : [{ kind: 'bind', source, target: `${languageServersPath}/${name}`, readonly: true }];
+let known: readonly Mount[] | undefined;
+
+export function languageServers(): readonly Mount[] {
+  known ??= [...foldersOf(packages)].map(([name, source]) => {
+    return { kind: 'bind', source, target: `${languageServersPath}/node_modules/${name}`, readonly: true };
   });
+  return known;
 }
 
-/** Null: npm left it out, as it does for a platform that a package does not support. */
-function folderOf(name: string): string | null {
-  const folders = createRequire(join(packageFolder, 'package.json')).resolve.paths(name) ?? [];
-  return folders.map((folder) => join(folder, name)).find((folder) => existsSync(folder)) ?? null;
+/** By name. A package that npm left out, as it does for platforms that it does not support, is left out here, too. */
+function foldersOf(names: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const seen = new Set<string>();
+  const queue = names.map((name) => ({ name, from: packageFolder }));
+  for (const { name, from } of queue) {
+    const folder = lookUp(name, from);
+    if (folder === null || seen.has(folder)) continue;
+    seen.add(folder);
+    // What is in the folder of another package comes with that.
+    if (![...found.values()].some((other) => folder.startsWith(`${other}/`))) found.set(name, folder);
+    queue.push(...dependenciesOf(folder).map((one) => ({ name: one, from: folder })));
+  }
+  return found;
+}
+
+/** As Node finds a package. */
+function lookUp(name: string, from: string): string | null {
+  const folder = join(from, 'node_modules', name);
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  return from === dirname(from) ? null : lookUp(name, dirname(from));
+}
+
+function dependenciesOf(folder: string): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    dependencies?: Readonly<Record<string, string>>;
+  };
+  return Object.keys(dependencies);
 }

@@ -3,33 +3,103 @@ import { basename, extname } from 'node:path';
 import type { ServerSpec } from './lsp.ts';
 
 const renames = { preferences: { useAliasesForRenames: false } };
-const platform = `@typescript/typescript-linux-${process.arch}`;
 
-/** `carrel`: where those that come with Carrel are; `modules`: the packages of the project. */
-export function knownServers(carrel: string, modules: string): readonly ServerSpec[] {
+const typescript = {
+  ...{ '.ts': 'typescript', '.mts': 'typescript', '.cts': 'typescript', '.tsx': 'typescriptreact' },
+  ...{ '.js': 'javascript', '.mjs': 'javascript', '.cjs': 'javascript', '.jsx': 'javascriptreact' },
+};
+const python = { '.py': 'python', '.pyi': 'python' };
+const c = {
+  ...{ '.c': 'c', '.h': 'c', '.cc': 'cpp', '.cpp': 'cpp', '.cxx': 'cpp', '.hh': 'cpp', '.hpp': 'cpp', '.hxx': 'cpp' },
+  ...{ '.m': 'objective-c', '.mm': 'objective-cpp' },
+};
+const shell = { '.sh': 'shellscript', '.bash': 'shellscript', '.bashrc': 'shellscript', '.profile': 'shellscript' };
+
+/** `modules`: the packages of the project; `own`: those that come with Carrel. */
+export function knownServers(modules: string, own: string): readonly ServerSpec[] {
+  const native = `@typescript/typescript-linux-${process.arch}/lib/tsc`;
+  const script = (path: string, ...args: string[]) => [process.execPath, `${own}/${path}`, ...args];
   return [
     {
       name: 'typescript',
-      languages: {
-        '.ts': 'typescript',
-        '.mts': 'typescript',
-        '.cts': 'typescript',
-        '.tsx': 'typescriptreact',
-        '.js': 'javascript',
-        '.mjs': 'javascript',
-        '.cjs': 'javascript',
-        '.jsx': 'javascriptreact',
-      },
-      commands: [
-        [`${modules}/${platform}/lib/tsc`, '--lsp', '--stdio'],
-        [`${carrel}/typescript/lib/tsc`, '--lsp', '--stdio'],
-      ],
-      install: 'npm install --save-dev typescript@7 in the project',
+      languages: typescript,
+      // A `tsc` on the PATH may be an older one, which is no language server.
+      commands: [modules, own].map((folder) => [`${folder}/${native}`, '--lsp', '--stdio']),
+      install: 'npm install --save-dev typescript@7',
       // A rename at a use would otherwise become `import { a as b }`.
       settings: { 'js/ts': renames, typescript: renames, javascript: renames },
     },
+    {
+      name: 'pyright',
+      languages: python,
+      commands: [
+        [`${modules}/.bin/pyright-langserver`, '--stdio'],
+        ['pyright-langserver', '--stdio'],
+        script('pyright/langserver.index.js', '--stdio'),
+      ],
+      install: 'npm install --save-dev pyright',
+    },
+    { name: 'pylsp', languages: python, commands: [['pylsp']], install: 'pip install python-lsp-server' },
+    {
+      name: 'clangd',
+      languages: c,
+      commands: ['clangd', ...[22, 21, 20, 19, 18, 17, 16, 15, 14].map((version) => `clangd-${version}`)].map(
+        (name) => [name, '--background-index'],
+      ),
+      install: 'apt-get install clangd',
+    },
+    {
+      name: 'gopls',
+      languages: { '.go': 'go', 'go.mod': 'go.mod' },
+      commands: [['gopls']],
+      install: 'go install golang.org/x/tools/gopls@latest',
+    },
+    {
+      name: 'rust-analyzer',
+      languages: { '.rs': 'rust' },
+      commands: [['rust-analyzer']],
+      install: 'rustup component add rust-analyzer',
+    },
+    {
+      name: 'bash',
+      readsLate: true,
+      languages: shell,
+      commands: [
+        [`${modules}/.bin/bash-language-server`, 'start'],
+        ['bash-language-server', 'start'],
+        script('bash-language-server/out/cli.js', 'start'),
+      ],
+      install: 'npm install --save-dev bash-language-server',
+    },
+    {
+      name: 'yaml',
+      languages: { '.yaml': 'yaml', '.yml': 'yaml' },
+      commands: [
+        [`${modules}/.bin/yaml-language-server`, '--stdio'],
+        ['yaml-language-server', '--stdio'],
+        script('yaml-language-server/bin/yaml-language-server', '--stdio'),
+      ],
+      install: 'npm install --save-dev yaml-language-server',
+    },
   ];
 }
+
+/** Words of `project add --lang`, and the servers that each allows. */
+export const languageWords: Readonly<Record<string, readonly string[]>> = {
+  typescript: ['typescript'],
+  ts: ['typescript'],
+  javascript: ['typescript'],
+  js: ['typescript'],
+  python: ['pyright', 'pylsp'],
+  py: ['pyright', 'pylsp'],
+  c: ['clangd'],
+  cpp: ['clangd'],
+  go: ['gopls'],
+  rust: ['rust-analyzer'],
+  bash: ['bash'],
+  shell: ['bash'],
+  yaml: ['yaml'],
+};
 
 /** Null: the server is not for it. */
 export function languageOf({ languages }: ServerSpec, path: string): string | null {

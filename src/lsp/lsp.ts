@@ -45,6 +45,12 @@ export interface CallOptions {
 export interface LanguageServers {
   /** Asks the server of a document. `textDocument` is added to the parameters. */
   request(path: string, method: string, params: object, options: CallOptions): Promise<Answer>;
+  /** Diagnostics of a document; the result is a list. Asks the server, or waits for what it sends about this version. */
+  diagnose(path: string, options: CallOptions): Promise<Answer>;
+  /** A document for each server that has one in the project, for requests that are not about a document. */
+  examples(): Promise<string[]>;
+  /** The servers that may be used from now on. */
+  configure(specs: readonly ServerSpec[]): void;
   /** Ends all servers. */
   dispose(): Promise<void>;
 }
@@ -61,6 +67,8 @@ export interface ServerSpec {
   readonly languages: Readonly<Record<string, string>>;
   /** What to do if none of the commands exists. */
   readonly install: string;
+  /** It answers before it has read a document that was opened; it has when it publishes diagnostics. */
+  readonly readsLate?: boolean;
   readonly initializationOptions?: unknown;
   /** What the server gets when it asks for its configuration, by section. */
   readonly settings?: Readonly<Record<string, unknown>>;

@@ -6,6 +6,9 @@ interface Open {
   readonly hash: string;
 }
 
+/** An extension of clangd, which otherwise skips a text that it had before. */
+const forceRebuild = true;
+
 const maxOpen = 50;
 
 export type Notify = (method: string, params: object) => void;
@@ -27,20 +30,23 @@ export class OpenDocuments {
     return [...this.#open.keys()];
   }
 
+  /** Undefined: it is not open. */
   versionOf(path: string): number | undefined {
     return this.#open.get(path)?.version;
   }
 
-  /** Opens the document, or sends its text if that has changed. */
-  update(document: Document): void {
+  /** Opens the document, or sends its text if that has changed. Answers with its version. `again`: sends it in any case. */
+  update(document: Document, again = false): number {
     const { path, hash } = document;
     const known = this.#open.get(path);
+    const isChanged = known !== undefined && (again || known.hash !== hash);
+    const version = (known?.version ?? 1) + (isChanged ? 1 : 0);
     this.#open.delete(path);
-    const version = known === undefined ? 1 : known.hash === hash ? known.version : known.version + 1;
     this.#open.set(path, { version, hash });
     if (known === undefined) this.#begin(document);
-    else if (known.hash !== hash) this.#change(document, version);
+    if (isChanged) this.#change(document, version, again);
     if (this.#open.size > maxOpen) this.close(this.#open.keys().next().value!);
+    return version;
   }
 
   #begin({ path, text }: Document): void {
@@ -48,10 +54,12 @@ export class OpenDocuments {
     this.#notify('textDocument/didOpen', { textDocument });
   }
 
-  #change({ path, text }: Document, version: number): void {
+  #change({ path, text }: Document, version: number, again: boolean): void {
     const uri = this.#uriOf(path);
-    this.#notify('textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] });
-    this.#notify('textDocument/didSave', { textDocument: { uri }, text });
+    const change = { textDocument: { uri, version }, contentChanges: [{ text }] };
+    this.#notify('textDocument/didChange', again ? { ...change, forceRebuild } : change);
+    // Saving would make clangd drop what it was forced to look at.
+    if (!again) this.#notify('textDocument/didSave', { textDocument: { uri }, text });
   }
 
   close(path: string): void {

@@ -11,11 +11,16 @@ export class ServerProcess {
   readonly stdout: Readable;
   /** Resolves with how it ended; its group is then killed. */
   readonly ended: Promise<string>;
+  /** Whether it has written anything since this was last set. */
+  isTalking = false;
   #stderr = '';
 
   constructor([program = '', ...args]: readonly string[], cwd: string) {
     this.#child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     ({ stdin: this.stdin, stdout: this.stdout } = this.#child);
+    this.stdout.on('data', () => {
+      this.isTalking = true;
+    });
     // Its end is noticed by `ended`, ignoring.
     this.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,5 @@
 /** One running language server. */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type CancellationToken,
   CancellationTokenSource,
@@ -13,58 +13,56 @@ import { Fault } from '../model/fault.ts';
 import { printable } from '../model/name.ts';
 import { BoundedReader } from './bounded-reader.ts';
 import { clientCapabilities } from './capabilities.ts';
+import { Published } from './diagnostic.ts';
 import { languageOf } from './known.ts';
-import type { Document, ServerSpec } from './lsp.ts';
+import type { Document, ReadDocument, ServerSpec } from './lsp.ts';
 import { OpenDocuments } from './open-documents.ts';
 import { ServerProcess } from './server-process.ts';
+import type { ChangeKind, Changes } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
+import { Watchers } from './watchers.ts';
 import { within } from './within.ts';
 import { Work } from './work.ts';
 
 /** The server sent no answer because something changed; the request can be repeated. */
 const repeatable = [-32801, -32802];
+const methodNotFound = -32601;
 const maxErrorLength = 1000;
+const fileEvents: Readonly<Record<ChangeKind, number>> = { created: 1, changed: 2, deleted: 3 };
 
 export class Server {
-  readonly name: string;
+  readonly spec: ServerSpec;
+  readonly process: ServerProcess;
   readonly work = new Work();
   readonly documents: OpenDocuments;
   /** Resolves with how it ended. */
   readonly ended: Promise<string>;
   readonly ready: Promise<void>;
-  capabilities: ServerCapabilities = {};
   hasEnded = false;
-  /** When it last sent anything. */
-  heardAt = performance.now();
+  capabilities: ServerCapabilities = {};
+  /** Requests that are being answered. */
+  busy = 0;
   readonly #root: string;
-  readonly #spec: ServerSpec;
-  readonly #process: ServerProcess;
   readonly #connection: MessageConnection;
+  readonly #watchers = new Watchers();
+  readonly #published = new Published();
   #broken: string | undefined;
 
   constructor(spec: ServerSpec, command: readonly string[], root: string) {
-    this.name = spec.name;
-    this.#spec = spec;
+    this.spec = spec;
     this.#root = root;
-    this.#process = new ServerProcess(command, root);
-    this.#connection = createMessageConnection(
-      new BoundedReader(this.#process.stdout),
-      new StreamMessageWriter(this.#process.stdin),
-    );
-    this.ended = this.#process.ended.then((how) => this.#end(how));
+    this.process = new ServerProcess(command, root);
+    const writer = new StreamMessageWriter(this.process.stdin);
+    this.#connection = createMessageConnection(new BoundedReader(this.process.stdout), writer);
+    this.ended = this.process.ended.then((how) => this.#end(how));
     this.documents = new OpenDocuments(
-      (method, params) => this.notify(method, params),
+      (method, params) => this.#notify(method, params),
       (path) => uriOf(root, path),
       (path) => languageOf(spec, path) ?? 'plaintext',
     );
     this.#listen();
     this.ready = this.#initialize();
     this.ready.catch(() => {});
-  }
-
-  notify(method: string, params: object): void {
-    // A server that has ended is noticed by `ended`, ignoring.
-    this.#connection.sendNotification(method, params).catch(() => {});
   }
 
   /** Rejects with `unavailable` when the server ends first, and with `cancelled`. */
@@ -80,11 +78,59 @@ export class Server {
     }
   }
 
+  /** What the server finds wrong in a document, as it sends it. */
+  async diagnose(document: Document, signal: AbortSignal): Promise<unknown> {
+    const uri = uriOf(this.#root, document.path);
+    if (this.capabilities.diagnosticProvider) {
+      const pulled = await this.request('textDocument/diagnostic', { textDocument: { uri } }, signal);
+      return (pulled as { items?: unknown } | null)?.items;
+    }
+    const version = this.documents.update(document, true);
+    return Promise.race([this.#published.next(uri, version, signal), this.#lost()]);
+  }
+
+  /** Sends the document if the server does not have it as it is. */
+  async update(document: Document, signal: AbortSignal): Promise<void> {
+    const before = this.documents.versionOf(document.path);
+    const version = this.documents.update(document);
+    if (!this.spec.readsLate || version === before) return;
+    await Promise.race([this.#published.next(uriOf(this.#root, document.path), version, signal), this.#lost()]);
+  }
+
+  /** Makes changes of files known: the text of those that are open, the names of those that the server watches. */
+  announce(changes: Changes, read: ReadDocument): void {
+    for (const path of this.documents.paths()) if (changes.has(path)) this.#refresh(path, read);
+    const wanted = [...changes].filter(([path]) => this.#isWanted(path));
+    if (wanted.length === 0) return;
+    const events = wanted.map(([path, kind]) => ({ uri: uriOf(this.#root, path), type: fileEvents[kind] }));
+    this.#notify('workspace/didChangeWatchedFiles', { changes: events });
+  }
+
+  #refresh(path: string, read: ReadDocument): void {
+    try {
+      this.documents.update(read(path));
+    } catch {
+      // It is gone or no text any more.
+      this.documents.close(path);
+    }
+  }
+
+  /** A server that registers nothing may still listen. */
+  #isWanted(path: string): boolean {
+    return this.#watchers.isEmpty ? languageOf(this.spec, path) !== null : this.#watchers.wants(join(this.#root, path));
+  }
+
+  #notify(method: string, params: object): void {
+    // A server that has ended is noticed by `ended`, ignoring.
+    this.#connection.sendNotification(method, params).catch(() => {});
+  }
+
   async #send(method: string, params: object, token: CancellationToken, signal: AbortSignal): Promise<unknown> {
     for (;;) {
       try {
         return await this.#connection.sendRequest(method, params, token);
       } catch (error) {
+        if (this.hasEnded) return this.#lost();
         if (signal.aborted || !(error instanceof ResponseError)) throw error;
         if (!repeatable.includes(error.code)) throw this.#failed(method, error);
       }
@@ -92,18 +138,17 @@ export class Server {
   }
 
   #failed(method: string, { code, message }: ResponseError<unknown>): Fault {
-    const said = printable(message, maxErrorLength);
+    const { name } = this.spec;
+    if (code === methodNotFound) return new Fault('unsupported', `the language server ${name} does not have ${method}`);
     return new Fault(
-      code === -32601 ? 'unsupported' : 'internal',
-      `${this.name} failed at ${method}: ${said} (${code})`,
+      'internal',
+      `the language server ${name} failed at ${method}: ${printable(message, maxErrorLength)}`,
     );
   }
 
   async #lost(): Promise<never> {
-    const how = await this.ended;
-    throw new Fault('unavailable', `the language server ${this.name} ended: ${printable(how, maxErrorLength)}`, {
-      hint: 'Try again.',
-    });
+    const how = printable(await this.ended, maxErrorLength);
+    throw new Fault('unavailable', `the language server ${this.spec.name} ended: ${how}`, { hint: 'Try again.' });
   }
 
   #end(how: string): string {
@@ -116,31 +161,30 @@ export class Server {
     const connection = this.#connection;
     connection.onError(([error]) => {
       this.#broken = `its output is not understood: ${error.message}`;
-      this.#process.kill();
+      this.process.kill();
     });
-    connection.onUnhandledNotification(() => this.#heard());
-    connection.onNotification('$/progress', (params: unknown) => this.#heard(() => this.work.progress(params)));
-    connection.onNotification('experimental/serverStatus', (params: unknown) =>
-      this.#heard(() => this.work.status(params)),
-    );
-    connection.onRequest('window/workDoneProgress/create', () => null);
+    connection.onNotification('$/progress', (params: unknown) => this.work.progress(params));
+    connection.onNotification('experimental/serverStatus', (params: unknown) => this.work.status(params));
+    connection.onNotification('textDocument/publishDiagnostics', (params: unknown) => this.#published.take(params));
     connection.onRequest('workspace/configuration', (params: unknown) => this.#settings(params));
     connection.onRequest('workspace/workspaceFolders', () => this.#folders());
+    connection.onRequest('client/registerCapability', (params: unknown) => this.#register(params));
+    connection.onRequest('client/unregisterCapability', (params: unknown) => this.#watchers.unregister(params) ?? null);
     // An edit that the server wants to make by itself is refused.
     connection.onRequest('workspace/applyEdit', () => ({ applied: false }));
     connection.onRequest(() => null);
     connection.listen();
   }
 
-  #heard(work?: () => void): void {
-    this.heardAt = performance.now();
-    work?.();
+  #register(params: unknown): null {
+    this.#watchers.register(params, this.#root);
+    return null;
   }
 
   #settings(params: unknown): unknown[] {
     const { items } = params as { items?: unknown };
     if (!Array.isArray(items)) return [];
-    return items.map((item: { section?: unknown } | null) => this.#spec.settings?.[String(item?.section)] ?? null);
+    return items.map((item: { section?: unknown } | null) => this.spec.settings?.[String(item?.section)] ?? null);
   }
 
   #folders() {
@@ -148,6 +192,7 @@ export class Server {
   }
 
   async #initialize(): Promise<void> {
+    const { settings, initializationOptions } = this.spec;
     const params: InitializeParams = {
       processId: process.pid,
       clientInfo: { name: 'carrel' },
@@ -155,23 +200,16 @@ export class Server {
       rootPath: this.#root,
       workspaceFolders: this.#folders(),
       capabilities: clientCapabilities,
-      initializationOptions: this.#spec.initializationOptions,
+      initializationOptions,
     };
-    const answer = await Promise.race([this.#connection.sendRequest('initialize', params), this.#lost()]);
+    const { signal } = new AbortController();
+    const answer = await this.request('initialize', params, signal);
     this.capabilities = (answer as InitializeResult | null)?.capabilities ?? {};
-    this.notify('initialized', {});
-    if (this.#spec.settings) this.notify('workspace/didChangeConfiguration', { settings: this.#spec.settings });
-  }
-
-  update(document: Document): void {
-    this.documents.update(document);
-  }
-
-  get memoryPid(): number | undefined {
-    return this.#process.pid;
+    this.#notify('initialized', {});
+    if (settings) this.#notify('workspace/didChangeConfiguration', { settings });
   }
 
   async stop(): Promise<void> {
-    if (!this.hasEnded) await this.#process.stop();
+    if (!this.hasEnded) await this.process.stop();
   }
 }

@@ -1,11 +1,11 @@
-/** The language servers of a project: started on demand, with the state of the files on disk. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { Fault } from '../model/fault.ts';
-import { printable } from '../model/name.ts';
+/** The language servers of a project, with the state of the files on disk. */
+import { isFault } from '../model/fault.ts';
+import { commandOf } from './command.ts';
 import { languageOf } from './known.ts';
-import type { Answer, CallOptions, LanguageServers, ReadDocument, ServerSpec } from './lsp.ts';
-import { Server } from './server.ts';
+import type { Answer, CallOptions, Document, LanguageServers, ReadDocument, ServerSpec } from './lsp.ts';
+import { Pool, poolLimits } from './pool.ts';
+import type { Server } from './server.ts';
+import { type Changes, TreeWatch } from './tree-watch.ts';
 import { uriOf } from './uri.ts';
 import { within } from './within.ts';
 
@@ -15,79 +15,135 @@ export interface ServersParts {
   readonly read: ReadDocument;
 }
 
+type Ask = (server: Server, document: Document, signal: AbortSignal) => Promise<unknown>;
+
+const memoryCheckMs = 5000;
+/** Package managers write one of these at the end of an installation. */
+const installed = /(^|\/)node_modules\/\.(package-lock\.json|modules\.yaml|yarn-integrity|yarn-state\.yml)$/;
+
 export class Servers implements LanguageServers {
   readonly #parts: ServersParts;
-  readonly #running = new Map<string, Server>();
+  readonly #pool: Pool;
+  #specs: readonly ServerSpec[];
+  #tree: TreeWatch | undefined;
+  #checkedAt = 0;
 
-  constructor(parts: ServersParts) {
+  constructor(parts: ServersParts, limits = poolLimits()) {
     this.#parts = parts;
+    this.#specs = parts.specs;
+    this.#pool = new Pool(parts.root, limits);
   }
 
-  async request(path: string, method: string, params: object, { signal, timeoutMs }: CallOptions): Promise<Answer> {
-    const document = this.#parts.read(path);
-    const server = this.#serverOf(document.path);
-    const textDocument = { uri: uriOf(this.#parts.root, document.path) };
-    const asked = { ...params, textDocument };
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const either = AbortSignal.any([signal, timeout]);
-    let result: unknown = null;
-    let answered = false;
-    try {
-      await within(server.ready, either);
-      server.update(document);
-      for (;;) {
-        result = await server.request(method, asked, either);
-        answered = true;
-        if (!server.work.isRunning) return { status: 'complete', server: server.name, version: document.hash, result };
-        await within(server.work.settled(), either);
-      }
-    } catch (error) {
-      if (!timeout.aborted || signal.aborted) throw error;
-      return { status: answered ? 'indexing' : 'timed_out', server: server.name, version: document.hash, result };
-    }
+  configure(specs: readonly ServerSpec[]): void {
+    this.#specs = specs;
   }
 
-  #serverOf(path: string): Server {
-    const candidates = this.#parts.specs.filter((spec) => languageOf(spec, path) !== null);
-    if (candidates.length === 0) throw new Fault('unsupported', `no language server is known for ${printable(path)}`);
-    for (const spec of candidates) {
-      const server = this.#running.get(spec.name);
-      if (server !== undefined && !server.hasEnded) return server;
-      const command = commandOf(spec);
-      if (command !== null) return this.#start(spec, command);
-    }
-    const [{ name, install }] = candidates as [ServerSpec];
-    throw new Fault('unsupported', `there is no language server for ${printable(path)}: ${name} is not installed`, {
-      hint: `Install it: ${install}`,
+  request(path: string, method: string, params: object, options: CallOptions): Promise<Answer> {
+    return this.#answer(path, options, (server, document, signal) => {
+      const textDocument = { uri: uriOf(this.#parts.root, document.path) };
+      return server.request(method, { ...params, textDocument }, signal);
     });
   }
 
-  #start(spec: ServerSpec, command: readonly string[]): Server {
-    const server = new Server(spec, command, this.#parts.root);
-    this.#running.set(spec.name, server);
-    return server;
+  diagnose(path: string, options: CallOptions): Promise<Answer> {
+    return this.#answer(path, options, (server, document, signal) => server.diagnose(document, signal));
+  }
+
+  async examples(): Promise<string[]> {
+    const tree = this.#watched();
+    await this.#sync(tree);
+    const files = [...tree.files()];
+    const specs = this.#specs.filter((spec) => commandOf(spec) !== null);
+    const first = specs.filter((spec, index) => !specs.slice(0, index).some((other) => isAlternative(other, spec)));
+    return first.flatMap((spec) => this.#exampleOf(spec, files) ?? []);
+  }
+
+  #exampleOf(spec: ServerSpec, files: readonly string[]): string | undefined {
+    const open = this.#pool
+      .all()
+      .find((server) => server.spec.name === spec.name)
+      ?.documents.paths();
+    return open?.at(-1) ?? files.find((path) => languageOf(spec, path) !== null);
+  }
+
+  /** A server that ends during the request is started again once. */
+  async #answer(path: string, options: CallOptions, ask: Ask): Promise<Answer> {
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    try {
+      return await this.#once(path, options.signal, timeout, ask);
+    } catch (error) {
+      if (!isFault(error, 'unavailable') || options.signal.aborted) throw error;
+      return this.#once(path, options.signal, timeout, ask);
+    }
+  }
+
+  async #once(path: string, signal: AbortSignal, timeout: AbortSignal, ask: Ask): Promise<Answer> {
+    await this.#sync(this.#watched());
+    const document = this.#parts.read(path);
+    const server = this.#pool.serverFor(document.path, this.#specs);
+    server.busy += 1;
+    try {
+      return await answerOf(server, document, signal, timeout, ask);
+    } finally {
+      server.busy -= 1;
+      this.#check(server, timeout);
+    }
+  }
+
+  /** One that did not answer in time and says nothing at all is started again by the next request. */
+  #check(server: Server, timeout: AbortSignal): void {
+    if (timeout.aborted && !server.process.isTalking) void this.#pool.stop(server);
+    if (performance.now() - this.#checkedAt < memoryCheckMs) return;
+    this.#checkedAt = performance.now();
+    this.#pool.limitMemory();
+  }
+
+  #watched(): TreeWatch {
+    this.#tree ??= new TreeWatch(this.#parts.root);
+    return this.#tree;
+  }
+
+  /** After this every running server knows of the changes before it. */
+  async #sync(tree: TreeWatch): Promise<void> {
+    const changes: Changes = await tree.flush();
+    if (changes.size === 0) return;
+    // Servers do not look at every installed file again.
+    if ([...changes.keys()].some((path) => installed.test(path))) await this.#pool.stopAll();
+    for (const server of this.#pool.all()) server.announce(changes, this.#parts.read);
   }
 
   async dispose(): Promise<void> {
-    await Promise.all([...this.#running.values()].map((server) => server.stop()));
+    this.#tree?.dispose();
+    await this.#pool.stopAll();
   }
 }
 
-/** The first of its commands whose program exists. */
-function commandOf({ commands }: ServerSpec): readonly string[] | null {
-  return commands.find(([program = '']) => isProgram(program)) ?? null;
-}
-
-function isProgram(program: string): boolean {
-  if (program.includes('/')) return isExecutable(program);
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)));
-}
-
-function isExecutable(path: string): boolean {
+async function answerOf(
+  server: Server,
+  document: Document,
+  signal: AbortSignal,
+  timeout: AbortSignal,
+  ask: Ask,
+): Promise<Answer> {
+  const either = AbortSignal.any([signal, timeout]);
+  const common = { server: server.spec.name, version: document.hash };
+  let last: { readonly result: unknown } | undefined;
   try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    await within(server.ready, either);
+    await server.update(document, either);
+    server.process.isTalking = false;
+    for (;;) {
+      last = { result: await ask(server, document, either) };
+      if (!server.work.isRunning) return { ...common, ...last, status: 'complete' };
+      await within(server.work.settled(), either);
+    }
+  } catch (error) {
+    if (!timeout.aborted || signal.aborted) throw error;
+    return { ...common, result: last?.result ?? null, status: last === undefined ? 'timed_out' : 'indexing' };
   }
+}
+
+/** The other one is used for the same files. */
+function isAlternative(one: ServerSpec, other: ServerSpec): boolean {
+  return Object.keys(other.languages).every((name) => one.languages[name] !== undefined);
 }

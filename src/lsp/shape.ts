@@ -33,6 +33,19 @@ export const locationOrLink: Shape<Location> = (value, path) => {
   return { uri: link.targetUri, range: link.targetSelectionRange };
 };
 
+/** Null, which some servers send where a field should be left out, is empty text. */
+export function textOrNone(max: number): Shape<string> {
+  const shape = text({ max });
+  return (value, path) => (value === null || value === undefined ? '' : shape(value, path));
+}
+
+/** Text, marked text or a list of them, as hovers and documentation have it. */
+export const markup: Shape<string> = (value, path) => {
+  if (Array.isArray(value)) return value.map((one, index) => markup(one, [...path, index])).join('\n\n');
+  if (typeof value === 'object' && value !== null && 'value' in value) return markup(value.value, [...path, 'value']);
+  return textOrNone(1_000_000)(value, path);
+};
+
 /** One or several; null for none. */
 export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
   const several = list(shape, maxItems);

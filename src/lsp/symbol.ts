@@ -1,6 +1,6 @@
 /** Symbols of a document, as a tree, from either of the two forms that servers use. */
 import { Misfit, open, type Shape, text, whole } from '../model/shape.ts';
-import { listOf, type Range, range, uri } from './shape.ts';
+import { listOf, type Position, type Range, range, textOrNone, uri } from './shape.ts';
 
 export interface DocumentSymbol {
   readonly name: string;
@@ -14,10 +14,10 @@ export interface DocumentSymbol {
 const maxDepth = 60;
 const name = text({ max: 10_000 });
 const kind = whole(0, 1000);
-const nested = open({ name, kind, range, selectionRange: range }, { detail: text({ max: 100_000 }) });
-const flat = open({ name, kind, location: open({ uri, range }) }, { containerName: text({ max: 10_000 }) });
+const nested = open({ name, kind, range, selectionRange: range }, { detail: textOrNone(100_000) });
+const flat = open({ name, kind, location: open({ uri, range }) }, { containerName: textOrNone(10_000) });
 
-export const documentSymbol: Shape<DocumentSymbol> = (value, path) => {
+const documentSymbol: Shape<DocumentSymbol> = (value, path) => {
   if (path.length > 2 * maxDepth) throw new Misfit(path, 'is nested too deeply');
   if (typeof value === 'object' && value !== null && 'location' in value) return flatSymbol(value, path);
   const { detail = '', ...rest } = nested(value, path);
@@ -30,6 +30,50 @@ const flatSymbol: Shape<DocumentSymbol> = (value, path) => {
   return { ...rest, detail: containerName, range: location.range, selectionRange: location.range, children: [] };
 };
 
+const kinds = [
+  ...['file', 'module', 'namespace', 'package', 'class', 'method', 'property', 'field', 'constructor', 'enum'],
+  ...['interface', 'function', 'variable', 'constant', 'string', 'number', 'boolean', 'array', 'object', 'key', 'null'],
+  ...['enum member', 'struct', 'event', 'operator', 'type parameter'],
+];
+
+export function symbolKind(number: number): string {
+  return kinds[number - 1] ?? 'unknown';
+}
+
+/** Of `workspace/symbol`. Some servers leave the range out until it is asked for. */
+export const workspaceSymbol = open(
+  { name, kind, location: open({ uri }, { range }) },
+  { containerName: textOrNone(10_000) },
+);
+
+/** The symbols of a document as a tree. Of the flat form, a symbol is in the one whose range it is within. */
+export const documentSymbols: Shape<readonly DocumentSymbol[]> = (value, path) => {
+  const symbols = listOf(documentSymbol)(value, path);
+  return symbols.some(({ children }) => children.length > 0) ? symbols : asTree(symbols);
+};
+
+interface Branch extends DocumentSymbol {
+  readonly children: Branch[];
+}
+
+function asTree(symbols: readonly DocumentSymbol[]): DocumentSymbol[] {
+  const roots: Branch[] = [];
+  const above: Branch[] = [];
+  const branches = symbols.map((symbol): Branch => ({ ...symbol, children: [] }));
+  for (const branch of branches.sort(
+    (a, b) => compare(a.range.start, b.range.start) || compare(b.range.end, a.range.end),
+  )) {
+    while (above.length > 0 && compare(above.at(-1)!.range.end, branch.range.end) < 0) above.pop();
+    (above.at(-1)?.children ?? roots).push(branch);
+    above.push(branch);
+  }
+  return roots;
+}
+
+function compare(a: Position, b: Position): number {
+  return a.line - b.line || a.character - b.character;
+}
+
 /** The symbols that a path such as `Class/method` names, in the order of the document. */
 export function symbolsAt(symbols: readonly DocumentSymbol[], path: string): DocumentSymbol[] {
   const [first, ...rest] = path.split('/').filter((part) => part !== '');
@@ -38,7 +82,7 @@ export function symbolsAt(symbols: readonly DocumentSymbol[], path: string): Doc
 }
 
 /** Without the parameters that some servers add. */
-function plainName(given: string): string {
+export function plainName(given: string): string {
   return given.replace(/\(.*\)$/s, '');
 }
 

@@ -9,7 +9,8 @@ export interface CodePosition {
 }
 
 /** `indexing`: there may be more. `timed_out`: nothing is known. */
-export type CodeStatus = 'complete' | 'indexing' | 'timed_out';
+export const codeStatuses = ['complete', 'indexing', 'timed_out'] as const;
+export type CodeStatus = (typeof codeStatuses)[number];
 
 export interface CodeAnswer {
   readonly status: CodeStatus;
@@ -24,31 +25,117 @@ export interface CodePage<T> extends CodeAnswer {
   readonly more: boolean;
 }
 
-export interface CodePaging {
+interface Asked {
+  readonly timeoutMs: number;
+}
+interface AskedPage extends Asked {
   readonly limit: number;
   readonly skip: number;
 }
 
-/** A path outside of the project is the sandbox's. `text` is the line. */
-export interface CodePlace {
+/** A path outside of the project is the sandbox's. */
+export interface CodeRange {
   readonly path: string;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
+}
+
+/** With its line, in the project. */
+export interface CodePlace extends CodeRange {
   readonly text: string;
 }
 
 export const locateKinds = ['definition', 'references', 'implementation', 'typeDefinition'] as const;
 export type LocateKind = (typeof locateKinds)[number];
 
-export interface Locate extends CodePaging {
+export interface Locate extends AskedPage {
   readonly kind: LocateKind;
   readonly at: CodePosition;
-  readonly timeoutMs: number;
+}
+
+export interface AtPosition extends Asked {
+  readonly at: CodePosition;
+}
+
+/** Null: the server has nothing to say about that place. */
+export interface Hover extends CodeAnswer {
+  readonly text: string | null;
+}
+
+export interface OfFile extends AskedPage {
+  readonly path: string;
+}
+
+/** `name` is the path of the symbol in its file, such as `Class/method`. */
+export interface CodeSymbol extends CodeRange {
+  readonly name: string;
+  readonly kind: string;
+  readonly detail: string;
+}
+
+export interface SearchSymbols extends AskedPage {
+  readonly query: string;
+  /** Asks the server of that file only. */
+  readonly path?: string | undefined;
+}
+
+/** What each server answered. */
+export interface FoundSymbols {
+  readonly status: CodeStatus;
+  readonly servers: readonly string[];
+  /** Of servers that failed. */
+  readonly errors: readonly { readonly server: string; readonly message: string }[];
+  readonly items: readonly CodeSymbol[];
+  readonly more: boolean;
+}
+
+export interface Signature {
+  readonly label: string;
+  readonly documentation: string;
+  /** Counts from 0. */
+  readonly activeParameter: number | null;
+}
+
+export interface Completion {
+  readonly label: string;
+  readonly kind: string;
+  readonly detail: string;
+}
+
+export interface Complete extends AtPosition, AskedPage {}
+
+export const severities = ['error', 'warning', 'information', 'hint'] as const;
+
+export interface CodeProblem extends CodeRange {
+  readonly severity: (typeof severities)[number];
+  readonly code: string;
+  readonly source: string;
+  readonly message: string;
+}
+
+export const callDirections = ['incoming', 'outgoing'] as const;
+export type CallDirection = (typeof callDirections)[number];
+
+export interface Calls extends AtPosition, AskedPage {
+  readonly direction: CallDirection;
+}
+
+/** A function that calls, with the place of one call; or one that is called, with the place of its name. */
+export interface CodeCaller extends CodePlace {
+  readonly name: string;
+  readonly kind: string;
 }
 
 /** Every method about code, with what it takes and answers. */
 export interface CodeMethods {
   'code/locate': [Locate, CodePage<CodePlace>];
+  'code/hover': [AtPosition, Hover];
+  'code/symbols': [OfFile, CodePage<CodeSymbol>];
+  'code/search': [SearchSymbols, FoundSymbols];
+  'code/signature': [AtPosition, CodePage<Signature>];
+  'code/complete': [Complete, CodePage<Completion>];
+  'code/diagnose': [OfFile, CodePage<CodeProblem>];
+  'code/calls': [Calls, CodePage<CodeCaller>];
 }

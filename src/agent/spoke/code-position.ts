@@ -1,11 +1,12 @@
 /** Places in documents: from what a client names to what a server needs, and back. */
 import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
-import { type Location, listOf, type Position, resultOf } from '../../lsp/shape.ts';
-import { documentSymbol, namePosition, symbolsAt } from '../../lsp/symbol.ts';
+import { type Location, type Position, type Range, resultOf } from '../../lsp/shape.ts';
+import { documentSymbols, namePosition, symbolsAt } from '../../lsp/symbol.ts';
 import { pathOf } from '../../lsp/uri.ts';
-import type { CodeAnswer, CodePlace, CodePosition } from '../../model/code.ts';
+import type { CodeAnswer, CodePlace, CodePosition, CodeRange } from '../../model/code.ts';
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
+import type { CodeCall } from './code-call.ts';
 import { readDocument } from './document.ts';
 
 const maxTextLength = 200;
@@ -29,7 +30,7 @@ async function symbolPosition(
 ): Promise<Position> {
   const answer = await servers.request(path, 'textDocument/documentSymbol', {}, options);
   if (answer.status === 'timed_out') throw new Fault('unavailable', `${answer.server} has not answered in time`);
-  const symbols = resultOf(answer, listOf(documentSymbol));
+  const symbols = resultOf(answer, documentSymbols);
   const [found] = symbolsAt(symbols, symbol);
   if (found !== undefined) return namePosition(found, readDocument(root, path).text);
   const names = symbols.slice(0, 20).map(({ name }) => name);
@@ -42,16 +43,27 @@ export function answerOf({ status, server, version }: Answer): CodeAnswer {
   return { status, server, version };
 }
 
+export function optionsOf({ timeoutMs }: { readonly timeoutMs: number }, { signal }: CodeCall): CallOptions {
+  return { signal, timeoutMs };
+}
+
+interface Paging {
+  readonly limit: number;
+  readonly skip: number;
+}
+
+export function pageOf<T>(all: readonly T[], { limit, skip }: Paging): { items: T[]; more: boolean } {
+  return { items: all.slice(skip, skip + limit), more: all.length > skip + limit };
+}
+
+export function rangeOf(path: string, { start, end }: Range): CodeRange {
+  const { line, character } = start;
+  return { path, line: line + 1, column: character + 1, endLine: end.line + 1, endColumn: end.character + 1 };
+}
+
 /** Sorted by path and place, each once. */
 export function placesOf(root: string, locations: readonly Location[]): CodePlace[] {
-  const places = locations.map(({ uri, range: { start, end } }) => ({
-    path: pathOf(root, uri),
-    line: start.line + 1,
-    column: start.character + 1,
-    endLine: end.line + 1,
-    endColumn: end.character + 1,
-    text: '',
-  }));
+  const places = locations.map(({ uri, range }) => ({ ...rangeOf(pathOf(root, uri), range), text: '' }));
   places.sort((a, b) => compare(a.path, b.path) || a.line - b.line || a.column - b.column || a.endLine - b.endLine);
   return places.filter((place, index) => !isSame(place, places[index - 1]));
 }
@@ -65,7 +77,7 @@ function isSame(a: CodePlace, b: CodePlace | undefined): boolean {
 }
 
 /** With the line that each is in. */
-export function withText(root: string, places: readonly CodePlace[]): CodePlace[] {
+export function withText<T extends CodePlace>(root: string, places: readonly T[]): T[] {
   const known = new Map<string, string[]>();
   return places.map((place) => {
     const lines = known.get(place.path) ?? linesAt(root, place.path);

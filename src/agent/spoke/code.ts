@@ -5,18 +5,30 @@ import type { LanguageServers } from '../../lsp/lsp.ts';
 import { Servers } from '../../lsp/servers.ts';
 import type { CodeMethods } from '../../model/code.ts';
 import { languageServersPath } from '../../model/spoke.ts';
-import { type CodeCall, locate } from './code-locate.ts';
+import type { CodeCall } from './code-call.ts';
+import { callsOf } from './code-calls.ts';
+import { diagnose } from './code-diagnose.ts';
+import { locate } from './code-locate.ts';
+import { searchSymbols, symbolsOf } from './code-symbol.ts';
+import { complete, hover, signatures } from './code-text.ts';
 import { readDocument } from './document.ts';
-
-export type { CodeCall };
 
 type Methods = {
   [M in keyof CodeMethods]: (root: string, asked: CodeMethods[M][0], call: CodeCall) => Promise<CodeMethods[M][1]>;
 };
 
-export const codeMethods: Methods = { 'code/locate': locate };
+export const codeMethods: Methods = {
+  'code/locate': locate,
+  'code/hover': hover,
+  'code/symbols': symbolsOf,
+  'code/search': searchSymbols,
+  'code/signature': signatures,
+  'code/complete': complete,
+  'code/diagnose': diagnose,
+  'code/calls': callsOf,
+};
 
 export function serversOf(root: string): LanguageServers {
-  const specs = knownServers(languageServersPath, join(root, 'node_modules'));
+  const specs = knownServers(join(root, 'node_modules'), join(languageServersPath, 'node_modules'));
   return new Servers({ root, specs, read: (path) => readDocument(root, path) });
 }

@@ -59,9 +59,9 @@ export class UserHub {
   }
 
   tools(caller = socketCaller): ToolView[] {
-    return toolsOf(caller).map(({ name, group, description, changes, input }) => {
-      const { $schema, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
-      return { name, group, description, changes, inputSchema };
+    return toolsOf(caller).map(({ name, group, description, changes, input, output }) => {
+      const [inputSchema, outputSchema] = [schemaOf(input, 'input'), schemaOf(output, 'output')];
+      return { name, group, description, changes, inputSchema, outputSchema };
     });
   }
 
@@ -150,6 +150,11 @@ export class UserHub {
     const detail = { token: caller.name };
     return { end: (outcome, found) => begun.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
   }
+}
+
+function schemaOf(shape: z.ZodObject, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(shape, { io });
+  return schema;
 }
 
 function toolsOf({ groups }: Caller): HubTool[] {

@@ -45,12 +45,12 @@ export function tool<I extends z.ZodObject>(declaration: Declaration<I>): HubToo
   return declaration as unknown as HubTool;
 }
 
-export const project = z.string().max(48).describe('project id');
-export const path = z.string().max(4200).describe('path in the project');
+export const project = z.string().max(48);
+export const path = z.string().max(4200);
 export const environment = z.string().min(1).max(63).describe('name of an environment');
 export const dryRun = z.boolean().default(false).describe('change nothing, answer what would be done');
 export const limit = z.int().min(1).max(1000).default(200);
-export const cursor = z.string().max(5000).optional().describe('next_cursor of the page before');
+export const cursor = z.string().max(5000).optional().describe('next_cursor');
 export const nextCursor = z.string().optional();
 
 /** Of a cursor that counts. */

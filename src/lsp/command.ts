@@ -1,0 +1,25 @@
+/** Whether the program of a language server is there. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { ServerSpec } from './lsp.ts';
+
+/** The first of its commands that can be run; null: none. */
+export function commandOf({ commands }: ServerSpec): readonly string[] | null {
+  return commands.find((command) => canRun(command)) ?? null;
+}
+
+/** A script that a program runs has to be there, too. */
+function canRun([program = '', script = '']: readonly string[]): boolean {
+  if (isAbsolute(script) && !has(script, constants.R_OK)) return false;
+  if (program.includes('/')) return has(program, constants.X_OK);
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => has(join(folder, program), constants.X_OK));
+}
+
+function has(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

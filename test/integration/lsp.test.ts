@@ -1,0 +1,279 @@
+/** Language servers of real projects: their answers are those of the server alone, and are never stale. */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeMethods } from '../../src/agent/spoke/code.ts';
+import { readDocument } from '../../src/agent/spoke/document.ts';
+import { knownServers } from '../../src/lsp/known.ts';
+import { Servers } from '../../src/lsp/servers.ts';
+import type { CodeMethods, CodePosition } from '../../src/model/code.ts';
+import { BareServer } from '../fixtures/bare-server.ts';
+
+const modules = resolve('node_modules');
+const signal = new AbortController().signal;
+const page = { limit: 100, skip: 0, timeoutMs: 60_000 };
+const undo: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const one of undo.reverse()) await one();
+});
+
+class Project {
+  readonly root = mkdtempSync(join(tmpdir(), 'carrel-lsp-'));
+  readonly servers: Servers;
+
+  constructor(files: Readonly<Record<string, string>>, only?: string) {
+    for (const [path, text] of Object.entries(files)) this.write(path, text);
+    const specs = knownServers('/nowhere', modules).filter(({ name }) => only === undefined || name === only);
+    this.servers = new Servers({ root: this.root, specs, read: (path) => readDocument(this.root, path) });
+    undo.push(async () => {
+      await this.servers.dispose();
+      rmSync(this.root, { recursive: true });
+    });
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true });
+    writeFileSync(join(this.root, path), text);
+  }
+
+  call<M extends keyof CodeMethods>(method: M, asked: CodeMethods[M][0]): Promise<CodeMethods[M][1]> {
+    const run = codeMethods[method] as (...args: unknown[]) => Promise<CodeMethods[M][1]>;
+    return run(this.root, asked, { signal, servers: this.servers });
+  }
+
+  async locate(kind: 'definition' | 'references', at: CodePosition): Promise<string[]> {
+    const { status, items } = await this.call('code/locate', { kind, at, ...page });
+    expect(status).toBe('complete');
+    return items.map(({ path, line, column }) => `${path}:${line}:${column}`);
+  }
+
+  async problems(path: string): Promise<string[]> {
+    const { status, items } = await this.call('code/diagnose', { path, ...page });
+    expect(status).toBe('complete');
+    return items.filter(({ severity }) => severity === 'error').map(({ line, message }) => `${line}: ${message}`);
+  }
+
+  /** What the server alone says, in the same form. */
+  async bare(
+    command: readonly string[],
+    method: string,
+    path: string,
+    languageId: string,
+    line: number,
+    column: number,
+  ) {
+    const server = await BareServer.start(this.root, command);
+    try {
+      await server.open(path, languageId);
+      const position = { line: line - 1, character: column - 1 };
+      const params = { position, context: { includeDeclaration: true } };
+      const found = await server.request<{ uri: string; range: { start: { line: number; character: number } } }[]>(
+        path,
+        method,
+        params,
+      );
+      const root = server.uri('.');
+      return found
+        .map(({ uri, range: { start } }) => `${uri.slice(root.length + 1)}:${start.line + 1}:${start.character + 1}`)
+        .sort();
+    } finally {
+      server.stop();
+    }
+  }
+}
+
+describe('TypeScript', () => {
+  let project: Project;
+  beforeAll(() => {
+    project = new Project({
+      'tsconfig.json': '{"compilerOptions":{"strict":true,"target":"es2022"},"include":["src"]}',
+      'src/cart.ts':
+        'export interface Priced {\n  total(count: number): number;\n}\nexport class Cart implements Priced {\n  total(count: number) {\n    return count;\n  }\n}\n',
+      'src/main.ts':
+        "import { Cart } from './cart';\n\nexport function sum() {\n  return new Cart().total(1);\n}\nsum();\n",
+    });
+  });
+
+  it('answers as the server alone does', async () => {
+    const command = knownServers('/nowhere', modules)[0]!.commands[1]!;
+    const at = { path: 'src/main.ts', line: 4, column: 22 };
+    for (const kind of ['definition', 'references'] as const) {
+      const bare = await project.bare(command, `textDocument/${kind}`, at.path, 'typescript', at.line, at.column);
+      expect(bare.length).toBeGreaterThan(0);
+      expect(await project.locate(kind, at)).toEqual(bare);
+    }
+  });
+
+  it('answers every kind of question', async () => {
+    const at = { path: 'src/main.ts', line: 4, column: 22 };
+    expect(await project.call('code/hover', { at, ...page })).toMatchObject({
+      status: 'complete',
+      server: 'typescript',
+      text: expect.stringContaining('Cart.total(count: number): number') as string,
+    });
+    const priced = { path: 'src/cart.ts', symbol: 'Priced/total' };
+    expect((await project.call('code/locate', { kind: 'implementation', at: priced, ...page })).items).toMatchObject([
+      { path: 'src/cart.ts', line: 5 },
+    ]);
+    const cart = { path: 'src/main.ts', line: 4, column: 15 };
+    expect((await project.call('code/locate', { kind: 'typeDefinition', at: cart, ...page })).items).toMatchObject([
+      { path: 'src/cart.ts', line: 4, text: 'export class Cart implements Priced {' },
+    ]);
+    expect(
+      (await project.call('code/symbols', { path: 'src/cart.ts', ...page })).items.map(({ name, kind, line }) => [
+        name,
+        kind,
+        line,
+      ]),
+    ).toEqual([
+      ['Priced', 'interface', 1],
+      ['Priced/total', 'method', 2],
+      ['Cart', 'class', 4],
+      ['Cart/total', 'method', 5],
+    ]);
+    expect(await project.call('code/search', { query: 'Cart', ...page })).toMatchObject({
+      status: 'complete',
+      servers: ['typescript'],
+      errors: [],
+      items: [{ name: 'Cart', path: 'src/cart.ts', line: 4 }],
+    });
+    expect(
+      (await project.call('code/signature', { at: { path: 'src/main.ts', line: 4, column: 27 }, ...page })).items,
+    ).toMatchObject([{ label: 'total(count: number): number', activeParameter: 0 }]);
+    expect((await project.call('code/complete', { at, ...page })).items).toMatchObject([
+      { label: 'total', kind: 'method' },
+    ]);
+    expect(
+      (
+        await project.call('code/calls', { at: { path: 'src/main.ts', symbol: 'sum' }, direction: 'outgoing', ...page })
+      ).items.map(({ name }) => name),
+    ).toContain('total');
+    expect(
+      (
+        await project.call('code/calls', {
+          at: { path: 'src/cart.ts', symbol: 'Cart/total' },
+          direction: 'incoming',
+          ...page,
+        })
+      ).items,
+    ).toMatchObject([{ name: 'sum', line: 4, text: '  return new Cart().total(1);' }]);
+  });
+
+  it('pages', async () => {
+    const asked = { kind: 'references' as const, at: { path: 'src/cart.ts', symbol: 'Cart' }, ...page, limit: 1 };
+    const first = await project.call('code/locate', asked);
+    const second = await project.call('code/locate', { ...asked, skip: 1 });
+    expect([first.more, first.items.length, second.items[0]?.path]).toEqual([true, 1, 'src/main.ts']);
+  });
+
+  it('knows of every change of files before the request', async () => {
+    expect(await project.problems('src/main.ts')).toEqual([]);
+    // Another file, which is not open in the server.
+    project.write('src/price.ts', 'export const price = 1;\n');
+    project.write('src/main.ts', "import { price } from './price';\nconst text: string = price;\n");
+    expect(await project.problems('src/main.ts')).toEqual(["2: Type 'number' is not assignable to type 'string'."]);
+    project.write('src/price.ts', "export const price = '';\n");
+    expect(await project.problems('src/main.ts')).toEqual([]);
+    // One that takes the place of the other, as editors write files.
+    project.write('src/new.ts', 'export const price = true;\n');
+    renameSync(join(project.root, 'src/new.ts'), join(project.root, 'src/price.ts'));
+    expect(await project.problems('src/main.ts')).toEqual(["2: Type 'boolean' is not assignable to type 'string'."]);
+    rmSync(join(project.root, 'src/price.ts'));
+    expect(await project.problems('src/main.ts')).toMatchObject([expect.stringContaining("'./price'")]);
+    // In a folder that is new.
+    project.write('src/deep/er/price.ts', "export const price = '';\n");
+    project.write('src/main.ts', "import { price } from './deep/er/price';\nconst text: string = price;\n");
+    expect(await project.problems('src/main.ts')).toEqual([]);
+    expect(await project.locate('references', { path: 'src/deep/er/price.ts', symbol: 'price' })).toEqual([
+      'src/deep/er/price.ts:1:14',
+      'src/main.ts:1:10',
+      'src/main.ts:2:22',
+    ]);
+    renameSync(join(project.root, 'src/deep'), join(project.root, 'src/other'));
+    expect(await project.problems('src/main.ts')).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['pyright', '3: Type "int" is not assignable to declared type "str"'],
+  ['pylsp', null],
+])('Python with %s', (server, problem) => {
+  it('answers as the server alone does, and finds what is wrong', async () => {
+    const project = new Project(
+      {
+        'cart.py': 'class Cart:\n    def total(self, count: int) -> int:\n        return count\n',
+        'main.py': 'from cart import Cart\n\nx: str = Cart().total(1)\n',
+      },
+      server,
+    );
+    const at = { path: 'main.py', line: 3, column: 18 };
+    const spec = knownServers('/nowhere', modules).find(({ name }) => name === server)!;
+    const bare = await project.bare(
+      spec.commands.at(-1)!,
+      'textDocument/references',
+      at.path,
+      'python',
+      at.line,
+      at.column,
+    );
+    expect(bare).toEqual(['cart.py:2:9', 'main.py:3:17']);
+    expect(await project.locate('references', at)).toEqual(bare);
+    expect(await project.locate('definition', { path: 'main.py', line: 3, column: 11 })).toEqual(['cart.py:1:7']);
+    expect(await project.locate('definition', { path: 'cart.py', symbol: 'Cart/total' })).toEqual(['cart.py:2:9']);
+    if (problem !== null) expect((await project.problems('main.py'))[0]).toContain(problem);
+    if (server === 'pylsp')
+      await expect(project.call('code/search', { query: 'Cart', ...page })).rejects.toThrow(/pylsp does not have/);
+  });
+});
+
+describe('C', () => {
+  it('finds references in files that were never opened, and what is wrong after another file changed', async () => {
+    const project = new Project({
+      'price.h': 'int price(int n);\n',
+      'price.c': '#include "price.h"\nint price(int n) {\n  return n;\n}\n',
+      'main.c': '#include "price.h"\nint main(void) {\n  return price(2);\n}\n',
+    });
+    const commands = ['main.c', 'price.c'].map((file) => ({
+      directory: project.root,
+      file,
+      arguments: ['cc', '-c', file],
+    }));
+    project.write('compile_commands.json', JSON.stringify(commands));
+    expect(await project.locate('references', { path: 'main.c', line: 3, column: 11 })).toEqual([
+      'main.c:3:10',
+      'price.c:2:5',
+      'price.h:1:5',
+    ]);
+    expect(await project.problems('main.c')).toEqual([]);
+    project.write('price.h', 'int price(int n, int m);\n');
+    expect(await project.problems('main.c')).toMatchObject([expect.stringMatching(/^3: too few arguments/i)]);
+  });
+});
+
+it.each([['a.sh', 'price() {\n  echo "$1"\n}\nprice 2\n', 'bash', 4]])(
+  '%s is answered by %s',
+  async (path, text, server, line) => {
+    const project = new Project({ [path]: text });
+    const answer = await project.call('code/locate', { kind: 'references', at: { path, line, column: 2 }, ...page });
+    expect(answer).toMatchObject({ status: 'complete', server });
+    expect(answer.items.map((one) => one.line)).toEqual([1, 4]);
+  },
+);
+
+it('YAML has diagnostics', async () => {
+  const project = new Project({ 'a.yaml': 'a: 1\na: 2\n' });
+  expect(await project.problems('a.yaml')).toEqual(['2: Map keys must be unique']);
+  project.write('a.yaml', 'a: 1\n');
+  expect(await project.problems('a.yaml')).toEqual([]);
+});
+
+it('a file without a server, and one whose server is missing, are refused with what to do', async () => {
+  const project = new Project({ 'a.zig': '', 'a.go': '' });
+  await expect(project.call('code/symbols', { path: 'a.zig', ...page })).rejects.toMatchObject({ code: 'unsupported' });
+  if (process.env.PATH?.includes('gopls')) return;
+  await expect(project.call('code/symbols', { path: 'a.go', ...page })).rejects.toMatchObject({
+    code: 'unsupported',
+    hint: expect.stringContaining('go install') as string,
+  });
+});
