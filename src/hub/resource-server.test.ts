@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Fault } from '../model/fault.ts';
+import { toolGroups } from '../model/hub-token.ts';
 import { challengeOf, metadata, missingScope, presentedToken } from './resource-server.ts';
 import { refused } from './token.ts';
 
@@ -31,7 +32,7 @@ it('metadata name the resource, at both paths of RFC 9728', () => {
   expect(metadata(root, origin)).toEqual({
     resource: 'http://127.0.0.1:3000/mcp',
     resource_name: 'Carrel hub',
-    scopes_supported: ['files', 'code', 'run', 'environment', 'swarm'],
+    scopes_supported: toolGroups,
     bearer_methods_supported: ['header'],
   });
   expect(metadata(`${root}/mcp`, origin)).toEqual(metadata(root, origin));
