@@ -47,6 +47,7 @@ export function mcpPort(
   const startedAtMs = Date.now();
   const rate = new Rate({ perSecond, burst: perSecond * burst });
   const clients = new ClientTable(clientLimits);
+  authentication.onRevoked = () => clients.sweep();
   const endpoint = new McpEndpoint(clients, partsOf);
   const sockets = new McpSockets({ clients, rate, maxMessageBytes: maxBodyBytes, pingMs, partsOf });
   const health = () => ({

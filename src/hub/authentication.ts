@@ -31,4 +31,6 @@ export interface Authentication {
   challenge(fault: Fault, origin: string): string | null;
   /** The public document at a path, such as the metadata of RFC 9728; null: there is none. */
   document(path: string, origin: string): object | null;
+  /** Called after tokens were revoked, so that their sessions end at once. */
+  onRevoked?: () => void;
 }

@@ -24,10 +24,19 @@ export class McpEndpoint {
   async answer(exchange: Exchange): Promise<Response> {
     const { request, body, identity } = exchange;
     if (!methods.includes(request.method)) return refusal(405, -32000, 'Method not allowed.');
+    this.#checkScope(exchange);
     const { isLegacyRequest } = await loadSdk();
     if (await isLegacyRequest(request, body)) return this.#sessions.answer(exchange);
     this.#stateless ??= this.#createStateless();
     return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity) });
+  }
+
+  /** Before the request has an answer, so that the status can say which scope is missing. */
+  #checkScope({ body, identity }: Exchange): void {
+    for (const name of calledTools(body)) {
+      const refusal = this.#partsOf(identity).refusal?.(name);
+      if (refusal) throw refusal;
+    }
   }
 
   async close(): Promise<void> {
@@ -40,4 +49,10 @@ export class McpEndpoint {
       legacy: 'reject',
     });
   }
+}
+
+/** The tools that a message, or a batch of them, calls. */
+function calledTools(body: unknown): string[] {
+  const messages = [body].flat() as ({ method?: unknown; params?: { name?: unknown } } | null)[];
+  return messages.filter((one) => one?.method === 'tools/call').map((one) => String(one?.params?.name));
 }

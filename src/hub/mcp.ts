@@ -9,6 +9,8 @@ export interface McpParts {
   readonly tools: readonly Tool[];
   /** Calls a tool with input that was checked. */
   call(tool: Tool, input: object, call: ToolCall): Promise<object>;
+  /** Why the caller may not use a tool that exists; null: it may, or there is no such tool. */
+  refusal?(tool: string): Fault | null;
 }
 
 const instructions =

@@ -141,15 +141,15 @@ class OpenPort {
   async answer(request: Request, { incoming, outgoing }: Bindings): Promise<Response> {
     try {
       this.#site.check(incoming.headers as { host?: string; origin?: string } as never);
-      const { pathname } = new URL(request.url);
+      const { pathname, origin } = new URL(request.url);
       if (pathname === mcpPath) return await this.#mcp(request, incoming, outgoing);
-      const document = pathname === '/health' ? this.#parts.health() : this.#document(pathname);
+      const document = pathname === '/health' ? this.#parts.health() : this.#document(pathname, origin);
       if (document === null)
         throw new Fault('not_found', `there is nothing at ${pathname}`, { hint: `MCP is at ${mcpPath}.` });
       if (request.method !== 'GET') throw new Fault('invalid', `${pathname} answers GET only`);
       return Response.json(document);
     } catch (error) {
-      return this.#refused(error);
+      return this.#refused(error, incoming);
     }
   }
 
@@ -163,7 +163,7 @@ class OpenPort {
       await this.#parts.mcp.upgrade(request, socket, head, identity);
     } catch (error) {
       const fault = asFault(error);
-      if (socket.writable) socket.end(refusalText(fault, this.#challenge(fault)));
+      if (socket.writable) socket.end(refusalText(fault, this.#challenge(fault, request)));
     }
   }
 
@@ -184,19 +184,26 @@ class OpenPort {
     return identity;
   }
 
-  #document(path: string): object | null {
-    return this.#parts.authentication.document(path, this.origin);
+  #document(path: string, origin: string): object | null {
+    return this.#parts.authentication.document(path, origin);
   }
 
-  #challenge(fault: Fault): Record<string, string> {
-    const value = this.#parts.authentication.challenge(fault, this.origin);
+  /** By the name that the client uses: a refused one is not repeated. */
+  #challenge(fault: Fault, { headers: { host } }: IncomingMessage): Record<string, string> {
+    const value = this.#parts.authentication.challenge(fault, originBy(host, this.origin));
     return value === null ? {} : { 'WWW-Authenticate': value };
   }
 
-  #refused(error: unknown): Response {
+  #refused(error: unknown, request: IncomingMessage): Response {
     const fault = asFault(error);
-    return Response.json(fault, { status: consequences[fault.code].http, headers: this.#challenge(fault) });
+    return Response.json(fault, { status: consequences[fault.code].http, headers: this.#challenge(fault, request) });
   }
+}
+
+/** The origin of this port by a name that was checked. */
+function originBy(host: string | undefined, origin: string): string {
+  const { protocol } = new URL(origin);
+  return URL.canParse(`${protocol}//${host}`) ? new URL(`${protocol}//${host}`).origin : origin;
 }
 
 function tooFast(waitMs: number): Response {

@@ -29,6 +29,7 @@ export class HubTokens implements Authentication {
   readonly #parts: TokenParts;
   /** Ids of tokens and when each was last used. */
   readonly #used = new Map<string, string>();
+  onRevoked = () => {};
 
   constructor(parts: TokenParts) {
     this.#parts = parts;
@@ -57,11 +58,12 @@ export class HubTokens implements Authentication {
     return rows.map(({ value }) => viewOf({ ...value, usedAt: this.#used.get(value.id) ?? value.usedAt }));
   }
 
-  /** Open sessions with this token are refused from now on, too. */
+  /** Open sessions with this token end, too. */
   remove(user: string, id: string): TokenView {
     const row = this.#parts.store.find('hubToken', user, checkHubTokenId(id));
     if (row === null) throw new Fault('not_found', `no token ${id}`, { hint: 'See: carrel hub token ls' });
     this.#remove(row);
+    this.onRevoked();
     return viewOf(row.value);
   }
 
@@ -69,10 +71,10 @@ export class HubTokens implements Authentication {
   removeAll(user: string): TokenView[] {
     const { store, keys } = this.#parts;
     keys.remove(user);
-    return store.list('hubToken', user).map((row) => {
-      this.#remove(row);
-      return viewOf(row.value);
-    });
+    const rows = store.list('hubToken', user);
+    for (const row of rows) this.#remove(row);
+    this.onRevoked();
+    return rows.map(({ value }) => viewOf(value));
   }
 
   async authenticate(request: Presented): Promise<Identity> {

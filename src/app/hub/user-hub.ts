@@ -7,6 +7,7 @@ import { validated } from '../../api/validated.ts';
 import type { Audit, Begun } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import type { McpParts } from '../../hub/mcp.ts';
+import { missingScope } from '../../hub/resource-server.ts';
 import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ToolGroup } from '../../model/hub-token.ts';
@@ -76,7 +77,7 @@ export class UserHub {
   mcp(caller: Caller): McpParts {
     const { version } = this.#parts;
     const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
-    return { version, tools: toolsOf(caller), call };
+    return { version, tools: toolsOf(caller), call, refusal: (name) => scopeRefusal(caller, name) };
   }
 
   /** Serves one MCP client until it goes away. */
@@ -159,6 +160,12 @@ function schemaOf(shape: z.ZodObject, io: 'input' | 'output'): Record<string, un
 
 function toolsOf({ groups }: Caller): HubTool[] {
   return hubTools.filter(({ group }) => groups.includes(group));
+}
+
+/** Groups are no secret, so that a client can ask for a token that names more of them. */
+function scopeRefusal({ groups }: Caller, name: string): Fault | null {
+  const group = hubTools.find((tool) => tool.name === name)?.group;
+  return group === undefined || groups.includes(group) ? null : missingScope(group, name, groups);
 }
 
 /** The projects that a call names. */
