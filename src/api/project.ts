@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { projectModes, spokeStates } from '../model/project.ts';
 
 export const projectRequest = z.strictObject({
-  folder: z.string().startsWith('/').max(4096),
+  folder: z.string().startsWith('/').max(4096).optional(),
   id: z.string().min(1).max(48).optional(),
   mode: z.enum(projectModes).optional(),
   test: z.string().min(1).max(4096).optional(),

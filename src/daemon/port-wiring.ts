@@ -9,6 +9,7 @@ import { ClientTable } from '../hub/client-table.ts';
 import { McpEndpoint } from '../hub/endpoint.ts';
 import type { McpParts } from '../hub/mcp.ts';
 import { Rate } from '../hub/rate.ts';
+import { SpokeSockets } from '../hub/spoke-socket.ts';
 import { McpSockets } from '../hub/websocket.ts';
 import { packageVersion } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
@@ -34,8 +35,14 @@ export async function openHubPort(
 ): Promise<Port | null> {
   if (settings === null && asked === null) return null;
   const http = { ...(settings ?? defaultHttp), ...(asked === null ? {} : { port: asked }) };
-  const partsOf = ({ user, caller }: Identity) => scopes.of(users.actorOf(user)).hub.mcp(caller);
-  return openPort(addressOf(http), mcpPort(http.rate, hubTokens, partsOf));
+  const hubOf = ({ user }: Identity) => scopes.of(users.actorOf(user)).hub;
+  const partsOf = (identity: Identity) => hubOf(identity).mcp(identity.caller);
+  const spokes = new SpokeSockets({
+    pingMs,
+    check: (identity, project) => void hubOf(identity).elsewhere(project),
+    connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
+  });
+  return openPort(addressOf(http), { ...mcpPort(http.rate, hubTokens, partsOf), spokes });
 }
 
 /** What the port serves: MCP with the tools of each caller. */
@@ -62,7 +69,7 @@ export function mcpPort(
       await endpoint.close();
     },
   };
-  return { authentication, rate, health, mcp };
+  return { authentication, rate, health, mcp, spokes: null };
 }
 
 function addressOf({ port, address, tls }: HttpSettings): PortAddress {

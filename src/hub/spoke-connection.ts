@@ -23,7 +23,7 @@ interface Waiting {
   onOutput?(text: string): void;
 }
 
-interface Streams {
+export interface Streams {
   readonly stdin: Writable;
   readonly stdout: Readable;
 }

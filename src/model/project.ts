@@ -3,10 +3,12 @@ import { printable } from './name.ts';
 
 /**
  * A project: a folder of the host that is registered under an id, so that the hub can offer it. `bind`: its spoke, the hub and the host
- * see the same files at once. `overlay`: changes stay in a working copy until they are applied.
+ * see the same files at once. `overlay`: changes stay in a working copy until they are applied. `elsewhere`: it has no folder here; a
+ * program where it is dials the hub.
  */
 export interface Project {
   readonly id: string;
+  /** Empty for one that is elsewhere. */
   readonly folder: string;
   readonly mode: ProjectMode;
   /** A shell command that runs its tests, inside; null: none was named. */
@@ -23,8 +25,14 @@ export interface Project {
 export const spokeStates = ['registered', 'healthy', 'unreachable'] as const;
 export type SpokeState = (typeof spokeStates)[number];
 
-export const projectModes = ['bind', 'overlay'] as const;
+export const projectModes = ['bind', 'overlay', 'elsewhere'] as const;
 export type ProjectMode = (typeof projectModes)[number];
+
+/** For what needs the files on this machine. */
+export function hostFolder({ id, mode, folder }: Project): string {
+  if (mode !== 'elsewhere') return folder;
+  throw new Fault('unsupported', `project ${id} is elsewhere: it has no folder on this machine`);
+}
 
 export const projectIdPattern = /^[a-z0-9][a-z0-9._-]{0,47}$/;
 

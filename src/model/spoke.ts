@@ -15,6 +15,9 @@ export type { FileContent, TextEdit };
 export const spokePath = '/opt/carrel/bin/carrel-spoke';
 /** The language servers that come with Carrel, each in a folder. */
 export const languageServersPath = '/opt/carrel/lsp';
+/** Of the WebSocket by which a spoke elsewhere dials the hub, at `spokeUrlPath`. */
+export const spokeSubprotocol = 'carrel-spoke';
+export const spokeUrlPath = '/spoke';
 /** The command of such a sandbox: it waits. */
 export const idlePath = '/opt/carrel/bin/carrel-idle';
 

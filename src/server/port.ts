@@ -13,6 +13,7 @@ import type { Rate } from '../hub/rate.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { maxDescriptors } from '../lib/process.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
+import { spokeUrlPath } from '../model/spoke.ts';
 import { Connections, limitsFor } from './connections.ts';
 import { refusalText } from './refusal.ts';
 import { SameSite } from './same-site.ts';
@@ -32,6 +33,11 @@ export interface PortParts {
     answer(exchange: Exchange): Promise<Response>;
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
     close(): Promise<void>;
+  };
+  /** Spokes elsewhere; null: none may connect. */
+  readonly spokes: null | {
+    accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+    close(): void;
   };
 }
 
@@ -82,6 +88,7 @@ export async function openPort(
     close: async () => {
       server.close();
       await parts.mcp.close();
+      parts.spokes?.close();
       server.closeAllConnections();
     },
   };
@@ -158,9 +165,11 @@ class OpenPort {
     try {
       this.#site.check(request.headers as never);
       const { pathname } = new URL(request.url ?? '/', 'http://carrel');
-      if (pathname !== mcpPath) throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
+      if (pathname !== mcpPath && (pathname !== spokeUrlPath || this.#parts.spokes === null))
+        throw new Fault('not_found', `there is no WebSocket at ${pathname}`);
       const identity = await this.#authenticated(request);
-      await this.#parts.mcp.upgrade(request, socket, head, identity);
+      if (pathname === mcpPath) await this.#parts.mcp.upgrade(request, socket, head, identity);
+      else await this.#parts.spokes!.accept(request, socket, head, identity);
     } catch (error) {
       const fault = asFault(error);
       if (socket.writable) socket.end(refusalText(fault, this.#challenge(fault, request)));

@@ -9,7 +9,7 @@ import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts
 import type { MadeJson } from '../../lib/made-json.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
-import type { Project } from '../../model/project.ts';
+import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
 
@@ -87,7 +87,7 @@ export class Environments {
     const request: SandboxRequest = {
       ...(name === undefined ? {} : { name: ownName(project, name) }),
       ...(image === undefined ? {} : { image, engine: 'docker' as const }),
-      ...{ project: project.folder, mode: 'overlay' as const, command: [idlePath] },
+      ...{ project: hostFolder(project), mode: 'overlay' as const, command: [idlePath] },
       labels: { [environmentLabel]: project.id },
     };
     if (network !== undefined) this.#requireWithin(request, network);

@@ -6,8 +6,8 @@
  * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else `registered`.
  */
 import type { Exit, Process } from '../../engine/engine.ts';
-import { Backoff } from '../../hub/backoff.ts';
-import { type CallOptions, SpokeConnection } from '../../hub/spoke-connection.ts';
+import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke-connection.ts';
+import { Backoff } from '../../lib/backoff.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
@@ -36,7 +36,7 @@ export interface SpokeParts {
 export interface SpokeRequest {
   readonly name: string;
   readonly project: string;
-  readonly mode: Project['mode'];
+  readonly mode: 'bind' | 'overlay';
   readonly command: string[];
 }
 
@@ -78,6 +78,18 @@ export class Spoke {
     }
   }
 
+  /** A program elsewhere has dialled the hub. The newest connection counts: an older one may be half open. */
+  async accept(streams: Streams): Promise<void> {
+    const connection = new SpokeConnection(streams, this.#project.id);
+    await this.#answered(connection);
+    this.#close();
+    this.#connection = Promise.resolve(connection);
+    this.#opened(connection);
+    connection.onClose(() => {
+      if (this.#open === null) this.#connection = null;
+    });
+  }
+
   /** Ends the connection; nothing is recorded any more. */
   release(): void {
     this.#isReleased = true;
@@ -94,6 +106,7 @@ export class Spoke {
     await this.#stopping;
     const known = this.#connection;
     if (known) return known;
+    if (this.#project.mode === 'elsewhere') throw this.#notConnected();
     const made = this.#start();
     this.#connection = made;
     const forget = () => {
@@ -135,6 +148,10 @@ export class Spoke {
     const program = await this.#parts.exec(sandbox, [spokePath]);
     const connection = new SpokeConnection(program, this.#project.id, endOf(program));
     connection.onClose(() => void this.#parts.ended(sandbox).catch(() => {}));
+    return this.#answered(connection);
+  }
+
+  async #answered(connection: SpokeConnection): Promise<SpokeConnection> {
     try {
       await inTime(firstAnswerMs, connection.call('spoke/ping', {}), () => {
         throw new Fault('timeout', `the spoke of project ${this.#project.id} does not answer`);
@@ -148,7 +165,8 @@ export class Spoke {
 
   async #running(): Promise<Sandbox> {
     const { sandboxes } = this.#parts;
-    const { id, folder, mode } = this.#project;
+    const { id, folder } = this.#project;
+    const mode = this.#project.mode === 'overlay' ? 'overlay' : 'bind';
     const name = spokeName(id);
     const found = await this.#sandbox();
     if (found === null) await sandboxes.create({ name, project: folder, mode, command: [idlePath] });
@@ -180,7 +198,7 @@ export class Spoke {
   }
 
   #awaitIdle(): void {
-    if (this.#calls > 0 || this.#isReleased) return;
+    if (this.#calls > 0 || this.#isReleased || this.#project.mode === 'elsewhere') return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#stopIdle(), this.#parts.idleMs());
     this.#idle.unref();
@@ -212,6 +230,13 @@ export class Spoke {
 
   #observe(state: SpokeState, reason: string | null): void {
     if (!this.#isReleased) this.#parts.observed(this.#project, state, reason);
+  }
+
+  #notConnected(): Fault {
+    const { id } = this.#project;
+    return new Fault('unavailable', `project ${id} is elsewhere and not connected`, {
+      hint: `Start it there: carrel-spoke --connect, with CODEBUDDY_URL, PROJECT_ID=${id} and a token for spokes.`,
+    });
   }
 
   #notAgain(waitMs: number): Fault {

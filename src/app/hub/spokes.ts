@@ -1,5 +1,5 @@
 /** Spokes: the sandboxes of a user's projects, as the hub reaches them. */
-import type { CallOptions } from '../../hub/spoke-connection.ts';
+import type { CallOptions, Streams } from '../../hub/spoke-connection.ts';
 import type { Project } from '../../model/project.ts';
 import type { SpokeMethod, SpokeMethods } from '../../model/spoke.ts';
 import { Spoke, type SpokeParts } from './spoke.ts';
@@ -19,6 +19,11 @@ export class Spokes {
     options?: CallOptions,
   ): Promise<SpokeMethods[M][1]> {
     return this.#of(project).call(method, asked, options);
+  }
+
+  /** Refuses a project whose spoke runs here. */
+  async accept(project: Project, streams: Streams): Promise<void> {
+    return this.#of(project).accept(streams);
   }
 
   /** Begins the idle time of spokes that an earlier daemon may have left running. */

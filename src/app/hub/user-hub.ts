@@ -8,6 +8,7 @@ import type { Audit, Begun } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import type { McpParts } from '../../hub/mcp.ts';
 import { missingScope } from '../../hub/resource-server.ts';
+import type { Streams } from '../../hub/spoke-connection.ts';
 import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ToolGroup } from '../../model/hub-token.ts';
@@ -42,7 +43,7 @@ export interface HubParts {
   readonly user: string;
   readonly version: string;
   readonly audit: Pick<Audit, 'begin'>;
-  readonly spokes: Pick<Spokes, 'call'>;
+  readonly spokes: Pick<Spokes, 'call' | 'accept'>;
   readonly edits: Edits;
   readonly projects: { all(): readonly Project[] };
   /** What they do is logged by the routes that they call. */
@@ -78,6 +79,20 @@ export class UserHub {
     const { version } = this.#parts;
     const call = (tool: Tool, asked: object, how: ToolCall) => this.#call(caller, tool as HubTool, asked, how);
     return { version, tools: toolsOf(caller), call, refusal: (name) => scopeRefusal(caller, name) };
+  }
+
+  /** The project that a spoke elsewhere may be; refused for one whose spoke runs here. */
+  elsewhere(id: string): Project {
+    const project = this.#parts.projects.all().find((one) => one.id === id);
+    if (project === undefined) throw new Fault('not_found', `no project ${checkProjectId(id)}`);
+    if (project.mode === 'elsewhere') return project;
+    throw new Fault('conflict', `the spoke of project ${id} is a sandbox of this machine`, {
+      hint: `carrel project rm ${id}, then carrel project add --mode elsewhere --name ${id}`,
+    });
+  }
+
+  acceptSpoke(id: string, streams: Streams): Promise<void> {
+    return this.#parts.spokes.accept(this.elsewhere(id), streams);
   }
 
   /** Serves one MCP client until it goes away. */

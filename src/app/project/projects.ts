@@ -51,7 +51,7 @@ export class Projects {
 
   add({ folder: asked, id: askedId, mode = 'bind', test }: ProjectRequest): ProjectView {
     const { store, user, now, sandboxes } = this.#parts;
-    const folder = sandboxes.project(asked);
+    const folder = mode === 'elsewhere' ? elsewhere(asked, askedId) : sandboxes.project(required(asked));
     const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
     const known = store.list('project', user);
     if (known.length >= maxPerUser) throw new Fault('exhausted', `there are ${maxPerUser} projects already`);
@@ -109,6 +109,18 @@ export class Projects {
     const state = isHealthy ? 'healthy' : trouble === null ? 'registered' : 'unreachable';
     return { ...project, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
   }
+}
+
+function required(folder: string | undefined): string {
+  if (folder !== undefined) return folder;
+  throw new Fault('invalid', 'a project needs a folder', { hint: 'carrel project add DIR' });
+}
+
+function elsewhere(folder: string | undefined, id: string | undefined): string {
+  if (folder === undefined && id !== undefined) return '';
+  throw new Fault('invalid', 'a project that is elsewhere has an id and no folder here', {
+    hint: 'carrel project add --mode elsewhere --name ID',
+  });
 }
 
 function isTaken(id: string): Fault {

@@ -14,8 +14,8 @@ const groups: readonly GroupEntry[] = [
 const commands: readonly CommandEntry[] = [
   {
     name: 'project add',
-    summary: 'register a folder as a project',
-    args: '<DIR>',
+    summary: 'register a folder as a project, or one that is elsewhere',
+    args: '[DIR]',
     fields: { folder: 'DIR' },
     options: [
       { flags: '--name <ID>', field: 'id', summary: 'its id; left out, the name of the folder' },
@@ -23,7 +23,8 @@ const commands: readonly CommandEntry[] = [
       {
         flags: '--mode <MODE>',
         field: 'mode',
-        summary: 'bind: edits are in the folder at once; overlay: after carrel apply (default bind)',
+        summary:
+          'bind: edits are in the folder at once; overlay: after carrel apply; elsewhere: a program there connects (default bind)',
         choices: projectModes,
       },
     ],

@@ -13,7 +13,7 @@ interface Options {
 
 export default async function projectAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { name, test, mode } = options;
-  const body: ProjectRequest = { folder: resolve(args[0]!), id: name, test, mode };
+  const body: ProjectRequest = { folder: args[0] === undefined ? undefined : resolve(args[0]), id: name, test, mode };
   const view = await connect(context).call('POST /v1/projects', { body });
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.id));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { SwarmView } from '../../../api/swarm.ts';
 import { Fault } from '../../../model/fault.ts';
+import { hostFolder } from '../../../model/project.ts';
 import { cursor, type HubTool, inProject, limit, nextCursor, path, project, tool } from './tool.ts';
 
 const containers = z.array(
@@ -34,7 +35,7 @@ export const swarmTools: readonly HubTool[] = [
     }),
     output: z.object({ started: z.array(z.string()) }),
     run: async ({ project: id, files, agent, max }, scope) => {
-      const { folder } = scope.find(id);
+      const folder = hostFolder(scope.find(id));
       const places = files?.map((file) => join(folder, relative(inProject(id, file))));
       return { started: (await scope.swarms.run({ project: folder, files: places, agent, max })).begun };
     },
@@ -48,7 +49,7 @@ export const swarmTools: readonly HubTool[] = [
     input: z.strictObject({ project, limit, cursor }),
     output: z.object({ containers, next_cursor: nextCursor }),
     run: async ({ project: id, limit: most, cursor: after }, scope) => {
-      const all = containersOf(await scope.swarms.show(scope.find(id).folder));
+      const all = containersOf(await scope.swarms.show(hostFolder(scope.find(id))));
       const rest = after === undefined ? all : all.slice(all.findIndex(({ name }) => name === after) + 1);
       const page = rest.slice(0, most);
       return { containers: page, ...(rest.length > most ? { next_cursor: page.at(-1)!.name } : {}) };
@@ -63,7 +64,7 @@ export const swarmTools: readonly HubTool[] = [
     input: z.strictObject({ project, names: z.array(z.string().max(63)).min(1).max(100).optional() }),
     output: z.object({ containers }),
     run: async ({ project: id, names }, scope) => ({
-      containers: containersOf(await scope.swarms.stop(scope.find(id).folder, names)),
+      containers: containersOf(await scope.swarms.stop(hostFolder(scope.find(id)), names)),
     }),
   }),
 ];

@@ -36,6 +36,12 @@ describe('arguments name the view of the spoke', () => {
   ])('%s', (text, wanted) => expect(spokeText(shop, text)).toBe(wanted));
 });
 
+test('a project that is elsewhere has no path of the host', () => {
+  const away = { id: 'shop', folder: '' };
+  expect(inProject(away, '/etc/passwd')).toBe('/etc/passwd');
+  expect(spokeText(away, 'a /workspaces/shop b')).toBe('a /workspace b');
+});
+
 test.each([
   ['src/a.ts', 'src/a.ts'],
   ['/workspace/src/a.ts', 'src/a.ts'],

@@ -16,7 +16,8 @@ export function hubText(id: string, text: string): string {
 
 /** An argument of a command, for the spoke. */
 export function spokeText({ id, folder }: Place, text: string): string {
-  return replacePrefix(replacePrefix(text, atHub(id), inSpoke), folder, inSpoke);
+  const translated = replacePrefix(text, atHub(id), inSpoke);
+  return folder === '' ? translated : replacePrefix(translated, folder, inSpoke);
 }
 
 function replacePrefix(text: string, from: string, to: string): string {
@@ -29,6 +30,7 @@ function replacePrefix(text: string, from: string, to: string): string {
 /** The path in the project: clients may also name the path as the spoke, the hub or, where the project is known, the host sees it. */
 export function inProject(place: Place | string, given: string): string {
   const roots = typeof place === 'string' ? [atHub(place), inSpoke] : [atHub(place.id), inSpoke, place.folder];
-  const found = roots.find((root) => given === root || given.startsWith(`${root}/`));
+  // A project that is elsewhere has no folder on the host.
+  const found = roots.find((root) => root !== '' && (given === root || given.startsWith(`${root}/`)));
   return found === undefined ? given : given.slice(found.length).replace(/^\/+/, '');
 }

@@ -1,0 +1,102 @@
+/**
+ * Spokes elsewhere: a program in a container or on another machine dials the hub's port by WebSocket, subprotocol `carrel-spoke`, and is
+ * reached only over the connection that it opened. Its token has to name the group `spoke` and the project. The hub pings it; a
+ * connection that does not answer, or whose token was revoked, is closed.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { type StreamSocket, streamsOf } from '../lib/socket-streams.ts';
+import { asFault, Fault } from '../model/fault.ts';
+import { maxAnswerBytes, spokeSubprotocol } from '../model/spoke.ts';
+import type { Identity } from './authentication.ts';
+import type { Streams } from './spoke-connection.ts';
+
+const policyViolation = 1008;
+
+export interface SpokeSocketParts {
+  readonly pingMs: number;
+  /** Throws where this user has no such project, or one that is not elsewhere. */
+  connect(identity: Identity, project: string, streams: Streams): Promise<void>;
+  /** The same check, before the connection is switched. */
+  check(identity: Identity, project: string): void;
+}
+
+export class SpokeSockets {
+  readonly #parts: SpokeSocketParts;
+  readonly #open = new Set<WebSocket>();
+  #server: Promise<WebSocketServer> | undefined;
+
+  constructor(parts: SpokeSocketParts) {
+    this.#parts = parts;
+  }
+
+  /** The request is authenticated. Throws before the connection is switched. */
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void> {
+    const project = new URL(request.url ?? '/', 'http://carrel').searchParams.get('project') ?? '';
+    requireGrant(identity, project);
+    this.#parts.check(identity, project);
+    this.#server ??= createServer();
+    const server = await this.#server;
+    server.handleUpgrade(request, socket, head, (accepted) => void this.#serve(accepted, identity, project));
+  }
+
+  close(): void {
+    for (const socket of this.#open) socket.terminate();
+  }
+
+  async #serve(socket: WebSocket, identity: Identity, project: string): Promise<void> {
+    this.#open.add(socket);
+    this.#ping(socket, identity);
+    socket.on('message', () => {
+      if (!isValid(identity)) socket.terminate();
+    });
+    socket.once('close', () => this.#open.delete(socket));
+    try {
+      await this.#parts.connect(identity, project, streamsOf(socket as StreamSocket));
+    } catch (error) {
+      socket.close(policyViolation, Buffer.from(asFault(error).message).subarray(0, 120).toString());
+    }
+  }
+
+  #ping(socket: WebSocket, identity: Identity): void {
+    let isAlive = true;
+    socket.on('pong', () => {
+      isAlive = true;
+    });
+    const timer = setInterval(() => {
+      if (!isAlive || !isValid(identity)) return socket.terminate();
+      isAlive = false;
+      socket.ping();
+    }, this.#parts.pingMs);
+    timer.unref();
+    socket.once('close', () => clearInterval(timer));
+  }
+}
+
+/** A token for clients does not let its holder answer in the place of a spoke. */
+function requireGrant({ caller: { groups, projects } }: Identity, project: string): void {
+  if (!groups.includes('spoke'))
+    throw new Fault('denied', 'this token is not for spokes', {
+      hint: `Make one with: carrel hub token --project ${project || 'ID'} --tools spoke`,
+    });
+  if (projects !== '*' && !projects.includes(project)) throw new Fault('not_found', 'no such project');
+}
+
+function isValid(identity: Identity): boolean {
+  try {
+    identity.check();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function createServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  const handleProtocols = (offered: Set<string>) => offered.has(spokeSubprotocol) && spokeSubprotocol;
+  return new WebSocketServer({
+    ...{ noServer: true, maxPayload: maxAnswerBytes, perMessageDeflate: false },
+    handleProtocols,
+  });
+}
