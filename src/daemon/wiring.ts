@@ -93,9 +93,9 @@ export function openParts(resources: Resources) {
   };
 }
 
-function openTokens({ home, store, now }: Resources, users: Users): HubTokens {
+function openTokens({ home, store, audit, now }: Resources, users: Users): HubTokens {
   const keys = new TokenKeys(join(home.home, 'hub-keys'));
-  return new HubTokens({ store, keys, installation: home.installation, users, now });
+  return new HubTokens({ store, keys, audit, installation: home.installation, users, now });
 }
 
 function openDiskWatch({ home, config, store, reserve, report, now }: Resources, loop: Loop): DiskWatch {

@@ -14,6 +14,7 @@ let store: Store;
 let users: Map<string, User>;
 let time: number;
 let tokens: HubTokens;
+let logged: string[];
 
 const at = (ms: number) => new Date(ms).toISOString();
 const bearer = (token: string, url = '/mcp') => ({ authorization: `Bearer ${token}`, url });
@@ -21,12 +22,16 @@ const bearer = (token: string, url = '/mcp') => ({ authorization: `Bearer ${toke
 function open(installation = 'home-1'): HubTokens {
   const keys = new TokenKeys(join(folder, 'keys'));
   const known = { find: (name: string) => users.get(name) ?? null };
-  return new HubTokens({ store, keys, installation, users: known, now: () => at(time) });
+  const audit = {
+    begin: ({ verb }: { verb: string }) => ({ end: (outcome: string) => void logged.push(`${verb} ${outcome}`) }),
+  };
+  return new HubTokens({ store, keys, audit, installation, users: known, now: () => at(time) });
 }
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-tokens-'));
   store = createMemoryStore();
+  logged = [];
   time = Date.parse('2026-01-01T00:00:00.500Z');
   users = new Map(['ann', 'bob'].map((name, slot) => [name, { name, slot, createdAt: at(time) }]));
   tokens = open();
@@ -160,6 +165,7 @@ describe('refuses', () => {
     ['that is no JWT', () => 'carrel_0123456789'],
   ])('a token %s', async (_, forge) => {
     await expect(tokens.authenticate(bearer(forge(await made())))).rejects.toMatchObject(refusal);
+    expect(logged).toEqual(['access unauthenticated']);
   });
 
   it('a valid token in a URL, and a request without one', async () => {

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NewToken, TokenRequest, TokenView } from '../../api/hub.ts';
+import type { Audit } from '../../audit/audit.ts';
 import type { Authentication, Identity, TokenRequest as Presented } from '../../hub/authentication.ts';
 import { challengeOf, metadata, presentedToken } from '../../hub/resource-server.ts';
 import { readToken, refused, signToken } from '../../hub/token.ts';
@@ -12,11 +13,13 @@ import { Fault } from '../../model/fault.ts';
 import { checkHubTokenId, defaultGroups, defaultTokenSeconds, type HubToken } from '../../model/hub-token.ts';
 import type { User } from '../../model/user.ts';
 import type { Row, Store } from '../../store/store.ts';
+import { endWith } from '../route.ts';
 
 export interface TokenParts {
   readonly store: Store;
   readonly keys: TokenKeys;
   readonly installation: string;
+  readonly audit: Pick<Audit, 'begin'>;
   readonly users: { find(name: string): User | null };
   readonly now: () => string;
 }
@@ -77,9 +80,20 @@ export class HubTokens implements Authentication {
     return rows.map(({ value }) => viewOf(value));
   }
 
+  /** A token that is refused has its line in the audit log. */
   async authenticate(request: Presented): Promise<Identity> {
+    const token = presentedToken(request);
+    try {
+      return await this.#identify(token);
+    } catch (error) {
+      endWith(this.#parts.audit.begin({ user: null, as: null, verb: 'access', targets: [], peer: null }, true), error);
+      throw error;
+    }
+  }
+
+  async #identify(token: string): Promise<Identity> {
     const { keys, installation, now } = this.#parts;
-    const { id, user } = await readToken(presentedToken(request), keys, installation, new Date(now()));
+    const { id, user } = await readToken(token, keys, installation, new Date(now()));
     const { projects, groups } = this.#valid(user, id);
     return { user, caller: { name: id, projects, groups }, check: () => void this.#valid(user, id) };
   }
