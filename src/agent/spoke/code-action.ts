@@ -4,7 +4,7 @@ import type { Answer, CallOptions, LanguageServers } from '../../lsp/lsp.ts';
 import { listOf, type Range, resultOf } from '../../lsp/shape.ts';
 import { workspaceEdit } from '../../lsp/workspace-edit.ts';
 import type { CodeActions, CodeEdit, CodeLines, ListActions } from '../../model/code-edit.ts';
-import { Fault, isFault } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
 import { open, type Shape, text } from '../../model/shape.ts';
 import type { CodeEditCall, Computed } from './code-computed.ts';
@@ -55,21 +55,15 @@ async function actionsAt(
   return { answer, actions: resultOf(answer, listOf(action)) };
 }
 
-/** Quick fixes are offered for diagnostics that the client names. Some servers cannot be asked for them. */
+/** Quick fixes are offered for diagnostics that the client names. */
 async function diagnosticsAt(
   path: string,
   range: Range,
   servers: LanguageServers,
   options: CallOptions,
 ): Promise<object[]> {
-  try {
-    const { result } = await servers.request(path, 'textDocument/diagnostic', {}, options);
-    const { items } = (result ?? {}) as { items?: unknown };
-    return Array.isArray(items) ? items.filter((one) => touches((one as { range?: Range } | null)?.range, range)) : [];
-  } catch (error) {
-    if (isFault(error, 'unsupported')) return [];
-    throw error;
-  }
+  const { result } = await servers.diagnose(path, options);
+  return Array.isArray(result) ? result.filter((one) => touches((one as { range?: Range } | null)?.range, range)) : [];
 }
 
 function touches(one: Range | undefined, other: Range): boolean {

@@ -35,7 +35,7 @@ function renameOf(sources: Sources, path: string, to: string, { overwrite }: Fil
 
 function insideOf(root: string, server: string, uri: string): string {
   const path = pathOf(root, uri);
-  if (isAbsolute(path) || path.includes('://') || namesOf(path).length === 0) {
+  if (path === uri || isAbsolute(path) || namesOf(path).length === 0) {
     throw new Fault('denied', `the language server ${server} wants to change ${printable(path, 200)}`, {
       hint: 'It is not in the project. Nothing was changed.',
     });
