@@ -1,5 +1,5 @@
 /** Edits over several projects, with a daemon, a spoke or a client that is killed on the way. */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Installation, until } from '../harness/installation.ts';
@@ -65,6 +65,47 @@ it('refuses a project that does not exist before it changes another', async () =
     exitCode: 5,
   });
   expect(stateOf(shop)).toBe('old');
+});
+
+describe('an overlay project', () => {
+  let lib: string;
+  const tool = async (name: string, input: object) =>
+    JSON.parse(await carrel.ok('hub', 'call', name, JSON.stringify({ project: 'lib', ...input })));
+
+  beforeAll(async () => {
+    lib = carrel.folder('lib');
+    mkdirSync(join(lib, 'src'));
+    writeFileSync(join(lib, 'tsconfig.json'), '{"compilerOptions":{"allowImportingTsExtensions":true,"noEmit":true}}');
+    writeFileSync(join(lib, 'src/price.ts'), 'export const price = 1;\n');
+    writeFileSync(join(lib, 'src/shop.ts'), "import { price } from './price.ts';\nexport const sum = price;\n");
+    await carrel.ok('project', 'add', lib, '--mode', 'overlay');
+  });
+
+  it('has a symbol renamed in all files of the working copy, and files moved with their imports', async () => {
+    const at = { path: 'src/shop.ts', line: 2, column: 20, new_name: 'cost' };
+    expect(await tool('rename_symbol', { ...at, dry_run: true })).toMatchObject({
+      count: 2,
+      server: 'typescript',
+      diff: expect.stringContaining('-export const price = 1;\n+export const cost = 1;\n'),
+    });
+    await tool('rename_symbol', at);
+    await tool('rename_file', { from: 'src/price.ts', to: 'src/cost.ts' });
+    expect((await tool('read_file', { path: 'src/shop.ts' })).content).toBe(
+      "import { cost } from './cost.ts';\nexport const sum = cost;\n",
+    );
+    expect(readdirSync(join(lib, 'src'))).toEqual(['price.ts', 'shop.ts']);
+  });
+
+  it('has a folder moved that is below the working copy', async () => {
+    await carrel.ok(
+      ...['hub', 'call', 'apply_workspace_edit'],
+      JSON.stringify({ changes: [{ project: 'lib', kind: 'rename', path: 'src', to: 'lib/src' }] }),
+    );
+    const { files } = await tool('list_files', { depth: 5 });
+    expect(files.map(({ path }: { path: string }) => path)).toEqual([
+      ...['lib', 'lib/src', 'lib/src/cost.ts', 'lib/src/shop.ts', 'tsconfig.json'],
+    ]);
+  });
 });
 
 describe('a daemon that is killed', () => {

@@ -9,7 +9,7 @@ import { readDocument } from '../../src/agent/spoke/document.ts';
 import { finishEdit, prepareEdit } from '../../src/agent/spoke/edit.ts';
 import { applyEdit } from '../../src/agent/spoke/edit-apply.ts';
 import { knownServers } from '../../src/lsp/known.ts';
-import type { LanguageServers, ServerSpec } from '../../src/lsp/lsp.ts';
+import type { LanguageServers } from '../../src/lsp/lsp.ts';
 import { Servers } from '../../src/lsp/servers.ts';
 import type { CodeEdit } from '../../src/model/code-edit.ts';
 import { BareServer } from '../fixtures/bare-server.ts';
@@ -26,23 +26,14 @@ afterAll(async () => {
 const tsc = [join(modules, `@typescript/typescript-linux-${process.arch}/lib/tsc`), '--lsp', '--stdio'];
 const pyright = [join(modules, '.bin/pyright-langserver'), '--stdio'];
 const clangd = ['clangd'];
-const others: ServerSpec[] = [
-  { name: 'pyright', languages: { '.py': 'python' }, commands: [pyright], install: '' },
-  { name: 'clangd', languages: { '.c': 'c', '.h': 'c' }, commands: [clangd], install: '' },
-];
-
 class Project {
   readonly root = mkdtempSync(join(tmpdir(), 'carrel-refactor-'));
   servers: LanguageServers;
 
   constructor(files: Readonly<Record<string, string>>) {
     for (const [path, text] of Object.entries(files)) this.write(path, text);
-    const known = knownServers(modules, modules).filter(({ name }) => name === 'typescript');
-    const servers = new Servers({
-      root: this.root,
-      specs: [...known, ...others],
-      read: (path) => readDocument(this.root, path),
-    });
+    const specs = knownServers('/nowhere', modules);
+    const servers = new Servers({ root: this.root, specs, read: (path) => readDocument(this.root, path) });
     this.servers = servers;
     undo.push(async () => {
       await servers.dispose();
@@ -219,6 +210,10 @@ describe('a TypeScript project', () => {
     project.write('src/shop.ts', `// new\n${typescriptFiles['src/shop.ts']}`);
     expect(() => prepareEdit(project.root, { id, changes, dryRun: false })).toThrow(/src\/shop\.ts" is not as it was/);
     expect(project.read('src/price.ts')).toBe(typescriptFiles['src/price.ts']);
+    // The next one sees the change.
+    const at = { path: 'src/price.ts', line: 3, column: 3 };
+    await project.apply({ act: 'rename', at, newName: 'twice', timeoutMs });
+    expect(project.compiled(checkTypes)).toBe('');
   });
 });
 

@@ -67,6 +67,7 @@ function isReversed(root: string, kept: string, step: Step & { act: 'move' | 'ma
     if (step.act === 'move') return moveBack(root, spot, step.to, kept);
     return step.act === 'makeFolder' ? removeMade(spot) : makeAgain(spot, step.mode);
   });
+  crashPoint('abort:reversed');
   if (done) unmark(kept);
   return done;
 }
