@@ -112,7 +112,8 @@ async function removeFromEngine({ engineOf }: StepParts, { id, value }: SandboxR
   const engine = engineOf(value);
   await engine.remove(id, value.status.handle);
   const visit = visitId(id);
-  if ((await engine.list()).includes(visit)) await engine.remove(visit, null);
+  // Not by `list`: removing many sandboxes would read the names of all of them for each.
+  if ((await engine.inspect(visit, null)).kind !== 'absent') await engine.remove(visit, null);
 }
 
 /** Never launched, and to be removed. */
