@@ -1,5 +1,4 @@
 /** The entry of the command line: reads argv, runs one command, ends with its exit code. */
-import { packageVersion } from '../lib/package.ts';
 import { asFault } from '../model/fault.ts';
 import { checkUserName } from '../model/user.ts';
 import type { CommandEntry, Context, Invocation, Perform } from './cli.ts';
@@ -12,8 +11,6 @@ import type { GlobalOptions } from './program.ts';
 import { listenForSignals } from './signals.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
-  // Nothing else has to be loaded for the question that scripts ask most.
-  if (argv.length === 1 && argv[0] === '--version') return void process.stdout.write(`${packageVersion()}\n`);
   let out = new Output(false);
   watchOver((error) => out.fail(asFault(error)));
   const code = await runCommand(argv, (json) => {
