@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { callTool as call, connectHub, type HubOptions } from '../harness/hub-client.ts';
-import { Installation, isRunning, until } from '../harness/installation.ts';
+import { Installation, until } from '../harness/installation.ts';
+import { knowScripted, lines, SwarmProject } from '../harness/swarm.ts';
 
 let carrel: Installation;
 let shop: string;
@@ -16,6 +17,8 @@ const accepts: HubOptions['answer'] = () => ({ action: 'accept', content: { allo
 
 beforeAll(async () => {
   carrel = new Installation();
+  knowScripted(carrel);
+  await carrel.ok('up', '-d', '--port', '0');
   shop = carrel.folder('shop');
   store = carrel.folder('store');
   mkdirSync(join(shop, 'src'));
@@ -112,6 +115,35 @@ describe.each([
   });
 });
 
+describe.each([
+  ['HTTP', false],
+  ['HTTP', true],
+  ['WebSocket', false],
+  ['WebSocket', true],
+] as const)('with a token over %s, newest revision: %s', (kind, modern) => {
+  it('asks the person before an apply, reaches no other project, and is named in the audit log', async () => {
+    const { mcp: url } = await carrel.json<{ mcp: string }>('status');
+    const token = (await carrel.ok('hub', 'token', '--project', 'shop', '--tools', 'environment')).trim();
+    const { id } = (await carrel.json<{ id: string }[]>('hub', 'token', 'ls')).at(-1)!;
+    const asked: string[] = [];
+    const answer = (message: string): ElicitResult => {
+      asked.push(message);
+      return { action: asked.length === 1 ? 'decline' : 'accept', content: {} };
+    };
+    const client = await connect({ modern, answer, port: { kind, url, token } });
+    const file = `${kind}-${modern}`;
+    const environment = await made(client, file.toLowerCase(), `echo x > ${file}`);
+    const apply = () => call(client, 'environment_apply', { project: 'shop', environment });
+    await expect(apply()).rejects.toThrow(/declined/);
+    expect(existsSync(inShop(file))).toBe(false);
+    expect(await apply()).toMatchObject({ applied: true });
+    expect(existsSync(inShop(file))).toBe(true);
+    await expect(call(client, 'environment_list', { project: 'store' })).rejects.toThrow(/no project store/);
+    await expect(client.callTool({ name: 'swarm_status', arguments: { project: 'shop' } })).rejects.toThrow();
+    expect(await carrel.ok('audit')).toMatch(new RegExp(`sandbox.apply ${environment} ok .*token=${id}`));
+  });
+});
+
 it('offers the tools only where the groups are named', async () => {
   const names = async (args: string[]) => (await (await connect({ args })).listTools()).tools.map(({ name }) => name);
   expect((await names([])).filter((name) => /^(environment|swarm)_/.test(name))).toEqual([]);
@@ -138,7 +170,7 @@ it('applies for a client that cannot ask only with the group apply, and never wh
   expect([existsSync(inShop('more')), existsSync(inShop('package.json'))]).toEqual([true, false]);
 });
 
-it('refuses what an environment of another project, a spoke or a sandbox of the user would be reached by', async () => {
+it('reaches no environment of another project, no spoke and no sandbox that the user created', async () => {
   const owner = await connect();
   await call(owner, 'environment_create', { project: 'store', name: 'other' });
   await call(owner, 'health_check', { project: 'shop' });
@@ -215,29 +247,26 @@ it('pages lists, keeps changes that were not applied, and logs each act as the c
   for (const verb of ['create', 'exec', 'snapshot', 'remove']) expect(log).toMatch(`sandbox.${verb} shop-page ok`);
 });
 
-it.each([
-  ['environment_create', 'start:created', { project: 'shop', name: 'crash' }],
-  ['environment_apply', 'apply:recorded', { project: 'shop', environment: 'shop-half' }],
-  ['environment_merge', 'apply:recorded', { project: 'shop', environments: ['shop-half', 'shop-other'] }],
-])('leaves nothing half-done when the daemon dies during %s', async (tool, point, input) => {
-  const client = await connect({ args: withApply });
-  const { environments } = await call(client, 'environment_list', { project: 'shop', limit: 1000 });
-  const names = (environments as { environment: string }[]).map((one) => one.environment);
-  if (!names.includes('shop-half')) await made(client, 'half', 'mkdir half; touch half/1 half/2');
-  if (!names.includes('shop-other')) await made(client, 'other', 'touch other');
-  const pid = await carrel.dieAt(point);
-  await expect(call(client, tool, input)).rejects.toThrow();
-  await until(() => !isRunning(pid), 'the daemon to die');
-  // A daemon that the harness starts can be made to die, too.
-  await carrel.list();
-  expect([existsSync(inShop('half')), existsSync(inShop('other'))]).toEqual([false, false]);
-  const again = await connect({ args: withApply });
-  if (tool === 'environment_create') {
-    await until(async () => (await carrel.list()).every(({ state }) => state !== 'pending'), 'the start to settle');
-    const found = (await carrel.list()).find(({ name }) => name === 'shop-crash');
-    if (found === undefined) await call(again, tool, input);
-    expect(await run(again, 'shop-crash', 'cat src/price.ts')).toMatchObject({ exit_code: 0 });
-  } else {
-    expect(await call(again, tool, { ...input, dry_run: true })).toMatchObject({ blocked: null });
-  }
+it('runs agents on task files, shows their state and stops them', async () => {
+  const tasks = new SwarmProject(carrel, 'tasks', { quick: lines('quick', 1), long: ['sh sleep 1000'] });
+  await carrel.ok('project', 'add', tasks.path, '--name', 'tasks');
+  const client = await connect();
+  await expect(call(client, 'swarm_status', { project: 'tasks' })).rejects.toThrow(/^not_found: .*has no swarm/);
+  const outside = { project: 'tasks', files: ['../shop/x-tasks.json'] };
+  await expect(call(client, 'swarm_run', outside)).rejects.toThrow(/^invalid: /);
+  expect(await call(client, 'swarm_run', { project: 'tasks', agent: 'scripted' })).toEqual({
+    started: expect.arrayContaining(['quick', 'long']),
+  });
+  const state = async () => {
+    const { containers } = await call(client, 'swarm_status', { project: 'tasks' });
+    return Object.fromEntries((containers as { name: string; status: string }[]).map((one) => [one.name, one.status]));
+  };
+  await until(async () => (await state()).quick === 'completed', 'the quick story to be done');
+  expect(await call(client, 'swarm_status', { project: 'tasks', limit: 1 })).toMatchObject({
+    containers: [{ stories: { total: 1 } }],
+    next_cursor: expect.any(String),
+  });
+  await call(client, 'swarm_stop', { project: 'tasks', names: ['long'] });
+  expect(await state()).toEqual({ quick: 'completed', long: 'stopped' });
+  expect(await carrel.ok('audit')).toMatch(/swarm\.run .*ok[\s\S]*swarm\.stop long ok/);
 });

@@ -1,7 +1,14 @@
-/** The official MCP client over `carrel hub serve`. */
+/** The official MCP client over `carrel hub serve`, or over the port of the hub. */
 import { resolve } from 'node:path';
-import { type CallToolResult, Client, type ElicitResult } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  Client,
+  type ElicitResult,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { bearer, WebSocketTransport } from '../fixtures/mcp-port.ts';
 import type { Installation } from './installation.ts';
 import { runEnv } from './run.ts';
 
@@ -10,12 +17,14 @@ export interface HubOptions {
   readonly modern?: boolean;
   /** Of `hub serve`. */
   readonly args?: readonly string[];
+  /** Left out: stdio. */
+  readonly port?: { readonly kind: 'HTTP' | 'WebSocket'; readonly url: string; readonly token: string };
   /** Answers questions to the person; left out, the client cannot ask. */
   readonly answer?: (message: string) => Promise<ElicitResult> | ElicitResult;
 }
 
 export async function connectHub(carrel: Installation, options: HubOptions = {}): Promise<Client> {
-  const { modern = true, args = [], answer } = options;
+  const { modern = true, answer } = options;
   const client = new Client(
     { name: 'test', version: '1' },
     {
@@ -24,10 +33,17 @@ export async function connectHub(carrel: Installation, options: HubOptions = {})
     },
   );
   if (answer) client.setRequestHandler('elicitation/create', async ({ params }) => answer(params.message));
-  const env = { PATH: process.env.PATH!, HOME: carrel.home, CARREL_HOME: carrel.home, ...runEnv() };
-  const command = [resolve('bin/carrel'), 'hub', 'serve', ...args];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: command, env }));
+  await client.connect(transportOf(carrel, options));
   return client;
+}
+
+function transportOf({ home }: Installation, { args = [], port }: HubOptions): Transport {
+  if (port?.kind === 'WebSocket') return new WebSocketTransport(port.url, port.token);
+  if (port)
+    return new StreamableHTTPClientTransport(new URL(port.url), { requestInit: { headers: bearer(port.token) } });
+  const env = { PATH: process.env.PATH!, HOME: home, CARREL_HOME: home, ...runEnv() };
+  const command = [resolve('bin/carrel'), 'hub', 'serve', ...args];
+  return new StdioClientTransport({ command: process.execPath, args: command, env });
 }
 
 /** The structured answer of a tool; a refusal is thrown with its text. */
