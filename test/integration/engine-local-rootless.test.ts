@@ -11,19 +11,20 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { namespaceArgs } from '../../src/lib/namespace.ts';
 import { createRootlessAccount } from '../harness/rootless.ts';
+import { runEnv } from '../harness/run.ts';
 
 const suite = 'run --configLoader native --config test/integration/rootless.vitest.mjs'.split(' ');
 
 /** What others have mounted below a folder an ordinary user cannot leave out. */
 const mountBelow = ['--mount', 'sh', '-c', 'mount --bind /usr/bin/true /usr/bin/true && exec "$@"', 'sh'];
 
-it('what engines and snapshots promise holds for an ordinary user', { timeout: 240_000 }, async () => {
+it('what engines and snapshots promise holds for an ordinary user', { timeout: 600_000 }, async () => {
   const account = createRootlessAccount();
   const cache = mkdtempSync(join(tmpdir(), 'carrel-cache-'));
   account.prepareHome(cache);
   try {
     const args = account.wrap([...namespaceArgs(1), 'node_modules/.bin/vitest', ...suite]);
-    const env = { PATH: process.env.PATH, HOME: cache, CARREL_TEST_CACHE: cache, CARREL_TEST_RUNTIMES: 'crun' };
+    const env = { PATH: process.env.PATH, HOME: cache, CARREL_TEST_CACHE: cache, ...runEnv() };
     const child = spawn('unshare', [...mountBelow, ...args], { stdio: ['ignore', 'pipe', 'inherit'], env });
     const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect(output).toMatch(/\n[1-9]\d* passed, 0 failed\n/);

@@ -12,7 +12,7 @@ export default defineConfig({
     ],
     fileParallelism: false,
     reporters: ['default', './test/tally.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 const namespace = ['--user', '--map-root-user', '--mount', '--propagation', 'slave', '--'];
 const suite = 'run --configLoader native --config test/integration/workspace-rootless.vitest.mjs'.split(' ');
 
-it('the contract of a workspace holds in a user namespace', { timeout: 240_000 }, async () => {
+it('the contract of a workspace holds in a user namespace', { timeout: 600_000 }, async () => {
   const args = [...namespace, 'node_modules/.bin/vitest', ...suite];
   const env = { ...process.env, CARREL_TEST_WORKSPACES: 'live' };
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'], env });

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/conformance/workspace.test.ts'],
     reporters: ['default', './test/tally.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -1,0 +1,6 @@
+/** The local engine keeps the contract with runc. */
+import { localSetup } from '../harness/local-engine.ts';
+import { engineConformance, mountConformance } from './engine.ts';
+
+engineConformance('local with runc', () => localSetup('runc'));
+mountConformance('local with runc', () => localSetup('runc'));
