@@ -11,7 +11,7 @@ const distribution = `node-linux-${process.arch}`;
 const folder = resolve('.node', version);
 const home = findNode();
 const compiled = join(folder, 'node_modules/better-sqlite3');
-const env = { ...process.env, PATH: [join(home, 'bin'), process.env.PATH].join(delimiter) };
+const env = { CARREL_TEST_DISK: '1', ...process.env, PATH: [join(home, 'bin'), process.env.PATH].join(delimiter) };
 
 if (process.execPath !== join(home, 'bin/node')) {
   install();

@@ -6,6 +6,8 @@ import { namespaceArgs } from '../dist/lib/namespace.js';
 
 const newerNode = '24';
 const args = process.argv.slice(2);
+// See test/harness/run-disk.ts.
+const env = { CARREL_TEST_DISK: '1', ...process.env };
 
 if (process.env.CI && args.length === 0 && !process.version.startsWith(`v${newerNode}.`)) {
   console.log(`Node ${newerNode}: unit and conformance`);
@@ -16,7 +18,7 @@ const [program, ...inNamespace] = namespaceArgs(process.getuid());
 run(program, [...inNamespace, 'node_modules/.bin/vitest', 'run', ...args]);
 
 function run(command, argv) {
-  const { status, signal, error } = spawnSync(command, argv, { stdio: 'inherit' });
+  const { status, signal, error } = spawnSync(command, argv, { stdio: 'inherit', env });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? (signal ? 1 : 0));
 }

@@ -1,10 +1,10 @@
 /**
  * A run must leave nothing of its own on the machine: no process, mount or control group, no folder in its temporary
- * folder or in /dev/shm. What is left fails the run with a list, and its folder stays to be looked at.
+ * folder or in /dev/shm. What is left fails the run with a list. Its folder stays to be looked at, with CARREL_TEST_DISK=0.
  */
-import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { currentRun } from './harness/run.ts';
+import { currentRun, removeRunFolder } from './harness/run.ts';
 import { leftovers, type Machine, type Run, type SeenProcess } from './leftover.ts';
 
 /** Less than vitest gives a teardown. */
@@ -31,7 +31,7 @@ async function check(): Promise<void> {
     left = leftNow(run);
   }
   for (const group of cgroups((name) => name === podmanGroup)) removeEmpty(group);
-  if (left.length === 0) return rmSync(run.folder, { recursive: true, force: true });
+  if (left.length === 0) return removeRunFolder(run);
   // Vitest prints an error of a teardown but exits 0.
   process.exitCode = 1;
   throw new Error(`the run left behind:\n  ${left.join('\n  ')}`);

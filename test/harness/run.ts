@@ -4,10 +4,12 @@
  * leftovers. Without a run, as in a benchmark, the id is `norun` and the folder that of the system.
  */
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '../leftover.ts';
+import { isRealRoot } from './machine.ts';
+import { mountRunDisk, unmountRunDisk } from './run-disk.ts';
 
 const variable = 'CARREL_TEST_RUN';
 
@@ -17,6 +19,7 @@ export function openRun(): void {
   const id = randomBytes(3).toString('hex');
   const folder = join(tmpdir(), `carrel-${id}`);
   mkdirSync(folder);
+  if (hasDisk()) mountRunDisk(folder);
   // Other accounts put folders of theirs there, as they do in /tmp.
   chmodSync(folder, 0o1777);
   process.env[variable] = id;
@@ -24,8 +27,19 @@ export function openRun(): void {
   process.once('exit', () => removeEmpty(folder));
 }
 
+/** Only in a mount namespace of the run, which scripts/test.mjs makes. */
+function hasDisk(): boolean {
+  return isRealRoot && process.env.CARREL_TEST_DISK === '1';
+}
+
+export function removeRunFolder({ folder }: Run): void {
+  if (hasDisk()) unmountRunDisk(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
 /** Where vitest only lists tests, nothing is judged and removed. */
 function removeEmpty(folder: string): void {
+  if (hasDisk()) unmountRunDisk(folder);
   try {
     rmdirSync(folder);
   } catch {
