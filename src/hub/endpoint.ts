@@ -28,7 +28,7 @@ export class McpEndpoint {
     const { isLegacyRequest } = await loadSdk();
     if (await isLegacyRequest(request, body)) return this.#sessions.answer(exchange);
     this.#stateless ??= this.#createStateless();
-    return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity) });
+    return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity, body) });
   }
 
   /** Before the request has an answer, so that the status can say which scope is missing. */
@@ -45,7 +45,8 @@ export class McpEndpoint {
 
   async #createStateless(): Promise<McpHttpHandler> {
     const { createMcpHandler } = await loadSdk();
-    return createMcpHandler(({ authInfo }) => createServer(this.#partsOf(authInfo?.extra?.identity as Identity)), {
+    const partsFor = ({ identity, body }: Asked) => needed(this.#partsOf(identity), body);
+    return createMcpHandler(({ authInfo }) => createServer(partsFor(authInfo?.extra as unknown as Asked)), {
       legacy: 'reject',
     });
   }
@@ -55,4 +56,13 @@ export class McpEndpoint {
 function calledTools(body: unknown): string[] {
   const messages = [body].flat() as ({ method?: unknown; params?: { name?: unknown } } | null)[];
   return messages.filter((one) => one?.method === 'tools/call').map((one) => String(one?.params?.name));
+}
+
+type Asked = Pick<Exchange, 'identity' | 'body'>;
+
+/** A call needs one tool: to register all of them would take longer than the call. */
+function needed(parts: McpParts, body: unknown): McpParts {
+  const names = calledTools(body);
+  const called = parts.tools.filter(({ name }) => names.includes(name));
+  return called.length > 0 ? { ...parts, tools: called } : parts;
 }

@@ -12,8 +12,8 @@ export interface Exchange {
 }
 
 /** The SDK passes it on to the server that it makes for the request. */
-export function authInfoOf(identity: Identity) {
-  return { token: '', clientId: identity.caller.name, scopes: [...identity.caller.groups], extra: { identity } };
+export function authInfoOf(identity: Identity, body: unknown) {
+  return { token: '', clientId: identity.caller.name, scopes: [...identity.caller.groups], extra: { identity, body } };
 }
 
 export function refusal(status: number, code: number, message: string): Response {

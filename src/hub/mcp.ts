@@ -1,6 +1,7 @@
 /** The tools of the hub as an MCP server, for one connection or one request. */
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { asFault, type Fault } from '../model/fault.ts';
+import { convertedOnce } from './converted-schema.ts';
 import type { Tool, ToolCall } from './hub.ts';
 import { askOf, requiredFor, Unanswered, verifyState } from './question.ts';
 
@@ -34,7 +35,7 @@ function withTools(server: McpServer, parts: McpParts): McpServer {
       tool.name,
       {
         description: tool.description,
-        inputSchema: tool.input,
+        inputSchema: convertedOnce(tool.input),
         annotations: {
           readOnlyHint: !tool.changes,
           destructiveHint: tool.destroys,

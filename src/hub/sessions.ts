@@ -82,7 +82,7 @@ class Session implements HubClient {
       this.#open -= 1;
       this.usedAtMs = Date.now();
     });
-    return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity) });
+    return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity, body) });
   }
 
   close(): void {

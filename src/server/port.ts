@@ -182,7 +182,7 @@ class OpenPort {
     if (waitMs > 0) return tooFast(waitMs);
     const ended = new Promise<void>((resolve) => outgoing.once('close', resolve));
     if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended });
-    const read = await readBody(request);
+    const read = await readBody(incoming);
     if (read instanceof Response) return read;
     return this.#parts.mcp.answer({ request, identity, body: read.body, ended });
   }
@@ -223,18 +223,21 @@ function tooFast(waitMs: number): Response {
   return Response.json(fault, { status: tooManyRequests, headers });
 }
 
-/** A refusal closes the connection, because the rest of the body is not read. */
-async function readBody(request: Request): Promise<{ readonly body: unknown } | Response> {
-  const bytes = request.body === null ? Buffer.alloc(0) : await firstBytes(request.body, maxBodyBytes + 1);
-  const headers = { Connection: 'close' };
-  if (bytes.length > maxBodyBytes) {
-    const fault = new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
-    return Response.json(fault, { status: tooLarge, headers });
-  }
+async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
+  if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge();
+  // Not the body of the Request: a web stream costs more than the rest of a short request.
+  const bytes = await firstBytes(incoming, maxBodyBytes + 1);
+  if (bytes.length > maxBodyBytes) return bodyTooLarge();
   try {
     return { body: JSON.parse(bytes.toString('utf8')) };
   } catch {
     const error = { code: -32700, message: 'Parse error: the body is not JSON' };
     return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
   }
+}
+
+/** It closes the connection, because the rest of the body is not read. */
+function bodyTooLarge(): Response {
+  const fault = new Fault('invalid', `the request is larger than ${maxBodyBytes} bytes`);
+  return Response.json(fault, { status: tooLarge, headers: { Connection: 'close' } });
 }
