@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** What makes files comes before what deletes many: ext4 is slow to make them where it freed some minutes ago. */
 export const sections = [
   ...(['start', 'exec', 'docker', 'command', 'burst', 'many', 'swarm'] as const),
-  ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network'] as const),
+  ...(['prepare', 'files', 'review', 'apply', 'stall', 'fork', 'backup', 'network', 'hub'] as const),
 ] as const;
 export type Section = (typeof sections)[number];
 
@@ -27,6 +27,8 @@ export interface Options {
   /** Of packages that npm installs, and of small files. */
   readonly packages: number;
   readonly smallFiles: number;
+  /** Of a tool of the hub. */
+  readonly calls: number;
 }
 
 export const usage = `usage: npm run bench -- [--only NAME]... [--quick]
@@ -38,12 +40,12 @@ export const usage = `usage: npm run bench -- [--only NAME]... [--quick]
 const thorough = {
   ...{ rounds: 40, bursts: 3, burstSize: 100, few: 10, many: 500, records: 1000 },
   ...{ smallProject: 1000, largeProject: 100_000, fewChanges: 10, manyChanges: 10_000 },
-  ...{ heavyRounds: 3, packages: 200, smallFiles: 3000 },
+  ...{ heavyRounds: 3, packages: 200, smallFiles: 3000, calls: 100_000 },
 };
 const quick = {
   ...{ rounds: 8, bursts: 1, burstSize: 100, few: 10, many: 100, records: 1000 },
   ...{ smallProject: 1000, largeProject: 10_000, fewChanges: 10, manyChanges: 2000 },
-  ...{ heavyRounds: 1, packages: 50, smallFiles: 3000 },
+  ...{ heavyRounds: 1, packages: 50, smallFiles: 3000, calls: 5000 },
 };
 
 export function readOptions(argv: readonly string[]): Options | 'help' {

@@ -6,6 +6,7 @@ import type { Cleanup } from './cleanup.ts';
 import type { Docker } from './docker.ts';
 import { measureFiles } from './files.ts';
 import { measureFork } from './fork.ts';
+import { measureHub } from './hub.ts';
 import { availableMb, idleCosts, residentOf } from './memory.ts';
 import { measureNetwork } from './network.ts';
 import { measureDocker } from './on-docker.ts';
@@ -49,6 +50,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   fork: measureFork,
   backup: measureBackup,
   network: measureNetwork,
+  hub: measureHub,
 };
 
 const dockerMeasure = (docker: Docker | string, verb: 'run' | 'exec'): Measure | null =>
