@@ -8,6 +8,8 @@ import { dryRun, type HubTool, path, project, type ToolScope, tool } from './too
 import { inProject } from './view.ts';
 
 const timeoutMs = 60_000;
+/** A file is moved without its imports rather than not at all. */
+const moveTimeoutMs = 10_000;
 const place = z.int().min(1);
 const output = z.object({ ...editOutput, server: z.string() });
 
@@ -111,12 +113,12 @@ export async function changed(asked: CodeEdit, { project: id, dry_run }: Asked, 
   return { ...editedOf(edits, dry_run), server };
 }
 
-/** Moves a file or a folder with the imports of it; null: no language server updates imports for it. */
+/** Moves a file or a folder with the imports of it; text: why no language server updates them. */
 export async function movedWithImports(from: string, to: string, input: Asked, scope: ToolScope, call: ToolCall) {
   try {
-    return await changed({ act: 'moveFile', path: from, to, timeoutMs }, input, scope, call);
+    return await changed({ act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs }, input, scope, call);
   } catch (error) {
-    if (isFault(error, 'unsupported')) return null;
+    if (isFault(error, 'unsupported') || isFault(error, 'unavailable')) return error.message;
     throw error;
   }
 }

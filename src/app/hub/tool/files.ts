@@ -120,14 +120,17 @@ export const fileTools: readonly HubTool[] = [
       ...{ project, from: path, to: path, overwrite: z.boolean().default(false), dry_run: dryRun },
       update_imports: z.boolean().default(true),
     }),
-    output: changed.extend({ diff: z.string().optional() }),
+    output: changed.extend({ diff: z.string().optional(), imports_not_updated: z.string().optional() }),
     run: async (input, scope, call) => {
       const { project: id, overwrite, dry_run, update_imports } = input;
       const place = scope.find(id);
       const asked = { from: inProject(place, input.from), to: inProject(place, input.to), overwrite, dryRun: dry_run };
-      const moved =
-        update_imports && !overwrite ? await movedWithImports(asked.from, asked.to, input, scope, call) : null;
-      if (moved === null) return changedOf(await scope.call(id, 'file/rename', asked, call));
+      const withImports = update_imports && !overwrite;
+      const moved = withImports ? await movedWithImports(asked.from, asked.to, input, scope, call) : null;
+      if (moved === null || typeof moved === 'string') {
+        const plain = changedOf(await scope.call(id, 'file/rename', asked, call));
+        return moved === null ? plain : { ...plain, imports_not_updated: moved };
+      }
       const paths = [...new Set([asked.from, asked.to, ...moved.files.map((file) => file.path)])];
       return { paths, dry_run, ...('diff' in moved ? { diff: moved.diff } : {}) };
     },
