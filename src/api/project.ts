@@ -1,5 +1,6 @@
 /** Projects over the API. */
 import { z } from 'zod';
+import { serverNamePattern } from '../model/language.ts';
 import { projectModes, spokeStates } from '../model/project.ts';
 
 export const projectRequest = z.strictObject({
@@ -7,6 +8,7 @@ export const projectRequest = z.strictObject({
   id: z.string().min(1).max(48).optional(),
   mode: z.enum(projectModes).optional(),
   test: z.string().min(1).max(4096).optional(),
+  languages: z.array(z.string().regex(serverNamePattern)).min(1).max(20).optional(),
 });
 
 export const projectView = z.strictObject({
@@ -14,6 +16,8 @@ export const projectView = z.strictObject({
   folder: z.string(),
   mode: z.enum(projectModes),
   test: z.string().nullable(),
+  /** Null: language servers are chosen by the type of a file. */
+  languages: z.array(z.string()).readonly().nullable(),
   /** The sandbox of the project; it is created when the hub first needs it. */
   sandbox: z.string(),
   state: z.enum(spokeStates),

@@ -41,6 +41,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
   const { name: user } = actor;
   const projects: Projects = new Projects({
     ...{ store, user, now, sandboxes },
+    serverNames: () => config.hub.languageServers.map(({ name }) => name),
     settle: (id) => edits.settle(id),
     spokes: { isHealthy: (id) => spokes.isHealthy(id), release: (id) => spokes.release(id) },
   });
@@ -51,6 +52,7 @@ export function hubOf(actor: Actor, parts: HubParts): { projects: Projects; hub:
       return engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
     },
     ended: keepBases,
+    setup: ({ languages = null }) => ({ languages, servers: config.hub.languageServers }),
     observed: (project, state, reason) => projects.observed(project, state, reason),
     idleMs: () => config.hub.idleMinutes * 60_000,
     nowMs: () => performance.now(),

@@ -15,6 +15,7 @@ function page<T extends z.ZodType>(item: T) {
 }
 
 export const codeResults: { readonly [M in keyof CodeMethods]: z.ZodType<CodeMethods[M][1]> } = {
+  'code/setup': z.strictObject({}),
   'code/locate': page(z.object({ ...range, text })),
   'code/hover': z.object({ ...answer, text: text.nullable() }),
   'code/symbols': page(symbol),

@@ -1,5 +1,5 @@
 /** The language servers that come with Carrel, mounted into the sandboxes of projects: folders of their packages and of what those need. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFolder } from '../lib/package.ts';
 import type { Mount } from '../model/mount.ts';
@@ -40,7 +40,8 @@ function foldersOf(names: readonly string[]): Map<string, string> {
 /** As Node finds a package. */
 function lookUp(name: string, from: string): string | null {
   const folder = join(from, 'node_modules', name);
-  if (existsSync(join(folder, 'package.json'))) return folder;
+  // Some package managers install links, and a mount follows none.
+  if (existsSync(join(folder, 'package.json'))) return realpathSync(folder);
   return from === dirname(from) ? null : lookUp(name, dirname(from));
 }
 

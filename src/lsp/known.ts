@@ -84,23 +84,6 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
   ];
 }
 
-/** Words of `project add --lang`, and the servers that each allows. */
-export const languageWords: Readonly<Record<string, readonly string[]>> = {
-  typescript: ['typescript'],
-  ts: ['typescript'],
-  javascript: ['typescript'],
-  js: ['typescript'],
-  python: ['pyright', 'pylsp'],
-  py: ['pyright', 'pylsp'],
-  c: ['clangd'],
-  cpp: ['clangd'],
-  go: ['gopls'],
-  rust: ['rust-analyzer'],
-  bash: ['bash'],
-  shell: ['bash'],
-  yaml: ['yaml'],
-};
-
 /** Null: the server is not for it. */
 export function languageOf({ languages }: ServerSpec, path: string): string | null {
   return languages[basename(path)] ?? languages[extname(path)] ?? null;

@@ -71,5 +71,5 @@ export interface ServerSpec {
   readonly readsLate?: boolean;
   readonly initializationOptions?: unknown;
   /** What the server gets when it asks for its configuration, by section. */
-  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,5 +1,7 @@
 /** What the hub asks the program in the sandbox of a project about code, and what it answers. Lines and columns count from 1, columns in UTF-16. */
 
+import type { CodeSetup } from './language.ts';
+
 /** A place that is asked about: a line and a column, or a symbol of the file by its path, such as `Class/method`. */
 export interface CodePosition {
   readonly path: string;
@@ -130,6 +132,7 @@ export interface CodeCaller extends CodePlace {
 
 /** Every method about code, with what it takes and answers. */
 export interface CodeMethods {
+  'code/setup': [CodeSetup, Record<string, never>];
   'code/locate': [Locate, CodePage<CodePlace>];
   'code/hover': [AtPosition, Hover];
   'code/symbols': [OfFile, CodePage<CodeSymbol>];

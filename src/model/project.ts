@@ -13,6 +13,8 @@ export interface Project {
   readonly mode: ProjectMode;
   /** A shell command that runs its tests, inside; null: none was named. */
   readonly test: string | null;
+  /** Words of `--lang`; null or absent: language servers are chosen by the type of a file. */
+  readonly languages?: readonly string[] | null;
   readonly createdAt: string;
   /** Why its spoke was last seen unreachable; null or absent: it was not. */
   readonly trouble?: string | null;

@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => carrel.dispose());
 
-async function add(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+async function add(name: string, files: Readonly<Record<string, string>>, ...options: string[]): Promise<string> {
   const folder = carrel.folder(name);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  await carrel.ok('project', 'add', folder);
+  await carrel.ok('project', 'add', folder, ...options);
   return folder;
 }
 
@@ -44,5 +44,59 @@ describe('TypeScript', () => {
     expect(found).toMatchObject({ status: 'complete', server: 'typescript', locations: [definition] });
     const named = await call('find_definition', { project: 'ts', path: 'src/cart.ts', symbol: 'Cart/total' });
     expect(named).toMatchObject({ locations: [definition] });
+  });
+});
+
+it('finds definitions of Python, and answers with the error of a server that is not installed', async () => {
+  await add('other', {
+    'cart.py': 'class Cart:\n    pass\n',
+    'main.py': 'from cart import Cart\n\nCart()\n',
+    'main.go': '',
+  });
+  const found = await call('find_definition', { project: 'other', path: 'main.py', line: 3, column: 2 });
+  expect(found).toMatchObject({ status: 'complete', server: 'pyright', locations: [{ path: 'cart.py', line: 1 }] });
+  const refused = await carrel.run([
+    'hub',
+    'call',
+    'get_hover',
+    '{"project":"other","path":"main.go","line":1,"column":1}',
+  ]);
+  expect(refused).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining('gopls is not in the sandbox') as string,
+  });
+});
+
+it('uses servers of config.yaml, and of these the ones that --lang names', async () => {
+  const fake = `import sys, json
+def read():
+    length = 0
+    while (line := sys.stdin.buffer.readline().strip()):
+        if line.lower().startswith(b'content-length:'): length = int(line[15:])
+    return json.loads(sys.stdin.buffer.read(length)) if length else sys.exit(0)
+while True:
+    message = read()
+    if 'id' not in message: continue
+    result = {'capabilities': {}} if message['method'] == 'initialize' else {'contents': 'from the config'}
+    text = json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result})
+    sys.stdout.write(f'Content-Length: {len(text)}\\r\\n\\r\\n{text}')
+    sys.stdout.flush()
+`;
+  const config = {
+    hub: { languageServers: { mine: { command: ['python3', '/workspace/server.py'], files: { '.ts': 'x' } } } },
+  };
+  writeFileSync(join(carrel.home, 'config.yaml'), JSON.stringify(config));
+  const files = { 'a.ts': 'const a = 1;\n', 'server.py': fake };
+  await add('configured', files);
+  await add('pinned', files, '--lang', 'ts');
+  const hover = (project: string) => call('get_hover', { project, path: 'a.ts', line: 1, column: 7 });
+  expect(await hover('configured')).toMatchObject({ server: 'mine', text: 'from the config' });
+  expect(await hover('pinned')).toMatchObject({
+    server: 'typescript',
+    text: expect.stringContaining('const a: 1') as string,
+  });
+  expect(await carrel.run(['project', 'add', carrel.home, '--lang', 'klingon'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('"klingon" is not a known language') as string,
   });
 });

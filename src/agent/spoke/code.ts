@@ -1,14 +1,12 @@
 /** What language servers know about the project. */
-import { join } from 'node:path';
-import { knownServers } from '../../lsp/known.ts';
 import type { LanguageServers } from '../../lsp/lsp.ts';
 import { Servers } from '../../lsp/servers.ts';
 import type { CodeMethods } from '../../model/code.ts';
-import { languageServersPath } from '../../model/spoke.ts';
 import type { CodeCall } from './code-call.ts';
 import { callsOf } from './code-calls.ts';
 import { diagnose } from './code-diagnose.ts';
 import { locate } from './code-locate.ts';
+import { specsOf } from './code-setup.ts';
 import { searchSymbols, symbolsOf } from './code-symbol.ts';
 import { complete, hover, signatures } from './code-text.ts';
 import { readDocument } from './document.ts';
@@ -18,6 +16,10 @@ type Methods = {
 };
 
 export const codeMethods: Methods = {
+  'code/setup': async (root, setup, { servers }) => {
+    servers.configure(specsOf(root, setup));
+    return {};
+  },
   'code/locate': locate,
   'code/hover': hover,
   'code/symbols': symbolsOf,
@@ -29,6 +31,6 @@ export const codeMethods: Methods = {
 };
 
 export function serversOf(root: string): LanguageServers {
-  const specs = knownServers(join(root, 'node_modules'), join(languageServersPath, 'node_modules'));
+  const specs = specsOf(root, { languages: null, servers: [] });
   return new Servers({ root, specs, read: (path) => readDocument(root, path) });
 }

@@ -32,6 +32,7 @@ class FakeEngine {
     },
     exec: async () => this.#exec(),
     ended: async () => {},
+    setup: () => ({ languages: null, servers: [] }),
     observed: (_: Project, state: string, reason: string | null) =>
       void this.observed.push(reason === null ? state : `${state}: ${reason}`),
     idleMs: () => 60_000,

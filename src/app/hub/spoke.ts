@@ -10,6 +10,7 @@ import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke
 import { Backoff } from '../../lib/backoff.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
+import type { CodeSetup } from '../../model/language.ts';
 import { printable } from '../../model/name.ts';
 import { type Project, type SpokeState, spokeName } from '../../model/project.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
@@ -25,6 +26,8 @@ export interface SpokeParts {
   };
   /** Starts a command in a running sandbox. */
   exec(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
+  /** The language servers that it may use. */
+  setup(project: Project): CodeSetup;
   /** Records what a command may have changed. */
   ended(sandbox: Sandbox): Promise<void>;
   /** Records the state of a spoke when it has changed. */
@@ -156,6 +159,7 @@ export class Spoke {
       await inTime(firstAnswerMs, connection.call('spoke/ping', {}), () => {
         throw new Fault('timeout', `the spoke of project ${this.#project.id} does not answer`);
       });
+      await connection.call('code/setup', this.#parts.setup(this.#project));
     } catch (error) {
       connection.close();
       throw error;

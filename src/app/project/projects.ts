@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import type { ProjectRequest, ProjectView } from '../../api/project.ts';
 import { Fault, isFault } from '../../model/fault.ts';
+import { languageWords } from '../../model/language.ts';
+import { printable } from '../../model/name.ts';
 import { checkProjectId, type Project, projectIdOf, type SpokeState, spokeName } from '../../model/project.ts';
 import type { Row, Store } from '../../store/store.ts';
 
@@ -10,6 +12,8 @@ export interface ProjectParts {
   readonly store: Store;
   readonly user: string;
   readonly now: () => string;
+  /** Of language servers in config.yaml. */
+  serverNames(): readonly string[];
   readonly sandboxes: {
     /** The real folder, if this user may use it. */
     project(path: string): string;
@@ -49,8 +53,9 @@ export class Projects {
     return this.#row(id).value;
   }
 
-  add({ folder: asked, id: askedId, mode = 'bind', test }: ProjectRequest): ProjectView {
+  add({ folder: asked, id: askedId, mode = 'bind', test, languages }: ProjectRequest): ProjectView {
     const { store, user, now, sandboxes } = this.#parts;
+    for (const word of languages ?? []) this.#checkLanguage(word);
     const folder = mode === 'elsewhere' ? elsewhere(asked, askedId) : sandboxes.project(required(asked));
     const id = askedId === undefined ? projectIdOf(basename(folder)) : checkProjectId(askedId);
     const known = store.list('project', user);
@@ -58,7 +63,7 @@ export class Projects {
     const taken = known.find(({ value }) => spokeName(value.id) === spokeName(id));
     if (taken) throw isTaken(taken.name);
     const at = now();
-    const value: Project = { id, folder, mode, test: test ?? null, createdAt: at };
+    const value: Project = { id, folder, mode, test: test ?? null, languages: languages ?? null, createdAt: at };
     const event = { at, type: 'project.added', subject: id, data: { id, user } };
     try {
       store.insert({ kind: 'project', id: randomBytes(8).toString('hex'), owner: user, name: id, value }, event);
@@ -95,6 +100,15 @@ export class Projects {
     store.update(row, { ...row.value, trouble: reason }, event, { lazy: true });
   }
 
+  #checkLanguage(word: string): void {
+    const known = [...Object.keys(languageWords), ...this.#parts.serverNames()];
+    if (known.includes(word)) return;
+    throw new Fault('invalid', `--lang: ${printable(word)} is not a known language`, {
+      hint: `There are: ${known.join(', ')}; others can be named in config.yaml under hub.languageServers.`,
+      data: { field: 'languages' },
+    });
+  }
+
   #row(id: string): Row<'project'> {
     const { store, user } = this.#parts;
     const row = store.find('project', user, checkProjectId(id));
@@ -104,10 +118,10 @@ export class Projects {
     throw new Fault('not_found', `no project ${id}`, { hint });
   }
 
-  #view({ trouble = null, ...project }: Project): ProjectView {
+  #view({ trouble = null, languages = null, ...project }: Project): ProjectView {
     const isHealthy = this.#parts.spokes.isHealthy(project.id);
     const state = isHealthy ? 'healthy' : trouble === null ? 'registered' : 'unreachable';
-    return { ...project, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
+    return { ...project, languages, sandbox: spokeName(project.id), state, reason: isHealthy ? null : trouble };
   }
 }
 

@@ -21,6 +21,11 @@ const commands: readonly CommandEntry[] = [
       { flags: '--name <ID>', field: 'id', summary: 'its id; left out, the name of the folder' },
       { flags: '--test <CMD>', field: 'test', summary: 'the shell command that runs its tests' },
       {
+        flags: '--lang <LANGUAGES>',
+        field: 'languages',
+        summary: 'language servers that may be used, separated by commas, such as ts,python; left out, by type of file',
+      },
+      {
         flags: '--mode <MODE>',
         field: 'mode',
         summary:
