@@ -67,6 +67,19 @@ export class Carrel {
     return join(this.#installation.home, 'carrel.sock');
   }
 
+  async addProject(folder: string): Promise<string> {
+    return (await this.#client.call('POST /v1/projects', { body: { folder } })).id;
+  }
+
+  async callTool(tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>> {
+    return this.#client.call('POST /v1/hub/call', { body: { tool, input } });
+  }
+
+  /** The next call of a tool starts it. */
+  async stopSpoke(project: string): Promise<void> {
+    await this.#installation.ok('stop', '--grace', '0', `hub-${project}`).catch(() => {});
+  }
+
   listMs(): Promise<number> {
     return elapsed(() => this.#client.call('GET /v1/sandboxes'));
   }

@@ -3,6 +3,7 @@ import { measureApply } from './apply.ts';
 import { measureBackup } from './backup.ts';
 import type { Carrel } from './carrel.ts';
 import type { Cleanup } from './cleanup.ts';
+import { measureCode } from './code.ts';
 import type { Docker } from './docker.ts';
 import { measureFiles } from './files.ts';
 import { measureFork } from './fork.ts';
@@ -50,6 +51,7 @@ export const measureSection: { readonly [S in Section]: (bench: Bench) => Promis
   fork: measureFork,
   backup: measureBackup,
   network: measureNetwork,
+  code: measureCode,
   hub: measureHub,
 };
 
