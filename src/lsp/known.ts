@@ -26,6 +26,8 @@ export function knownServers(modules: string, own: string): readonly ServerSpec[
       // A `tsc` on the PATH may be an older one, which is no language server.
       commands: [modules, own].map((folder) => [`${folder}/${native}`, '--lsp', '--stdio']),
       install: 'npm install --save-dev typescript@7',
+      // The progress that it reports when a load is slow does not always end.
+      loadsFirst: true,
       // A rename at a use would otherwise become `import { a as b }`.
       settings: { 'js/ts': renames, typescript: renames, javascript: renames },
     },

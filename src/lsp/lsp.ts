@@ -10,7 +10,7 @@
  * - Before the request is sent, the server knows of every change to files of the project that was made before the call: the document is
  *   opened or updated from what is on disk, other open documents too, and changes of other files are announced.
  * - `version` is the hash of the text that the server had. An edit that is computed from the answer is stale if the file has another hash.
- * - While the server says that it is still indexing, the request is repeated until the time is up. The answer then has the status
+ * - While the server says that it is still indexing (and is not one that loads first), the request is repeated until the time is up. The answer then has the status
  *   `indexing`; without an answer the status is `timed_out` and the result is null. Only `complete` means that there is no more to know.
  * - An error of the server is a Fault that names the server and has its message. Nothing that a server sends is believed: it may be of any
  *   shape, so callers check what they read. The length of a message is limited.
@@ -69,6 +69,8 @@ export interface ServerSpec {
   readonly install: string;
   /** It answers before it has read a document that was opened; it has when it publishes diagnostics. */
   readonly readsLate?: boolean;
+  /** It answers only when it has loaded all that the answer needs, so that its progress has no bearing on an answer. */
+  readonly loadsFirst?: boolean;
   readonly initializationOptions?: unknown;
   /** What the server gets when it asks for its configuration, by section. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;

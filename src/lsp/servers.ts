@@ -134,7 +134,7 @@ async function answerOf(
     server.process.isTalking = false;
     for (;;) {
       last = { result: await ask(server, document, either) };
-      if (!server.work.isRunning) return { ...common, ...last, status: 'complete' };
+      if (server.spec.loadsFirst || !server.work.isRunning) return { ...common, ...last, status: 'complete' };
       await within(server.work.settled(), either);
     }
   } catch (error) {

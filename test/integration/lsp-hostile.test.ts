@@ -72,6 +72,12 @@ it('an answer during work in the background is indexing', async () => {
   expect(await ask(1500)).toMatchObject({ status: 'indexing', items: [] });
 });
 
+it('an answer of a server that loads first is complete, also while it reports progress', async () => {
+  const spec = { ...specOf('indexing'), loadsFirst: true };
+  servers = new Servers({ root, specs: [spec], read: (path) => readDocument(root, path) }, poolLimits());
+  expect(await ask()).toMatchObject({ status: 'complete' });
+});
+
 it('a server cannot edit files by itself, and its answer counts', async () => {
   start('edit');
   expect(await ask()).toMatchObject({ status: 'complete', items: [] });
