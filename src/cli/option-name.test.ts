@@ -7,7 +7,10 @@ import { commands } from './commands.ts';
 import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
-const resolvedHere = ['user add --account'];
+const resolvedHere = [
+  'user add --account',
+  ...['hub connect --client', 'hub connect --project', 'hub connect --tools'],
+];
 
 const flagOf = ({ flags }: OptionEntry) => /--[a-z-]+/.exec(flags)![0];
 const takesValue = ({ flags }: OptionEntry) => flags.includes('<');
@@ -56,9 +59,11 @@ function fieldsOf({ properties = {} }: z.core.JSONSchema.JSONSchema): string[] {
   ]);
 }
 
-it.each(everyOption.filter(([, { field }]) => field !== undefined))(
-  'a refused value of $0.name $1.flags is shown with the option',
-  (entry: CommandEntry, option: OptionEntry) => {
+const withField = everyOption.filter(([, { field }]) => field !== undefined);
+
+it.each(withField.map(([entry, option]) => [entry.name, flagOf(option), entry, option] as const))(
+  'a refused value of %s %s is shown with the option',
+  (_name, _flag, entry: CommandEntry, option: OptionEntry) => {
     const same = entry.options!.filter(({ field }) => field === option.field).map(flagOf);
     for (const place of ['body', 'query', 'request', 'body.sandbox']) {
       const { message, hint } = refused(entry.name, `${place}.${option.field}.0`);

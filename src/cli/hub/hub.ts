@@ -70,8 +70,12 @@ const commands: readonly CommandEntry[] = [
     name: 'hub serve',
     summary: 'speak MCP on stdin and stdout; MCP clients start this command',
     options: [
-      { flags: '--project <IDS>', summary: 'only these projects, separated by commas (default all)' },
-      { flags: '--tools <GROUPS>', summary: toolsText },
+      {
+        flags: '--project <IDS>',
+        field: 'projects',
+        summary: 'only these projects, separated by commas (default all)',
+      },
+      { flags: '--tools <GROUPS>', field: 'groups', summary: toolsText },
     ],
     load: () => import('./hub-serve.ts'),
   },
