@@ -3,6 +3,7 @@ import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } fr
 import { asFault, type Fault } from '../model/fault.ts';
 import { convertedOnce } from './converted-schema.ts';
 import type { Tool, ToolCall } from './hub.ts';
+import { Progress } from './progress.ts';
 import { askOf, requiredFor, Unanswered, verifyState } from './question.ts';
 
 export interface McpParts {
@@ -15,8 +16,8 @@ export interface McpParts {
 }
 
 const instructions =
-  'Each tool works on one project, named by its id: list_projects lists them. Paths are relative to the project, such as src/main.ts. ' +
-  'Commands run in the sandbox of the project.';
+  'Each tool works on one project, named by its id: list_projects lists them. Paths are relative to the project (src/main.ts), or as ' +
+  'results name them (/workspaces/ID/src/main.ts). Commands run in the sandbox of the project.';
 
 /** Loaded when the first client comes: a daemon without one starts sooner. */
 export const loadSdk = () => import('@modelcontextprotocol/server');
@@ -60,11 +61,15 @@ async function answered(
   { server, context }: Asked,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { signal } = context.mcpReq;
+  const progress = new Progress(context);
+  const report = (message: string) => progress.report(message);
   try {
-    const result = await parts.call(tool, input, { signal, report: reporter(context), ask: askOf(server, context) });
+    const result = await parts.call(tool, input, { signal, report, ask: askOf(server, context) });
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
   } catch (error) {
     return error instanceof Unanswered ? requiredFor(error.question) : refusal(asFault(error));
+  } finally {
+    await progress.read();
   }
 }
 
@@ -72,17 +77,4 @@ async function answered(
 function refusal({ code, message, hint, data }: Fault): CallToolResult {
   const text = `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}`;
   return { isError: true, content: [{ type: 'text', text }], _meta: { fault: { code, message, hint, data } } };
-}
-
-/** Only a client that asked for progress gets any. */
-function reporter({ mcpReq }: ServerContext): (message: string) => void {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => {};
-  let progress = 0;
-  return (message) => {
-    progress += 1;
-    void mcpReq
-      .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
-      .catch(() => {});
-  };
 }

@@ -1,0 +1,56 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import { expect, it } from 'vitest';
+import { Progress } from './progress.ts';
+
+function contextOf(request: object): { context: ServerContext; log: string[]; reply: ReturnType<typeof deferred> } {
+  const log: string[] = [];
+  const reply = deferred();
+  const notify = async ({ params }: { params: { message: string } }) => void log.push(params.message);
+  const send = ({ method }: { method: string }) => {
+    log.push(method);
+    return reply.promise;
+  };
+  const { signal } = new AbortController();
+  return { context: { mcpReq: { notify, send, signal, ...request } } as unknown as ServerContext, log, reply };
+}
+
+const asked = { _meta: { progressToken: 1 } };
+
+it('a client confirms progress before the answer', async () => {
+  const { context, log, reply } = contextOf(asked);
+  const progress = new Progress(context);
+  progress.report('one');
+  const read = progress.read().then(() => log.push('answer'));
+  await Promise.resolve();
+  expect(log).toEqual(['one', 'ping']);
+  reply.resolve({});
+  await read;
+  expect(log).toEqual(['one', 'ping', 'answer']);
+});
+
+it('a client that does not reply gets its answer', async () => {
+  const { context, reply } = contextOf(asked);
+  const progress = new Progress(context);
+  progress.report('one');
+  reply.reject(new Error('timed out'));
+  await expect(progress.read()).resolves.toBeUndefined();
+});
+
+it.each([
+  ['did not ask for progress', {}, []],
+  ['takes no requests', { ...asked, envelope: {} }, ['one']],
+])('a client that %s gets no ping', async (_, request, expected) => {
+  const { context, log } = contextOf(request);
+  const progress = new Progress(context);
+  progress.report('one');
+  await progress.read();
+  expect(log).toEqual(expected);
+});
+
+function deferred() {
+  let [resolve, reject]: [(value: object) => void, (error: Error) => void] = [() => {}, () => {}];
+  const promise = new Promise<object>((done, failed) => {
+    [resolve, reject] = [done, failed];
+  });
+  return { promise, resolve, reject };
+}

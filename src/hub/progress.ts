@@ -1,0 +1,33 @@
+/**
+ * Progress of a call, for a client that asked for it. Some clients take progress that they read together with the answer for an error, and
+ * Claude Code then drops the connection. So the client has to confirm what it got, by a ping, before the answer is sent. Clients of 2026
+ * take no requests, and have no such fault.
+ */
+import type { ServerContext } from '@modelcontextprotocol/server';
+
+const pingMs = 5000;
+
+export class Progress {
+  readonly #request: ServerContext['mcpReq'];
+  #sent = 0;
+
+  constructor({ mcpReq }: ServerContext) {
+    this.#request = mcpReq;
+  }
+
+  report(message: string): void {
+    const progressToken = this.#request._meta?.progressToken;
+    if (progressToken === undefined) return;
+    this.#sent += 1;
+    const params = { progressToken, progress: this.#sent, message };
+    // A client that is gone gets no answer either, ignoring.
+    void this.#request.notify({ method: 'notifications/progress', params }).catch(() => {});
+  }
+
+  /** Resolves when the client has read all of it. */
+  async read(): Promise<void> {
+    if (this.#sent === 0 || this.#request.envelope !== undefined) return;
+    // The answer counts more than the order, ignoring a client that does not reply.
+    await this.#request.send({ method: 'ping' }, { timeout: pingMs, signal: this.#request.signal }).catch(() => {});
+  }
+}
