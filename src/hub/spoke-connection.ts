@@ -133,6 +133,7 @@ export class SpokeConnection {
     const why = end === null ? '' : ` (${end})`;
     return new Fault('unavailable', `the spoke of project ${this.#project} ended during the call${why}`, {
       hint: 'Try again: the next call starts it.',
+      data: { spokeEnded: true },
     });
   }
 
@@ -141,4 +142,8 @@ export class SpokeConnection {
     this.#streams.stdout.destroy();
     void this.#finish();
   }
+}
+
+export function isSpokeEnd({ data }: Fault): boolean {
+  return data?.spokeEnded === true;
 }

@@ -33,7 +33,7 @@ async function call(tool: string, input: object): Promise<Record<string, unknown
 describe('TypeScript', () => {
   it('finds a definition by position and by symbol', async () => {
     const definition = {
-      path: 'src/cart.ts',
+      path: '/workspaces/ts/src/cart.ts',
       line: 2,
       column: 3,
       end_line: 2,
@@ -54,7 +54,11 @@ it('finds definitions of Python, and answers with the error of a server that is 
     'main.go': '',
   });
   const found = await call('find_definition', { project: 'other', path: 'main.py', line: 3, column: 2 });
-  expect(found).toMatchObject({ status: 'complete', server: 'pyright', locations: [{ path: 'cart.py', line: 1 }] });
+  expect(found).toMatchObject({
+    status: 'complete',
+    server: 'pyright',
+    locations: [{ path: '/workspaces/other/cart.py', line: 1 }],
+  });
   const refused = await carrel.run([
     'hub',
     'call',

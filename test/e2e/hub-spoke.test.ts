@@ -117,7 +117,7 @@ it('translates paths of the host and of the hub for the command, and those of th
     stdout: `${content('shop')}/workspaces/shop/x /workspaces/shop /workspace2\n/workspaces/shop/src\n`,
   });
   const path = join(folderOf('shop'), 'src/a.ts');
-  expect(await call('read_file', { project: 'shop', path })).toMatchObject({ path: 'src/a.ts' });
+  expect(await call('read_file', { project: 'shop', path })).toMatchObject({ path: '/workspaces/shop/src/a.ts' });
 });
 
 it('runs a command in several projects at once', async () => {

@@ -81,7 +81,12 @@ describe.each([
       content: 'const amount = 2;\n',
     });
     const found = await call(client, 'search_text', { project: 'shop', pattern: 'const am\\w+', path: 'src' });
-    expect(found.matches).toContainEqual({ path, line: 1, column: 1, text: 'const amount = 2;' });
+    expect(found.matches).toContainEqual({
+      path: `/workspaces/shop/${path}`,
+      line: 1,
+      column: 1,
+      text: 'const amount = 2;',
+    });
     await call(client, 'rename_file', { project: 'shop', from: path, to: 'moved.ts', dry_run: true });
     await call(client, 'delete_file', { project: 'shop', path });
     expect(existsSync(join(shop, path))).toBe(false);

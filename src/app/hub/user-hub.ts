@@ -27,6 +27,7 @@ import { refactorTools } from './tool/refactor.ts';
 import { runTools } from './tool/run.ts';
 import { swarmTools } from './tool/swarm.ts';
 import type { HubTool, ProjectChange, ToolScope } from './tool/tool.ts';
+import { hubResult } from './tool/view.ts';
 
 export const hubTools: readonly HubTool[] = [
   ...projectTools,
@@ -126,7 +127,7 @@ export class UserHub {
     try {
       const answer = await tool.run(input as never, this.#scopeOf(caller), call);
       begun?.end('ok');
-      return answer;
+      return shownAtHub(tool, input, answer);
     } catch (error) {
       if (begun) endWith(begun, error);
       throw error;
@@ -205,4 +206,10 @@ function missing(id: string, known: readonly Project[]): never {
   const names = known.map((one) => one.id).join(', ');
   const hint = names === '' ? 'Add one with: carrel project add DIR' : `There are: ${names}`;
   throw new Fault('not_found', `no project ${checkProjectId(id)}`, { hint });
+}
+
+/** Paths of an environment are those of its working copy, which the hub does not see. */
+function shownAtHub({ group }: HubTool, input: object, answer: object): object {
+  if (group !== 'files' && group !== 'code') return answer;
+  return hubResult('project' in input ? String(input.project) : '', answer);
 }

@@ -1,8 +1,10 @@
 /** Tools that change code as language servers compute it. All of them are applied like `apply_workspace_edit`. */
 import { z } from 'zod';
 import type { ToolCall } from '../../../hub/hub.ts';
+import { isSpokeEnd } from '../../../hub/spoke-connection.ts';
 import type { CodeEdit } from '../../../model/code-edit.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
+import type { SpokeMethods } from '../../../model/spoke.ts';
 import { editedOf, editOutput } from './refactor.ts';
 import { dryRun, type HubTool, path, project, type ToolScope, tool } from './tool.ts';
 import { inProject } from './view.ts';
@@ -106,8 +108,18 @@ interface Asked {
 }
 
 /** The hashes of the files that the edit was computed from go with it, so nothing stale is applied. */
-export async function changed(asked: CodeEdit, { project: id, dry_run }: Asked, scope: ToolScope, call: ToolCall) {
-  const { changes, server } = await scope.call(id, 'code/edit', asked, call);
+export async function changed(asked: CodeEdit, input: Asked, scope: ToolScope, call: ToolCall) {
+  return applied(await scope.call(input.project, 'code/edit', asked, call), input, scope, call);
+}
+
+type Computed = SpokeMethods['code/edit'][1];
+
+async function applied(
+  { changes, server }: Computed,
+  { project: id, dry_run }: Asked,
+  scope: ToolScope,
+  call: ToolCall,
+) {
   const ofProject = changes.map((change) => ({ project: id, change }));
   const edits = ofProject.length === 0 ? [] : await scope.edit(ofProject, dry_run, call);
   return { ...editedOf(edits, dry_run), server };
@@ -115,10 +127,13 @@ export async function changed(asked: CodeEdit, { project: id, dry_run }: Asked, 
 
 /** Moves a file or a folder with the imports of it; text: why no language server updates them. */
 export async function movedWithImports(from: string, to: string, input: Asked, scope: ToolScope, call: ToolCall) {
-  try {
-    return await changed({ act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs }, input, scope, call);
-  } catch (error) {
-    if (isFault(error, 'unsupported') || isFault(error, 'unavailable')) return error.message;
-    throw error;
-  }
+  const asked = { act: 'moveFile', path: from, to, timeoutMs: moveTimeoutMs } as const;
+  const computed = await scope.call(input.project, 'code/edit', asked, call).catch(reasonOf);
+  return typeof computed === 'string' ? computed : applied(computed, input, scope, call);
+}
+
+/** Of a language server that cannot do it. The end of the spoke is another matter. */
+function reasonOf(error: unknown): string {
+  if (isFault(error, 'unsupported') || (isFault(error, 'unavailable') && !isSpokeEnd(error))) return error.message;
+  throw error;
 }

@@ -2,7 +2,18 @@
 import { z } from 'zod';
 import { type CodeAnswer, type CodePage, type CodeRange, codeStatuses, type LocateKind } from '../../../model/code.ts';
 import { Fault } from '../../../model/fault.ts';
-import { cursor, type HubTool, inProject, limit, nextCursor, path, project, skipOf, tool } from './tool.ts';
+import {
+  cursor,
+  type HubTool,
+  inProject,
+  limit,
+  nextCursor,
+  path,
+  project,
+  skipOf,
+  type ToolScope,
+  tool,
+} from './tool.ts';
 
 const timeoutMs = 30_000;
 const reads = { group: 'code', changes: false, destroys: false } as const;
@@ -29,7 +40,8 @@ export const codeTools: readonly HubTool[] = [
     description: 'Get the type and documentation of a symbol.',
     input: z.strictObject(at),
     output: z.object({ ...answered, text: text.nullable() }),
-    run: (input, scope, call) => scope.call(input.project, 'code/hover', { at: positionOf(input), timeoutMs }, call),
+    run: (input, scope, call) =>
+      scope.call(input.project, 'code/hover', { at: positionOf(input, scope), timeoutMs }, call),
   }),
   tool({
     ...reads,
@@ -38,7 +50,7 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, ...pages }),
     output: listing('symbols', symbol),
     run: async (input, scope, call) => {
-      const asked = { path: inProject(input.project, input.path), ...pageOf(input) };
+      const asked = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
       const page = await scope.call(input.project, 'code/symbols', asked, call);
       return listed('symbols', page, asked.skip, ranged);
     },
@@ -53,7 +65,7 @@ export const codeTools: readonly HubTool[] = [
       errors: z.array(z.object({ server: text, message: text })),
     }),
     run: async (input, scope, call) => {
-      const where = input.path === undefined ? undefined : inProject(input.project, input.path);
+      const where = input.path === undefined ? undefined : inProject(scope.find(input.project), input.path);
       const asked = { query: input.query, path: where, ...pageOf(input) };
       const { items, more, ...rest } = await scope.call(input.project, 'code/search', asked, call);
       return { ...rest, symbols: items.map(ranged), ...nextOf(items, more, asked.skip) };
@@ -66,7 +78,7 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject(at),
     output: listing('signatures', z.object({ label: text, documentation: text, active_parameter: z.int().nullable() })),
     run: async (input, scope, call) => {
-      const page = await scope.call(input.project, 'code/signature', { at: positionOf(input), timeoutMs }, call);
+      const page = await scope.call(input.project, 'code/signature', { at: positionOf(input, scope), timeoutMs }, call);
       return listed('signatures', page, 0, ({ activeParameter, ...rest }) => {
         return { ...rest, active_parameter: activeParameter };
       });
@@ -79,7 +91,7 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ ...at, ...pages }),
     output: listing('completions', z.object({ label: text, kind: text, detail: text })),
     run: async (input, scope, call) => {
-      const asked = { at: positionOf(input), ...pageOf(input) };
+      const asked = { at: positionOf(input, scope), ...pageOf(input) };
       const page = await scope.call(input.project, 'code/complete', asked, call);
       return listed('completions', page, asked.skip, (one) => one);
     },
@@ -91,7 +103,7 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ project, path, ...pages }),
     output: listing('diagnostics', z.object({ ...range, severity: text, code: text, source: text, message: text })),
     run: async (input, scope, call) => {
-      const asked = { path: inProject(input.project, input.path), ...pageOf(input) };
+      const asked = { path: inProject(scope.find(input.project), input.path), ...pageOf(input) };
       const page = await scope.call(input.project, 'code/diagnose', asked, call);
       return listed('diagnostics', page, asked.skip, ranged);
     },
@@ -103,7 +115,7 @@ export const codeTools: readonly HubTool[] = [
     input: z.strictObject({ ...at, direction: z.enum(['incoming', 'outgoing']).default('incoming'), ...pages }),
     output: listing('calls', z.object({ ...range, text, name: text, kind: text })),
     run: async (input, scope, call) => {
-      const asked = { at: positionOf(input), direction: input.direction, ...pageOf(input) };
+      const asked = { at: positionOf(input, scope), direction: input.direction, ...pageOf(input) };
       const page = await scope.call(input.project, 'code/calls', asked, call);
       return listed('calls', page, asked.skip, ranged);
     },
@@ -118,7 +130,7 @@ function locating(name: string, kind: LocateKind, description: string): HubTool 
     input: z.strictObject({ ...at, ...pages }),
     output: listing('locations', z.object({ ...range, text })),
     run: async (input, scope, call) => {
-      const asked = { kind, at: positionOf(input), ...pageOf(input) };
+      const asked = { kind, at: positionOf(input, scope), ...pageOf(input) };
       return listed('locations', await scope.call(input.project, 'code/locate', asked, call), asked.skip, ranged);
     },
   });
@@ -149,11 +161,11 @@ interface At {
   readonly symbol?: string | undefined;
 }
 
-function positionOf({ project: id, path: given, line, column, symbol: name }: At) {
+function positionOf({ project: id, path: given, line, column, symbol: name }: At, scope: ToolScope) {
   if ((name === undefined) === (line === undefined || column === undefined)) {
     throw new Fault('invalid', 'either line and column or symbol is needed', { data: { field: 'line' } });
   }
-  return { path: inProject(id, given), line, column, symbol: name };
+  return { path: inProject(scope.find(id), given), line, column, symbol: name };
 }
 
 function ranged<T extends CodeRange>({ endLine, endColumn, ...rest }: T) {

@@ -46,7 +46,7 @@ export const environmentApplyTools: readonly HubTool[] = [
     input: z.strictObject({ project, environment, paths: z.array(path).min(1).max(1000).optional(), ...how }),
     output,
     run: async ({ project: id, environment: which, paths, ...rest }, scope, call) => {
-      const only = paths === undefined ? {} : { paths: paths.map((one) => inProject(id, one)) };
+      const only = paths === undefined ? {} : { paths: paths.map((one) => inProject(scope.find(id), one)) };
       return apply(scope.find(id), { names: [which], ...only, ...orderOf(rest) }, { scope, call });
     },
   }),

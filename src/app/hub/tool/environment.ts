@@ -86,7 +86,7 @@ export const environmentTools: readonly HubTool[] = [
     }),
     output: z.object(ran),
     run: async ({ project: id, environment: which, command, cwd, env, timeout: seconds }, scope, call) => {
-      const asked = { command, cwd: inProject(id, cwd), env, timeoutMs: seconds * 1000 };
+      const asked = { command, cwd: inProject(scope.find(id), cwd), env, timeoutMs: seconds * 1000 };
       const { signal, report } = call;
       return ranOf(await scope.environments.run(scope.find(id), which, asked, { signal, onOutput: report }));
     },
@@ -106,7 +106,7 @@ export const environmentTools: readonly HubTool[] = [
     }),
     run: async ({ project: id, environment: which, paths, limit: most, cursor: after }, scope, { signal }) => {
       const found = scope.find(id);
-      const asked = paths.map((one) => inProject(id, one));
+      const asked = paths.map((one) => inProject(scope.find(id), one));
       const all = await scope.environments.changes(found, which, asked, signal);
       const rest = after === undefined ? all : all.slice(all.findIndex((one) => one.path === after) + 1);
       const diff = { text: '', truncated: false };

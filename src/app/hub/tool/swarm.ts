@@ -36,7 +36,7 @@ export const swarmTools: readonly HubTool[] = [
     output: z.object({ started: z.array(z.string()) }),
     run: async ({ project: id, files, agent, max }, scope) => {
       const folder = hostFolder(scope.find(id));
-      const places = files?.map((file) => join(folder, relative(inProject(id, file))));
+      const places = files?.map((file) => join(folder, relative(inProject(scope.find(id), file))));
       return { started: (await scope.swarms.run({ project: folder, files: places, agent, max })).begun };
     },
   }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hubText, inProject, spokeText } from './view.ts';
+import { hubResult, hubText, inProject, spokeText } from './view.ts';
 
 const shop = { id: 'shop', folder: '/home/u/my.shop' };
 
@@ -50,3 +50,33 @@ test.each([
   ['/home/u/my.shop', ''],
   ['/workspaces/store/a.ts', '/workspaces/store/a.ts'],
 ])('%s in the project is %j', (path, wanted) => expect(inProject(shop, path)).toBe(wanted));
+
+describe('results speak the view of the hub', () => {
+  test('paths of the project do, at every depth, and messages', () => {
+    const result = {
+      path: '',
+      paths: ['a.ts'],
+      locations: [{ path: 'src/a.ts', text: '/workspace' }],
+      message: 'in /workspace/a.ts',
+    };
+    expect(hubResult('shop', result)).toEqual({
+      path: '/workspaces/shop',
+      paths: ['/workspaces/shop/a.ts'],
+      locations: [{ path: '/workspaces/shop/src/a.ts', text: '/workspace' }],
+      message: 'in /workspaces/shop/a.ts',
+    });
+  });
+
+  test('what names another project is in that one', () => {
+    const files = [{ project: 'store', path: 'b.py', from: 'a.py' }];
+    expect(hubResult('', { files })).toEqual({
+      files: [{ project: 'store', path: '/workspaces/store/b.py', from: '/workspaces/store/a.py' }],
+    });
+  });
+
+  test('a path of the sandbox outside of the project stays', () => {
+    expect(hubResult('shop', { path: '/usr/lib/node_modules/a.d.ts' })).toEqual({
+      path: '/usr/lib/node_modules/a.d.ts',
+    });
+  });
+});

@@ -2,16 +2,35 @@
  * Paths of a project as its three sides name them: the folder on the host, `/workspaces/ID` at the hub, `/workspace` in the spoke. Results
  * of tools name the hub's; clients may name any. In text only whole prefixes of paths are replaced: `/workspace2` and `a/workspace` stay.
  */
+import { posix } from 'node:path';
 import type { Project } from '../../../model/project.ts';
 
 type Place = Pick<Project, 'id' | 'folder'>;
 
 const inSpoke = '/workspace';
+const pathKeys: ReadonlySet<string> = new Set(['path', 'from', 'to', 'paths']);
 export const atHub = (id: string) => `/workspaces/${id}`;
 
 /** Output of a command, for the client. */
 export function hubText(id: string, text: string): string {
   return replacePrefix(text, inSpoke, atHub(id));
+}
+
+/**
+ * The result of a tool, for the client: `path`, `from`, `to` and `paths` name the hub's view, and messages, too. What names its project
+ * itself is in that one. A path that begins with `/` is one of the sandbox, outside of the project.
+ */
+export function hubResult(id: string, result: object): object {
+  const project = 'project' in result && typeof result.project === 'string' ? result.project : id;
+  return Object.fromEntries(Object.entries(result).map(([key, value]) => [key, hubValue(project, key, value)]));
+}
+
+function hubValue(id: string, key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => hubValue(id, key, one));
+  if (typeof value === 'object' && value !== null) return hubResult(id, value);
+  if (typeof value !== 'string') return value;
+  if (pathKeys.has(key)) return value.startsWith('/') ? value : posix.join(atHub(id), value);
+  return key === 'message' ? hubText(id, value) : value;
 }
 
 /** An argument of a command, for the spoke. */
@@ -28,8 +47,8 @@ function replacePrefix(text: string, from: string, to: string): string {
 }
 
 /** The path in the project: clients may also name the path as the spoke, the hub or, where the project is known, the host sees it. */
-export function inProject(place: Place | string, given: string): string {
-  const roots = typeof place === 'string' ? [atHub(place), inSpoke] : [atHub(place.id), inSpoke, place.folder];
+export function inProject({ id, folder }: Place, given: string): string {
+  const roots = [atHub(id), inSpoke, folder];
   // A project that is elsewhere has no folder on the host.
   const found = roots.find((root) => root !== '' && (given === root || given.startsWith(`${root}/`)));
   return found === undefined ? given : given.slice(found.length).replace(/^\/+/, '');
