@@ -55,15 +55,14 @@ describe.each(ways)('%s', (way) => {
   const onRoot = way === 'root' ? it : () => {};
   onRoot('a sandbox whose daemon dies before the volume is mounted does not begin without it', async () => {
     await carrel.ok('create', '--name', 'cut', ...volume, '--', 'sh', '-c', 'stat -c %d ~ ~/d/mb; exec sleep infinity');
+    const lines = async () => (await carrel.ok('logs', 'cut')).trim().split('\n');
+    await until(async () => (await lines()).length === 2, 'the command to run');
     await carrel.ok('stop', '--grace', '0', 'cut');
     await carrel.killDaemon();
     await carrel.run(['start', 'cut'], { env: { CARREL_CRASH_AT: 'start:made' } });
     await until(async () => (await carrel.show('cut')).state === 'running', 'the sandbox to run');
-    await until(
-      async () => (await carrel.ok('logs', 'cut')).trim().split('\n').length === 4,
-      'the command to run again',
-    );
-    const [, volumeBefore, home, volumeNow] = (await carrel.ok('logs', 'cut')).trim().split('\n');
+    await until(async () => (await lines()).length === 4, 'the command to run again');
+    const [, volumeBefore, home, volumeNow] = await lines();
     expect(volumeNow).toBe(volumeBefore);
     expect(home).not.toBe(volumeNow);
     await carrel.ok('rm', '--force', 'cut');
