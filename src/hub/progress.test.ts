@@ -2,7 +2,10 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
 import { Progress } from './progress.ts';
 
-function contextOf(request: object): { context: ServerContext; log: string[]; reply: ReturnType<typeof deferred> } {
+function contextOf(
+  request: object,
+  more: object = {},
+): { context: ServerContext; log: string[]; reply: ReturnType<typeof deferred> } {
   const log: string[] = [];
   const reply = deferred();
   const notify = async ({ params }: { params: { message: string } }) => void log.push(params.message);
@@ -11,7 +14,7 @@ function contextOf(request: object): { context: ServerContext; log: string[]; re
     return reply.promise;
   };
   const { signal } = new AbortController();
-  return { context: { mcpReq: { notify, send, signal, ...request } } as unknown as ServerContext, log, reply };
+  return { context: { mcpReq: { notify, send, signal, ...request }, ...more } as unknown as ServerContext, log, reply };
 }
 
 const asked = { _meta: { progressToken: 1 } };
@@ -37,10 +40,11 @@ it('a client that does not reply gets its answer', async () => {
 });
 
 it.each([
-  ['did not ask for progress', {}, []],
-  ['takes no requests', { ...asked, envelope: {} }, ['one']],
-])('a client that %s gets no ping', async (_, request, expected) => {
-  const { context, log } = contextOf(request);
+  ['did not ask for progress', {}, {}, []],
+  ['takes no requests', { ...asked, envelope: {} }, {}, ['one']],
+  ['reads events over HTTP', asked, { http: {} }, ['one']],
+])('a client that %s gets no ping', async (_, request, more, expected) => {
+  const { context, log } = contextOf(request, more);
   const progress = new Progress(context);
   progress.report('one');
   await progress.read();

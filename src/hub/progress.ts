@@ -1,18 +1,20 @@
 /**
  * Progress of a call, for a client that asked for it. Some clients take progress that they read together with the answer for an error, and
- * Claude Code then drops the connection. So the client has to confirm what it got, by a ping, before the answer is sent. Clients of 2026
- * take no requests, and have no such fault.
+ * Claude Code then drops the connection. So the client has to confirm what it got, by a ping, before the answer is sent. Over HTTP a client
+ * reads one event after the other, and clients of 2026 take no requests: both get no ping.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
 
-const pingMs = 5000;
+const pingMs = 1000;
 
 export class Progress {
   readonly #request: ServerContext['mcpReq'];
+  readonly #confirms: boolean;
   #sent = 0;
 
-  constructor({ mcpReq }: ServerContext) {
+  constructor({ mcpReq, http }: ServerContext) {
     this.#request = mcpReq;
+    this.#confirms = http === undefined && mcpReq.envelope === undefined;
   }
 
   report(message: string): void {
@@ -26,7 +28,7 @@ export class Progress {
 
   /** Resolves when the client has read all of it. */
   async read(): Promise<void> {
-    if (this.#sent === 0 || this.#request.envelope !== undefined) return;
+    if (this.#sent === 0 || !this.#confirms) return;
     // The answer counts more than the order, ignoring a client that does not reply.
     await this.#request.send({ method: 'ping' }, { timeout: pingMs, signal: this.#request.signal }).catch(() => {});
   }
