@@ -2,10 +2,10 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { toolGroups } from '../../src/model/hub-token.ts';
-import { bearer, WebSocketTransport } from '../fixtures/mcp-port.ts';
+import { bearer, openClient } from '../fixtures/mcp-port.ts';
 import { Installation } from '../harness/installation.ts';
 
 let carrel: Installation;
@@ -37,14 +37,7 @@ function make(...options: readonly string[]): Promise<Made> {
 }
 
 async function connect(transport: string, modern: boolean, token: string): Promise<Client> {
-  const options = modern ? { versionNegotiation: { mode: 'auto' as const } } : {};
-  const client = new Client({ name: 'test', version: '1' }, options);
-  const requestInit = { headers: bearer(token) };
-  await client.connect(
-    transport === 'HTTP'
-      ? new StreamableHTTPClientTransport(new URL(mcp), { requestInit })
-      : new WebSocketTransport(mcp, token),
-  );
+  const client = await openClient(mcp, transport, modern, token);
   clients.push(client);
   return client;
 }

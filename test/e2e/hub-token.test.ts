@@ -57,7 +57,7 @@ it.each([
   [['--project', ''], 2, '--project'],
   [['--project', 'shop', '--tools', 'files,admin'], 2, 'there is no group "admin"'],
   [['--project', 'shop', '--expires', '8'], 2, '--expires'],
-  [['--project', 'shop', '--expires', '9999d'], 2, '--expires'],
+  [['--project', 'shop', '--expires', '9999d'], 2, 'at most 366 days'],
   [[], 2, 'takes --project'],
   [['rm'], 2, 'takes --project'],
   [['rm', '0123456789abcdef', '--all'], 2, 'takes --project'],

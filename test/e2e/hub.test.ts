@@ -160,6 +160,14 @@ it('refuses what leaves the project, another project and input of another shape,
   await expect(call(client, 'search_text', { project: 'shop', pattern: '(' })).rejects.toThrow(/^invalid: ripgrep: /);
 });
 
+it('hub call names the group of a tool that it does not offer', async () => {
+  expect(await carrel.run(['hub', 'call', 'environment_list', '{"project":"shop"}'])).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringMatching(/is in the group environment.*\n.*hint: .*--tools files,code,run,environment/),
+  });
+  expect(await carrel.run(['hub', 'call', 'nope'])).toMatchObject({ exitCode: 5 });
+});
+
 it('says that a sandbox ended during a call, and starts it again for the next', async () => {
   const client = await connect();
   const started = signalled();

@@ -1,10 +1,10 @@
 /** MCP at the port: every transport and generation of the protocol with the official client, and requests that no client sends. */
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { connect as tcp } from 'node:net';
-import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Port } from '../../src/server/port.ts';
-import { bearer, NamedTokens, openTestPort, WebSocketTransport, waiting } from '../fixtures/mcp-port.ts';
+import { bearer, NamedTokens, openClient, openTestPort, WebSocketTransport, waiting } from '../fixtures/mcp-port.ts';
 
 const tokens = new NamedTokens();
 let port: Port;
@@ -21,14 +21,7 @@ afterEach(async () => {
 afterAll(() => port.close());
 
 async function connect(transport: string, modern: boolean, token = 'a'): Promise<Client> {
-  const options = modern ? { versionNegotiation: { mode: 'auto' as const } } : {};
-  const client = new Client({ name: 'test', version: '1' }, options);
-  const requestInit = { headers: bearer(token) };
-  await client.connect(
-    transport === 'HTTP'
-      ? new StreamableHTTPClientTransport(new URL(mcp), { requestInit })
-      : new WebSocketTransport(mcp, token),
-  );
+  const client = await openClient(mcp, transport, modern, token);
   clients.push(client);
   return client;
 }

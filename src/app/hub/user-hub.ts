@@ -11,7 +11,7 @@ import { missingScope } from '../../hub/resource-server.ts';
 import type { Streams } from '../../hub/spoke-connection.ts';
 import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
-import type { ToolGroup } from '../../model/hub-token.ts';
+import { defaultGroups, type ToolGroup } from '../../model/hub-token.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
 import { endWith } from '../route.ts';
 import type { Edits, ProjectChanges } from './edits.ts';
@@ -70,7 +70,7 @@ export class UserHub {
 
   async callByName(name: string, input: object, signal: AbortSignal): Promise<Record<string, unknown>> {
     const tool = toolsOf(socketCaller).find((one) => one.name === name);
-    if (!tool) throw new Fault('not_found', `the hub has no tool ${name}`, { hint: 'carrel hub tools lists them.' });
+    if (!tool) throw noTool(name);
     const checked = validated(tool.input, input, 'input');
     return { ...(await this.#call(socketCaller, tool, checked, { signal, report: () => {}, ask: null })) };
   }
@@ -182,6 +182,15 @@ function toolsOf({ groups }: Caller): HubTool[] {
 function scopeRefusal({ groups }: Caller, name: string): Fault | null {
   const group = hubTools.find((tool) => tool.name === name)?.group;
   return group === undefined || groups.includes(group) ? null : missingScope(group, name, groups);
+}
+
+function noTool(name: string): Fault {
+  const group = hubTools.find((tool) => tool.name === name)?.group;
+  if (group === undefined)
+    return new Fault('not_found', `the hub has no tool ${name}`, { hint: 'carrel hub tools lists them.' });
+  return new Fault('denied', `${name} is in the group ${group}, which hub call does not offer`, {
+    hint: `An MCP client gets it from: carrel hub serve --tools ${[...defaultGroups, group].join(',')}`,
+  });
 }
 
 /** The projects that a call names. */

@@ -2,7 +2,7 @@
 import type { NewToken, TokenView } from '../../api/hub.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { Fault } from '../../model/fault.ts';
-import { checkHubTokenId } from '../../model/hub-token.ts';
+import { checkHubTokenId, maxTokenSeconds } from '../../model/hub-token.ts';
 import type { Context, Invocation } from '../cli.ts';
 import { connect } from '../connect/connect.ts';
 import { age } from '../output/age.ts';
@@ -32,12 +32,18 @@ async function create(context: Context, { project, tools, expires, all }: Option
   const body = {
     projects: projects === '*' ? projects : [...projects],
     ...(tools === undefined ? {} : { groups: parseGroups(tools) }),
-    ...(expires === undefined ? {} : { expiresSeconds: parseDuration(expires, '--expires') / 1000 }),
+    ...(expires === undefined ? {} : { expiresSeconds: secondsOf(expires) }),
   };
   const made = await connect(context).call('POST /v1/hub/tokens', { body });
   if (context.json) return context.out.document(made);
   context.out.print(plain(made.token));
   for (const line of explanation(made)) context.out.note(line);
+}
+
+function secondsOf(expires: string): number {
+  const seconds = parseDuration(expires, '--expires') / 1000;
+  if (seconds <= maxTokenSeconds) return seconds;
+  throw new Fault('invalid', `--expires ${expires}: a token is valid for at most ${maxTokenSeconds / 86_400} days`);
 }
 
 function explanation({ id, projects, groups, expiresAt }: NewToken): string[] {
