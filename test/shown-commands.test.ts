@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandEntry } from '../src/cli/cli.ts';
-import { commands } from '../src/cli/commands.ts';
+import { table } from '../src/cli/commands.ts';
 import { parse } from '../src/cli/program.ts';
 import { carrelCommands, fences, inlineCommands } from './shown-commands.ts';
 
@@ -33,8 +33,10 @@ function problemOfInline(text: string): string | null {
   const [first = '', second = ''] = words;
   if (first === '' || first === 'help' || first.startsWith('[')) return null;
   const entry =
-    commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first);
-  if (!entry) return commands.some(({ name }) => name.startsWith(`${first} `)) && !second ? null : 'no such command';
+    table.commands.find(({ name }) => name === `${first} ${second}`) ??
+    table.commands.find(({ name }) => name === first);
+  if (!entry)
+    return table.commands.some(({ name }) => name.startsWith(`${first} `)) && !second ? null : 'no such command';
   const end = words.indexOf('--');
   const used = words.slice(0, end < 0 ? undefined : end).filter((word) => /^-/.test(word));
   const known = new Set((entry.options ?? []).flatMap(({ flags }) => flags.match(/--?[\w-]+/g) ?? []));
@@ -66,7 +68,7 @@ describe.each([...own, ...guides])('%s', (file) => {
 it('the README lists every command in its table', () => {
   const rows = /^\| area .*?\n\n/ms.exec(read('README.md'))![0];
   const cells = [...rows.matchAll(/`([^`]+)`/g)].map(([, text]) => text!.replaceAll('\\|', '|'));
-  const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const names = table.commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
   expect(cells.flatMap(expanded).sort()).toEqual([...names, 'help'].sort());
 });
 

@@ -13,7 +13,7 @@
  * 5 not found, 6 conflict or wrong state, 7 exhausted, 70 our fault, 75 try again, 130 interrupted. `run` and `exec` end
  * with the exit code of the command inside.
  */
-import type { CommandGroup } from '../model/command-word.ts';
+import type { Client } from '../api/client.ts';
 import type { Output } from './output/output.ts';
 
 /** The surroundings of one use of a command. */
@@ -26,6 +26,8 @@ export interface Context {
   readonly user: string | null;
   readonly json: boolean;
   readonly out: Output;
+  /** Every command, for commands about commands. */
+  readonly table: CommandTable;
 }
 
 /** One use of a command: the arguments before `--`, its options, and the words after `--`. */
@@ -46,11 +48,35 @@ export interface Area {
   readonly heading: string;
   readonly groups?: readonly GroupEntry[];
   readonly commands: readonly CommandEntry[];
+  /** What `completes` of commands can name: `{ volumes: … }`. */
+  readonly names?: NameSources;
+}
+
+export type NameSources = Readonly<Record<string, NameSource>>;
+
+/** One kind of names that `carrel __names KIND` prints for completion. */
+export interface NameSource {
+  /** A shell splits the printed words, so that words of any other form are left out. */
+  readonly pattern: RegExp;
+  list(from: NameRequest): Promise<readonly string[]>;
+}
+
+export interface NameRequest {
+  readonly home: string;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** The tables of all areas in one. */
+export interface CommandTable {
+  readonly commands: readonly CommandEntry[];
+  readonly groups: readonly GroupEntry[];
+  readonly names: NameSources;
 }
 
 /** The first word of several commands of two words. */
 export interface GroupEntry {
-  readonly name: CommandGroup;
+  readonly name: string;
   readonly summary: string;
 }
 
@@ -67,15 +93,11 @@ export interface CommandEntry {
   readonly takesCommand?: boolean;
   /** The end of the usage line, where it says more than `args`. */
   readonly usage?: string;
-  /** What its arguments complete to; `sandbox` completes the first only, `sandbox-files` has files after it, and so on. */
-  readonly completes?:
-    | NameKind
-    | 'sandbox'
-    | 'sandbox-files'
-    | 'sandbox-snapshots'
-    | 'files'
-    | 'places'
-    | readonly string[];
+  /**
+   * What its arguments complete to: a kind of `names`, `files`, `places` (a file here or NAME:PATH), or these words. `sandbox`
+   * completes the first only, `sandbox-files` has files after it, `sandbox-snapshots` the snapshots of it.
+   */
+  readonly completes?: string | readonly string[];
   readonly hidden?: boolean;
   readonly load: () => Promise<{ readonly default: Perform }>;
 }
@@ -89,19 +111,6 @@ export interface OptionEntry {
   readonly choices?: readonly string[];
   readonly repeat?: boolean;
   readonly hidden?: boolean;
-  /** What its value completes to; left out, its choices or files. */
-  readonly completes?: NameKind;
+  /** The kind of `names` that its value completes to; left out, its choices or files. */
+  readonly completes?: string;
 }
-
-/** The kinds of names that `carrel __names` prints for completion. */
-export const nameKinds = [
-  'sandboxes',
-  'users',
-  'volumes',
-  'secrets',
-  'images',
-  'credentials',
-  'agents',
-  'projects',
-] as const;
-export type NameKind = (typeof nameKinds)[number];

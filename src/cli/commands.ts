@@ -1,5 +1,5 @@
 /** Every command, in the order of `carrel help`. */
-import type { Area, CommandEntry, GroupEntry } from './cli.ts';
+import type { Area, CommandTable } from './cli.ts';
 import { daemon } from './daemon/daemon.ts';
 import { gettingStarted } from './getting-started/getting-started.ts';
 import { hub } from './hub/hub.ts';
@@ -9,16 +9,10 @@ import { storage } from './storage/storage.ts';
 import { swarm } from './swarm/swarm.ts';
 import { workspace } from './workspace/workspace.ts';
 
-export const areas: readonly Area[] = [
-  daemon,
-  sandbox,
-  workspace,
-  swarm,
-  storage,
-  network,
-  hub,
-  gettingStarted(() => ({ commands, groups })),
-];
+export const areas: readonly Area[] = [daemon, sandbox, workspace, swarm, storage, network, hub, gettingStarted];
 
-export const commands: readonly CommandEntry[] = areas.flatMap(({ commands }) => commands);
-export const groups: readonly GroupEntry[] = areas.flatMap(({ groups = [] }) => groups);
+export const table: CommandTable = {
+  commands: areas.flatMap(({ commands }) => commands),
+  groups: areas.flatMap(({ groups = [] }) => groups),
+  names: Object.assign({}, ...areas.map(({ names = {} }) => names)),
+};

@@ -2,6 +2,7 @@
 import { asFault } from '../model/fault.ts';
 import { checkUserName } from '../model/user.ts';
 import type { CommandEntry, Context, Invocation, Perform } from './cli.ts';
+import { table } from './commands.ts';
 import { socketOf } from './connect/access.ts';
 import { homeOf } from './home.ts';
 import { withOptionName } from './option-name.ts';
@@ -52,6 +53,7 @@ function contextOf({ home, user }: GlobalOptions, out: Output): Context {
     user: user === undefined ? null : checkUserName(user),
     json: out.json,
     out,
+    table,
   };
 }
 

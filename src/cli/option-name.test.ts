@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { routes } from '../app/app.ts';
 import { Fault } from '../model/fault.ts';
 import type { CommandEntry, OptionEntry } from './cli.ts';
-import { commands } from './commands.ts';
+import { table } from './commands.ts';
 import { withOptionName } from './option-name.ts';
 
 /** Options whose value does not reach the daemon as it was typed. */
@@ -16,11 +16,11 @@ const flagOf = ({ flags }: OptionEntry) => /--[a-z-]+/.exec(flags)![0];
 const takesValue = ({ flags }: OptionEntry) => flags.includes('<');
 
 function refused(command: string, field: string): Fault {
-  const entry = commands.find(({ name }) => name === command)!;
+  const entry = table.commands.find(({ name }) => name === command)!;
   return withOptionName(new Fault('invalid', `${field}: is wrong`, { data: { field } }), entry);
 }
 
-const everyOption = commands.flatMap((entry) => (entry.options ?? []).map((option) => [entry, option] as const));
+const everyOption = table.commands.flatMap((entry) => (entry.options ?? []).map((option) => [entry, option] as const));
 
 describe('the table', () => {
   it('names the field of every option that takes a value', () => {
@@ -29,7 +29,7 @@ describe('the table', () => {
   });
 
   it('names arguments that the command has', () => {
-    for (const { name, args = '', fields = {} } of commands)
+    for (const { name, args = '', fields = {} } of table.commands)
       for (const argument of Object.values(fields))
         expect(`${name} ${args}`).toMatch(new RegExp(`[<[]${argument}[.\\]>]`));
   });
@@ -38,7 +38,7 @@ describe('the table', () => {
     const known = requestFields();
     const named = [
       ...everyOption.flatMap(([, { field }]) => field ?? []),
-      ...commands.flatMap(({ fields = {} }) => Object.keys(fields)),
+      ...table.commands.flatMap(({ fields = {} }) => Object.keys(fields)),
     ];
     expect(named.filter((field) => !known.has(field))).toEqual([]);
   });
@@ -95,5 +95,5 @@ it.each([
 it('leaves a refusal alone that names no field of the command', () => {
   expect(refused('ls', 'body.name').message).toBe('body.name: is wrong');
   const other = new Fault('invalid', 'no good', { hint: 'another' });
-  expect(withOptionName(other, commands[0]!)).toBe(other);
+  expect(withOptionName(other, table.commands[0]!)).toBe(other);
 });

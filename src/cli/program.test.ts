@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Fault } from '../model/fault.ts';
-import { commands } from './commands.ts';
+import { table } from './commands.ts';
 import { parse, splitCommand } from './program.ts';
 
 async function parsed(...argv: string[]) {
@@ -63,7 +63,7 @@ test('commands of two words', async () => {
 
 describe('the other spelling of a verb', () => {
   const verbs = { ls: 'list', rm: 'remove', clean: 'cleanup' };
-  const pairs = commands.flatMap(({ name }) => {
+  const pairs = table.commands.flatMap(({ name }) => {
     const words = name.split(' ');
     const other = verbs[words.at(-1) as keyof typeof verbs];
     return other === undefined ? [] : [[name, [...words.slice(0, -1), other]] as const];
@@ -71,7 +71,7 @@ describe('the other spelling of a verb', () => {
 
   test.each(pairs)('%s is also %j', async (name, words) => {
     const needed =
-      commands
+      table.commands
         .find((entry) => entry.name === name)!
         .args?.match(/</g)
         ?.map(() => 'x') ?? [];
@@ -208,5 +208,5 @@ describe('output', () => {
 });
 
 test('every command has a module that performs it', async () => {
-  for (const entry of commands) expect(typeof (await entry.load()).default).toBe('function');
+  for (const entry of table.commands) expect(typeof (await entry.load()).default).toBe('function');
 });

@@ -4,7 +4,7 @@ import { packageVersion } from '../lib/package.ts';
 import { canonicalWords } from '../model/command-word.ts';
 import { Fault } from '../model/fault.ts';
 import type { CommandEntry, GroupEntry, Invocation, OptionEntry } from './cli.ts';
-import { areas, commands, groups } from './commands.ts';
+import { areas, table } from './commands.ts';
 
 export interface GlobalOptions {
   readonly home?: string;
@@ -41,7 +41,10 @@ export function splitCommand(argv: readonly string[]): [head: readonly string[],
 function withShownVerb(argv: readonly string[]): readonly string[] {
   const places = wordPlaces(argv);
   const verbs = argv[places[0] ?? -1] === 'help' ? places.slice(1) : places;
-  const words = canonicalWords(verbs.map((place) => argv[place]!));
+  const words = canonicalWords(
+    verbs.map((place) => argv[place]!),
+    table.groups.map(({ name }) => name),
+  );
   if (!entryNamed(words)) return argv;
   return argv.map((word, place) => words[verbs.indexOf(place)] ?? word);
 }
@@ -51,17 +54,17 @@ function entryOf(argv: readonly string[]): CommandEntry | undefined {
 }
 
 function entryNamed([first, second]: readonly string[]): CommandEntry | undefined {
-  return commands.find(({ name }) => name === first || name === `${first} ${second}`);
+  return table.commands.find(({ name }) => name === first || name === `${first} ${second}`);
 }
 
 /** The commands to build: the one that runs, or all of them for help. */
 function neededEntries(head: readonly string[]): readonly CommandEntry[] {
   const entry = head.some((word) => ['-h', '--help'].includes(word)) ? undefined : entryOf(head);
-  return entry ? [entry] : commands;
+  return entry ? [entry] : table.commands;
 }
 
 function groupOf(argv: readonly string[]): GroupEntry | undefined {
-  return groups.find(({ name }) => name === argv[wordPlaces(argv)[0] ?? -1]);
+  return table.groups.find(({ name }) => name === argv[wordPlaces(argv)[0] ?? -1]);
 }
 
 /** Where the words stand that are neither options nor the values of global ones. */
@@ -122,7 +125,7 @@ function buildHelp(program: Command): Command {
 
 /** Help shows commands in the order they are added, so a group is added with its first command. */
 function parentOf(entry: CommandEntry, program: Command): Command {
-  const group = groups.find(({ name }) => entry.name.startsWith(`${name} `));
+  const group = table.groups.find(({ name }) => entry.name.startsWith(`${name} `));
   if (!group) return program;
   const there = program.commands.find((command) => command.name() === group.name);
   if (there) return there;
@@ -149,7 +152,9 @@ function headingOf(name: string): string {
 
 /** The second words of its commands. */
 function wordsIn(group: string): string[] {
-  return commands.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.slice(group.length + 1));
+  return table.commands
+    .filter(({ name }) => name.startsWith(`${group} `))
+    .map(({ name }) => name.slice(group.length + 1));
 }
 
 function sentence(summary: string): string {

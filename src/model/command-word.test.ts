@@ -11,5 +11,5 @@ test.each([
   ['rm remove list', 'rm remove list'],
   ['', ''],
 ])('%j is %j', (typed, shown) => {
-  expect(canonicalWords(typed.split(' ')).join(' ')).toBe(shown);
+  expect(canonicalWords(typed.split(' '), ['swarm', 'volume']).join(' ')).toBe(shown);
 });

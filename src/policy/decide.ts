@@ -21,9 +21,9 @@ export function decide(argv: readonly string[], owner: readonly OwnerRule[], con
 }
 
 /** Aliases become the canonical spelling, so that a rule cannot be bypassed by an alias. */
-function plainArgv([program = '', ...rest]: readonly string[], { programs }: CommandContext): string[] {
+function plainArgv([program = '', ...rest]: readonly string[], { programs, groups }: CommandContext): string[] {
   if (program !== 'carrel' && !programs.includes(program)) return [program, ...rest];
-  return ['carrel', ...canonicalWords(rest[0] === '--json' ? rest.slice(1) : rest)];
+  return ['carrel', ...canonicalWords(rest[0] === '--json' ? rest.slice(1) : rest, groups)];
 }
 
 const order = ['deny', 'ask', 'allow'] as const;

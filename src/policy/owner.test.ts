@@ -11,9 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { table } from '../cli/commands.ts';
 import { decideText } from './decide.ts';
 import { type OwnerRule, readOwnerRules } from './owner.ts';
 
+const groups = table.groups.map(({ name }) => name);
 let root: string;
 let cwd: string;
 
@@ -25,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 function on(text: string, rules: readonly OwnerRule[]) {
-  return decideText(text, rules, { cwd, programs: [] });
+  return decideText(text, rules, { cwd, programs: [], groups });
 }
 
 describe('the rules of the owner', () => {
@@ -73,7 +75,7 @@ describe('the rules of the owner', () => {
   test.each(['carrel remove a', 'carrel --json rm a', 'carrel --json remove a', '/opt/carrel/bin/carrel rm a'])(
     'a rule for carrel rm covers %s',
     (text) => {
-      const context = { cwd, programs: ['/opt/carrel/bin/carrel'] };
+      const context = { cwd, programs: ['/opt/carrel/bin/carrel'], groups };
       expect(decideText(text, rules, context)).toMatchObject({ decision: 'deny', rule: 'owner: carrel rm' });
     },
   );

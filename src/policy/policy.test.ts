@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commands } from '../cli/commands.ts';
+import { table } from '../cli/commands.ts';
 import { decide, decideText } from './decide.ts';
 import { defaultRules } from './defaults.ts';
 
+const groups = table.groups.map(({ name }) => name);
 let root: string;
 let cwd: string;
 const file = '.carrel/tasks/2026-01-31-login-tasks.json';
@@ -24,7 +25,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 function on(text: string) {
-  return decideText(text, [], { cwd, programs: ['/opt/carrel/bin/carrel'] });
+  return decideText(text, [], { cwd, programs: ['/opt/carrel/bin/carrel'], groups });
 }
 
 describe('allow:', () => {
@@ -81,7 +82,7 @@ describe('allow:', () => {
 
   test('an absolute path through a symlink to the working folder', () => {
     const through = join(root, 'link');
-    const context = { cwd: through, programs: [] };
+    const context = { cwd: through, programs: [], groups };
     expect(decide(['carrel', 'task', 'list', join(through, 'sub')], [], context).decision).toBe('allow');
     expect(decide(['carrel', 'task', 'list', join(cwd, 'sub')], [], context).decision).toBe('allow');
   });
@@ -196,16 +197,16 @@ describe('ask:', () => {
 
   test('a path, if the working folder is /, missing or relative', () => {
     for (const odd of ['/', '/nowhere', 'relative']) {
-      expect(decide(['carrel', 'image', 'build', 'etc'], [], { cwd: odd, programs: [] }).decision).toBe('ask');
+      expect(decide(['carrel', 'image', 'build', 'etc'], [], { cwd: odd, programs: [], groups }).decision).toBe('ask');
     }
   });
 });
 
 test('every default rule names an existing command and existing flags', () => {
-  const missing = defaultRules.filter(({ words }) => !commands.some(({ name }) => name === words.join(' ')));
+  const missing = defaultRules.filter(({ words }) => !table.commands.some(({ name }) => name === words.join(' ')));
   expect(missing).toEqual([]);
   for (const { words, flags = {}, command } of defaultRules) {
-    const entry = commands.find(({ name }) => name === words.join(' '));
+    const entry = table.commands.find(({ name }) => name === words.join(' '));
     if (!entry) continue;
     const known = (entry.options ?? []).flatMap(({ flags: text }) =>
       text.split(', ').map((one) => [one.split(' ')[0]!, text.includes('<')] as const),
@@ -216,7 +217,7 @@ test('every default rule names an existing command and existing flags', () => {
 });
 
 test('ask: a swarm in a folder with a carrel.yaml', () => {
-  const decide = (command: string) => decideText(command, [], { cwd: join(cwd, 'declared'), programs: [] });
+  const decide = (command: string) => decideText(command, [], { cwd: join(cwd, 'declared'), programs: [], groups });
   expect(decide('carrel swarm run --all')).toMatchObject({
     decision: 'ask',
     reason: 'the working folder has a carrel.yaml, which may grant the sandbox more',

@@ -29,6 +29,8 @@ export interface CommandContext {
   readonly cwd: string;
   /** Absolute paths of programs that are `carrel`. */
   readonly programs: readonly string[];
+  /** The first words of commands of two words of `carrel`. */
+  readonly groups: readonly string[];
 }
 
 export function ask(rule: string, reason: string): Verdict {

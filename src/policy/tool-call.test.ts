@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { table } from '../cli/commands.ts';
 import { decideCall, hookAnswer, readToolCall } from './tool-call.ts';
 
 const cwd = '/work/project';
+const groups = table.groups.map(({ name }) => name);
 
 describe('a tool call', () => {
   function decided(value: unknown) {
     const call = readToolCall(typeof value === 'string' ? value : JSON.stringify(value));
-    return decideCall(call, [], { cwd: call.cwd ?? cwd, programs: [] }).decision;
+    return decideCall(call, [], { cwd: call.cwd ?? cwd, programs: [], groups }).decision;
   }
   const bash = (tool_input: object, more: object = {}) => ({ tool_name: 'Bash', tool_input, cwd, ...more });
 

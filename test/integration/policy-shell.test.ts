@@ -4,10 +4,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { table } from '../../src/cli/commands.ts';
 import { decideText } from '../../src/policy/decide.ts';
 import { splitWords } from '../../src/policy/lexer.ts';
 import { ShellText } from '../fixtures/shell-text.ts';
 
+const groups = table.groups.map(({ name }) => name);
 const shells = ['/bin/bash', '/bin/dash'];
 const seed = Number(process.env.CARREL_SEED ?? Date.now() % 2 ** 31);
 let root: string;
@@ -62,7 +64,7 @@ test('every text whose words are certain is one command with just these words, a
 
 test('what is allowed runs as exactly one command in both shells', () => {
   const made = new ShellText(seed + 2);
-  const around = { cwd, programs: [] };
+  const around = { cwd, programs: [], groups };
   const heads = [
     'carrel ls',
     'carrel show',

@@ -1,4 +1,4 @@
-import { type CommandEntry, type GroupEntry, nameKinds, type OptionEntry } from '../cli.ts';
+import type { CommandEntry, CommandTable, GroupEntry, OptionEntry } from '../cli.ts';
 import {
   firstWords,
   flagsOf,
@@ -12,7 +12,7 @@ import {
   valuedFlags,
 } from './word.ts';
 
-export function bash(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+export function bash({ commands: entries, groups, names }: CommandTable): string {
   const first = firstWords(entries, groups).map(({ name }) => name);
   const group = `@(${groups.map(({ name }) => name).join('|')})`;
   return `# bash completion for carrel; load it with: source <(carrel completion bash)
@@ -48,7 +48,9 @@ ${entries.flatMap(values).join('\n')}
   [[ $kind == sandbox* && $kind != sandboxes && $operands -gt 0 ]] && kind=\${kind#sandbox} kind=\${kind#-}
   case $kind in
     sandboxes | sandbox | sandbox-files | sandbox-snapshots) arguments=$(${namesOf('sandboxes')}) ;;
-    ${nameKinds.filter((kind) => kind !== 'sandboxes').join(' | ')}) arguments=$(carrel __names $kind 2>/dev/null) ;;
+    ${Object.keys(names)
+      .filter((kind) => kind !== 'sandboxes')
+      .join(' | ')}) arguments=$(carrel __names $kind 2>/dev/null) ;;
     snapshots) arguments=$(${namesWithin('snapshots', '"$operand"')}) ;;
     places)
       # A colon takes words apart here, so the word is read from the line.

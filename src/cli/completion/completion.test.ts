@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { commands, groups } from '../commands.ts';
+import { table } from '../commands.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { flagsOf } from './word.ts';
 import { zsh } from './zsh.ts';
 
-const shown = commands.filter(({ hidden }) => !hidden);
+const shown = table.commands.filter(({ hidden }) => !hidden);
+const offered = { ...table, commands: shown };
 
 describe.each([
-  ['bash', bash(shown, groups), (long: string) => long],
-  ['zsh', zsh(shown, groups), (long: string) => long],
-  ['fish', fish(shown, groups), (long: string) => `-l ${long.slice(2)}`],
+  ['bash', bash(offered), (long: string) => long],
+  ['zsh', zsh(offered), (long: string) => long],
+  ['fish', fish(offered), (long: string) => `-l ${long.slice(2)}`],
 ])('%s', (_name, script, flag) => {
   test.each(shown.flatMap(({ name }) => name.split(' ')))('knows %s', (word) => {
     expect(script).toMatch(new RegExp(`(^|[\\s'])${word}[\\s:)']`, 'm'));
@@ -25,41 +26,47 @@ describe.each([
 });
 
 test('after the name of a sandbox come files, or nothing', () => {
-  expect(bash(shown, groups)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
-  expect(zsh(shown, groups)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
-  expect(zsh(shown, groups)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
-  expect(fish(shown, groups)).toContain(`'__carrel_at diff' -F -a '(carrel __names 2>/dev/null)'`);
+  expect(bash(offered)).toMatch(/^ {4}diff\) .*; kind=sandbox-files ;;$/m);
+  expect(zsh(offered)).toMatch(/^ {4}diff\) .* '1:sandbox:_carrel_sandboxes' '\*:path:_files' ;;$/m);
+  expect(zsh(offered)).toMatch(/^ {4}undo\) .* '1:sandbox:_carrel_sandboxes' '\*:undo:' ;;$/m);
+  expect(fish(offered)).toContain(`'__carrel_at diff' -F -a '(carrel __names 2>/dev/null)'`);
 });
 
 test('a command of two words has its own options, and what its second word may be is offered after the first', () => {
-  expect(bash(shown, groups)).toMatch(/^ {4}user\) arguments='add ls token rm' ;;$/m);
-  expect(bash(shown, groups)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
-  expect(bash(shown, groups)).toMatch(
+  expect(bash(offered)).toMatch(/^ {4}user\) arguments='add ls token rm' ;;$/m);
+  expect(bash(offered)).toMatch(/^ {4}user\\ add\) options='--uid --account .*' ;;$/m);
+  expect(bash(offered)).toMatch(
     /^ {4}''\) arguments='up .* volume home secret image user compose net credential port project hub demo init completion help' ;;$/m,
   );
-  expect(zsh(shown, groups)).toMatch(/^_carrel_user\(\) \{$/m);
-  expect(zsh(shown, groups)).toMatch(/^ {4}add\) _arguments '--uid/m);
-  expect(fish(shown, groups)).toContain(`-n '__carrel_at user' -a add`);
-  expect(fish(shown, groups)).toContain(`-n '__carrel_at help user' -a add`);
-  expect(fish(shown, groups)).toContain(`-n '__carrel_at user add' -l uid -r -F`);
+  expect(zsh(offered)).toMatch(/^_carrel_user\(\) \{$/m);
+  expect(zsh(offered)).toMatch(/^ {4}add\) _arguments '--uid/m);
+  expect(fish(offered)).toContain(`-n '__carrel_at user' -a add`);
+  expect(fish(offered)).toContain(`-n '__carrel_at help user' -a add`);
+  expect(fish(offered)).toContain(`-n '__carrel_at user add' -l uid -r -F`);
 });
 
 test('names of the kind that is meant are offered', () => {
-  expect(bash(shown, groups)).toMatch(/^ {4}secret\\ rm\) .*; kind=secrets ;;$/m);
-  expect(bash(shown, groups)).toMatch(/^ {4}run:--secret\) COMPREPLY=.*carrel __names secrets /m);
-  expect(zsh(shown, groups)).toMatch(/^ {4}run\) .*'\*--volume\[[^\]]*\]:value:_carrel_volumes'/m);
-  expect(fish(shown, groups)).toContain(`-n '__carrel_at user rm' -a '(carrel __names users 2>/dev/null)'`);
-  expect(fish(shown, groups)).toContain(`-l user -x -a '(carrel __names users 2>/dev/null)'`);
+  expect(bash(offered)).toMatch(/^ {4}secret\\ rm\) .*; kind=secrets ;;$/m);
+  expect(bash(offered)).toMatch(/^ {4}run:--secret\) COMPREPLY=.*carrel __names secrets /m);
+  expect(zsh(offered)).toMatch(/^ {4}run\) .*'\*--volume\[[^\]]*\]:value:_carrel_volumes'/m);
+  expect(fish(offered)).toContain(`-n '__carrel_at user rm' -a '(carrel __names users 2>/dev/null)'`);
+  expect(fish(offered)).toContain(`-l user -x -a '(carrel __names users 2>/dev/null)'`);
+});
+
+test('everything that commands and options complete to is known', () => {
+  const kinds = [...Object.keys(table.names), 'sandbox', 'sandbox-files', 'sandbox-snapshots', 'files', 'places'];
+  const named = shown.flatMap(({ completes, options = [] }) => [completes, ...options.map((one) => one.completes)]);
+  expect(named.filter((kind) => typeof kind === 'string' && !kinds.includes(kind))).toEqual([]);
 });
 
 test('zsh defines every function that it calls', () => {
-  const script = zsh(shown, groups);
+  const script = zsh(offered);
   const called = new Set(script.match(/_carrel_\w+/g));
   for (const name of called) expect(script).toContain(`${name}() {`);
 });
 
 test('bash takes no value of an option for an operand, and no flag has one here and none there', () => {
-  expect(bash(shown, groups)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
+  expect(bash(offered)).toMatch(/^ {6}--home \| .*--allow \| .*-m.*\) \(\(i\+\+\)\) ;;$/m);
   const all = shown.flatMap(({ options = [] }) => options.map(flagsOf));
   for (const { long, short, takesValue } of all) {
     const same = all.filter((other) => other.long === long || (short !== null && other.short === short));
@@ -73,7 +80,7 @@ test('flags are read', () => {
 });
 
 test('snapshots of the sandbox that was named, files inside it, and agents are offered', () => {
-  const [inBash, inZsh, inFish] = [bash(shown, groups), zsh(shown, groups), fish(shown, groups)];
+  const [inBash, inZsh, inFish] = [bash(offered), zsh(offered), fish(offered)];
   expect(inBash).toMatch(/^ {4}restore\) .*; kind=sandbox-snapshots ;;$/m);
   expect(inBash).toContain('snapshots) arguments=$(carrel __names snapshots "$operand" 2>/dev/null) ;;');
   expect(inBash).toContain('carrel __names inside "$cur"');

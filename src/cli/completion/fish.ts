@@ -1,7 +1,7 @@
-import type { CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
+import type { CommandEntry, CommandTable, GroupEntry, OptionEntry } from '../cli.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, valuedFlags } from './word.ts';
 
-export function fish(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+export function fish({ commands: entries, groups }: CommandTable): string {
   const first = firstWords(entries, groups);
   const names = first.map(({ name }) => name).join(' ');
   return [

@@ -1,4 +1,4 @@
-import type { CommandEntry, GroupEntry, NameKind, OptionEntry } from '../cli.ts';
+import type { CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
 
 /** Options that every command takes. */
 export const globalOptions: readonly OptionEntry[] = [
@@ -34,7 +34,7 @@ export function quoted(text: string): string {
 }
 
 /** The command that prints names, one a line. */
-export function namesOf(kind: NameKind): string {
+export function namesOf(kind: string): string {
   return `carrel __names${kind === 'sandboxes' ? '' : ` ${kind}`} 2>/dev/null`;
 }
 

@@ -1,11 +1,11 @@
-import { type CommandEntry, type GroupEntry, type NameKind, nameKinds, type OptionEntry } from '../cli.ts';
+import type { CommandEntry, CommandTable, GroupEntry, OptionEntry } from '../cli.ts';
 import { firstWords, flagsOf, globalOptions, isIn, lastWord, namesOf, namesWithin, optionsOf, quoted } from './word.ts';
 
-export function zsh(entries: readonly CommandEntry[], groups: readonly GroupEntry[]): string {
+export function zsh({ commands: entries, groups, names }: CommandTable): string {
   const alone = entries.filter((entry) => !groups.some((group) => isIn(entry, group)));
   return `#compdef carrel
 # zsh completion for carrel; load it with: source <(carrel completion zsh)
-${nameKinds.map(namesFunction).join('\n')}
+${Object.keys(names).map(namesFunction).join('\n')}
 _carrel_snapshots() {
   local -a names
   names=(\${(f)"$(${namesWithin('snapshots', `"\${\${(@)words[2,-1]:#-*}[1]}"`)})"})
@@ -57,7 +57,7 @@ if [[ $funcstack[1] == _carrel ]]; then _carrel "$@"; else compdef _carrel carre
 `;
 }
 
-function namesFunction(kind: NameKind): string {
+function namesFunction(kind: string): string {
   return `_carrel_${kind}() {
   local -a names
   names=(\${(f)"$(${namesOf(kind)})"})
@@ -103,9 +103,7 @@ function operands(entry: CommandEntry): string {
   return quoted(`*:${what}:${action(entry.completes)}`);
 }
 
-function action(
-  completes: Exclude<CommandEntry['completes'], 'sandbox' | 'sandbox-files' | 'sandbox-snapshots'>,
-): string {
+function action(completes: CommandEntry['completes']): string {
   if (completes === undefined) return '';
   if (typeof completes === 'object') return `(${completes.join(' ')})`;
   return completes === 'files' ? '_files' : `_carrel_${completes}`;

@@ -1,28 +1,17 @@
 import { Fault } from '../../model/fault.ts';
 import { printable } from '../../model/name.ts';
-import type { CommandEntry, Context, GroupEntry, Invocation, Perform } from '../cli.ts';
+import type { Context, Invocation } from '../cli.ts';
 import { bash } from '../completion/bash.ts';
 import { fish } from '../completion/fish.ts';
 import { zsh } from '../completion/zsh.ts';
 
 const scripts = new Map(Object.entries({ bash, zsh, fish }));
 
-export interface CommandTable {
-  readonly commands: readonly CommandEntry[];
-  readonly groups: readonly GroupEntry[];
-}
-
-/** Takes the whole table as an argument: importing it would be a cycle, because the table loads this command. */
-export function completionOf({ commands, groups }: CommandTable): Perform {
-  return async ({ json, out }: Context, { args }: Invocation) => {
-    const shell = args[0]!;
-    const text = scriptFor(shell)(
-      commands.filter(({ hidden }) => !hidden),
-      groups,
-    );
-    if (json) out.document({ shell, script: text });
-    else out.print(text.trimEnd());
-  };
+export default async function completion({ json, out, table }: Context, { args }: Invocation): Promise<void> {
+  const shell = args[0]!;
+  const text = scriptFor(shell)({ ...table, commands: table.commands.filter(({ hidden }) => !hidden) });
+  if (json) out.document({ shell, script: text });
+  else out.print(text.trimEnd());
 }
 
 function scriptFor(shell: string) {

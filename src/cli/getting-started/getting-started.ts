@@ -1,9 +1,7 @@
 /** The commands for new users, and the one that completion scripts call. */
 import type { Area } from '../cli.ts';
-import type { CommandTable } from './completion.ts';
 
-/** `table`: every command, for `completion`. */
-export const gettingStarted = (table: () => CommandTable): Area => ({
+export const gettingStarted: Area = {
   heading: 'Getting started:',
   commands: [
     {
@@ -24,7 +22,7 @@ export const gettingStarted = (table: () => CommandTable): Area => ({
       summary: 'print a completion script for bash, zsh or fish',
       args: '<SHELL>',
       completes: ['bash', 'zsh', 'fish'],
-      load: async () => ({ default: (await import('./completion.ts')).completionOf(table()) }),
+      load: () => import('./completion.ts'),
     },
     {
       name: '__names',
@@ -34,4 +32,4 @@ export const gettingStarted = (table: () => CommandTable): Area => ({
       load: () => import('./names.ts'),
     },
   ],
-});
+};

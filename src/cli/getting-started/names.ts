@@ -1,14 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
-import { agentPresets } from '../../model/agent.ts';
-import { credentialNamePattern } from '../../model/credential.ts';
-import { checkSandboxName, sandboxNamePattern } from '../../model/name.ts';
-import { projectIdPattern } from '../../model/project.ts';
-import { secretNamePattern } from '../../model/secret.ts';
-import { userNamePattern } from '../../model/user.ts';
-import { volumeNamePattern } from '../../model/volume.ts';
-import type { Context, Invocation, NameKind } from '../cli.ts';
+import { checkSandboxName } from '../../model/name.ts';
+import type { Context, Invocation } from '../cli.ts';
 import { connectRunning } from '../connect/connect.ts';
 import { execInside } from '../stream/exec.ts';
 
@@ -17,36 +9,6 @@ const patienceMs = 500;
 const patienceInsideMs = 3000;
 const maxBytes = 64 * 1024;
 
-type Named = readonly { readonly name: string }[];
-
-const sources: { readonly [kind in NameKind]: (client: Client, signal: AbortSignal) => Promise<Named> } = {
-  sandboxes: (client, signal) => client.call('GET /v1/sandboxes', { signal }),
-  users: (client, signal) => client.call('GET /v1/users', { signal }),
-  volumes: async (client, signal) => {
-    const volumes = await client.call('GET /v1/volumes', { signal });
-    return volumes.map(({ name, label }) => ({ name: label ?? name }));
-  },
-  secrets: (client, signal) => client.call('GET /v1/secrets', { signal }),
-  images: (client, signal) => client.call('GET /v1/images', { signal }),
-  credentials: (client, signal) => client.call('GET /v1/credentials', { signal }),
-  projects: async (client, signal) => {
-    const projects = await client.call('GET /v1/projects', { signal });
-    return projects.map(({ id }) => ({ name: id }));
-  },
-  agents: async () => Object.keys(agentPresets).map((name) => ({ name })),
-};
-
-// A shell takes these words apart, so nothing but a name may be among them.
-const patterns: { readonly [kind in NameKind]: RegExp } = {
-  sandboxes: sandboxNamePattern,
-  users: userNamePattern,
-  volumes: volumeNamePattern,
-  secrets: secretNamePattern,
-  images: /^[a-z0-9][a-z0-9._:/-]*$/,
-  credentials: credentialNamePattern,
-  projects: projectIdPattern,
-  agents: /^[a-z][a-z0-9-]*$/,
-};
 const harmless = /^[\w@%+=,./-]+$/;
 
 /** For completion scripts: quick, silent when anything is amiss, and never the reason that a daemon starts. */
@@ -59,26 +21,13 @@ export default async function names(context: Context, { args }: Invocation): Pro
   }
 }
 
-/** Those that the owner declared in config.yaml. */
-async function ownAgents(home: string): Promise<Named> {
-  try {
-    const { readYaml } = await import('../../lib/yaml.ts');
-    const file = join(home, 'config.yaml');
-    const content = readYaml(readFileSync(file, 'utf8'), file).content as { agents?: object } | null;
-    return Object.keys(content?.agents ?? {}).map((name) => ({ name }));
-  } catch {
-    // None that can be read, ignoring: presets are there without it.
-    return [];
-  }
-}
-
-async function listed(context: Context, kind: string, of: string): Promise<string[]> {
+async function listed(context: Context, kind: string, of: string): Promise<readonly string[]> {
   const client = connectRunning(context);
   if (kind === 'snapshots') return snapshotsOf(client, checkSandboxName(of));
   if (kind === 'inside') return filesInside(client, of);
-  const found = await sources[kind as NameKind](client, AbortSignal.timeout(patienceMs));
-  const all = kind === 'agents' ? [...found, ...(await ownAgents(context.home))] : found;
-  return all.map(({ name }) => name).filter((name) => patterns[kind as NameKind].test(name));
+  const { list, pattern } = context.table.names[kind]!;
+  const found = await list({ home: context.home, client, signal: AbortSignal.timeout(patienceMs) });
+  return found.filter((name) => pattern.test(name));
 }
 
 /** What `restore` takes: ids and labels. */

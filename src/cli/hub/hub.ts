@@ -1,7 +1,7 @@
 /** The commands about projects and the hub over them. */
 import { defaultGroups, toolGroups } from '../../model/hub-token.ts';
-import { projectModes } from '../../model/project.ts';
-import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
+import { projectIdPattern, projectModes } from '../../model/project.ts';
+import type { Area, CommandEntry, GroupEntry, NameSources } from '../cli.ts';
 import { clientNames } from './client/client.ts';
 
 const toolsText = `groups of tools, separated by commas: ${toolGroups.join(', ')} (default ${defaultGroups.join(',')})`;
@@ -99,4 +99,11 @@ const commands: readonly CommandEntry[] = [
   },
 ];
 
-export const hub: Area = { heading: 'Hub:', groups, commands };
+const names: NameSources = {
+  projects: {
+    pattern: projectIdPattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/projects', { signal })).map(({ id }) => id),
+  },
+};
+
+export const hub: Area = { heading: 'Hub:', groups, commands, names };

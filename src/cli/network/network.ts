@@ -1,6 +1,6 @@
 /** The commands about the network of sandboxes. */
-import { presetNames } from '../../model/credential.ts';
-import type { Area, CommandEntry, GroupEntry } from '../cli.ts';
+import { credentialNamePattern, presetNames } from '../../model/credential.ts';
+import type { Area, CommandEntry, GroupEntry, NameSources } from '../cli.ts';
 
 const groups: readonly GroupEntry[] = [
   { name: 'net', summary: 'network rules of sandboxes, and the log of connections' },
@@ -118,4 +118,11 @@ const credentialCommands: readonly CommandEntry[] = [
 
 const commands: readonly CommandEntry[] = [...netCommands, ...credentialCommands, ...portCommands];
 
-export const network: Area = { heading: 'Network:', groups, commands };
+const names: NameSources = {
+  credentials: {
+    pattern: credentialNamePattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/credentials', { signal })).map(({ name }) => name),
+  },
+};
+
+export const network: Area = { heading: 'Network:', groups, commands, names };

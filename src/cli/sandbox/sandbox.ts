@@ -1,6 +1,7 @@
 /** The commands about sandboxes. */
+import { sandboxNamePattern } from '../../model/name.ts';
 import { engineNames, runtimeNames, workspaceModes } from '../../model/sandbox.ts';
-import type { Area, OptionEntry } from '../cli.ts';
+import type { Area, NameSources, OptionEntry } from '../cli.ts';
 
 const env = {
   flags: '--env <K=V>',
@@ -94,8 +95,16 @@ const sandboxOptions: readonly OptionEntry[] = [
   { flags: '--rm', summary: 'remove the sandbox when its command has ended' },
 ];
 
+const names: NameSources = {
+  sandboxes: {
+    pattern: sandboxNamePattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/sandboxes', { signal })).map(({ name }) => name),
+  },
+};
+
 export const sandbox: Area = {
   heading: 'Sandboxes:',
+  names,
   commands: [
     {
       name: 'run',

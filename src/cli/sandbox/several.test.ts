@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { consequences, Fault, type FaultCode } from '../../model/fault.ts';
+import { table } from '../commands.ts';
 import { Output } from '../output/output.ts';
 import rm from './rm.ts';
 import stop from './stop.ts';
@@ -55,7 +56,7 @@ afterEach(async () => {
 function context(json = false) {
   const stdout = { write: (text: string) => (printed += text) };
   const stderr = { write: (text: string) => (warned += text) };
-  return { home, socket: null, user: null, json, out: new Output(json, stdout, stderr, {}) };
+  return { home, socket: null, user: null, json, table, out: new Output(json, stdout, stderr, {}) };
 }
 const use = (options: object, args: string[] = []) => ({ args, options, command: [] });
 

@@ -1,6 +1,9 @@
 /** The commands about volumes, secrets, images and users. */
 import { engineNames } from '../../model/sandbox.ts';
-import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
+import { secretNamePattern } from '../../model/secret.ts';
+import { userNamePattern } from '../../model/user.ts';
+import { volumeNamePattern } from '../../model/volume.ts';
+import type { Area, CommandEntry, GroupEntry, NameSources, OptionEntry } from '../cli.ts';
 
 const allUsers: OptionEntry = { flags: '--all-users', summary: 'include all users; for the owner' };
 
@@ -218,4 +221,26 @@ const commands: readonly CommandEntry[] = [
   ...composeCommands,
 ];
 
-export const storage: Area = { heading: 'Storage and people:', groups, commands };
+const names: NameSources = {
+  volumes: {
+    pattern: volumeNamePattern,
+    list: async ({ client, signal }) => {
+      const volumes = await client.call('GET /v1/volumes', { signal });
+      return volumes.map(({ name, label }) => label ?? name);
+    },
+  },
+  secrets: {
+    pattern: secretNamePattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/secrets', { signal })).map(({ name }) => name),
+  },
+  images: {
+    pattern: /^[a-z0-9][a-z0-9._:/-]*$/,
+    list: async ({ client, signal }) => (await client.call('GET /v1/images', { signal })).map(({ name }) => name),
+  },
+  users: {
+    pattern: userNamePattern,
+    list: async ({ client, signal }) => (await client.call('GET /v1/users', { signal })).map(({ name }) => name),
+  },
+};
+
+export const storage: Area = { heading: 'Storage and people:', groups, commands, names };

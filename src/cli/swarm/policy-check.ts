@@ -14,16 +14,19 @@ const maxInputBytes = 1024 ** 2;
 /** Needs no daemon: a hook runs before every command, and a sandbox must not change the policy. */
 export default async function policyCheck(context: Context, { options, command }: Invocation<Options>): Promise<void> {
   const call: ToolCall = command.length > 0 ? { cwd: null, asked: command } : readToolCall(await stdinText());
-  const verdict = await verdictOn(call, context.home);
+  const verdict = await verdictOn(call, context);
   context.out.document(options.hook ? hookAnswer(verdict) : verdict, 0);
 }
 
-async function verdictOn(call: ToolCall, home: string): Promise<Verdict> {
+async function verdictOn(call: ToolCall, { home, table }: Context): Promise<Verdict> {
   const cwd = call.cwd ?? process.cwd();
   try {
     const owner = await readOwnerRules(home, cwd);
     if ('unusable' in owner) return ask('policy.yaml', owner.unusable);
-    return decideCall(call, owner.rules, { cwd, programs: ownPrograms(cwd) });
+    return decideCall(call, owner.rules, {
+      ...{ cwd, programs: ownPrograms(cwd) },
+      groups: table.groups.map(({ name }) => name),
+    });
   } catch (error) {
     return ask('policy', `it could not be decided: ${(error as Error).message}`);
   }

@@ -1,7 +1,7 @@
 /** The commands about task files, swarms and what agents may run. */
 import { engineNames } from '../../model/sandbox.ts';
 import { containerStatuses } from '../../model/swarm.ts';
-import type { Area, CommandEntry, GroupEntry, OptionEntry } from '../cli.ts';
+import type { Area, CommandEntry, GroupEntry, NameSources, OptionEntry } from '../cli.ts';
 
 const agent: OptionEntry = {
   flags: '--agent <NAME>',
@@ -256,4 +256,11 @@ const policyCommands: readonly CommandEntry[] = [
 
 const commands: readonly CommandEntry[] = [...runCommands, ...stateCommands, ...taskCommands, ...policyCommands];
 
-export const swarm: Area = { heading: 'Swarms:', groups, commands };
+const names: NameSources = {
+  agents: {
+    pattern: /^[a-z][a-z0-9-]*$/,
+    list: async ({ home }) => (await import('./agent-names.ts')).agentNames(home),
+  },
+};
+
+export const swarm: Area = { heading: 'Swarms:', groups, commands, names };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApplyView, PlannedView } from '../../api/workspace.ts';
 import type { Context } from '../cli.ts';
+import { table } from '../commands.ts';
 import { Output } from '../output/output.ts';
 import { conclude } from './apply-conclude.ts';
 import { forecast } from './apply-forecast.ts';
@@ -42,7 +43,12 @@ function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
 function concluded(verb: 'apply' | 'merge', request: Parameters<typeof conclude>[2], found: ApplyView, json = false) {
   const said = { stdout: '', stderr: '' };
   const out = new Output(json, { write: (text) => (said.stdout += text) }, { write: (text) => (said.stderr += text) });
-  const code = conclude({ home: '/h', socket: null, user: null, json, out } satisfies Context, verb, request, found);
+  const code = conclude(
+    { home: '/h', socket: null, user: null, json, table, out } satisfies Context,
+    verb,
+    request,
+    found,
+  );
   return { code, ...said };
 }
 
