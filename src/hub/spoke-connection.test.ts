@@ -6,7 +6,7 @@ import { SpokeConnection } from './spoke-connection.ts';
 function connected(endOf?: () => Promise<string>) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const connection = new SpokeConnection({ stdin, stdout }, 'shop', endOf);
+  const connection = new SpokeConnection({ stdin, stdout }, 'project shop', endOf);
   const say = (text: string) => stdout.write(`${text}\n`);
   const sent = () =>
     String(stdin.read() ?? '')

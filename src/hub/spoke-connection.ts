@@ -35,7 +35,7 @@ const maxSilenceMs = 180_000;
 
 export class SpokeConnection {
   readonly #streams: Streams;
-  readonly #project: string;
+  readonly #where: string;
   readonly #endOf: () => Promise<string>;
   readonly #lines = new Lines(maxAnswerBytes);
   readonly #tokens = new TokenCount('lines');
@@ -47,10 +47,10 @@ export class SpokeConnection {
   #last = 0;
   #silentMs = 0;
 
-  /** `endOf` says how the program ended, for errors. */
-  constructor(streams: Streams, project: string, endOf = async () => 'its connection was closed') {
+  /** For errors: `where` the program runs, such as `project shop`, and how it ended. */
+  constructor(streams: Streams, where: string, endOf = async () => 'its connection was closed') {
     this.#streams = streams;
-    this.#project = project;
+    this.#where = where;
     this.#endOf = endOf;
     streams.stdin.on('error', () => this.close());
     streams.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -71,8 +71,7 @@ export class SpokeConnection {
     { signal, onOutput }: CallOptions = {},
   ): Promise<SpokeMethods[M][1]> {
     if (this.#isClosed) throw this.#lost(this.#end);
-    if (this.#waiting.size >= maxCalls)
-      throw new Fault('exhausted', `project ${this.#project} has ${maxCalls} calls to answer`);
+    if (this.#waiting.size >= maxCalls) throw new Fault('exhausted', `${this.#where} has ${maxCalls} calls to answer`);
     const id = ++this.#last;
     const cancel = () => this.#send({ cancel: id });
     signal?.addEventListener('abort', cancel, { once: true });
@@ -131,7 +130,7 @@ export class SpokeConnection {
 
   #lost(end: string | null): Fault {
     const why = end === null ? '' : ` (${end})`;
-    return new Fault('unavailable', `the spoke of project ${this.#project} ended during the call${why}`, {
+    return new Fault('unavailable', `the spoke of ${this.#where} ended during the call${why}`, {
       hint: 'Try again: the next call starts it.',
       data: { spokeEnded: true },
     });

@@ -1,4 +1,4 @@
-/** The life of spokes: states, ends during calls, idleness, isolation. */
+/** The life of spokes: states, idleness, isolation. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,8 +10,6 @@ let carrel: Installation;
 const folders = new Map<string, string>();
 const folderOf = (id: string) => folders.get(id)!;
 const content = (id: string) => `export const name = 'only-in-${id}';\n`;
-/** Says that it runs, and waits until its command is killed. */
-const testCommand = 'touch running; sleep 77; echo "not ok 1 - adds numbers"; echo " FAIL  /workspace/a > b"; exit 1';
 
 beforeAll(async () => {
   carrel = new Installation();
@@ -20,7 +18,7 @@ beforeAll(async () => {
     folders.set(id, folder);
     mkdirSync(join(folder, 'src'));
     writeFileSync(join(folder, 'src/a.ts'), content(id));
-    await carrel.ok('project', 'add', folder, '--test', testCommand);
+    await carrel.ok('project', 'add', folder);
   }
 });
 afterAll(() => carrel.dispose());
@@ -45,57 +43,6 @@ it('is registered, then healthy with the first call, and registered again for th
   expect(await show()).toMatchObject({ state: 'registered', reason: null });
   await call('health_check', { project: 'shop' });
   expect(await show()).toMatchObject({ state: 'healthy' });
-});
-
-/** Kills the program of a spoke that was stopped before the call, so that it cannot have answered. */
-async function killDuring(tool: string, input: object): Promise<string> {
-  const signal = (name: string) => carrel.ok('exec', 'hub-shop', '--', 'pkill', `-${name}`, '-f', 'agent/spok[e]');
-  for (;;) {
-    await call('health_check', { project: 'shop' });
-    await signal('STOP');
-    const running = carrel.run(['hub', 'call', tool, JSON.stringify(input)]);
-    await carrel.ok('project', 'ls');
-    await signal('KILL');
-    const { exitCode, stderr } = await running;
-    // A call that came after the end starts the next program and succeeds.
-    if (exitCode !== 0) return stderr;
-  }
-}
-
-describe('a spoke that is killed during a call', () => {
-  const [project, path] = ['shop', 'src/a.ts'];
-  it.each<[string, object]>([
-    ['health_check', { project }],
-    ['read_file', { project, path }],
-    ['write_file', { project, path, content: 'x', dry_run: true }],
-    ['create_file', { project, path: 'new', content: 'x', dry_run: true }],
-    ['rename_file', { project, from: path, to: 'b', dry_run: true }],
-    ['delete_file', { project, path, dry_run: true }],
-    ['list_files', { project }],
-    ['search_text', { project, pattern: 'x' }],
-    ['run_command', { project, command: ['true'] }],
-  ])('%s fails with its end, and the next call works', async (tool, input) => {
-    expect(await killDuring(tool, input)).toMatch(/spoke of project shop ended during the call \(SIGKILL/);
-    expect(await show()).toMatchObject({ state: 'unreachable', reason: expect.stringContaining('SIGKILL') });
-    expect(await call('health_check', { project })).toMatchObject({ healthy: true });
-    expect((await states()).slice(-2)).toEqual(['project.unreachable', 'project.healthy']);
-  });
-
-  it('leaves no command behind, and one project that fails does not fail the tests of the others', async () => {
-    const tests = call('run_tests', { projects: ['shop', 'store'], timeout: 60 });
-    const running = 'until [ -e running ]; do sleep 0.01; done';
-    for (const id of ['hub-shop', 'hub-store']) await carrel.ok('exec', id, '--', 'sh', '-c', running);
-    await carrel.ok('exec', 'hub-shop', '--', 'pkill', '-9', '-f', 'agent/spok[e]');
-    await carrel.ok('exec', 'hub-store', '--', 'pkill', '-x', '-f', 'sleep 77');
-    expect(await tests).toMatchObject({
-      passed: false,
-      results: [
-        { project: 'shop', error: expect.stringMatching(/^unavailable: /), exit_code: null },
-        { project: 'store', error: null, failed_tests: ['adds numbers', '/workspaces/store/a > b'] },
-      ],
-    });
-    expect(await sh('shop', 'pgrep -x -f "sleep 77"')).toMatchObject({ exit_code: 1, stdout: '' });
-  });
 });
 
 it('a time-out ends what a command detached, also without its environment', async () => {

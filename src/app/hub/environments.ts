@@ -12,6 +12,8 @@ import { checkSandboxName } from '../../model/name.ts';
 import { hostFolder, type Project } from '../../model/project.ts';
 import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
 import { idlePath, type RunCommand, type RunResult, spokePath } from '../../model/spoke.ts';
+import { afterItsEnd } from './ending-sandbox.ts';
+import { endOf } from './program-end.ts';
 
 /** Routes of the API that environments use, called for the user, with the audit acts and the policy of these routes. */
 export interface EnvironmentRoutes {
@@ -31,6 +33,8 @@ export interface EnvironmentParts {
     rows(): readonly { readonly value: Sandbox }[];
     current(name: string): Promise<{ readonly value: Sandbox }>;
     show(name: string): Promise<SandboxView>;
+    /** Until it has ended. */
+    wait(name: string, signal: AbortSignal): Promise<unknown>;
     /** The spec that `create` would record. */
     check(request: SandboxRequest): SandboxSpec;
   };
@@ -122,11 +126,13 @@ export class Environments {
 
   /** An environment that has ended is started. */
   async run(project: Project, name: string, asked: RunCommand, options: CallOptions): Promise<RunResult> {
-    const { exec, ended } = this.#parts;
-    const sandbox = await this.#running(project, name);
-    const program = await exec(sandbox, spokePath, asked);
-    program.stderr.resume();
-    const connection = new SpokeConnection(program, name);
+    const { sandboxes, exec, ended } = this.#parts;
+    const started = async () => {
+      const running = await this.#running(project, name);
+      return { sandbox: running, program: await exec(running, spokePath, asked) };
+    };
+    const { sandbox, program } = await afterItsEnd(started, (signal) => sandboxes.wait(name, signal));
+    const connection = new SpokeConnection(program, `environment ${name}`, endOf(program));
     try {
       return await connection.call('command/run', asked, options);
     } finally {

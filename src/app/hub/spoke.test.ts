@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serve } from '../../agent/spoke/serve.ts';
 import type { Exit, Process } from '../../engine/engine.ts';
+import { sandboxNotRunning } from '../../engine/exit.ts';
 import type { Project } from '../../model/project.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import { idlePath } from '../../model/spoke.ts';
@@ -13,7 +14,8 @@ const exitCode = (code: number): Exit => ({ exitCode: code, signal: null, outOfM
 
 /** An engine with one sandbox. `die`: the program ends before it answers. */
 class FakeEngine {
-  state: 'absent' | 'running' | 'stopped' = 'absent';
+  /** `ending`: looks as if it ran, and can start no program. */
+  state: 'absent' | 'running' | 'ending' | 'stopped' = 'absent';
   die: string | null = null;
   starts = 0;
   nowMs = 0;
@@ -25,6 +27,9 @@ class FakeEngine {
       current: async () => ({ value: this.#sandbox }),
       create: async () => this.#run(),
       start: async () => this.#run(),
+      wait: async () => {
+        this.state = 'stopped';
+      },
       stop: async () => {
         this.state = 'stopped';
         this.kill({ exitCode: 143, signal: 'SIGTERM', outOfMemory: false });
@@ -45,10 +50,14 @@ class FakeEngine {
 
   get #sandbox(): Sandbox {
     const spec = { project: '/shop', command: [idlePath] };
-    return { spec, status: { state: this.state === 'running' ? 'running' : 'stopped' } } as unknown as Sandbox;
+    return {
+      spec,
+      status: { state: ['running', 'ending'].includes(this.state) ? 'running' : 'stopped' },
+    } as unknown as Sandbox;
   }
 
   #exec(): Process {
+    if (this.state === 'ending') throw sandboxNotRunning();
     this.starts += 1;
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const exited = new Promise<Exit>((resolve) => {
@@ -93,6 +102,15 @@ it('is unreachable after its end, and healthy again after the next call', async 
   await vi.waitFor(() => expect(spoke.isHealthy).toBe(false));
   await ping();
   expect(engine.observed).toEqual(['healthy', 'unreachable: SIGKILL', 'healthy']);
+});
+
+it('waits for the end of a sandbox that was killed, and starts it', async () => {
+  await ping();
+  engine.state = 'ending';
+  engine.kill({ exitCode: 137, signal: 'SIGKILL', outOfMemory: false });
+  await vi.waitFor(() => expect(spoke.isHealthy).toBe(false));
+  await ping();
+  expect(engine.state).toBe('running');
 });
 
 it('passes a refusal of the spoke on and stays healthy', async () => {

@@ -5,16 +5,17 @@
  *
  * Its state is observed: `healthy` while the connection is open, `unreachable` after an end or a failed start, else `registered`.
  */
-import type { Exit, Process } from '../../engine/engine.ts';
+import type { Process } from '../../engine/engine.ts';
 import { type CallOptions, SpokeConnection, type Streams } from '../../hub/spoke-connection.ts';
 import { Backoff } from '../../lib/backoff.ts';
 import { inTime } from '../../lib/in-time.ts';
 import { asFault, Fault, isFault } from '../../model/fault.ts';
 import type { CodeSetup } from '../../model/language.ts';
-import { printable } from '../../model/name.ts';
 import { type Project, type SpokeState, spokeName } from '../../model/project.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import { idlePath, type SpokeMethod, type SpokeMethods, spokePath } from '../../model/spoke.ts';
+import { afterItsEnd } from './ending-sandbox.ts';
+import { endOf } from './program-end.ts';
 
 export interface SpokeParts {
   readonly sandboxes: {
@@ -23,6 +24,8 @@ export interface SpokeParts {
     create(request: SpokeRequest): Promise<unknown>;
     start(name: string): Promise<unknown>;
     stop(name: string): Promise<unknown>;
+    /** Until it has ended. */
+    wait(name: string, signal: AbortSignal): Promise<unknown>;
   };
   /** Starts a command in a running sandbox. */
   exec(sandbox: Sandbox, command: readonly string[]): Promise<Process>;
@@ -44,8 +47,6 @@ export interface SpokeRequest {
 }
 
 const firstAnswerMs = 60_000;
-const endMs = 2000;
-const maxErrorLength = 300;
 
 export class Spoke {
   readonly #project: Project;
@@ -83,7 +84,7 @@ export class Spoke {
 
   /** A program elsewhere has dialled the hub. The newest connection counts: an older one may be half open. */
   async accept(streams: Streams): Promise<void> {
-    const connection = new SpokeConnection(streams, this.#project.id);
+    const connection = new SpokeConnection(streams, this.#where);
     await this.#answered(connection);
     this.#close();
     this.#connection = Promise.resolve(connection);
@@ -98,6 +99,10 @@ export class Spoke {
     this.#isReleased = true;
     clearTimeout(this.#idle);
     this.#close();
+  }
+
+  get #where(): string {
+    return `project ${this.#project.id}`;
   }
 
   get isHealthy(): boolean {
@@ -147,9 +152,14 @@ export class Spoke {
   }
 
   async #dial(): Promise<SpokeConnection> {
-    const sandbox = await this.#running();
-    const program = await this.#parts.exec(sandbox, [spokePath]);
-    const connection = new SpokeConnection(program, this.#project.id, endOf(program));
+    const { sandboxes, exec } = this.#parts;
+    const started = async () => {
+      const sandbox = await this.#running();
+      return { sandbox, program: await exec(sandbox, [spokePath]) };
+    };
+    const ended = (signal: AbortSignal) => sandboxes.wait(spokeName(this.#project.id), signal);
+    const { sandbox, program } = await afterItsEnd(started, ended);
+    const connection = new SpokeConnection(program, this.#where, endOf(program));
     connection.onClose(() => void this.#parts.ended(sandbox).catch(() => {}));
     return this.#answered(connection);
   }
@@ -250,18 +260,4 @@ export class Spoke {
       hint: `The next attempt is possible in ${Math.ceil(waitMs / 1000)} s. See: carrel logs ${spokeName(id)}`,
     });
   }
-}
-
-/** How a program ended, with the last of what it wrote to stderr. */
-function endOf(program: Process): () => Promise<string> {
-  let said = '';
-  program.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-maxErrorLength);
-  });
-  return async () => {
-    const exit = await inTime<Exit | null>(endMs, program.exited, () => null).catch(() => null);
-    if (exit === null) return 'its connection was closed';
-    const how = exit.outOfMemory ? 'out of memory' : (exit.signal ?? `exit code ${exit.exitCode}`);
-    return said.trim() === '' ? how : `${how}: ${printable(said.trim(), maxErrorLength)}`;
-  };
 }

@@ -1,0 +1,21 @@
+/** How the program of the hub in a sandbox ended, for errors. */
+import type { Exit, Process } from '../../engine/engine.ts';
+import { inTime } from '../../lib/in-time.ts';
+import { printable } from '../../model/name.ts';
+
+const endMs = 2000;
+const maxErrorLength = 300;
+
+/** With the last of what it wrote to stderr. */
+export function endOf(program: Process): () => Promise<string> {
+  let said = '';
+  program.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-maxErrorLength);
+  });
+  return async () => {
+    const exit = await inTime<Exit | null>(endMs, program.exited, () => null).catch(() => null);
+    if (exit === null) return 'its connection was closed';
+    const how = exit.outOfMemory ? 'out of memory' : (exit.signal ?? `exit code ${exit.exitCode}`);
+    return said.trim() === '' ? how : `${how}: ${printable(said.trim(), maxErrorLength)}`;
+  };
+}
