@@ -1,6 +1,48 @@
 /** Rooms: folders of messages. The format and its rules are in docs/formats/room.md. */
+import { Fault } from './fault.ts';
+import { printable } from './name.ts';
 
 export const roomNamePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+export function checkRoomName(name: string): string {
+  if (roomNamePattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} is not a room name`, {
+    hint: 'Use 1 to 64 of a-z, 0-9 and "-", starting with a letter or digit.',
+  });
+}
+
+export const participantNamePattern = /^[A-Za-z0-9_+][A-Za-z0-9._:+-]{0,63}(?<![.:-])$/;
+
+export function checkParticipantName(name: string): string {
+  if (participantNamePattern.test(name) && name !== 'all') return name;
+  throw new Fault('invalid', `${printable(name)} is not a name for a participant`, {
+    hint: 'Use 1 to 64 letters, digits and "._:+-", not ending with ".", ":" or "-". "all" means all participants.',
+  });
+}
+
+/** R15. */
+export interface RoomLimits {
+  readonly bodyBytes: number;
+  readonly attachments: number;
+  /** Of one message together. */
+  readonly attachmentBytes: number;
+  readonly mentions: number;
+  readonly participants: number;
+  /** Of one participant. */
+  readonly messagesPerSecond: number;
+  /** Messages that may come at once before that rate applies. */
+  readonly burst: number;
+}
+
+export const defaultRoomLimits: RoomLimits = {
+  bodyBytes: 256 * 1024,
+  attachments: 16,
+  attachmentBytes: 8 * 1024 ** 2,
+  mentions: 32,
+  participants: 1000,
+  messagesPerSecond: 100,
+  burst: 2000,
+};
 
 export type ParticipantKind = 'person' | 'sandbox' | 'outside' | 'service';
 

@@ -8,32 +8,34 @@
  * disk; posts that arrive together share one. The files that people and sandboxes read are views, written after the commit, in
  * order, and repaired from the database when the room is opened.
  *
- * A file in an inbox is first renamed to `.carrel/taking/ID`, out of reach of its writer, then copied into a transaction, then
- * removed. Whatever is killed, the id tells whether the transaction happened.
+ * A file in an inbox is first renamed to `.carrel/taking/KEY`, out of reach of its writer, then posted with that key, then removed.
+ * Whatever is killed, the key tells whether the transaction happened. Ids are assigned in the transaction: an id that was fixed
+ * earlier could be smaller than one that was committed meanwhile.
+ *
+ * The databases of all rooms are in one thread (`room-thread.ts`), so that the daemon answers while a disk is slow.
  *
  * A process that opens a room locks it until it closes it or ends.
  *
  * Faults: `not_found`, `conflict` (another process has the room; a name of another kind), `invalid`, `denied`, `exhausted`
  * (rate, size, disk full), `corrupt`.
  */
-import type { Message, Participant, Retention } from '../model/room.ts';
+import type { Message, Participant, ParticipantKind, Retention, RoomLimits, Via } from '../model/room.ts';
 
-/** Files that come with a post, already outside the reach of the sender. */
+/** A file that comes with a post. The room copies it: its writer may still have it open. */
 export interface NewAttachment {
   readonly name: string;
-  /** A file that the room takes over by renaming it, or by a copy if that fails. */
+  /** Absolute, out of reach of the sender. The caller removes it afterwards. */
   readonly file: string;
 }
 
 export interface NewMessage {
   readonly from: Participant;
-  readonly via: Message['via'];
+  readonly via: Via;
   readonly body: string;
+  /** Left out if there is no such message. */
   readonly replyTo?: string | null;
   readonly attachments?: readonly NewAttachment[];
-  /** Given when the id was fixed before, by `taking/ID`. A post with an id that is there already changes nothing. */
-  readonly id?: string;
-  /** The same key twice is one message. */
+  /** The same key twice is one message: the second post changes nothing and answers with the first. */
   readonly key?: string;
 }
 
@@ -43,7 +45,10 @@ export interface ReadOptions {
   readonly limit: number;
 }
 
-export interface ParticipantStatus extends Participant {
+export interface ParticipantStatus {
+  readonly name: string;
+  /** Null: it was mentioned and has not posted. */
+  readonly kind: ParticipantKind | null;
   readonly lastPostAt: string | null;
   readonly lastReadAt: string | null;
   /** The id of the last message it read. */
@@ -56,8 +61,6 @@ export interface RoomStatus {
   readonly archived: number;
   readonly lastId: string | null;
   readonly refused: number;
-  /** How inboxes are watched. */
-  readonly watch: 'inotify' | 'polling';
 }
 
 export interface Room {
@@ -65,9 +68,13 @@ export interface Room {
   /** Durable when it resolves. */
   post(message: NewMessage): Promise<Message>;
   read(options: ReadOptions): Promise<readonly Message[]>;
+  /** Archived ones too. */
   get(id: string): Promise<Message | null>;
-  /** Every message after the id, then new ones as they are committed, until the signal. */
+  /** Messages that retention moved to the archive. */
+  readArchived(options: ReadOptions): Promise<readonly Message[]>;
+  /** Every message after the id, or from the first that is kept, then new ones as they are committed, until the signal. */
   follow(after: string | null, signal: AbortSignal): AsyncIterable<Message>;
+  /** Messages with all these words, the newest first, archived ones after the others. */
   search(text: string, limit: number): Promise<readonly Message[]>;
   participants(): Promise<readonly ParticipantStatus[]>;
   /** `conflict` if another kind has the name. Repeat-safe. */
@@ -86,7 +93,25 @@ export interface Room {
     readonly sample: Uint8Array | null;
   }): Promise<void>;
   status(): Promise<RoomStatus>;
+  /** Writes views again that differ from the database. Answers with how many files it wrote. */
+  repair(): Promise<number>;
   close(): Promise<void>;
+}
+
+/** All rooms of a daemon. */
+export interface Rooms {
+  /** Creates the folder and the database if they are not there. A room that is open already is answered with as it is. */
+  open(folder: string, about: RoomAbout): Promise<Room>;
+  close(): Promise<void>;
+}
+
+/** What `room.yaml` says, and the limits of posts. */
+export interface RoomAbout {
+  readonly name: string;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly retention: Retention | null;
+  readonly limits: RoomLimits;
 }
 
 /** The folder that a participant other than the owner writes files to. */
