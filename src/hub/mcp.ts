@@ -20,8 +20,14 @@ const instructions =
   'results name them (/workspaces/ID/src/main.ts). Commands run in the sandbox of the project.';
 
 /** Loaded when the first client comes: a daemon without one starts sooner. */
-export const loadSdk = () => import('@modelcontextprotocol/server');
-export const loadStdio = () => import('@modelcontextprotocol/server/stdio');
+export const loadSdk = once(() => import('@modelcontextprotocol/server'));
+export const loadStdio = once(() => import('@modelcontextprotocol/server/stdio'));
+
+/** To ask for a loaded module again costs a look into the module table in every request. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => (loading ??= load());
+}
 
 export async function createServer(parts: McpParts): Promise<McpServer> {
   const { McpServer } = await loadSdk();

@@ -5,7 +5,8 @@
  * a claim that is missing or has another shape, another issuer or audience, or a time that has passed is `unauthenticated`.
  * Whether the token was revoked is for the caller to find out, by its id.
  */
-import { errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { createHash } from 'node:crypto';
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { Fault } from '../model/fault.ts';
 import { hubTokenIdPattern, type ProjectGrant, type ToolGroup, toolGroups } from '../model/hub-token.ts';
 import { projectIdPattern } from '../model/project.ts';
@@ -43,11 +44,44 @@ export function signToken(grant: Grant, key: Uint8Array, installation: string): 
     .sign(key);
 }
 
-export async function readToken(text: string, keys: Keys, installation: string, now: Date): Promise<Grant> {
-  if (text.length > maxLength) throw refused('it is too long');
+/** Signatures that are remembered. */
+const maxKnown = 1000;
+
+/**
+ * Reads tokens. The signature of a text under a key is a fact that never changes, so it is checked once: what it takes is longer than a short
+ * call. The key and the time are looked at each time.
+ */
+export class TokenReader {
+  readonly #keys: Keys;
+  readonly #installation: string;
+  /** By a hash of the text and the key, so that no token is kept. The least recently used first. */
+  readonly #known = new Map<string, Grant>();
+
+  constructor(keys: Keys, installation: string) {
+    this.#keys = keys;
+    this.#installation = installation;
+  }
+
+  async read(text: string, now: Date): Promise<Grant> {
+    if (text.length > maxLength) throw refused('it is too long');
+    const key = keyOf(this.#keys, userIn(text));
+    const digest = createHash('sha256').update(key).update(text).digest('base64');
+    const grant = this.#known.get(digest) ?? (await verified(text, key, this.#installation, now));
+    if (grant.expiresAtSeconds * 1000 <= now.getTime()) throw refused('it has expired');
+    this.#remember(digest, grant);
+    return grant;
+  }
+
+  #remember(digest: string, grant: Grant): void {
+    this.#known.delete(digest);
+    if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(digest, grant);
+  }
+}
+
+async function verified(text: string, key: Uint8Array, installation: string, now: Date): Promise<Grant> {
   const expected = { issuer: issuerOf(installation), audience: audienceOf(installation), currentDate: now };
   const options = { algorithms: [algorithm], typ: type, requiredClaims: required, clockTolerance: 0, ...expected };
-  const key = ({ kid }: JWTHeaderParameters) => keyOf(keys, kid);
   try {
     const { payload, protectedHeader } = await jwtVerify(text, key, options);
     return grantOf(payload, protectedHeader.kid!);
@@ -55,6 +89,15 @@ export async function readToken(text: string, keys: Keys, installation: string, 
     if (error instanceof errors.JWTExpired) throw refused('it has expired', error);
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused('it is not valid here', error);
     throw error;
+  }
+}
+
+/** The user whose key the token names; not verified. */
+function userIn(text: string): unknown {
+  try {
+    return decodeProtectedHeader(text).kid;
+  } catch (error) {
+    throw refused('it is not valid here', error);
   }
 }
 

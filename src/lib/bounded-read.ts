@@ -99,16 +99,17 @@ function readOpen(file: OpenFile | null, maxBytes: number): BoundedFile | null {
 }
 
 const chunkBytes = 64 * 1024;
+/** For all reads: most files are far shorter, and a chunk of its own for each would take longer than the read. */
+const chunk = Buffer.allocUnsafeSlow(chunkBytes);
 
 /** The next bytes of an open file, at most `maxBytes`, whatever it grows to meanwhile. */
 export function readUpTo(fd: number, maxBytes: number): Buffer {
   const chunks: Buffer[] = [];
   for (let left = maxBytes; left > 0; ) {
-    const chunk = Buffer.alloc(Math.min(chunkBytes, left));
-    const read = readSync(fd, chunk, 0, chunk.length, null);
+    const read = readSync(fd, chunk, 0, Math.min(chunkBytes, left), null);
     if (read === 0) break;
-    chunks.push(chunk.subarray(0, read));
+    chunks.push(Buffer.from(chunk.subarray(0, read)));
     left -= read;
   }
-  return Buffer.concat(chunks);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TokenKeys } from '../../hub/token-key.ts';
 import type { User } from '../../model/user.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -183,6 +183,18 @@ describe('refuses', () => {
 it('takes projects and groups from the record, not from claims that were signed again', async () => {
   const { caller } = await tokens.authenticate(bearer(forged(await made(), {}, { project_id: '*', scope: 'swarm' })));
   expect(caller).toMatchObject({ projects: ['shop'], groups: ['files', 'code', 'run'] });
+});
+
+it('verifies the signature of a token once for each key', async () => {
+  const verify = vi.spyOn(crypto.subtle, 'verify');
+  const [one, other] = [await made(), await made()];
+  for (const token of [one, one, other, one]) await tokens.authenticate(bearer(token));
+  expect(verify).toHaveBeenCalledTimes(2);
+  new TokenKeys(join(folder, 'keys')).remove('ann');
+  await made();
+  await expect(tokens.authenticate(bearer(one))).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(verify).toHaveBeenCalledTimes(3);
+  verify.mockRestore();
 });
 
 it('lists when a token was last used, and writes it now and then only', async () => {

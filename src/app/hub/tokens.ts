@@ -7,7 +7,7 @@ import type { NewToken, TokenRequest, TokenView } from '../../api/hub.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Authentication, Identity, TokenRequest as Presented } from '../../hub/authentication.ts';
 import { challengeOf, metadata, presentedToken } from '../../hub/resource-server.ts';
-import { readToken, refused, signToken } from '../../hub/token.ts';
+import { refused, signToken, TokenReader } from '../../hub/token.ts';
 import type { TokenKeys } from '../../hub/token-key.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkHubTokenId, defaultGroups, defaultTokenSeconds, type HubToken } from '../../model/hub-token.ts';
@@ -30,12 +30,14 @@ const noteMs = 10 * 60_000;
 
 export class HubTokens implements Authentication {
   readonly #parts: TokenParts;
+  readonly #reader: TokenReader;
   /** Ids of tokens and when each was last used. */
   readonly #used = new Map<string, string>();
   onRevoked = () => {};
 
   constructor(parts: TokenParts) {
     this.#parts = parts;
+    this.#reader = new TokenReader(parts.keys, parts.installation);
   }
 
   /** The caller has checked that the projects exist. */
@@ -92,8 +94,7 @@ export class HubTokens implements Authentication {
   }
 
   async #identify(token: string): Promise<Identity> {
-    const { keys, installation, now } = this.#parts;
-    const { id, user } = await readToken(token, keys, installation, new Date(now()));
+    const { id, user } = await this.#reader.read(token, new Date(this.#parts.now()));
     const { projects, groups } = this.#valid(user, id);
     return { user, caller: { name: id, projects, groups }, check: () => void this.#valid(user, id) };
   }

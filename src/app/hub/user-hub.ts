@@ -13,6 +13,7 @@ import { serveStreams } from '../../hub/streams.ts';
 import { Fault } from '../../model/fault.ts';
 import { defaultGroups, type ToolGroup } from '../../model/hub-token.ts';
 import { checkProjectId, type Project } from '../../model/project.ts';
+import type { Projects } from '../project/projects.ts';
 import { endWith } from '../route.ts';
 import type { Edits, ProjectChanges } from './edits.ts';
 import type { Environments } from './environments.ts';
@@ -46,7 +47,7 @@ export interface HubParts {
   readonly audit: Pick<Audit, 'begin'>;
   readonly spokes: Pick<Spokes, 'call' | 'accept'>;
   readonly edits: Edits;
-  readonly projects: { all(): readonly Project[] };
+  readonly projects: Pick<Projects, 'all' | 'get'>;
   /** What they do is logged by the routes that they call. */
   actsOf(caller: Caller): { readonly environments: Environments; readonly swarms: SwarmRoutes };
 }
@@ -84,8 +85,8 @@ export class UserHub {
 
   /** The project that a spoke elsewhere may be; refused for one whose spoke runs here. */
   elsewhere(id: string): Project {
-    const project = this.#parts.projects.all().find((one) => one.id === id);
-    if (project === undefined) throw new Fault('not_found', `no project ${checkProjectId(id)}`);
+    const project = this.#parts.projects.get(id);
+    if (project === null) throw new Fault('not_found', `no project ${checkProjectId(id)}`);
     if (project.mode === 'elsewhere') return project;
     throw new Fault('conflict', `the spoke of project ${id} is a sandbox of this machine`, {
       hint: `carrel project rm ${id}, then carrel project add --mode elsewhere --name ${id}`,
@@ -137,8 +138,9 @@ export class UserHub {
   /** A project that the caller may not name is answered like one that does not exist. */
   #scopeOf(caller: Caller): ToolScope {
     const { projects, spokes, edits } = this.#parts;
-    const list = () => projects.all().filter(({ id }) => caller.projects === '*' || caller.projects.includes(id));
-    const find = (id: string) => list().find((one) => one.id === id) ?? missing(id, list());
+    const isNamed = (id: string) => caller.projects === '*' || caller.projects.includes(id);
+    const list = () => projects.all().filter(({ id }) => isNamed(id));
+    const find = (id: string) => (isNamed(id) ? projects.get(id) : null) ?? missing(id, list());
     return {
       ...this.#parts.actsOf(caller),
       mayApply: caller.groups.includes('apply'),

@@ -41,6 +41,11 @@ export class Projects {
     return this.#parts.store.list('project', this.#parts.user).map(({ value }) => value);
   }
 
+  /** Null: there is none. */
+  get(id: string): Project | null {
+    return this.#parts.store.find('project', this.#parts.user, id)?.value ?? null;
+  }
+
   list(): ProjectView[] {
     return this.all().map((project) => this.#view(project));
   }
