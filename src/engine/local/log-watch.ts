@@ -1,18 +1,18 @@
 /** Keeps the earlier files of all logs as conmon replaces them, by watching folders instead of reading logs. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { RenameWatch } from '../../lib/rename-watch.ts';
+import { FolderWatch } from '../../lib/folder-watch.ts';
 import { SysError } from '../../lib/sys.ts';
 import { keepEarlier } from './log-file.ts';
 
 export class LogWatch {
   readonly #files: number;
-  readonly #renames: RenameWatch | null;
+  readonly #renames: FolderWatch | null;
 
   /** Handles first what was replaced while no watch existed. */
   constructor(runs: string, files: number) {
     this.#files = files;
-    this.#renames = tolerant(() => new RenameWatch((bundle) => keepEarlier(bundle, files))) ?? null;
+    this.#renames = tolerant(() => new FolderWatch(['movedTo'], (bundle) => keepEarlier(bundle, files))) ?? null;
     for (const id of readdirSync(runs)) this.add(join(runs, id));
   }
 
