@@ -91,6 +91,8 @@ export interface Room {
     readonly name: string;
     readonly reason: string;
     readonly sample: Uint8Array | null;
+    /** The same key twice is one entry. */
+    readonly key?: string;
   }): Promise<void>;
   status(): Promise<RoomStatus>;
   /** Writes views again that differ from the database. Answers with how many files it wrote. */

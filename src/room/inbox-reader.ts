@@ -1,0 +1,115 @@
+/** Reads one inbox, some names a turn. */
+import { setImmediate as breath } from 'node:timers/promises';
+import { Anchor } from '../lib/anchor.ts';
+import { ulidPattern } from '../model/ulid.ts';
+import { stateOf, withEntry } from './inbox-entry.ts';
+import { WaitingNames } from './names.ts';
+import type { Inbox, Room } from './room.ts';
+import { readRegular } from './taken.ts';
+import type { TakenEntry, Taking } from './taking.ts';
+
+/** Where `carrel-room` keeps the id of the last message that was read. */
+export const positionName = '.read';
+const dot = 0x2e;
+const namesPerTurn = 64;
+const maxUnfinished = 1000;
+
+export class InboxReader {
+  readonly #inbox: Inbox;
+  readonly #taking: Taking;
+  readonly #room: Pick<Room, 'setPosition'>;
+  readonly #folder: Anchor;
+  readonly #names: WaitingNames;
+  /** As latin1. */
+  readonly #unfinished = new Set<string>();
+  /** Taken, and not delivered because the room could not. */
+  #undelivered: TakenEntry[] = [];
+  #isLast = false;
+
+  constructor(inbox: Inbox, taking: Taking, room: Pick<Room, 'setPosition'>) {
+    this.#inbox = inbox;
+    this.#taking = taking;
+    this.#room = room;
+    this.#folder = Anchor.reach(inbox.folder);
+    this.#names = new WaitingNames(this.#folder.fd);
+  }
+
+  notice(name: Buffer | null): void {
+    if (name === null || isOfInterest(name)) this.#names.add(name);
+  }
+
+  get isReady(): boolean {
+    return this.#undelivered.length > 0 || this.#names.isReady;
+  }
+
+  /** It is to be looked at again later. */
+  get isUnfinished(): boolean {
+    return this.#unfinished.size > 0 || !this.#names.isEmpty;
+  }
+
+  lookAgain(): void {
+    for (const name of this.#unfinished) this.#names.add(Buffer.from(name, 'latin1'));
+    this.#unfinished.clear();
+  }
+
+  /** Its writers are gone, so everything is finished. */
+  expectNoMore(): void {
+    this.#isLast = true;
+    this.#names.readNow();
+  }
+
+  async turn(): Promise<void> {
+    if (this.#undelivered.length === 0) {
+      const names = this.#names.take(namesPerTurn).filter(isOfInterest);
+      if (names.some((name) => name.equals(Buffer.from(positionName)))) await this.#readPosition();
+      this.#undelivered = names.flatMap((name) => this.#take(name) ?? []);
+      if (this.#undelivered.length > 0) await this.#taking.sync();
+    }
+    await this.#deliver();
+  }
+
+  /** All at once, so that they share a commit; in the order in which they were taken. */
+  async #deliver(): Promise<void> {
+    const entries = this.#undelivered;
+    const results = await Promise.allSettled(entries.map((entry) => this.#taking.deliver(entry)));
+    this.#undelivered = entries.filter((_, index) => results[index]!.status === 'rejected');
+    const failed = results.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    await breath();
+  }
+
+  #take(name: Buffer): TakenEntry | null {
+    if (name[0] === dot) return null;
+    const entry = { folderFd: this.#folder.fd, name };
+    const state = this.#isLast ? 'ready' : stateOf(entry, Date.now());
+    if (state === 'ready') return this.#taking.take(entry, this.#inbox.participant);
+    if (state === 'unfinished' && this.#unfinished.size < maxUnfinished) this.#unfinished.add(name.toString('latin1'));
+    else if (state === 'unfinished') this.#names.add(null);
+    return null;
+  }
+
+  async #readPosition(): Promise<void> {
+    const id = readPosition(this.#folder);
+    if (id !== null) await this.#room.setPosition(this.#inbox.participant.name, id);
+  }
+
+  close(): void {
+    this.#names.close();
+    this.#folder.close();
+  }
+}
+
+/** Names that begin with a dot are of their writer alone, except for the position. */
+function isOfInterest(name: Buffer): boolean {
+  return name[0] !== dot || name.equals(Buffer.from(positionName));
+}
+
+const maxPositionBytes = 64;
+
+/** Null: what has that name is not an id. */
+function readPosition({ fd: folderFd }: Anchor): string | null {
+  const name = Buffer.from(positionName);
+  const bytes = withEntry({ folderFd, name }, (fd, stat) => readRegular(fd, stat, maxPositionBytes)) ?? '';
+  const id = bytes.toString('latin1').trim();
+  return ulidPattern.test(id) ? id : null;
+}

@@ -1,0 +1,147 @@
+/**
+ * The intake of a room: turns what lies in its inboxes into messages.
+ *
+ *   recover → add(inbox)* → (remove(inbox))* → close
+ *
+ * An inbox is handled in short turns: some names are looked at, what is finished is taken together, synced together and posted
+ * together. Inboxes take turns, so one with a million files does not keep the others waiting.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InboxReader } from './inbox-reader.ts';
+import type { InboxWatch, WatchKind } from './inbox-watch.ts';
+import type { Inbox, Room } from './room.ts';
+import type { TakenLimits } from './taken.ts';
+import { Taking } from './taking.ts';
+
+export interface IntakeParts {
+  readonly room: Pick<Room, 'post' | 'refuse' | 'participants' | 'setPosition'>;
+  /** `.carrel/taking` of the room. */
+  readonly taking: string;
+  readonly limits: TakenLimits;
+  readonly watch: InboxWatch;
+  readonly report: (error: unknown) => void;
+}
+
+const maxAtOnce = 8;
+const retryMs = 1000;
+/** For files that are still being written where the kernel reports no end of that. */
+const againMs = 250;
+
+interface Watched {
+  readonly inbox: Inbox;
+  readonly reader: InboxReader;
+  kind: WatchKind;
+  timer: NodeJS.Timeout | null;
+  turn: Promise<void> | null;
+}
+
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #taking: Taking;
+  readonly #inboxes = new Map<string, Watched>();
+  readonly #ready = new Set<Watched>();
+  #running = 0;
+  readonly #closing = new AbortController();
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+    this.#taking = new Taking(parts.room, parts.taking, parts.limits);
+  }
+
+  recover(): Promise<void> {
+    return this.#taking.recover();
+  }
+
+  /** Repeat-safe. Resolves when it is known how the inbox is watched. */
+  async add(inbox: Inbox): Promise<void> {
+    const { name } = inbox.participant;
+    if (this.#inboxes.has(name)) return;
+    const reader = new InboxReader(inbox, this.#taking, this.#parts.room);
+    const watched: Watched = { inbox, reader, kind: 'polling', timer: null, turn: null };
+    this.#inboxes.set(name, watched);
+    const kind = this.#parts.watch.add(inbox.folder, (changed) => {
+      reader.notice(changed);
+      this.#wake(watched);
+    });
+    this.#wake(watched);
+    watched.kind = await kind;
+  }
+
+  /** Handles what lies there, finished or not, and stops watching. The folder stays. */
+  async remove(name: string): Promise<void> {
+    const watched = this.#inboxes.get(name);
+    if (watched === undefined) return;
+    this.#inboxes.delete(name);
+    this.#parts.watch.remove(watched.inbox.folder);
+    await this.#stop(watched);
+    watched.reader.expectNoMore();
+    while (watched.reader.isReady && !this.#closing.signal.aborted) await this.#attempt(watched);
+    watched.reader.close();
+  }
+
+  /** Polling if any inbox needs it. */
+  get watch(): WatchKind {
+    return [...this.#inboxes.values()].some(({ kind }) => kind === 'polling') ? 'polling' : 'inotify';
+  }
+
+  /** What was taken is delivered by the next one. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const watched of this.#inboxes.values()) {
+      this.#parts.watch.remove(watched.inbox.folder);
+      await this.#stop(watched);
+      watched.reader.close();
+    }
+    this.#inboxes.clear();
+    this.#taking.close();
+  }
+
+  async #stop(watched: Watched): Promise<void> {
+    this.#ready.delete(watched);
+    clearTimeout(watched.timer ?? undefined);
+    await watched.turn;
+  }
+
+  #wake(watched: Watched): void {
+    if (this.#inboxes.get(watched.inbox.participant.name) !== watched) return;
+    if (watched.turn === null && watched.reader.isReady) this.#ready.add(watched);
+    this.#begin();
+  }
+
+  #begin(): void {
+    for (const watched of this.#ready) {
+      if (this.#running >= maxAtOnce || this.#closing.signal.aborted) return;
+      this.#ready.delete(watched);
+      watched.turn = this.#turn(watched);
+    }
+  }
+
+  async #turn(watched: Watched): Promise<void> {
+    this.#running++;
+    await this.#attempt(watched);
+    this.#running--;
+    watched.turn = null;
+    this.#plan(watched);
+    // After a breath, so that other work is done between two turns.
+    setImmediate(() => this.#wake(watched));
+  }
+
+  async #attempt({ reader }: Watched): Promise<void> {
+    try {
+      await reader.turn();
+    } catch (error) {
+      this.#parts.report(error);
+      await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  #plan(watched: Watched): void {
+    if (watched.timer !== null || !watched.reader.isUnfinished) return;
+    watched.timer = setTimeout(() => {
+      watched.timer = null;
+      watched.reader.lookAgain();
+      this.#wake(watched);
+    }, againMs);
+    watched.timer.unref();
+  }
+}

@@ -1,0 +1,92 @@
+/** The names in an inbox that wait to be looked at. Neither memory nor the time of one call grows with the folder. */
+import { type Dir, opendirSync } from 'node:fs';
+import { statIn } from '../lib/stat.ts';
+
+const maxNames = 4096;
+const partNames = 512;
+/** A folder is not read again before this many times the time that it took. */
+const restFactor = 20;
+
+export class WaitingNames {
+  readonly #folderFd: number;
+  /** As latin1, which keeps bytes. */
+  readonly #names = new Set<string>();
+  #scan: Dir | null = null;
+  /** Names were left out: the folder is to be read. */
+  #isIncomplete = true;
+  #scanBegan = 0;
+  #restUntil = 0;
+  readonly #nowMs: () => number;
+
+  constructor(folderFd: number, nowMs = () => performance.now()) {
+    this.#folderFd = folderFd;
+    this.#nowMs = nowMs;
+  }
+
+  /** Null: any name may be new. */
+  add(name: Buffer | null): void {
+    if (name === null || this.#names.size >= maxNames) this.#isIncomplete = true;
+    else this.#names.add(name.toString('latin1'));
+  }
+
+  get isEmpty(): boolean {
+    return this.#names.size === 0 && this.#scan === null && !this.#isIncomplete;
+  }
+
+  /** Not empty, and not only waiting until the folder may be read again. */
+  get isReady(): boolean {
+    return this.#names.size > 0 || this.#scan !== null || (this.#isIncomplete && this.#nowMs() >= this.#restUntil);
+  }
+
+  /** The folder is read as soon as the next names are taken. */
+  readNow(): void {
+    this.#isIncomplete = true;
+    this.#restUntil = 0;
+  }
+
+  /** The next ones. Fewer than `most`, or none, does not mean that there are no more. */
+  take(most: number): Buffer[] {
+    if (this.#names.size === 0 && this.isReady) this.#read();
+    const taken: Buffer[] = [];
+    for (const name of this.#names) {
+      if (taken.length >= most) break;
+      taken.push(Buffer.from(name, 'latin1'));
+      this.#names.delete(name);
+    }
+    return taken;
+  }
+
+  /** A part of the folder, the oldest file of that part first. */
+  #read(): void {
+    if (this.#scan === null) {
+      this.#isIncomplete = false;
+      this.#scanBegan = this.#nowMs();
+      this.#scan = opendirSync(`/proc/self/fd/${this.#folderFd}`, { encoding: 'buffer' as BufferEncoding });
+    }
+    for (const name of byAge(this.#folderFd, this.#part(this.#scan))) this.#names.add(name.toString('latin1'));
+  }
+
+  #part(scan: Dir): Buffer[] {
+    const names: Buffer[] = [];
+    for (let read = 0; read < partNames; read++) {
+      const one = scan.readSync();
+      if (one === null) {
+        this.#restUntil = this.#nowMs() + restFactor * (this.#nowMs() - this.#scanBegan);
+        this.close();
+        break;
+      }
+      names.push(one.name as unknown as Buffer);
+    }
+    return names;
+  }
+
+  close(): void {
+    this.#scan?.closeSync();
+    this.#scan = null;
+  }
+}
+
+function byAge(folderFd: number, names: readonly Buffer[]): Buffer[] {
+  const ages = names.map((name) => ({ name, at: statIn({ folderFd, name })?.mtimeNs ?? 0n }));
+  return ages.sort((one, other) => Number(one.at - other.at)).map(({ name }) => name);
+}

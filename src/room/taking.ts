@@ -1,0 +1,142 @@
+/**
+ * `.carrel/taking`: moves an entry of an inbox there, posts or refuses it, and removes it. Its name is a key that says who sent it. After
+ * a crash what is there is posted again with the same key, which changes nothing if that happened before.
+ *
+ *   inbox/NAME → taking/KEY → (posted or refused) → taking/KEY~done → removed
+ */
+import { closeSync, constants, fsync, mkdirSync, openSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crashPoint } from '../lib/crash-point.ts';
+import { isErrno, removeTree } from '../lib/file.ts';
+import { type FolderEntry, renameNoReplace, SysError } from '../lib/sys.ts';
+import { isFault } from '../model/fault.ts';
+import type { Participant } from '../model/room.ts';
+import { ulidAfter } from '../model/ulid.ts';
+import { readPosted } from './front-matter.ts';
+import type { Room } from './room.ts';
+import { readTaken, type Taken, type TakenLimits, writeOutcome } from './taken.ts';
+
+/** What was taken, under which name it lay in its inbox, and whose inbox that is. */
+export interface TakenEntry {
+  readonly key: string;
+  readonly name: string;
+  readonly from: Participant;
+}
+
+const done = '~done';
+const copies = '~files';
+const keyPattern = /^([0-9A-Z]{26})-(.+?)(~done|~files)?$/;
+
+export class Taking {
+  readonly #room: Pick<Room, 'post' | 'refuse' | 'participants'>;
+  readonly #folder: string;
+  readonly #fd: number;
+  readonly #limits: TakenLimits;
+  #lastKey: string | null = null;
+
+  constructor(room: Pick<Room, 'post' | 'refuse' | 'participants'>, folder: string, limits: TakenLimits) {
+    this.#room = room;
+    this.#folder = folder;
+    this.#limits = limits;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  }
+
+  /** Null: it is gone. */
+  take(entry: FolderEntry, from: Participant): TakenEntry | null {
+    this.#lastKey = ulidAfter(this.#lastKey, Date.now());
+    const key = `${this.#lastKey}-${from.name}`;
+    try {
+      renameNoReplace(entry, this.#at(key));
+    } catch (error) {
+      if (error instanceof SysError && error.code === 'ENOENT') return null;
+      throw error;
+    }
+    return { key, name: plainName(entry.name), from };
+  }
+
+  /** So that nothing that was posted lies in its inbox again after a power cut. */
+  async sync(): Promise<void> {
+    crashPoint('inbox-taken');
+    await promisify(fsync)(this.#fd);
+    crashPoint('inbox-synced');
+  }
+
+  /** Resolves when the entry is a message or refused, and removed. Rejects if neither is possible now; then it may be repeated. */
+  async deliver(entry: TakenEntry): Promise<void> {
+    // Nothing is awaited before the post: entries that are delivered at once keep their order.
+    const taken = readTaken(this.#at(entry.key), join(this.#folder, `${entry.key}${copies}`), this.#limits);
+    if (taken === null) return;
+    crashPoint('inbox-read');
+    const outcome = taken.kind === 'message' ? await this.#post(entry, taken) : await this.#refuse(entry, taken);
+    crashPoint('inbox-delivered');
+    await this.#drop(entry.key, outcome);
+  }
+
+  async #post(entry: TakenEntry, { text, attachments }: Extract<Taken, { kind: 'message' }>): Promise<string> {
+    const { body, replyTo } = readPosted(text);
+    const { key, from } = entry;
+    try {
+      return `${(await this.#room.post({ from, via: 'inbox', body, replyTo, attachments, key })).id}\n`;
+    } catch (error) {
+      if (!isFault(error) || !isRefusal(error)) throw error;
+      return this.#refuse(entry, { reason: error.message, sample: Buffer.from(body) });
+    }
+  }
+
+  async #refuse({ key, name, from }: TakenEntry, why: { reason: string; sample: Uint8Array | null }): Promise<string> {
+    await this.#room.refuse({ from: from.name, name, key, ...why });
+    return `refused: ${why.reason}\n`;
+  }
+
+  async #drop(key: string, outcome: string): Promise<void> {
+    const path = join(this.#folder, `${key}${done}`);
+    renameSync(join(this.#folder, key), path);
+    crashPoint('inbox-done');
+    writeOutcome(this.#at(`${key}${done}`), outcome);
+    if (!isUnlinked(path)) await Promise.all([removeTree(path), removeTree(join(this.#folder, `${key}${copies}`))]);
+  }
+
+  /** Delivers what an earlier process took and did not finish. Call it before anything is taken. */
+  async recover(): Promise<void> {
+    const kinds = new Map((await this.#room.participants()).map(({ name, kind }) => [name, kind]));
+    for (const name of readdirSync(this.#folder).sort()) {
+      const [, , sender, suffix] = keyPattern.exec(name) ?? [];
+      if (sender === undefined || suffix !== undefined) await removeTree(join(this.#folder, name));
+      else await this.deliver({ key: name, name, from: { name: sender, kind: kinds.get(sender) ?? 'outside' } });
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #at(name: string): FolderEntry {
+    return { folderFd: this.#fd, name: Buffer.from(name) };
+  }
+}
+
+/** False: it is a folder. */
+function isUnlinked(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EISDIR') || isErrno(error, 'EPERM')) return false;
+    throw error;
+  }
+}
+
+/** Other faults say that the room cannot take any message now. */
+function isRefusal({ code, data }: { readonly code: string; readonly data?: unknown }): boolean {
+  return ['invalid', 'denied', 'conflict'].includes(code) || (code === 'exhausted' && data !== undefined);
+}
+
+/** Good for the name of a file, whatever the sandbox called its own. */
+function plainName(name: Uint8Array): string {
+  return Buffer.from(name)
+    .toString('latin1')
+    .replaceAll(/[^\w.+-]/g, '_')
+    .slice(0, 100);
+}
