@@ -3,7 +3,8 @@
  *
  *   model ← lib ← parts ← launch ← reconcile ← job ← app ← server ← daemon        model ← api ← {cli job app server}
  *
- * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. `launch` and `reconcile` import the
+ * A part is any folder of src that is not named above. Parts never import each other; only `agent` imports `lsp`. Nouns, the folders of `app`,
+ * import only types of each other. `launch` and `reconcile` import the
  * contract of a part (`store/store.ts`) or its types; the layers above them import any of its code. One arrow goes up: the types of
  * routes in `api/routes.ts` come from the declarations in `app/app.ts`. Tests beside the source may import what they like.
  */
@@ -93,11 +94,24 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
   if (to.endsWith('.test.ts')) return false;
   const [source, destination] = [folderOf(from), folderOf(to)];
   if (source === null || destination === null) return false;
-  if (source === destination || source === 'daemon') return true;
+  if (source === 'daemon') return true;
+  if (source === 'app' && destination === 'app') return typeOnly || isSameNoun(from, to);
+  if (source === destination) return true;
   if (from === 'src/api/routes.ts' && to === 'src/app/app.ts') return typeOnly;
   if ((below[source] ?? ['model', 'lib']).includes(destination)) return true;
   if (!isPart(destination)) return false;
   return byCode.includes(source) || (byContract.includes(source) && (typeOnly || isContract(to)));
+}
+
+/** A noun gets the objects of another one from the wiring, so that it imports only types of it. `app.ts` lists all nouns. */
+function isSameNoun(from: string, to: string): boolean {
+  const [source, destination] = [nounOf(from), nounOf(to)];
+  return source === null || destination === null || source === destination;
+}
+
+/** Null: a file of `app` that belongs to no noun. */
+function nounOf(path: string): string | null {
+  return /^src\/app\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
 /** The folder of src that a file is in; null outside of src and directly in it. */

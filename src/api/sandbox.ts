@@ -156,3 +156,11 @@ export type SandboxRequest = z.input<typeof sandboxRequest>;
 export type SandboxView = z.output<typeof sandboxView>;
 export type ExecRequest = z.input<typeof execRequest>;
 export type StatsView = z.output<typeof statsView>;
+
+/** What the audit log says of a request: what the sandbox is made of, and what it can read and reach. */
+export function auditedFields({ engine = 'local', ...body }: SandboxRequest) {
+  const { image, rootfs, project, mode, home, secrets, credentials, services } = body;
+  const network = body.network && [body.network].flat();
+  const volumes = body.volumes?.map(({ volume }) => volume);
+  return { engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, network };
+}

@@ -4,9 +4,11 @@ import { examineAll, type Scope } from '../app/app.ts';
 import { UserCredentials } from '../app/credential/credentials.ts';
 import { EngineViews } from '../app/engine/engines.ts';
 import { Fleets } from '../app/fleet/fleets.ts';
+import { readProjectFile } from '../app/fleet/project-file.ts';
 import { Trusts } from '../app/fleet/trusts.ts';
 import { UserImages } from '../app/image/images.ts';
 import type { Installation } from '../app/installation/installation.ts';
+import { effectiveRules } from '../app/network/policy.ts';
 import { UserNetworks } from '../app/network/user-networks.ts';
 import { EarlierOutput } from '../app/sandbox/earlier-output.ts';
 import { outputOf } from '../app/sandbox/output.ts';
@@ -115,7 +117,19 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, images, trusts });
   const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
-  const parts = { store, engineOf, reconciler, now, steadyMs, sandboxes, home, threads, locks, keepBases };
+  const parts = {
+    store,
+    engineOf,
+    reconciler,
+    now,
+    steadyMs,
+    sandboxes,
+    home,
+    threads,
+    locks,
+    keepBases,
+    openFolder: data.openFolder,
+  };
   const { volumePrefix } = config;
   const common = commonOf(shared);
   const reviews = new Reviews(parts);
@@ -209,7 +223,11 @@ function sandboxesOf(
     volumeMounts: (asked) => volumes.mounts(asked),
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
-    requireTrust: (file, grants) => trusts.require(file, grants),
+    networkRules: (asked, project) =>
+      effectiveRules(asked, {
+        ...{ defaults: config.network.allow, isOwner: actor.isOwner, project, readFile: readProjectFile },
+        requireTrust: (file, grants) => trusts.require(file, grants),
+      }),
     checkSpec: (spec) => secrets.refuseIn(spec),
     networkTrouble: (id) => networks.trouble(id),
     wake: (id) => void loop.wake(id),

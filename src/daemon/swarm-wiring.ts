@@ -10,6 +10,7 @@ import { removeOrphans, SwarmState } from '../app/swarm/state.ts';
 import { StateFiles } from '../app/swarm/state-files.ts';
 import { UserSwarms } from '../app/swarm/swarms.ts';
 import { UserTasks } from '../app/task/tasks.ts';
+import { fetchCommits } from '../app/workspace/commits.ts';
 import type { WorkspaceParts } from '../app/workspace/workspaces.ts';
 import type { Fault } from '../model/fault.ts';
 import { isActive } from '../model/swarm.ts';
@@ -68,7 +69,13 @@ export class Swarms {
     const { sandboxes } = parts;
     const userTasks = new UserTasks(sandboxes, { tasks: this.#tasks, workerOf: (place) => workerOf(store, place) });
     const state = new SwarmState(sandboxes.owner, store, now);
-    const orchestrator = this.#orchestrator(state, sandboxActions({ ...parts, tasks: this.#tasks }));
+    const orchestrator = this.#orchestrator(
+      state,
+      sandboxActions({
+        ...{ ...parts, tasks: this.#tasks },
+        fetchCommits: (sandbox) => fetchCommits(parts, sandbox),
+      }),
+    );
     const seeEntry = scriptEntries(parts, isOwner ? config.dockerSocket : undefined);
     const swarms = new UserSwarms(sandboxes, {
       ...{ state, tasks: this.#tasks, userTasks, orchestrator, files: this.#files, seeEntry, config, now },

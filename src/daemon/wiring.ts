@@ -11,7 +11,9 @@ import { Networks } from '../app/network/networks.ts';
 import { sandboxData } from '../app/sandbox/data.ts';
 import { Users } from '../app/user/users.ts';
 import { mountedBy, volumeRecords, volumesOf } from '../app/volume/volumes.ts';
+import { forgetApplies } from '../app/workspace/apply-journal.ts';
 import { BaseWatch } from '../app/workspace/base-watch.ts';
+import { unappliedIn } from '../app/workspace/unapplied.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { TokenKeys } from '../hub/token-key.ts';
 import { packageVersion } from '../lib/package.ts';
@@ -61,10 +63,12 @@ export function openParts(resources: Resources) {
     report,
   });
   const data = sandboxData({
-    ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report, now },
+    ...{ home, store, threads, watch, locks, secrets, sandboxSecrets, networks, report },
     log: config.log,
     useVolumes: (sandbox) => useVolumes(resources, volumes, sandbox),
     provideTrust: (sandbox) => supply.provideTrust(sandbox),
+    unappliedIn: (sandbox) => unappliedIn({ home, threads }, sandbox),
+    forgetApplies: (going) => forgetApplies({ store, home, now }, going),
   });
   const reconciler = createReconciler({ store, engineOf, places: home, data, now });
   const loop = new Loop({ store, engines, reconciler, report });

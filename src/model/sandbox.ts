@@ -134,6 +134,11 @@ export interface Sandbox {
 
 const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
+/** The folder of the host that a sandbox can write, if any. */
+export function boundFolder({ mode, project }: SandboxSpec): string | null {
+  return mode === 'bind' ? project : null;
+}
+
 export function hasEnded(status: SandboxStatus): boolean {
   return endStates.includes(status.state);
 }

@@ -110,10 +110,7 @@ function checkPublic(service: Service): void {
 }
 
 export function credentialsOf(store: Store, user: string): Credential[] {
-  return store
-    .list('credential')
-    .filter(({ owner }) => owner === user)
-    .map(({ value }) => value);
+  return store.list('credential', user).map(({ value }) => value);
 }
 
 function viewOf({ name, preset, secret, services, createdAt }: Credential): CredentialView {

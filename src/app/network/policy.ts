@@ -2,7 +2,7 @@
 import { networkGrants } from '../../fleet/grants.ts';
 import { Fault } from '../../model/fault.ts';
 import { maxRules, ruleClass, usableRule } from '../../model/network.ts';
-import { readProjectFile } from '../fleet/project-file.ts';
+import type { ProjectFile } from '../fleet/project-file.ts';
 
 export interface PolicyParts {
   /** Rules of sandboxes for which neither the command nor the project names any. */
@@ -10,6 +10,7 @@ export interface PolicyParts {
   readonly isOwner: boolean;
   /** The project, where its own file has a say: null where an agent can write it. */
   readonly project: string | null;
+  readonly readFile: (project: string) => ProjectFile | null;
   /** Refuses grants of a file that were not trusted. */
   readonly requireTrust: (file: string, grants: readonly string[]) => void;
 }
@@ -18,7 +19,7 @@ export interface PolicyParts {
 export function effectiveRules(asked: 'none' | readonly string[] | undefined, parts: PolicyParts): string[] {
   if (asked === 'none') return [];
   if (asked !== undefined) return checkedRules(asked, parts.isOwner);
-  const file = parts.project === null ? null : readProjectFile(parts.project);
+  const file = parts.project === null ? null : parts.readFile(parts.project);
   const ofProject = file?.content.network;
   if (file === null || ofProject === undefined) return [...parts.defaults];
   if (ofProject === 'none') return [];

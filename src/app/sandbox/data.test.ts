@@ -9,6 +9,7 @@ import { initialStatus, type Sandbox, type SandboxSpec } from '../../model/sandb
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { openHome } from '../home.ts';
+import { unappliedIn } from '../workspace/unapplied.ts';
 import { type DataParts, sandboxData } from './data.ts';
 
 const id = '0123456789abcdef';
@@ -24,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Whose jobs all fail. */
 function data() {
-  const parts = {
+  const parts: DataParts = {
     home: openHome(join(folder, 'home'), false),
     store: createMemoryStore(),
     threads: {
@@ -36,6 +37,7 @@ function data() {
     },
     watch: { keep: async () => {} },
     locks: new Exclusive(),
+    unappliedIn: (sandbox: Sandbox) => unappliedIn(parts, sandbox),
     networks: { connect: async () => {}, disconnect: async () => {} },
     report: (_, fault) => reported.push(fault.message),
   } as Partial<DataParts> as DataParts;

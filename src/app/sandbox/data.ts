@@ -15,15 +15,14 @@ import type { Store } from '../../store/store.ts';
 import { finishDiscard } from '../../workspace/change/discard.ts';
 import { foldIndex } from '../../workspace/change/fold-index.ts';
 import { hasIndex } from '../../workspace/change/index-layer.ts';
+import { isUnwritten } from '../../workspace/change/unwritten.ts';
 import { ensureDisk, openDisk, removeDisk } from '../../workspace/snapshot/disk.ts';
 import { recoverRestore } from '../../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import type { Home } from '../home.ts';
 import type { Networks } from '../network/networks.ts';
-import { giveSecrets } from '../secret/secrets.ts';
-import { forgetApplies } from '../workspace/apply-journal.ts';
-import { type BaseWatch, isUntouched } from '../workspace/base-watch.ts';
-import { type Unapplied, unappliedIn } from '../workspace/unapplied.ts';
+import type { BaseWatch } from '../workspace/base-watch.ts';
+import type { Unapplied } from '../workspace/unapplied.ts';
 import { EarlierOutput } from './earlier-output.ts';
 import { isLeaving } from './record.ts';
 
@@ -41,19 +40,27 @@ export interface DataParts {
   /** Whom it is to trust for the hosts of its credentials. */
   readonly provideTrust: (sandbox: Sandbox) => void;
   readonly networks: Pick<Networks, 'connect' | 'disconnect'>;
+  /** The work in a sandbox, whose folder is open, that was not applied or fetched. */
+  readonly unappliedIn: (sandbox: Sandbox) => Promise<Unapplied | null>;
+  /** Forgets applies whose sandboxes are all gone, with this one. */
+  readonly forgetApplies: (going: string) => Promise<void>;
   readonly report: (id: string, fault: Fault) => void;
-  readonly now: () => string;
 }
 
-export function sandboxData(parts: DataParts): SandboxData & {
+export interface KeptData extends SandboxData {
   unapplied(sandbox: Sandbox): Promise<Unapplied | null>;
-} {
+  /** The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. */
+  openFolder(id: string): Promise<void>;
+}
+
+export function sandboxData(parts: DataParts): KeptData {
   const { home, locks } = parts;
   return {
+    openFolder: (id) => openFolder(parts, id),
     unapplied: async (sandbox) => {
       try {
         await openFolder(parts, sandbox.id);
-        return await unappliedIn(parts, sandbox);
+        return await parts.unappliedIn(sandbox);
       } catch (error) {
         // A sandbox that is removed at the same time vanishes while it is read; then nothing is left to lose.
         if (isLeaving(parts.store, sandbox.id)) return null;
@@ -62,7 +69,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
     },
     provide: async (sandbox) => {
       parts.useVolumes(sandbox);
-      giveSecrets(sandbox, parts);
+      putSecrets(sandbox, parts);
       parts.provideTrust(sandbox);
       const held = await provideState(sandbox, parts);
       const place = workspacePlace(sandbox, home);
@@ -98,7 +105,7 @@ export function sandboxData(parts: DataParts): SandboxData & {
         await removeTree(home.sandbox(id));
         if (spec.base && !isShared(parts, id, spec)) await removeTree(home.base(spec.base.id));
       });
-      await forgetApplies(parts, id);
+      await parts.forgetApplies(id);
     },
   };
 }
@@ -111,9 +118,9 @@ async function conclude(sandbox: Sandbox, parts: DataParts): Promise<boolean> {
   if (spec.desired === 'removed') return false;
   await openFolder(parts, id);
   const place = workspacePlace(sandbox, parts.home);
-  if (place === null || isUntouched(place)) return false;
+  if (place === null || isUnwritten(place)) return false;
   await parts.watch.keep(sandbox);
-  return spec.autoRemove && (await unappliedIn(parts, sandbox)) !== null;
+  return spec.autoRemove && (await parts.unappliedIn(sandbox)) !== null;
 }
 
 /** A limit that was asked for is held where that can be done. */
@@ -126,11 +133,14 @@ async function provideState({ id, spec }: Sandbox, parts: DataParts): Promise<(k
   return kind === 'enforced' ? ['diskBytes'] : [];
 }
 
-/**
- * The folder of a sandbox with its state in place, whatever a crash or another daemon made of it. Waits for the code that is
- * at work there: a snapshot that is being taken looks like one that was never finished.
- */
-export function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {
+function putSecrets({ id, spec }: Sandbox, { secrets, sandboxSecrets }: DataParts): void {
+  if (!spec.secrets?.length) return;
+  const values = spec.secrets.map((name) => ({ name, value: secrets.read(spec.user, name) }));
+  sandboxSecrets.put(id, values);
+}
+
+/** Waits for the code that is at work there: a snapshot that is being taken looks like one that was never finished. */
+function openFolder({ home, locks }: Pick<DataParts, 'home' | 'locks'>, id: string): Promise<void> {
   return locks.run(id, async () => {
     const folder = home.sandbox(id);
     if (!existsSync(folder)) return;

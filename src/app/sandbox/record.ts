@@ -3,6 +3,7 @@ import type { NewEvent } from '../../model/event.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import { hasEnded, type Sandbox } from '../../model/sandbox.ts';
 import type { Row, Store } from '../../store/store.ts';
+import type { Unapplied } from '../workspace/unapplied.ts';
 import { suggestName } from './suggest-name.ts';
 
 export interface Removal {
@@ -26,20 +27,35 @@ export function requireRoom(store: Store): void {
   });
 }
 
-export function freeName(store: Store, owner: string): string {
-  return suggestName((name) => store.find('sandbox', owner, name) !== null);
-}
+/** The records of a user. */
+export class SandboxRecords {
+  readonly #store: Store;
+  readonly #owner: string;
 
-export function refuseTaken(store: Store, owner: string, name: string): void {
-  if (store.find('sandbox', owner, name) !== null) throw nameTaken(name);
-}
+  constructor(store: Store, owner: string) {
+    this.#store = store;
+    this.#owner = owner;
+  }
 
-export function insertSandbox(store: Store, owner: string, value: Sandbox, event: NewEvent): Row<'sandbox'> {
-  const { id, name } = value;
-  try {
-    return store.insert({ kind: 'sandbox', id, owner, name, value }, event);
-  } catch (error) {
-    throw isFault(error, 'conflict') ? nameTaken(name) : error;
+  freeName(): string {
+    return suggestName((name) => this.#isTaken(name));
+  }
+
+  refuseTaken(name: string): void {
+    if (this.#isTaken(name)) throw nameTaken(name);
+  }
+
+  insert(value: Sandbox, event: NewEvent): Row<'sandbox'> {
+    const { id, name } = value;
+    try {
+      return this.#store.insert({ kind: 'sandbox', id, owner: this.#owner, name, value }, event);
+    } catch (error) {
+      throw isFault(error, 'conflict') ? nameTaken(name) : error;
+    }
+  }
+
+  #isTaken(name: string): boolean {
+    return this.#store.find('sandbox', this.#owner, name) !== null;
   }
 }
 
@@ -66,4 +82,16 @@ export function noteMemoryKill(store: Store, id: string, program: string): void 
 export function requireStartable({ name, value: { status, spec } }: Row<'sandbox'>): void {
   if (!hasEnded(status)) throw new Fault('conflict', `${name} is ${status.state} already`);
   if (spec.desired === 'removed') throw new Fault('conflict', `${name} is being removed`);
+}
+
+/** Why a sandbox that has these is not removed. */
+export function wouldLose(name: string, lost: Unapplied): Fault {
+  const give = `or give them up: carrel rm --force ${name}`;
+  return lost === 'commits'
+    ? new Fault('conflict', `${name} has commits that were not fetched`, {
+        hint: `Fetch them with: carrel apply ${name} — ${give}`,
+      })
+    : new Fault('conflict', `${name} has changes that were not applied`, {
+        hint: `See them with: carrel diff ${name} — take them with: carrel apply ${name} — ${give}`,
+      });
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { count, flag } from '../../api/query.ts';
 import * as shape from '../../api/sandbox.ts';
 import { encodeFrame } from '../../api/stream.ts';
-import type { Detail } from '../../audit/audit.ts';
 import type { LogLine, LogOptions } from '../../engine/engine.ts';
 import type { Work } from '../../lib/work.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
@@ -52,7 +51,7 @@ export const sandbox = noun({
       act: ({ body }) => ({
         verb: 'sandbox.create',
         names: body.name === undefined ? [] : [body.name],
-        detail: surroundings(body),
+        detail: stated(shape.auditedFields(body)),
         as: body.user,
       }),
       done: ({ name, id }) => ({ targets: [{ name, id }] }),
@@ -149,11 +148,3 @@ export const sandbox = noun({
   recover: recoverSandboxes,
   examine: async (scope) => [await leftoversRow(scope)],
 });
-
-/** What a sandbox is made of, and what it can read and reach. */
-export function surroundings(body: z.output<typeof shape.sandboxRequest>): Detail {
-  const { engine = 'local', image, project, mode, home, rootfs, secrets, credentials, services } = body;
-  const network = body.network && [body.network].flat();
-  const volumes = body.volumes?.map(({ volume }) => volume);
-  return stated({ engine, image, rootfs, project, mode, home, secrets, credentials, services, volumes, network });
-}

@@ -10,6 +10,7 @@ import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import {
+  boundFolder,
   hasEnded,
   initialStatus,
   type Sandbox,
@@ -21,18 +22,10 @@ import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { UserImages } from '../image/images.ts';
 import type { SpecTexts } from '../secret/secrets.ts';
-import { type Unapplied, wouldLose } from '../workspace/unapplied.ts';
+import type { Unapplied } from '../workspace/unapplied.ts';
 import { type Looked, lookAtAll, observe, statsOfRunning } from './observe.ts';
-import { freeName, insertSandbox, isLeaving, type Removal, requireRoom, requireStartable } from './record.ts';
-import {
-  boundFolder,
-  composeSpec,
-  defaultGraceMs,
-  imageAsked,
-  ownProject,
-  type SpecConfig,
-  type SpecParts,
-} from './spec.ts';
+import { isLeaving, type Removal, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
+import { composeSpec, defaultGraceMs, imageAsked, ownProject, type SpecConfig, type SpecParts } from './spec.ts';
 import { requireRemovable } from './stale.ts';
 import { type Seen, viewOf, viewText } from './view.ts';
 
@@ -58,8 +51,7 @@ export interface SandboxParts {
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
-  /** Refuses grants of a project's file that were not trusted. */
-  readonly requireTrust: (file: string, grants: readonly string[]) => void;
+  readonly networkRules: SpecParts['networkRules'];
   /** Refuses what has no place in a spec. */
   readonly checkSpec: (spec: SpecTexts) => void;
   /** Why the network of one is not as it should be. */
@@ -74,11 +66,13 @@ const clientMs = 10_000;
 
 export class Sandboxes {
   readonly #parts: SandboxParts;
+  readonly records: SandboxRecords;
   /** Sandboxes whose client has yet to attach. */
   readonly #expected = new Map<string, () => void>();
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
+    this.records = new SandboxRecords(parts.store, parts.owner);
   }
 
   get owner(): string {
@@ -167,12 +161,11 @@ export class Sandboxes {
   }
 
   #insert(asked: string | undefined, spec: SandboxSpec, id: string): SandboxRow {
-    const { store, owner, now } = this.#parts;
-    const name = asked === undefined ? freeName(store, owner) : checkSandboxName(asked);
+    const { owner, now } = this.#parts;
+    const name = asked === undefined ? this.records.freeName() : checkSandboxName(asked);
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
-    const event = { at, type: 'sandbox.created', subject: id, data: { name, user: owner } };
-    return insertSandbox(store, owner, value, event);
+    return this.records.insert(value, { at, type: 'sandbox.created', subject: id, data: { name, user: owner } });
   }
 
   async #withdraw(id: string): Promise<void> {

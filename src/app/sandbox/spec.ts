@@ -11,20 +11,19 @@ import { type Limits, resolveLimits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
-import { effectiveRules } from '../network/policy.ts';
 
 /** The settings that decide about a spec. */
 export interface SpecConfig {
   readonly runtime: string | null;
   readonly limits: Limits;
   readonly services: readonly DeclaredService[];
-  readonly network: { readonly allow: readonly string[] };
   readonly dockerSocket: string | null;
 }
 
 export interface SpecParts {
   readonly config: SpecConfig;
-  readonly requireTrust: (file: string, grants: readonly string[]) => void;
+  /** The rules to record; `project`: the folder whose own file has a say, null where an agent can write it. */
+  readonly networkRules: (asked: SandboxRequest['network'], project: string | null) => string[];
   readonly owner: string;
   /** The account on this machine whose folders may be projects; null: none may, `any`: all may. */
   readonly account: number | null | 'any';
@@ -100,13 +99,8 @@ function serviceGrants(names: readonly string[], declared: SpecConfig['services'
 
 /** A project that an agent can write, or could, has no say. */
 function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
-  const { config, account } = parts;
   const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
-  const isOwner = account === 'any';
-  return effectiveRules(asked, {
-    ...{ defaults: config.network.allow, isOwner, project: isWritable ? null : project },
-    requireTrust: parts.requireTrust,
-  });
+  return parts.networkRules(asked, isWritable ? null : project);
 }
 
 type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;
@@ -186,9 +180,4 @@ function workspaceKind(lower: string, { overlayRefusal }: SpecParts): WorkspaceK
 
 function newBase(from: FrozenBase['from']): FrozenBase {
   return { id: randomBytes(8).toString('hex'), from };
-}
-
-/** The folder of the host that it can write, if any. */
-export function boundFolder({ mode, project }: SandboxSpec): string | null {
-  return mode === 'bind' ? project : null;
 }

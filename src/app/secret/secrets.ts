@@ -2,10 +2,9 @@
 import type { SecretView } from '../../api/secret.ts';
 import { type Credential, headerValue } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
-import { hasEnded, type Sandbox, type SandboxSpec } from '../../model/sandbox.ts';
+import { hasEnded, type SandboxSpec } from '../../model/sandbox.ts';
 import type { SandboxSecrets, Secrets } from '../../secret/secret.ts';
 import type { Store } from '../../store/store.ts';
-import { credentialsOf } from '../credential/credentials.ts';
 
 export interface SecretParts {
   readonly store: Store;
@@ -79,7 +78,8 @@ export class UserSecrets {
   }
 
   #credentials(name: string): Credential[] {
-    return credentialsOf(this.#parts.store, this.#user).filter(({ secret }) => secret === name);
+    const rows = this.#parts.store.list('credential', this.#user);
+    return rows.map(({ value }) => value).filter(({ secret }) => secret === name);
   }
 
   /** Ids of sandboxes that were given one of these. */
@@ -126,14 +126,4 @@ export class UserSecrets {
       hint: `Give it as a file instead: --secret ${name} puts it at /run/secrets/${name}.`,
     });
   }
-}
-
-/** Before a start. */
-export function giveSecrets(
-  { id, spec }: Sandbox,
-  { secrets, sandboxSecrets }: Pick<SecretParts, 'secrets' | 'sandboxSecrets'>,
-): void {
-  if (!spec.secrets?.length) return;
-  const values = spec.secrets.map((name) => ({ name, value: secrets.read(spec.user, name) }));
-  sandboxSecrets.put(id, values);
 }

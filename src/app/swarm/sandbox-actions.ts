@@ -7,14 +7,14 @@ import type { StoryChange, TaskText } from '../../model/task-text.ts';
 import { placeOf } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import { commitsOf, takenRef } from '../../workspace/git/bundle.ts';
-import { openFolder } from '../sandbox/data.ts';
-import { fetchCommits } from '../workspace/commits.ts';
 import type { WorkspaceParts } from '../workspace/workspaces.ts';
 import type { ContainerActions } from './container-actions.ts';
 import { readRecord } from './record-file.ts';
 
 export interface ActionParts extends WorkspaceParts {
   readonly tasks: Tasks;
+  /** Brings the commits of an agent into the project's repository. */
+  readonly fetchCommits: (sandbox: Sandbox) => Promise<unknown>;
 }
 
 export function sandboxActions(parts: ActionParts): ContainerActions {
@@ -45,7 +45,7 @@ export function sandboxActions(parts: ActionParts): ContainerActions {
       return { input: console.stdin, output: console.stdout, close: () => console.detach() };
     },
     record: async ({ containerId }) => {
-      await openFolder(parts, containerId);
+      await parts.openFolder(containerId);
       return readRecord(home.state(containerId));
     },
     stop: async (container) => {
@@ -61,9 +61,9 @@ export function sandboxActions(parts: ActionParts): ContainerActions {
       if (row === null) return { tips: [], stories: [] };
       const project = row.value.spec.project!;
       // Read before the fetch, so that each commit it names is among the fetched ones.
-      await openFolder(parts, row.id);
+      await parts.openFolder(row.id);
       const stories = Object.entries(readRecord(home.state(row.id))?.outcome.stories ?? {});
-      await fetchCommits(parts, row.value);
+      await parts.fetchCommits(row.value);
       const taken = await takenRef(project, row.name, container.branchName);
       const there = await commitsOf(project);
       return {

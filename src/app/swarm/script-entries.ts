@@ -2,7 +2,6 @@
 import { observeForeign } from '../../engine/docker/foreign.ts';
 import type { ObservedContainer, SwarmContainer } from '../../model/swarm.ts';
 import type { Completion } from '../../model/swarm-message.ts';
-import { openFolder } from '../sandbox/data.ts';
 import type { WorkspaceParts } from '../workspace/workspaces.ts';
 import { readRecord } from './record-file.ts';
 import { observedSandbox } from './sandbox-actions.ts';
@@ -27,7 +26,7 @@ export function scriptEntries(parts: WorkspaceParts, dockerSocket: string | null
     await parts.reconciler.refresh(row);
     const sandbox = parts.store.get('sandbox', row.id)?.value ?? null;
     if (sandbox === null) return { observed: { kind: 'absent' }, completion: null };
-    await openFolder(parts, row.id);
+    await parts.openFolder(row.id);
     const outcome = readRecord(parts.home.state(row.id))?.outcome;
     const isOurs = outcome?.swarmId === entry.swarmId;
     return { observed: observedSandbox(sandbox, entry), completion: isOurs ? outcome.completion : null };

@@ -1,8 +1,8 @@
 /** Swarms: task files of a project, each worked on by an agent in a sandbox. */
 import type { z } from 'zod';
+import { auditedFields } from '../../api/sandbox.ts';
 import * as shape from '../../api/swarm.ts';
 import { declare, stated } from '../route.ts';
-import { surroundings } from '../sandbox/sandbox.ts';
 import { swarmConfig } from './config.ts';
 import type { UserSwarms } from './swarms.ts';
 
@@ -145,6 +145,6 @@ function swarmAct({
       '--network': [sandbox?.network ?? []].flat(),
       'the author': [author?.name, author?.email],
     },
-    detail: { ...stated({ project, agent }), ...(sandbox ? surroundings(sandbox) : {}) },
+    detail: { ...stated({ project, agent }), ...(sandbox ? stated(auditedFields(sandbox)) : {}) },
   };
 }

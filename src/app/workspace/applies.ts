@@ -19,7 +19,6 @@ import { listSnapshots, snapshotState } from '../../workspace/snapshot/snapshot-
 import type { Source } from '../../workspace/take-over.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import { makeScratch } from '../home.ts';
-import { openFolder } from '../sandbox/data.ts';
 import { allowAlways, alwaysAllowed, askAgain } from './allowances.ts';
 import { fetchCommits } from './commits.ts';
 import { bytePaths, type Opened, openWorkspace, requireFolder, type WorkspaceParts, whileStill } from './workspaces.ts';
@@ -228,7 +227,7 @@ export class Applies {
       const tell = () =>
         threads.run(this.#owner, 'reopen', id, [place, ...snapshotPlaces(home.sandbox(row.id), place)]);
       if (held.some(({ sandbox }) => sandbox.id === row.id)) await tell();
-      else await openFolder(this.#parts, row.id).then(() => locks.run(row.id, tell));
+      else await this.#parts.openFolder(row.id).then(() => locks.run(row.id, tell));
     }
   }
 
@@ -239,7 +238,7 @@ export class Applies {
       const place = sandbox && sandbox.spec.desired !== 'removed' && workspacePlace(sandbox, home);
       return sandbox && place ? [{ sandbox, place }] : [];
     });
-    for (const { sandbox } of found) await openFolder(this.#parts, sandbox.id);
+    for (const { sandbox } of found) await this.#parts.openFolder(sandbox.id);
     return found;
   }
 

@@ -2,17 +2,17 @@
  * Keeps what agents' changes are based on while they work, so that a project which moves on under them can still be
  * merged with. Best done soon after each change: now and then for everybody, and whenever a command inside has ended.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Threads } from '../../job/threads.ts';
 import { workspacePlace } from '../../launch/workspace.ts';
 import type { Exclusive } from '../../lib/exclusive.ts';
-import { isErrno } from '../../lib/file.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import type { Sandbox } from '../../model/sandbox.ts';
 import type { Store } from '../../store/store.ts';
 import { keepBases } from '../../workspace/change/bases.ts';
+import { isUnwritten } from '../../workspace/change/unwritten.ts';
 import { openDisk } from '../../workspace/snapshot/disk.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import type { Home } from '../home.ts';
@@ -82,19 +82,7 @@ export class BaseWatch {
     await openDisk(home.sandbox(id));
     if (!existsSync(join(place.folder, 'upper'))) return;
     // That there is nothing yet is worth knowing, and quickly noted.
-    if (isUntouched(place)) keepBases(place);
+    if (isUnwritten(place)) keepBases(place);
     else await threads.run({ user: spec.user }, 'keepBases', place);
-  }
-}
-
-/** Spares the common case a thread: nothing was written at all, or not even prepared. */
-export function isUntouched({ kind, folder }: WorkspacePlace): boolean {
-  if (kind === 'copy') return false;
-  try {
-    return readdirSync(join(folder, 'upper')).length === 0;
-  } catch (error) {
-    // Never prepared, or its disk is missing: then nothing was written to it either.
-    if (isErrno(error, 'ENOENT')) return true;
-    throw error;
   }
 }

@@ -22,8 +22,6 @@ import {
   takeSnapshot,
 } from '../../workspace/snapshot/snapshot.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
-import { openFolder } from '../sandbox/data.ts';
-import { freeName, insertSandbox, refuseTaken } from '../sandbox/record.ts';
 import { forkingMark } from './sweep.ts';
 import { bytePaths, openWorkspace, type WorkspaceParts, whileEnded, whileStill } from './workspaces.ts';
 
@@ -52,14 +50,14 @@ export class Snapshots {
 
   async list(name: string): Promise<SnapshotView[]> {
     const { id } = await this.#parts.sandboxes.kept(name);
-    await openFolder(this.#parts, id);
+    await this.#parts.openFolder(id);
     return [...listSnapshots(this.#parts.home.sandbox(id))];
   }
 
   async restore(name: string, asked: string): Promise<RestoreView> {
     const { sandboxes, home, now } = this.#parts;
     const row = await sandboxes.current(name);
-    await openFolder(this.#parts, row.id);
+    await this.#parts.openFolder(row.id);
     const folder = home.sandbox(row.id);
     const restored = findSnapshot(folder, asked);
     const before = await whileEnded(this.#parts, row, () => restoreSnapshot(folder, restored.id, now()));
@@ -106,11 +104,11 @@ export class Snapshots {
 
   /** New sandboxes that begin where this one is. None runs yet: what was running cannot be copied. */
   async fork(name: string, asked: readonly string[] = []): Promise<SandboxView[]> {
-    const { store, sandboxes } = this.#parts;
+    const { sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
-    const names = asked.length === 0 ? [freeName(store, sandboxes.owner)] : asked.map(checkSandboxName);
+    const names = asked.length === 0 ? [sandboxes.records.freeName()] : asked.map(checkSandboxName);
     if (new Set(names).size < names.length) throw new Fault('invalid', 'a fork is named twice');
-    for (const one of names) refuseTaken(store, sandboxes.owner, one);
+    for (const one of names) sandboxes.records.refuseTaken(one);
     await this.#parts.keepBases(row.value);
     // Recorded before what they share with the original can be removed.
     const rows = await whileStill(this.#parts, row, async () => {
@@ -157,14 +155,14 @@ export class Snapshots {
   }
 
   #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
-    const { store, sandboxes, now } = this.#parts;
+    const { sandboxes, now } = this.#parts;
     const at = now();
     // A port of this machine leads to one sandbox.
     const network = { ...(from.spec.network ?? noNetwork), ports: [] };
     const spec = { ...from.spec, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
-    return insertSandbox(store, sandboxes.owner, value, event);
+    return sandboxes.records.insert(value, event);
   }
 
   #record({ id, name }: Row<'sandbox'>, type: string, data: Record<string, unknown>): void {

@@ -16,7 +16,6 @@ import type { Reconciler } from '../../reconcile/reconcile.ts';
 import type { Row, Store } from '../../store/store.ts';
 import type { WorkspacePlace } from '../../workspace/workspace.ts';
 import type { Home } from '../home.ts';
-import { openFolder } from '../sandbox/data.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 export interface WorkspaceParts {
@@ -27,6 +26,8 @@ export interface WorkspaceParts {
   readonly home: Home;
   readonly threads: Threads;
   readonly locks: Exclusive;
+  /** Puts the folder of a sandbox in order after a crash. Required before the folder is read. */
+  readonly openFolder: (id: string) => Promise<void>;
   /** Keeps what the changes of a sandbox are based on. */
   readonly keepBases: (sandbox: Sandbox) => Promise<void>;
   readonly now: () => string;
@@ -43,7 +44,7 @@ export async function openWorkspace(parts: WorkspaceParts, name: string): Promis
   const place = workspacePlace(sandbox, parts.home);
   if (place === null) throw noWorkspace(sandbox);
   requireFolder(place.base, sandbox);
-  await openFolder(parts, sandbox.id);
+  await parts.openFolder(sandbox.id);
   return { sandbox, place };
 }
 
