@@ -42,19 +42,24 @@ export async function openHubPort(
     check: (identity, project) => void hubOf(identity).elsewhere(project),
     connect: (identity, project, streams) => hubOf(identity).acceptSpoke(project, streams),
   });
-  return openPort(addressOf(http), { ...mcpPort(http.rate, hubTokens, partsOf), spokes });
+  const port = mcpPort(http.rate, hubTokens, partsOf, () => spokes.sweep());
+  return openPort(addressOf(http), { ...port, spokes });
 }
 
-/** What the port serves: MCP with the tools of each caller. */
+/** What the port serves: MCP with the tools of each caller. `onRevoked`: tokens were revoked. */
 export function mcpPort(
   perSecond: number,
   authentication: Authentication,
   partsOf: (identity: Identity) => McpParts,
+  onRevoked = () => {},
 ): PortParts {
   const startedAtMs = Date.now();
   const rate = new Rate({ perSecond, burst: perSecond * burst });
   const clients = new ClientTable(clientLimits);
-  authentication.onRevoked = () => clients.sweep();
+  authentication.onRevoked = () => {
+    clients.sweep();
+    onRevoked();
+  };
   const endpoint = new McpEndpoint(clients, partsOf);
   const sockets = new McpSockets({ clients, rate, maxMessageBytes: maxBodyBytes, pingMs, partsOf });
   const health = () => ({

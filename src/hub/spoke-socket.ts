@@ -24,7 +24,7 @@ export interface SpokeSocketParts {
 
 export class SpokeSockets {
   readonly #parts: SpokeSocketParts;
-  readonly #open = new Set<WebSocket>();
+  readonly #open = new Map<WebSocket, Identity>();
   #server: Promise<WebSocketServer> | undefined;
 
   constructor(parts: SpokeSocketParts) {
@@ -41,21 +41,24 @@ export class SpokeSockets {
     server.handleUpgrade(request, socket, head, (accepted) => void this.#serve(accepted, identity, project));
   }
 
+  /** Ends the connections whose token was revoked or has expired. */
+  sweep(): void {
+    for (const [socket, identity] of this.#open) endIfRevoked(socket, identity);
+  }
+
   close(): void {
-    for (const socket of this.#open) socket.terminate();
+    for (const socket of this.#open.keys()) socket.terminate();
   }
 
   async #serve(socket: WebSocket, identity: Identity, project: string): Promise<void> {
-    this.#open.add(socket);
+    this.#open.set(socket, identity);
     this.#ping(socket, identity);
-    socket.on('message', () => {
-      if (!isValid(identity)) socket.terminate();
-    });
+    socket.on('message', () => endIfRevoked(socket, identity));
     socket.once('close', () => this.#open.delete(socket));
     try {
       await this.#parts.connect(identity, project, streamsOf(socket as StreamSocket));
     } catch (error) {
-      socket.close(policyViolation, Buffer.from(asFault(error).message).subarray(0, 120).toString());
+      socket.close(policyViolation, reasonOf(error));
     }
   }
 
@@ -65,7 +68,8 @@ export class SpokeSockets {
       isAlive = true;
     });
     const timer = setInterval(() => {
-      if (!isAlive || !isValid(identity)) return socket.terminate();
+      if (!isAlive) return socket.terminate();
+      endIfRevoked(socket, identity);
       isAlive = false;
       socket.ping();
     }, this.#parts.pingMs);
@@ -83,13 +87,19 @@ function requireGrant({ caller: { groups, projects } }: Identity, project: strin
   if (projects !== '*' && !projects.includes(project)) throw new Fault('not_found', 'no such project');
 }
 
-function isValid(identity: Identity): boolean {
+/** The close frame has the reason; the other side may not answer it, so the connection ends in any case. */
+function endIfRevoked(socket: WebSocket, identity: Identity): void {
   try {
     identity.check();
-    return true;
-  } catch {
-    return false;
+  } catch (error) {
+    socket.pause();
+    socket.close(policyViolation, reasonOf(error));
+    setImmediate(() => socket.terminate());
   }
+}
+
+function reasonOf(error: unknown): string {
+  return Buffer.from(asFault(error).message).subarray(0, 120).toString();
 }
 
 async function createServer(): Promise<WebSocketServer> {

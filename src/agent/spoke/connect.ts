@@ -3,16 +3,21 @@
  * `CODEBUDDY_URL` (or `CARREL_HUB_URL`), `PROJECT_ID`, and `CODEBUDDY_TOKEN` or `CODEBUDDY_TOKEN_FILE` say where and who.
  */
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Backoff } from '../../lib/backoff.ts';
+import { firstBytes } from '../../lib/collect.ts';
 import { type StreamSocket, streamsOf } from '../../lib/socket-streams.ts';
-import { Fault } from '../../model/fault.ts';
+import { asFault, Fault, type FaultBody } from '../../model/fault.ts';
+import { codeText, invisible } from '../../model/invisible.ts';
+import { printable } from '../../model/name.ts';
 import { spokeSubprotocol } from '../../model/spoke.ts';
 import { serve } from './serve.ts';
 
 /** A hub that is silent for so long, its pings included, is gone. */
 const silenceMs = 90_000;
+const maxRefusalBytes = 64 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,12 +25,19 @@ export async function connect(folder: string, env: Environment): Promise<never> 
   const backoff = new Backoff();
   // The reader of its messages may end before it.
   process.stderr.on('error', () => {});
-  for (;;) {
-    const failure = await once(folder, env, () => backoff.succeeded()).catch((error: Error) => error.message);
-    process.stderr.write(`carrel-spoke: ${failure}; trying again\n`);
+  for (let known = ''; ; ) {
+    const failure = await once(folder, env, () => backoff.succeeded()).catch(textOf);
+    // The same failure again is no news.
+    if (failure !== known) process.stderr.write(`carrel-spoke: ${failure}\ncarrel-spoke: trying again\n`);
+    known = failure;
     backoff.failed(performance.now());
     await sleep(backoff.waitMs(performance.now()) || 100);
   }
+}
+
+function textOf(error: unknown): string {
+  const { message, hint } = asFault(error);
+  return hint === undefined ? message : `${message}\n  hint: ${hint}`;
 }
 
 /** Answers with why the connection ended. */
@@ -36,15 +48,46 @@ async function once(folder: string, env: Environment, opened: () => void): Promi
   const { stdin, stdout } = streamsOf(socket as StreamSocket);
   const closed = new Promise<string>((resolve) => {
     socket.once('close', (code: number, reason: Buffer) =>
-      resolve(`the hub closed the connection (${code} ${reason})`),
+      resolve(`the hub closed the connection (${[code, plain(String(reason))].join(' ').trim()})`),
     );
   });
-  await new Promise<void>((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  await open(socket, url);
   opened();
   process.stderr.write('carrel-spoke: connected\n');
   watch(socket);
   await serve(folder, stdout, stdin).catch(() => {});
   return closed;
+}
+
+function open(socket: WebSocket, url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', (error: Error) => reject(unreachable(error, url)));
+    socket.once('unexpected-response', async (_request: unknown, response: IncomingMessage) => {
+      reject(await refusalIn(response));
+      socket.terminate();
+    });
+  });
+}
+
+function unreachable(error: NodeJS.ErrnoException, url: string): Fault {
+  const isUntrusted = /CERT|SELF_SIGNED|ISSUER/.test(error.code ?? '');
+  return new Fault('unavailable', `${new URL(url).origin} cannot be reached: ${error.message || error.code}`, {
+    ...(isUntrusted ? { hint: 'NODE_EXTRA_CA_CERTS names a PEM file with the authority of a certificate.' } : {}),
+  });
+}
+
+/** Of a hub that does not open the connection; a proxy in between answers with any text. */
+async function refusalIn(response: IncomingMessage): Promise<Fault> {
+  const text = await firstBytes(response, maxRefusalBytes).then(String, () => '');
+  try {
+    const { code, message, hint } = JSON.parse(text) as FaultBody;
+    return Fault.from({ code, message: `the hub refuses: ${plain(message)}`, hint: plain(hint ?? '') });
+  } catch {
+    return new Fault('unavailable', `this is not a hub: it answers with status ${response.statusCode}`, {
+      hint: 'CODEBUDDY_URL names the port of the hub, such as ws://HOST:3000.',
+    });
+  }
 }
 
 function watch(socket: WebSocket): void {
@@ -53,17 +96,40 @@ function watch(socket: WebSocket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
+function plain(text: string): string {
+  return text.replace(invisible, codeText);
+}
+
 /** Read for each connection: the file of the token may be replaced. */
 export function addressOf(env: Environment): { readonly url: string; readonly token: string } {
   const hub = env.CODEBUDDY_URL ?? env.CARREL_HUB_URL;
   const { PROJECT_ID: project } = env;
-  const file = env.CODEBUDDY_TOKEN_FILE;
-  const token = file === undefined ? env.CODEBUDDY_TOKEN : readFileSync(file, 'utf8');
+  const token = tokenOf(env);
   if (!hub || !project || !token) {
-    const missing = !hub ? 'CODEBUDDY_URL' : !project ? 'PROJECT_ID' : 'CODEBUDDY_TOKEN';
+    const missing = !hub ? 'CODEBUDDY_URL' : !project ? 'PROJECT_ID' : 'CODEBUDDY_TOKEN_FILE';
     throw new Fault('invalid', `${missing} is not set`);
   }
-  const url = new URL('/spoke', hub.replace(/^http/, 'ws'));
+  const url = urlOf(hub);
   url.searchParams.set('project', project);
   return { url: url.href, token: token.trim() };
+}
+
+function tokenOf({ CODEBUDDY_TOKEN_FILE: file, CODEBUDDY_TOKEN: token }: Environment): string | undefined {
+  if (file === undefined) return token;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Fault('invalid', `CODEBUDDY_TOKEN_FILE cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function urlOf(hub: string): URL {
+  try {
+    return new URL('/spoke', hub.replace(/^http/, 'ws'));
+  } catch (error) {
+    throw new Fault('invalid', `CODEBUDDY_URL is not a URL: ${printable(hub)}`, {
+      hint: 'Such as ws://HOST:3000 or wss://HOST:3000.',
+      cause: error,
+    });
+  }
 }
