@@ -249,7 +249,7 @@ export class Spoke {
   #notConnected(): Fault {
     const { id } = this.#project;
     return new Fault('unavailable', `project ${id} is elsewhere and not connected`, {
-      hint: `Start it there: carrel-spoke --connect, with CODEBUDDY_URL, PROJECT_ID=${id} and a token for spokes.`,
+      hint: `Start it there: carrel hub spoke prints the program; it needs CODEBUDDY_URL, PROJECT_ID=${id} and a token for spokes.`,
     });
   }
 

@@ -1,5 +1,7 @@
 /** Makes, lists and revokes tokens for the hub. */
+import { resolve } from 'node:path';
 import type { NewToken, TokenView } from '../../api/hub.ts';
+import { writeWhole } from '../../lib/file.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkHubTokenId, maxTokenSeconds } from '../../model/hub-token.ts';
@@ -14,19 +16,20 @@ interface Options {
   readonly project?: string;
   readonly tools?: string;
   readonly expires?: string;
+  readonly file?: string;
   readonly all?: boolean;
 }
 
 export default async function hubToken(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const [verb, ...ids] = args;
   if (verb === undefined) return create(context, options);
-  if (options.project ?? options.tools ?? options.expires) throw misused();
+  if (options.project ?? options.tools ?? options.expires ?? options.file) throw misused();
   if (verb === 'ls' && ids.length === 0 && !options.all) return list(context);
   if (verb === 'rm' && ids.length > 0 !== (options.all === true)) return remove(context, ids);
   throw misused();
 }
 
-async function create(context: Context, { project, tools, expires, all }: Options): Promise<void> {
+async function create(context: Context, { project, tools, expires, file, all }: Options): Promise<void> {
   if (project === undefined || all) throw misused();
   const projects = parseProjects(project);
   const body = {
@@ -35,9 +38,19 @@ async function create(context: Context, { project, tools, expires, all }: Option
     ...(expires === undefined ? {} : { expiresSeconds: secondsOf(expires) }),
   };
   const made = await connect(context).call('POST /v1/hub/tokens', { body });
+  if (file !== undefined) return intoFile(context, file, made);
   if (context.json) return context.out.document(made);
   context.out.print(plain(made.token));
-  for (const line of explanation(made)) context.out.note(line);
+  for (const line of ['This token is shown only once.', ...explanation(made)]) context.out.note(line);
+}
+
+/** What is printed can be shown to others: it is not the token. */
+function intoFile({ json, out }: Context, file: string, made: NewToken): void {
+  const { token, ...view } = made;
+  writeWhole(resolve(file), `${token}\n`);
+  if (json) out.document(view);
+  else out.print(plain(view.id));
+  for (const line of [`The token is in ${file}; only you can read it.`, ...explanation(made)]) out.note(line);
 }
 
 function secondsOf(expires: string): number {
@@ -48,7 +61,7 @@ function secondsOf(expires: string): number {
 
 function explanation({ id, projects, groups, expiresAt }: NewToken): string[] {
   return [
-    `This token is shown only once. Until ${expiresAt} it may use ${groups.join(', ')} in ${projectsText(projects)}.`,
+    `Until ${expiresAt} it may use ${groups.join(', ')} in ${projectsText(projects)}.`,
     `Revoke it with: carrel hub token rm ${id}`,
   ];
 }

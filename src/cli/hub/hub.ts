@@ -56,11 +56,12 @@ const commands: readonly CommandEntry[] = [
     name: 'hub token',
     summary: 'make a token for the hub; hub token ls lists them, hub token rm revokes them',
     args: '[ls|rm] [ID...]',
-    usage: '--project ID,… [--tools GROUP,…] [--expires TIME] | ls | rm ID… | rm --all',
+    usage: '--project ID,… [--tools GROUP,…] [--expires TIME] [--file FILE] | ls | rm ID… | rm --all',
     options: [
       { flags: '--project <IDS>', field: 'projects', summary: "the projects, separated by commas, or '*' for all" },
       { flags: '--tools <GROUPS>', field: 'groups', summary: toolsText },
       { flags: '--expires <TIME>', field: 'expiresSeconds', summary: 'how long it is valid (default 8h)' },
+      { flags: '--file <FILE>', summary: 'write it to this file, which only you can read, and print its id instead' },
       { flags: '--all', summary: 'with rm: revoke all tokens and replace the key that signs them' },
     ],
     completes: ['ls', 'rm'],
@@ -89,6 +90,11 @@ const commands: readonly CommandEntry[] = [
       { flags: '--tools <GROUPS>', summary: toolsText },
     ],
     load: () => import('./hub-connect.ts'),
+  },
+  {
+    name: 'hub spoke',
+    summary: 'print the program that connects a project elsewhere to the hub: one file for Node 20 or newer',
+    load: () => import('./hub-spoke.ts'),
   },
   { name: 'hub tools', summary: 'list the tools of the hub', load: () => import('./hub-tools.ts') },
   {
