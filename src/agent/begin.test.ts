@@ -134,13 +134,13 @@ describe('a task file', () => {
     ['../project/a.json', 'INVALID_INPUT', 'leaves the repository'],
     ['text.json', 'TASK_FILE_INVALID', 'text.json: '],
     ['wrong.json', 'TASK_FILE_INVALID', 'schemaVersion: must be "3.0"'],
-    ['big.json', 'TASK_FILE_INVALID', 'more than 4194304 bytes'],
+    ['big.json', 'TASK_FILE_INVALID', 'more than 1048576 bytes'],
     ['itself.json', 'TASK_FILE_INVALID', 'US-001 depends on itself'],
   ])('%s is %s', (path, code, reason) => {
     mkdirSync(join(folder, 'project/folder.json'), { recursive: true });
     put('project/text.json', 'hello');
     put('project/wrong.json', { schemaVersion: '2.0' });
-    put('project/big.json', ' '.repeat(4 * 1024 ** 2 + 1));
+    put('project/big.json', ' '.repeat(1024 ** 2 + 1));
     const one = task('pending');
     put('project/itself.json', { ...one, userStories: [{ ...one.userStories[0], dependsOn: ['US-001'] }] });
     expect(() => read(path)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(reason) }));

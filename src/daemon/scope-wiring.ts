@@ -54,9 +54,9 @@ export async function openScopes(
   parts: Parts,
   running: Process,
 ): Promise<{ scopes: Scopes<Scope>; swarms: Swarms }> {
-  const { store, config, now, report } = resources;
+  const { store, threads, config, now, report } = resources;
   const swarmsOf = (user: string) => scopes.of(parts.users.actorOf(user)).swarms;
-  const swarms = new Swarms({ store, config, swarmsOf, now, report });
+  const swarms = new Swarms({ store, threads, config, swarmsOf, now, report });
   const refusesOverlay = await overlayTrial(resources);
   const scopes: Scopes<Scope> = new Scopes((actor) => scopeOf(actor, shared));
   const own = () => scopes.of({ name: resources.owner, isOwner: true });

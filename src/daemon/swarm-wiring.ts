@@ -12,6 +12,7 @@ import { UserSwarms } from '../app/swarm/swarms.ts';
 import { UserTasks } from '../app/task/tasks.ts';
 import { fetchCommits } from '../app/workspace/commits.ts';
 import type { WorkspaceParts } from '../app/workspace/workspaces.ts';
+import type { Threads } from '../job/threads.ts';
 import type { Fault } from '../model/fault.ts';
 import { isActive } from '../model/swarm.ts';
 import type { Store } from '../store/store.ts';
@@ -20,6 +21,7 @@ import { Tasks } from '../task/tasks.ts';
 
 export interface SwarmWiring {
   readonly store: Store;
+  readonly threads: Threads;
   readonly config: Config;
   readonly now: () => string;
   readonly swarmsOf: (user: string) => UserSwarms;
@@ -39,11 +41,11 @@ export class Swarms {
   readonly #files: StateFiles;
 
   constructor(wiring: SwarmWiring) {
-    const { store, now, report, swarmsOf } = wiring;
+    const { store, threads, now, report, swarmsOf } = wiring;
     this.#wiring = wiring;
     removeOrphans(store, now());
     const observe = (user: string, project: string) => swarmsOf(user).show(project);
-    this.#files = new StateFiles({ store, observe, report: (fault) => report('swarm', fault) });
+    this.#files = new StateFiles({ store, threads, observe, report: (fault) => report('swarm', fault) });
   }
 
   /** After a restart everything goes on. */

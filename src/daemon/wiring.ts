@@ -16,6 +16,7 @@ import { BaseWatch } from '../app/workspace/base-watch.ts';
 import { unappliedIn } from '../app/workspace/unapplied.ts';
 import { identityOf, rootSpace } from '../engine/local/ids.ts';
 import { TokenKeys } from '../hub/token-key.ts';
+import type { Detect } from '../image/source.ts';
 import { packageVersion } from '../lib/package.ts';
 import { freeAt } from '../lib/reserve.ts';
 import { isFault } from '../model/fault.ts';
@@ -74,7 +75,8 @@ export function openParts(resources: Resources) {
   const loop = new Loop({ store, engines, reconciler, report });
   const users = new Users({ store, owner, sharedSocket: config.sharedSocket, now });
   const hubTokens = openTokens(resources, users);
-  const images = openImages(home, config, store, now);
+  const detect: Detect = (project, base) => threads.run({ user: owner }, 'detectAt', project, base);
+  const images = openImages(home, config, store, detect, now);
   const diskWatch = openDiskWatch(resources, loop);
   const spaceHints = new SpaceHints({ store, home });
   return {

@@ -2,7 +2,7 @@
  * Writes a Dockerfile for a project that has none, from the files of package managers. Programs in `/workspace` find
  * what it installs although it is elsewhere: Node searches `/node_modules` by itself.
  */
-import type { Anchor } from '../lib/anchor.ts';
+import { Anchor, within } from '../lib/anchor.ts';
 import { Fault } from '../model/fault.ts';
 import { readSmall } from './context/small-file.ts';
 
@@ -94,6 +94,11 @@ const go: Detector = (has) => {
 };
 
 const detectors: readonly Detector[] = [node, python, rust, go];
+
+/** Runs in a thread: a lock file of the largest size takes long to parse. */
+export function detectAt(project: string, base: string): Detected | null {
+  return within(Anchor.reach(project), (root) => detect(root, base));
+}
 
 /** Null: the project needs no image of its own. */
 export function detect(root: Anchor, base: string): Detected | null {

@@ -6,6 +6,7 @@ import { Fault, isFault } from '../model/fault.ts';
 import { baseImageName, type Image } from '../model/image.ts';
 import { defaultLimits } from '../model/limits.ts';
 import type { Extra } from './context/pack.ts';
+import { detectAt } from './detect.ts';
 import { FakeImages } from './fake.ts';
 import type { BuildEvent } from './image.ts';
 import { Images } from './images.ts';
@@ -61,6 +62,7 @@ function open(parent = 'parent'): Images {
       },
     }),
     tools: () => tools,
+    detect: async (path, base) => detectAt(path, base),
     installation: 'i1',
     limits: defaultLimits,
     isNeeded: (id) => needed.has(id),

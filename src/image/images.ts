@@ -14,7 +14,7 @@ import type { HostParent } from './host/parent.ts';
 import type { BuildEvent, BuildMessage, Built, FoundImage, ImageEngine, ImageRecords } from './image.ts';
 import { type BuildOf, Progress } from './progress.ts';
 import { slugOf, withHash } from './slug.ts';
-import { sourceOf } from './source.ts';
+import { type Detect, sourceOf } from './source.ts';
 
 export interface ImageParts {
   readonly engine: ImageEngine;
@@ -25,6 +25,7 @@ export interface ImageParts {
   readonly host: () => HostParent;
   /** The files for /opt/carrel/bin. */
   readonly tools: () => readonly Extra[];
+  readonly detect: Detect;
   readonly installation: string;
   readonly limits: Limits;
   /** A sandbox was made of it and may start again. */
@@ -155,7 +156,7 @@ export class Images {
   async #project(project: string, base: Built, wish: BuildRequest): Promise<Built> {
     const root = Anchor.reach(project);
     try {
-      const source = sourceOf(root);
+      const source = await sourceOf(root, project, this.#parts.detect);
       if (source === null) return { ...base, notes: ['the project asks for nothing that the base has not'] };
       const { dockerfile, ignore, hint, notes } = source;
       const recipe = recipeFrom(dockerfile, { names: baseNames, id: base.image.id });

@@ -3,7 +3,7 @@ import type { Anchor } from '../lib/anchor.ts';
 import { baseImageName, dockerfilePlaces } from '../model/image.ts';
 import { Ignore, parseIgnore } from './context/ignore.ts';
 import { readSmall } from './context/small-file.ts';
-import { detect } from './detect.ts';
+import type { Detected } from './detect.ts';
 import { type Dockerfile, maxDockerfileBytes, parseDockerfile } from './dockerfile/parse.ts';
 
 export interface ProjectSource {
@@ -16,20 +16,22 @@ export interface ProjectSource {
 
 const maxIgnoreBytes = 64 * 1024;
 
+/** Writes a Dockerfile from the files of package managers; null: there are none. */
+export type Detect = (project: string, base: string) => Promise<Detected | null>;
+
 /** Null: it needs only the base. */
-export function sourceOf(root: Anchor): ProjectSource | null {
+export async function sourceOf(root: Anchor, project: string, detect: Detect): Promise<ProjectSource | null> {
   for (const file of dockerfilePlaces) {
     const bytes = readSmall(root, file, maxDockerfileBytes);
     if (bytes === null) continue;
     const hint = `Mend ${file}, and build again.`;
     return { dockerfile: parseDockerfile(file, bytes), ignore: ignoreOf(root, file), notes: [], hint };
   }
-  return detected(root);
+  const found = await detect(project, baseImageName);
+  return found === null ? null : sourceFrom(found);
 }
 
-function detected(root: Anchor): ProjectSource | null {
-  const found = detect(root, baseImageName);
-  if (found === null) return null;
+function sourceFrom(found: Detected): ProjectSource {
   const file = found.from.join(' and ') || 'the project';
   return {
     dockerfile: parseDockerfile(file, Buffer.from(found.text)),

@@ -1,5 +1,7 @@
 /** Everything that runs in a thread, by name. Arguments and results are plain data. */
 
+import { detectAt } from '../image/detect.ts';
+import { writeStateFile } from '../task/state-file.ts';
 import { recover } from '../workspace/apply/recover.ts';
 import { cloneRepository, copyTree } from '../workspace/base.ts';
 import { keepBases } from '../workspace/change/bases.ts';
@@ -35,6 +37,8 @@ export const jobs = {
   reopen,
   undoShown,
   recover,
+  detectAt,
+  writeStateFile,
 };
 
 export type Jobs = typeof jobs;

@@ -22,7 +22,10 @@ export interface JobOwner {
 }
 
 /** Short jobs that something waits for, the end of a sandbox for example. They never wait for a long one. */
-const short: readonly JobName[] = ['keepBases', 'countChanges', 'countChangesAt', 'readAgentTips'];
+const short: readonly JobName[] = [
+  ...(['keepBases', 'countChanges', 'countChangesAt', 'readAgentTips'] as const),
+  ...(['detectAt', 'writeStateFile'] as const),
+];
 export const maxThreads = 3;
 export const maxPerUser = 2;
 const idleMs = 20_000;

@@ -6,6 +6,7 @@ import { Fault } from '../model/fault.ts';
 
 /** They take about 20 ms to parse. */
 const maxTokens = 100_000;
+export const tooManyTokens = `the JSON has more than ${maxTokens} values`;
 
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
@@ -41,8 +42,12 @@ export class TokenCount {
     this.#isEscaped = at > bytes.length;
   }
 
+  get isTooMany(): boolean {
+    return this.#count > maxTokens;
+  }
+
   /** Refuses what is too much to be parsed at once. */
   check(): void {
-    if (this.#count > maxTokens) throw new Fault('invalid', `the JSON has more than ${maxTokens} values`);
+    if (this.isTooMany) throw new Fault('invalid', tooManyTokens);
   }
 }

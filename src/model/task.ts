@@ -17,7 +17,8 @@ import { branchName, type StoryStatus, storyId, storyStatuses } from './swarm-me
 
 export const taskFolders = ['.carrel/tasks', '.aimi/tasks'] as const;
 export const taskFileNamePattern = /^\d{4}-\d{2}-\d{2}-[A-Za-z0-9][A-Za-z0-9._-]{0,149}-tasks\.json$/;
-export const maxTaskFileBytes = 4 * 1024 ** 2;
+/** A file of this size takes less than 50 ms to read. */
+export const maxTaskFileBytes = 1024 ** 2;
 export const defaultConcurrency = 4;
 /** A longer list does not help, and a file can be made to have very many. */
 const maxCircles = 20;

@@ -1,6 +1,7 @@
 /** Reading and changing task files. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
 import { type Anchor, within } from '../lib/anchor.ts';
+import { TokenCount, tooManyTokens } from '../lib/bounded-json.ts';
 import type { BoundedFile } from '../lib/bounded-read.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { tryLock } from '../lib/sys.ts';
@@ -52,7 +53,7 @@ export class Tasks {
       try {
         await lock(folder, place, this.#lockMs);
         sweepStaged(folder);
-        return changeIn(folder, place, find, account);
+        return await changeIn(folder, place, find, account);
       } finally {
         folder.close();
       }
@@ -60,18 +61,20 @@ export class Tasks {
   }
 }
 
-function changeIn(
+async function changeIn(
   folder: Anchor,
   place: TaskPlace,
   find: (task: TaskText) => readonly StoryChange[],
   account: Account,
-): TaskText {
+): Promise<TaskText> {
   for (let tries = 0; tries < maxTries; tries++) {
     const old = readContent(folder, place, account);
     const task = sound(place, decode(old));
     const changes = find(task);
     if (changes.length === 0) return task;
     const text = withStories(task, changes);
+    // Each parse may take long: other requests are answered between them.
+    await breathe();
     const changed = sound(place, readTaskText(text));
     if (replaceContent(folder, place.name, old, Buffer.from(text))) return changed;
   }
@@ -86,6 +89,9 @@ function sound(place: TaskPlace, reading: TaskReading): TaskText {
 }
 
 function decode({ bytes }: BoundedFile): TaskReading {
+  const tokens = new TokenCount('text');
+  tokens.push(bytes);
+  if (tokens.isTooMany) return { problems: [{ line: 1, path: '', reason: tooManyTokens }] };
   const text = textOf(bytes);
   return text === null
     ? { problems: [{ line: flawedLine(bytes), path: '', reason: 'not UTF-8' }] }

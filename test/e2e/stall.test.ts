@@ -70,6 +70,28 @@ describe('a request', () => {
     expectNone(await stallDuring(carrel, async () => expect(await statusOf(body)).toBe(400)));
   });
 
+  it('that lists large task files does not stall the daemon', async () => {
+    const project = carrel.folder('tasks');
+    for (const folder of ['tasks/.carrel', 'tasks/.carrel/tasks']) carrel.folder(folder);
+    const texts = [`[${'1,'.repeat(99_000)}1]`, `["${'a'.repeat(1024 ** 2 - 10)}"]`, `[${'1,'.repeat(500_000)}1]`];
+    for (const [n, text] of texts.entries())
+      for (const m of [1, 2, 3]) carrel.write(`tasks/.carrel/tasks/2026-01-0${n + 1}-large${m}-tasks.json`, text);
+    const list = () => carrel.client.call('GET /v1/tasks', { query: { project } });
+    expectNone(await stallDuring(carrel, list));
+    const reasons = (await list()).map(({ problems }) => problems[0]?.reason);
+    expect(reasons.slice(-3)).toEqual(Array(3).fill('the JSON has more than 100000 values'));
+  });
+
+  it('that replaces a large state file does not stall the daemon', async () => {
+    const project = carrel.folder('swarm');
+    await carrel.client.call('POST /v1/swarm/init', { body: { project } });
+    const state = `{"swarmId":"x","containers":[${'1,'.repeat(4_000_000)}1]}`;
+    carrel.write('swarm/state.json', state);
+    const keep = () => carrel.client.call('POST /v1/swarm/file', { body: { project, file: 'state.json' } });
+    expectNone(await stallDuring(carrel, keep));
+    expect(carrel.read('swarm/state.json').length).toBeLessThan(state.length);
+  });
+
   async function statusOf(body: string): Promise<number> {
     const asking = request({ socketPath: `${carrel.home}/carrel.sock`, path: '/v1/sandboxes', method: 'POST' });
     const [answer] = (await once(asking.end(body), 'response')) as [IncomingMessage];

@@ -10,6 +10,7 @@ import type { Extra } from '../../image/context/pack.ts';
 import { hostParent } from '../../image/host/parent.ts';
 import type { BuildEvent, FoundImage, ImageEngine, ImageRecords } from '../../image/image.ts';
 import { Images } from '../../image/images.ts';
+import type { Detect } from '../../image/source.ts';
 import { prepareTools, toolsName } from '../../launch/tools.ts';
 import { Fault } from '../../model/fault.ts';
 import { type Image, withTag } from '../../model/image.ts';
@@ -180,6 +181,7 @@ export function openImages(
   home: Home,
   config: ImageConfig,
   store: Store,
+  detect: Detect,
   now: () => string,
 ): Omit<ImageParts, 'projectFolder' | 'refuseText'> {
   const engine = new DockerImages(config.dockerSocket ?? undefined);
@@ -191,6 +193,7 @@ export function openImages(
     parent: () => config.parentImage ?? defaultParent,
     host: () => hostParent(),
     tools: () => toolsOf(home),
+    detect,
     installation: home.installation,
     get limits() {
       return config.limits;

@@ -1,11 +1,13 @@
 /** Keeps the state files of swarms current: writes them soon after each change, and after a restart. */
+import type { Threads } from '../../job/threads.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
 import { asFault, type Fault } from '../../model/fault.ts';
 import { exportOf, isActive, type Swarm } from '../../model/swarm.ts';
 import type { Store } from '../../store/store.ts';
-import { writeStateFile } from './state-file.ts';
 
 export interface StateFileParts {
   readonly store: Store;
+  readonly threads: Pick<Threads, 'run'>;
   /** Observes containers of scripts, whose end writes no event. */
   readonly observe: (user: string, project: string) => Promise<unknown>;
   readonly report: (fault: Fault) => void;
@@ -18,6 +20,8 @@ const observeMs = 2000;
 export class StateFiles {
   readonly #parts: StateFileParts;
   readonly #due = new Map<string, NodeJS.Timeout>();
+  /** A swarm's file is written by one thread at a time, so that the newest state is the last. */
+  readonly #writes = new Exclusive();
   #forget: () => void = () => {};
   #observing: NodeJS.Timeout | undefined;
 
@@ -34,11 +38,15 @@ export class StateFiles {
   }
 
   /** Throws where the file cannot be written, for the caller that asked for it. */
-  write(swarm: Swarm): void {
+  async write(user: string, swarm: Swarm): Promise<void> {
     const { stateFile, project, swarmId } = swarm;
     if (!stateFile) return;
-    const containers = this.#parts.store.list('container', swarmId).map(({ value }) => value);
-    writeStateFile(project, stateFile, exportOf(swarm, containers));
+    const { store, threads } = this.#parts;
+    await this.#writes.run(swarmId, () => {
+      const containers = store.list('container', swarmId).map(({ value }) => value);
+      const text = `${JSON.stringify(exportOf(swarm, containers), null, 2)}\n`;
+      return threads.run({ user }, 'writeStateFile', project, stateFile, text);
+    });
   }
 
   dispose(): void {
@@ -52,15 +60,15 @@ export class StateFiles {
     if (this.#due.has(swarmId) || !this.#parts.store.get('swarm', swarmId)?.value.stateFile) return;
     this.#due.set(
       swarmId,
-      setTimeout(() => this.#flush(swarmId), soonMs),
+      setTimeout(() => void this.#flush(swarmId), soonMs),
     );
   }
 
-  #flush(swarmId: string): void {
+  async #flush(swarmId: string): Promise<void> {
     this.#due.delete(swarmId);
     try {
-      const swarm = this.#parts.store.get('swarm', swarmId)?.value;
-      if (swarm) this.write(swarm);
+      const row = this.#parts.store.get('swarm', swarmId);
+      if (row) await this.write(row.owner, row.value);
     } catch (error) {
       this.#parts.report(asFault(error));
     }

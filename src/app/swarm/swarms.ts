@@ -1,4 +1,5 @@
 /** The swarms of one user: what the routes do with them. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type {
   BegunSwarmView,
   SwarmContainerView,
@@ -21,6 +22,7 @@ import {
 import { hintOf } from '../../model/swarm-reason.ts';
 import { orphanedStories, progressOf, type StoryProgress } from '../../model/task.ts';
 import { problemLine } from '../../model/task-problem.ts';
+import type { TaskReading } from '../../model/task-text.ts';
 import { type TaskPlace, taskPath } from '../../task/task.ts';
 import type { Tasks } from '../../task/tasks.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
@@ -95,7 +97,7 @@ export class UserSwarms {
   /** Reads and checks everything first: one bad file, and nothing begins. */
   async run(order: RunOrder): Promise<BegunSwarmView> {
     const project = this.#sandboxes.project(order.project);
-    const works = this.#open(this.#read(this.#places(project, order.files)), order.files !== undefined);
+    const works = this.#open(await this.#read(this.#places(project, order.files)), order.files !== undefined);
     const before = this.#state.find(project);
     const known = before === null ? [] : this.#state.containers(before);
     const entries = works.map((work) => ({
@@ -127,9 +129,13 @@ export class UserSwarms {
     return [...new Map(places.map((place) => [taskPath(place), place])).values()];
   }
 
-  #read(places: readonly TaskPlace[]): NewWork[] {
-    const { tasks } = this.#parts;
-    const readings = places.map((place) => ({ place, reading: tasks.look(place, this.#sandboxes.account) }));
+  async #read(places: readonly TaskPlace[]): Promise<NewWork[]> {
+    const readings: { place: TaskPlace; reading: TaskReading }[] = [];
+    for (const place of places) {
+      readings.push({ place, reading: this.#parts.tasks.look(place, this.#sandboxes.account) });
+      // Other requests are answered between two files.
+      await breathe();
+    }
     const problems = readings.flatMap(({ place, reading }) =>
       'problems' in reading ? reading.problems.map((problem) => problemLine(taskPath(place), problem)) : [],
     );
@@ -262,7 +268,7 @@ export class UserSwarms {
   /** Writes the state into that file of the project now and after every change; null ends that. */
   async keepFile(project: string, file: string | null): Promise<SwarmExportView> {
     const swarm = await this.#settled(project);
-    this.#parts.files.write({ ...swarm, stateFile: file });
+    await this.#parts.files.write(this.#sandboxes.owner, { ...swarm, stateFile: file });
     this.#state.keepFile(swarm, file);
     return this.#export(this.#state.current(swarm.project));
   }

@@ -1,4 +1,5 @@
 /** The task files of one user's projects, as the API has them. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ChangedStoriesView, StoryView, TaskEntryView, TaskView } from '../../api/task.ts';
 import { asFault, Fault } from '../../model/fault.ts';
 import type { StoryStatus } from '../../model/swarm-message.ts';
@@ -42,8 +43,14 @@ export class UserTasks {
     this.#parts = parts;
   }
 
-  list(project: string): TaskEntryView[] {
-    return this.#parts.tasks.find(this.#sandboxes.project(project)).map((place) => entryOf(place, this.#look(place)));
+  async list(project: string): Promise<TaskEntryView[]> {
+    const entries: TaskEntryView[] = [];
+    for (const place of this.#parts.tasks.find(this.#sandboxes.project(project))) {
+      entries.push(entryOf(place, this.#look(place)));
+      // Other requests are answered between two files.
+      await breathe();
+    }
+    return entries;
   }
 
   /** One that cannot be read is listed as such, and the others are read. */

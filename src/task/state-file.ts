@@ -15,25 +15,24 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { Anchor, within } from '../../lib/anchor.ts';
-import { type BoundedFile, isRefusal, ReadRefusal, readBounded } from '../../lib/bounded-read.ts';
-import { isErrno } from '../../lib/file.ts';
-import { Fault } from '../../model/fault.ts';
-import { printable } from '../../model/name.ts';
-import type { SwarmExport } from '../../model/swarm.ts';
+import { Anchor, within } from '../lib/anchor.ts';
+import { type BoundedFile, isRefusal, ReadRefusal, readBounded } from '../lib/bounded-read.ts';
+import { isErrno } from '../lib/file.ts';
+import { Fault } from '../model/fault.ts';
+import { printable } from '../model/name.ts';
 
 const maxBytes = 64 * 1024 ** 2;
-/** For everybody to read, as the rest of a project. */
+/** All accounts may read it, as the rest of a project. */
 const mode = 0o644;
 
-/** `path` is from the folder of the project. */
-export function writeStateFile(project: string, path: string, state: SwarmExport): void {
+/** `path` is from the folder of the project. Runs in a thread: another program may have made the old file as large as allowed. */
+export function writeStateFile(project: string, path: string, text: string): void {
   const names = path.split('/');
   const name = names.pop()!;
   try {
     enter(Anchor.reach(project), names, (folder) => {
       refuseOther(folder, name, path);
-      replace(folder, name, Buffer.from(`${JSON.stringify(state, null, 2)}\n`));
+      replace(folder, name, Buffer.from(text));
     });
   } catch (error) {
     if (isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR')) throw throughLink(path);
