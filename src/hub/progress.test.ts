@@ -51,6 +51,13 @@ it.each([
   expect(log).toEqual(expected);
 });
 
+it('a client gets no more of a flood of output than it can read', () => {
+  const { context, log } = contextOf(asked);
+  const progress = new Progress(context);
+  for (let n = 0; n < 100; n += 1) progress.report('x'.repeat(64 * 1024));
+  expect(log.length).toBeLessThan(20);
+});
+
 function deferred() {
   let [resolve, reject]: [(value: object) => void, (error: Error) => void] = [() => {}, () => {}];
   const promise = new Promise<object>((done, failed) => {

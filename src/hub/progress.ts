@@ -4,12 +4,14 @@
  * reads one event after the other, and clients of 2026 take no requests: both get no ping.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
+import { OutputLimit } from '../lib/output-limit.ts';
 
 const pingMs = 1000;
 
 export class Progress {
   readonly #request: ServerContext['mcpReq'];
   readonly #confirms: boolean;
+  readonly #limit = new OutputLimit();
   #sent = 0;
 
   constructor({ mcpReq, http }: ServerContext) {
@@ -19,9 +21,10 @@ export class Progress {
 
   report(message: string): void {
     const progressToken = this.#request._meta?.progressToken;
-    if (progressToken === undefined) return;
+    const shown = progressToken === undefined ? null : this.#limit.take(message);
+    if (progressToken === undefined || shown === null) return;
     this.#sent += 1;
-    const params = { progressToken, progress: this.#sent, message };
+    const params = { progressToken, progress: this.#sent, message: shown };
     // A client that is gone gets no answer either, ignoring.
     void this.#request.notify({ method: 'notifications/progress', params }).catch(() => {});
   }

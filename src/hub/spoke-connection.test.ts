@@ -16,6 +16,7 @@ function connected(endOf?: () => Promise<string>) {
   return { connection, stdin, stdout, say, sent };
 }
 
+type Say = ReturnType<typeof connected>['say'];
 const list = { path: '', depth: 1, limit: 1 };
 const page = { items: [], more: false };
 
@@ -48,6 +49,25 @@ describe('a call', () => {
     say(JSON.stringify({ id: 1, result: page }));
     await call;
     expect(seen).toEqual(['a']);
+  });
+
+  it.each([
+    ['a line without end', (stdout: PassThrough) => void stdout.write('"'.padEnd(1024 ** 2, 'x'))],
+    ['output without end', (_: PassThrough, say: Say) => void say(`{"id":1,"output":"${'x'.repeat(1024 ** 2)}"}`)],
+    [
+      'lines that belong to no call',
+      (_: PassThrough, say: Say) => void say(`{"id":9,"output":"${'x'.repeat(1024 ** 2)}"}`),
+    ],
+  ])('fails when the spoke sends %s', async (_, flood) => {
+    const { connection, stdout, say } = connected();
+    const call = connection.call('file/list', list, { onOutput: () => {} });
+    call.catch(() => {});
+    for (let n = 0; n < 100 && !stdout.destroyed; n += 1) {
+      flood(stdout, say);
+      await new Promise(setImmediate);
+    }
+    expect(stdout.destroyed).toBe(true);
+    await expect(call).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('is cancelled in the spoke, too', () => {

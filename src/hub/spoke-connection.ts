@@ -1,7 +1,7 @@
 /**
  * Calls to the program in the sandbox of a project, in lines of JSON. A line that is too long, has too many values or is not
- * understood ends the connection: the sandbox is not trusted, and its next call starts a program anew. So does silence: while a
- * call waits, the program gets pings.
+ * understood ends the connection: the sandbox is not trusted, and its next call starts a program anew. So does more than a program
+ * of ours would send, and silence: while a call waits, the program gets pings.
  */
 import type { Readable, Writable } from 'node:stream';
 import { TokenCount } from '../lib/bounded-json.ts';
@@ -21,6 +21,7 @@ interface Waiting {
   resolve(result: never): void;
   reject(error: unknown): void;
   onOutput?(text: string): void;
+  outputBytes: number;
 }
 
 export interface Streams {
@@ -29,6 +30,9 @@ export interface Streams {
 }
 
 const maxCalls = 1000;
+/** Output of calls that wait, and lines that belong to none. The program limits both itself, to far less. */
+const maxOutputBytes = 64 * 1024 * 1024;
+const maxStrayBytes = 8 * 1024 * 1024;
 const pingMs = 20_000;
 /** Long enough for a sandbox that is paused while its files are copied. */
 const maxSilenceMs = 180_000;
@@ -46,6 +50,9 @@ export class SpokeConnection {
   #end: string | null = null;
   #last = 0;
   #silentMs = 0;
+  /** Of the line that has not ended. */
+  #lineBytes = 0;
+  #strayBytes = 0;
 
   /** For errors: `where` the program runs, such as `project shop`, and how it ended. */
   constructor(streams: Streams, where: string, endOf = async () => 'its connection was closed') {
@@ -76,7 +83,7 @@ export class SpokeConnection {
     const cancel = () => this.#send({ cancel: id });
     signal?.addEventListener('abort', cancel, { once: true });
     const answered = new Promise<SpokeMethods[M][1]>((resolve, reject) => {
-      this.#waiting.set(id, { method, resolve, reject, ...(onOutput ? { onOutput } : {}) });
+      this.#waiting.set(id, { method, resolve, reject, outputBytes: 0, ...(onOutput ? { onOutput } : {}) });
       this.#send({ id, method, asked });
       if (signal?.aborted) cancel();
     });
@@ -102,20 +109,36 @@ export class SpokeConnection {
     try {
       this.#tokens.push(chunk);
       this.#tokens.check();
-      for (const line of this.#lines.push(chunk)) this.#settle(parseMessage(line));
+      this.#checkLength(chunk);
+      for (const line of this.#lines.push(chunk)) this.#settle(parseMessage(line), line.length);
     } catch {
       // What answers is not our program any more, ignoring what it says.
       this.close();
     }
   }
 
-  /** An answer to a call that was given up is dropped. */
-  #settle(message: SpokeMessage): void {
+  #checkLength(chunk: Buffer): void {
+    const end = chunk.lastIndexOf(0x0a);
+    this.#lineBytes = end < 0 ? this.#lineBytes + chunk.length : chunk.length - end - 1;
+    if (this.#lineBytes > maxAnswerBytes) throw new Error('a line is too long');
+  }
+
+  #settle(message: SpokeMessage, bytes: number): void {
     const waiting = this.#waiting.get(message.id);
-    if (waiting === undefined) return;
-    if (message.kind === 'output') waiting.onOutput?.(message.output);
+    if (waiting === undefined) {
+      this.#strayBytes += bytes;
+      if (this.#strayBytes > maxStrayBytes) throw new Error('too many lines belong to no call');
+      return;
+    }
+    if (message.kind === 'output') this.#pass(waiting, message.output);
     else if (message.kind === 'fault') waiting.reject(Fault.from(message.fault));
     else waiting.resolve(parseResult(waiting.method, message.result) as never);
+  }
+
+  #pass(waiting: Waiting, output: string): void {
+    waiting.outputBytes += output.length;
+    if (waiting.outputBytes > maxOutputBytes) throw new Error('a call has too much output');
+    waiting.onOutput?.(output);
   }
 
   async #finish(): Promise<void> {

@@ -57,3 +57,10 @@ it('a client that goes away cancels its calls', async () => {
   input.write(`${open}${work}`);
   await served;
 });
+
+it('a line with more values than may be parsed at once ends the connection', async () => {
+  const { input, output, served } = serve(async () => ({}));
+  output.resume();
+  input.write(`${open}${'['.repeat(200_000)}\n`);
+  await served;
+});

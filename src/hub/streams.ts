@@ -1,5 +1,6 @@
 /** MCP in lines of JSON on two streams. */
-import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { type Readable, Transform, type Writable } from 'node:stream';
+import { TokenCount } from '../lib/bounded-json.ts';
 import { AnsweringTransport } from './answering.ts';
 import { createServer, loadStdio, type McpParts } from './mcp.ts';
 
@@ -7,7 +8,7 @@ import { createServer, loadStdio, type McpParts } from './mcp.ts';
 export async function serveStreams(parts: McpParts, input: Readable, output: Writable): Promise<void> {
   const { serveStdio, StdioServerTransport } = await loadStdio();
   // The transport drops what is unanswered when its input ends, so its own input ends later.
-  const lines = input.pipe(new PassThrough(), { end: false });
+  const lines = input.pipe(countedLines(), { end: false });
   let ended = false;
   const endIfAnswered = () => {
     if (ended && transport.unanswered === 0) lines.end();
@@ -23,4 +24,17 @@ export async function serveStreams(parts: McpParts, input: Readable, output: Wri
   });
   await closed;
   await served.close();
+}
+
+/** Ends at a line with more values than may be parsed at once. */
+function countedLines(): Transform {
+  const tokens = new TokenCount('lines');
+  const lines = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      tokens.push(chunk);
+      if (tokens.isTooMany) lines.destroy();
+      done(null, chunk);
+    },
+  });
+  return lines;
 }

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { parseBounded } from '../lib/bounded-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 import { AnsweringTransport } from './answering.ts';
 import type { Identity } from './authentication.ts';
@@ -209,7 +210,7 @@ class SocketTransport implements Transport {
   #take(data: Buffer): void {
     let message: JSONRPCMessage;
     try {
-      message = this.#flow.parse(JSON.parse(data.toString('utf8')));
+      message = this.#flow.parse(parseBounded(data));
     } catch {
       const error = { code: -32700, message: 'Parse error: not a JSON-RPC message' };
       this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id: null, error }), () => {});

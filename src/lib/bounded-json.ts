@@ -11,6 +11,14 @@ export const tooManyTokens = `the JSON has more than ${maxTokens} values`;
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
 
+/** Throws where it is no JSON, or too much to be parsed at once. */
+export function parseBounded(bytes: Buffer): unknown {
+  const tokens = new TokenCount('text');
+  tokens.push(bytes);
+  tokens.check();
+  return JSON.parse(bytes.toString('utf8'));
+}
+
 /** Counts strings, commas and opening brackets of one text, or of each line. */
 export class TokenCount {
   readonly #end: number;

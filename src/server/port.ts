@@ -10,6 +10,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Authentication, Identity } from '../hub/authentication.ts';
 import type { Exchange } from '../hub/exchange.ts';
 import type { Rate } from '../hub/rate.ts';
+import { TokenCount } from '../lib/bounded-json.ts';
 import { firstBytes } from '../lib/collect.ts';
 import { maxDescriptors } from '../lib/process.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
@@ -226,8 +227,10 @@ function tooFast(waitMs: number): Response {
 async function readBody(incoming: IncomingMessage): Promise<{ readonly body: unknown } | Response> {
   if (Number(incoming.headers['content-length']) > maxBodyBytes) return bodyTooLarge();
   // Not the body of the Request: a web stream costs more than the rest of a short request.
-  const bytes = await firstBytes(incoming, maxBodyBytes + 1);
+  const tokens = new TokenCount('text');
+  const bytes = await firstBytes(incoming, maxBodyBytes + 1, (chunk) => tokens.push(chunk));
   if (bytes.length > maxBodyBytes) return bodyTooLarge();
+  tokens.check();
   try {
     return { body: JSON.parse(bytes.toString('utf8')) };
   } catch {

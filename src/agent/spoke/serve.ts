@@ -1,6 +1,7 @@
 /** The methods of a spoke, in lines of JSON. */
 import type { Readable, Writable } from 'node:stream';
 import { Lines } from '../../lib/lines.ts';
+import { OutputLimit } from '../../lib/output-limit.ts';
 import type { LanguageServers } from '../../lsp/lsp.ts';
 import { asFault } from '../../model/fault.ts';
 import { maxRequestBytes, type SpokeMethod, type SpokeMethods, type SpokeRequest } from '../../model/spoke.ts';
@@ -75,7 +76,13 @@ async function answer(
   const abort = new AbortController();
   calls.set(id, abort);
   try {
-    const call = { servers, signal: abort.signal, output: (text: string) => say({ id, output: text }) };
+    const limit = new OutputLimit();
+    const output = (text: string) => {
+      // A process that the command left behind may still write when the call is answered.
+      const shown = calls.has(id) ? limit.take(text) : null;
+      if (shown !== null) say({ id, output: shown });
+    };
+    const call = { servers, signal: abort.signal, output };
     say({ id, result: await methods[method](root, asked as never, call) });
   } catch (error) {
     say({ id, fault: asFault(error) });

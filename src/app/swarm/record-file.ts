@@ -1,7 +1,7 @@
 /** The record that an adapter keeps in its sandbox. The agent can write there: no link is followed, and every read is bounded. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { TokenCount } from '../../lib/bounded-json.ts';
+import { parseBounded } from '../../lib/bounded-json.ts';
 import { readBoundedReal } from '../../lib/bounded-read.ts';
 import { adapterDataFolder, outcomeFile } from '../../model/agent.ts';
 import { checkOutcome, maxOutcomeBytes } from '../../model/outcome.ts';
@@ -12,10 +12,7 @@ export function readRecord(state: string): RecordedOutcome | null {
   try {
     const file = readBoundedReal(join(state, 'data', adapterDataFolder, outcomeFile), maxOutcomeBytes);
     if (file === null) return null;
-    const tokens = new TokenCount('text');
-    tokens.push(file.bytes);
-    tokens.check();
-    const outcome = checkOutcome(JSON.parse(file.bytes.toString('utf8')));
+    const outcome = checkOutcome(parseBounded(file.bytes));
     return { outcome, digest: createHash('sha256').update(file.bytes).digest('hex').slice(0, 16) };
   } catch {
     return null;
