@@ -33,6 +33,20 @@ it('sparse files are reviewed by several clients at once, whether they wait or n
   expect(stdout).toMatch(new RegExp(`f.*${2 * tebibyte} B sparse:[0-9a-f]{64}`));
 });
 
+it('cp copies the data of a sparse file and skips its holes, out of a sandbox and into it', async () => {
+  const out = join(carrel.folder('out'), 'f');
+  expect((await carrel.run(['cp', 'ada:/workspace/f', out], soon)).exitCode).toBe(0);
+  const { size, blocks } = statSync(out);
+  expect(size).toBe(2 * tebibyte);
+  expect(blocks * 512).toBeLessThan(10_000_000);
+  expect((await carrel.run(['cp', out, 'ada:/tmp/g'], soon)).exitCode).toBe(0);
+  expect((await carrel.run(['cp', join(out, '..'), 'ada:/tmp/h'], soon)).exitCode).toBe(0);
+  const compared = 'stat -c %s /tmp/g /tmp/h/f; tail -c +1099511627777 /tmp/g | head -c 8; du -k /tmp/h/f | cut -f 1';
+  const [first, second, text, kilobytes] = (await carrel.ok('exec', 'ada', '--', 'sh', '-c', compared)).split('\n');
+  expect([first, second, text]).toEqual([String(2 * tebibyte), String(2 * tebibyte), 'written']);
+  expect(Number(kilobytes)).toBeLessThan(10_000);
+});
+
 it('sparse files are left out of a patch, and refused for a commit', async () => {
   const { exitCode, stdout, stderr } = await carrel.run(['patch', 'ada'], soon);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('not in the patch: f')]);

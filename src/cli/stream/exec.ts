@@ -13,13 +13,23 @@ export interface Inside {
   readonly signal?: AbortSignal;
 }
 
+export interface ExecOptions {
+  readonly input?: Readable;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs a command of our own, bound to us, with streams of our own. */
-export async function execInside(inside: Inside, command: string[], sinks: Sinks, input?: Readable): Promise<Exit> {
+export async function execInside(
+  inside: Inside,
+  command: string[],
+  sinks: Sinks,
+  { input, env }: ExecOptions = {},
+): Promise<Exit> {
   const socket = await inside.client.upgrade('POST /v1/sandboxes/{name}/exec', { name: inside.name });
   const abandon = () => socket.destroy(new Fault('cancelled', 'interrupted'));
   if (inside.signal?.aborted) abandon();
   inside.signal?.addEventListener('abort', abandon, { once: true });
-  const request: ExecRequest = { command, env: { LC_ALL: 'C' }, stdin: input !== undefined, bound: true };
+  const request: ExecRequest = { command, env: { LC_ALL: 'C', ...env }, stdin: input !== undefined, bound: true };
   socket.write(encodeJson('request', request));
   const release = input ? sendInput(socket, input) : () => {};
   try {

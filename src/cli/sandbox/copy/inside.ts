@@ -18,6 +18,13 @@ export async function ask(inside: Inside, command: string[]): Promise<string> {
   return said.text;
 }
 
+/** Whether its tar knows files with holes: that of busybox does not. */
+export async function unpacksSparse(inside: Inside): Promise<boolean> {
+  const { sinks, said } = listen();
+  await execInside(inside, ['tar', '--version'], sinks);
+  return /GNU tar|bsdtar/.test(said.text);
+}
+
 async function test(inside: Inside, question: string, path: string): Promise<boolean> {
   const { sinks, complained } = listen();
   const exit = await execInside(inside, ['test', question, operand(path)], sinks);

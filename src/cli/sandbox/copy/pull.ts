@@ -12,7 +12,7 @@ import { ask, kindOf } from './inside.ts';
 import { reach } from './reach.ts';
 import { purge, settle, settleContents } from './settle.ts';
 import { openStage } from './stage.ts';
-import { failedInside, listen, type Tar, unpackHere } from './tar.ts';
+import { failedInside, listen, sparseEnv, type Tar, unpackHere } from './tar.ts';
 
 export interface Order {
   readonly inside: Inside;
@@ -86,7 +86,8 @@ async function fetchTree(inside: Inside, path: string, folder: Anchor): Promise<
   const tar = await unpackHere(folder.path);
   const input = tar.child.stdin!;
   try {
-    const exit = await execInside(inside, pack, { ...sinks, stdout: (chunk) => feed(tar, input, chunk) });
+    const receiving = { ...sinks, stdout: (chunk: Buffer) => feed(tar, input, chunk) };
+    const exit = await execInside(inside, pack, receiving, { env: sparseEnv });
     input.end();
     const failure = await tar.ended;
     if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);

@@ -1,5 +1,5 @@
 /** Host → sandbox: tar here, untar inside. */
-import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, type Stats, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, resolve } from 'node:path';
 import type { Anchor } from '../../../lib/anchor.ts';
@@ -7,7 +7,7 @@ import { Fault } from '../../../model/fault.ts';
 import { printable } from '../../../model/name.ts';
 import { execInside, type Inside } from '../../stream/exec.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy-path.ts';
-import { ask, kindOf } from './inside.ts';
+import { ask, kindOf, unpacksSparse } from './inside.ts';
 import { reach } from './reach.ts';
 import { failedInside, listen, packHere, type Tar } from './tar.ts';
 
@@ -37,7 +37,8 @@ async function pushFolder(inside: Inside, parent: Anchor, name: string, from: st
   if (there === 'absent') await ask(inside, ['mkdir', operand(target)]);
   const folder = parent.enter(name);
   try {
-    await stream(inside, await packHere(folder.path, ['--', '.']), target);
+    const sparse = await unpacksSparse(inside);
+    await stream(inside, await packHere(folder.path, ['--', '.'], sparse), target);
   } finally {
     folder.close();
   }
@@ -53,7 +54,8 @@ async function pushFile(inside: Inside, parent: Anchor, name: string, to: string
     // tar names an entry after the file it reads; a link to the open file gives it the name it shall have.
     const entry = posix.basename(target);
     symlinkSync(`/proc/${process.pid}/fd/${file}`, join(folder, entry));
-    await stream(inside, await packHere(folder, ['-h', '--', entry]), posix.dirname(target));
+    const sparse = hasHoles(fstatSync(file)) && (await unpacksSparse(inside));
+    await stream(inside, await packHere(folder, ['-h', '--', entry], sparse), posix.dirname(target));
   } finally {
     rmSync(folder, { recursive: true, force: true });
     closeSync(file);
@@ -65,7 +67,7 @@ async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
   const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
   const { output } = tar;
   try {
-    const exit = await execInside(inside, unpack, sinks, output);
+    const exit = await execInside(inside, unpack, sinks, { input: output });
     // When tar inside fails, tar here ends with a broken pipe; the error inside is the one to report.
     const complete = output.readableEnded;
     output.destroy();
@@ -77,6 +79,10 @@ async function stream(inside: Inside, tar: Tar, folder: string): Promise<void> {
     tar.child.kill();
     await tar.ended;
   }
+}
+
+function hasHoles({ size, blocks }: Stats): boolean {
+  return blocks * 512 < size;
 }
 
 function notFolder({ name }: Inside, path: string): Fault {

@@ -6,6 +6,8 @@ import { Fault } from '../../../model/fault.ts';
 import type { Exit, Sinks } from '../../stream/receive.ts';
 
 const maxWords = 8192;
+/** GNU tar then reads the data of a file and skips its holes. Others ignore the variable; an option that they do not know would fail. */
+export const sparseEnv = { TAR_OPTIONS: '--sparse' };
 
 export interface Tar {
   readonly child: ChildProcess;
@@ -15,8 +17,8 @@ export interface Tar {
   readonly ended: Promise<Fault | null>;
 }
 
-export function packHere(cwd: string, args: readonly string[]): Promise<Tar> {
-  return startTar(cwd, ['-cf', '-', ...args], ['ignore', 'pipe', 'pipe']);
+export function packHere(cwd: string, args: readonly string[], sparse: boolean): Promise<Tar> {
+  return startTar(cwd, ['-cf', '-', ...args], ['ignore', 'pipe', 'pipe'], sparse ? sparseEnv : {});
 }
 
 /** Owners and special bits of the archive stay out: what arrives belongs to the user of this command. */
@@ -49,8 +51,8 @@ export function failedInside(program: string, exit: Exit, words: Words): Fault {
   return new Fault('invalid', `${program} in the sandbox: ${words.text || `exit code ${exit.exitCode}`}`);
 }
 
-async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[]): Promise<Tar> {
-  const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C' } });
+async function startTar(cwd: string, args: string[], stdio: ('ignore' | 'pipe')[], env = {}): Promise<Tar> {
+  const child = spawn('tar', args, { cwd, stdio, env: { PATH: process.env.PATH, LC_ALL: 'C', ...env } });
   // Node drops output of a child that ended before reading began.
   const output = new PassThrough();
   if (child.stdout) pipeline(child.stdout, output, () => {});
