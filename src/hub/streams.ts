@@ -32,7 +32,7 @@ function countedLines(): Transform {
   const lines = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       tokens.push(chunk);
-      if (tokens.isTooMany) lines.destroy();
+      if (tokens.refusal !== null) lines.destroy();
       done(null, chunk);
     },
   });

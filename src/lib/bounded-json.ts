@@ -6,7 +6,6 @@ import { Fault } from '../model/fault.ts';
 
 /** They take about 20 ms to parse. */
 const maxTokens = 100_000;
-export const tooManyTokens = `the JSON has more than ${maxTokens} values`;
 
 const [newline, quote, comma, bracket, backslash, brace] = [0x0a, 0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 const none = -1;
@@ -22,17 +21,19 @@ export function parseBounded(bytes: Buffer): unknown {
 /** Counts strings, commas and opening brackets of one text, or of each line. */
 export class TokenCount {
   readonly #end: number;
+  readonly #max: number;
   #count = 0;
   #isInString = false;
   #isEscaped = false;
 
-  constructor(what: 'text' | 'lines') {
+  constructor(what: 'text' | 'lines', max = maxTokens) {
+    this.#max = max;
     this.#end = what === 'lines' ? newline : none;
   }
 
   push(bytes: Uint8Array): void {
     let [count, isInString, at] = [this.#count, this.#isInString, this.#isEscaped ? 1 : 0];
-    for (; at < bytes.length && count <= maxTokens; at += 1) {
+    for (; at < bytes.length && count <= this.#max; at += 1) {
       const byte = bytes[at];
       if (byte === this.#end) {
         count = 0;
@@ -50,12 +51,13 @@ export class TokenCount {
     this.#isEscaped = at > bytes.length;
   }
 
-  get isTooMany(): boolean {
-    return this.#count > maxTokens;
+  /** Null: it can be parsed. */
+  get refusal(): string | null {
+    return this.#count > this.#max ? `the JSON has more than ${this.#max} values` : null;
   }
 
   /** Refuses what is too much to be parsed at once. */
   check(): void {
-    if (this.isTooMany) throw new Fault('invalid', tooManyTokens);
+    if (this.refusal !== null) throw new Fault('invalid', this.refusal);
   }
 }

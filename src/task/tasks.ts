@@ -1,7 +1,7 @@
 /** Reading and changing task files. */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
 import { type Anchor, within } from '../lib/anchor.ts';
-import { TokenCount, tooManyTokens } from '../lib/bounded-json.ts';
+import { TokenCount } from '../lib/bounded-json.ts';
 import type { BoundedFile } from '../lib/bounded-read.ts';
 import { Exclusive } from '../lib/exclusive.ts';
 import { tryLock } from '../lib/sys.ts';
@@ -13,6 +13,8 @@ import { type Account, type TaskPlace, taskPath } from './task.ts';
 
 const defaultLockMs = 2000;
 const lockPollMs = 20;
+/** Positions of values are kept, too: it takes twice as long as JSON.parse. */
+const maxTokens = 50_000;
 /** Before a file that another program saves again and again is a conflict. */
 const maxTries = 10;
 
@@ -89,9 +91,9 @@ function sound(place: TaskPlace, reading: TaskReading): TaskText {
 }
 
 function decode({ bytes }: BoundedFile): TaskReading {
-  const tokens = new TokenCount('text');
+  const tokens = new TokenCount('text', maxTokens);
   tokens.push(bytes);
-  if (tokens.isTooMany) return { problems: [{ line: 1, path: '', reason: tooManyTokens }] };
+  if (tokens.refusal !== null) return { problems: [{ line: 1, path: '', reason: tokens.refusal }] };
   const text = textOf(bytes);
   return text === null
     ? { problems: [{ line: flawedLine(bytes), path: '', reason: 'not UTF-8' }] }
