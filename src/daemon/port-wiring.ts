@@ -13,7 +13,8 @@ import { SpokeSockets } from '../hub/spoke-socket.ts';
 import { McpSockets } from '../hub/websocket.ts';
 import { packageVersion } from '../lib/package.ts';
 import { Fault } from '../model/fault.ts';
-import { maxBodyBytes, openPort, type Port, type PortAddress, type PortParts } from '../server/port.ts';
+import { maxBodyBytes, openPort, type Port, type PortParts } from '../server/port.ts';
+import type { PortAddress } from '../server/port-server.ts';
 
 /** Sessions and WebSockets of one token, and of all. */
 const clientLimits = { perCaller: 100, total: 500, idleMs: 30 * 60_000 };

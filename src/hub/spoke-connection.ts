@@ -29,7 +29,7 @@ export interface Streams {
   readonly stdout: Readable;
 }
 
-const maxCalls = 1000;
+const maxCalls = 4096;
 /** Output of calls that wait, and lines that belong to none. The program limits both itself, to far less. */
 const maxOutputBytes = 64 * 1024 * 1024;
 const maxStrayBytes = 8 * 1024 * 1024;

@@ -2,8 +2,7 @@
  * The TCP port of the daemon: `GET /health`, the public documents of authentication, and MCP at `/mcp`. A request passes in this order: Host and
  * Origin, path, token, rate, body. Every size and time is limited. Off loopback it speaks TLS only.
  */
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
@@ -16,15 +15,9 @@ import { maxDescriptors } from '../lib/process.ts';
 import { asFault, consequences, Fault } from '../model/fault.ts';
 import { spokeUrlPath } from '../model/spoke.ts';
 import { Connections, limitsFor } from './connections.ts';
+import { bindPort, createPortServer, type PortAddress, portTimes } from './port-server.ts';
 import { refusalText } from './refusal.ts';
 import { SameSite } from './same-site.ts';
-
-export interface PortAddress {
-  readonly port: number;
-  readonly address: string;
-  /** The contents of the files. */
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-}
 
 export interface PortParts {
   readonly authentication: Authentication;
@@ -53,11 +46,6 @@ export interface Port {
 
 export const mcpPath = '/mcp';
 export const maxBodyBytes = 8 * 1024 * 1024;
-/** How long a client may take to send its headers, and a whole request. */
-const headersTimeout = 10_000;
-const requestTimeout = 60_000;
-const connectionsCheckingInterval = 2000;
-const maxHeaderSize = 16 * 1024;
 /** HTTP clients open one for each request that they wait for. */
 const maxConnections = 4096;
 const tooManyRequests = 429;
@@ -73,15 +61,17 @@ export async function openPort(
   where: PortAddress,
   parts: PortParts,
   limits = limitsFor(maxDescriptors(), maxConnections),
+  times = portTimes,
 ): Promise<Port> {
   // Accounts of TCP clients are not known: all share one limit.
   const connections = new Connections({ ...limits, perAccount: limits.total }, () => 0);
   const opened = new OpenPort(parts, connections, new SameSite(where.address, where.tls?.cert ?? null));
-  const server = createServer(where, (request, bindings) => opened.answer(request, bindings as Bindings));
+  const answer = (request: Request, bindings: object) => opened.answer(request, bindings as Bindings);
+  const server = createPortServer(where, getRequestListener(answer, { overrideGlobalObjects: false }), times);
   server.on('upgrade', (request, socket, head) => void opened.upgrade(request, socket, head));
   connections.guard(server, where.tls ? 'secureConnection' : 'connection');
   server.maxConnections = limits.total;
-  await bind(server, where);
+  await bindPort(server, where, maxConnections);
   opened.origin = originOf(where, server.address() as AddressInfo);
   return {
     origin: opened.origin,
@@ -93,41 +83,6 @@ export async function openPort(
       server.closeAllConnections();
     },
   };
-}
-
-function createServer({ tls }: PortAddress, answer: (request: Request, bindings: object) => Promise<Response>) {
-  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
-  const options = { maxHeaderSize, headersTimeout, requestTimeout, connectionsCheckingInterval };
-  if (tls === null) return http.createServer(options, listener);
-  try {
-    return https.createServer(
-      { ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: headersTimeout },
-      listener,
-    );
-  } catch (error) {
-    throw new Fault('invalid', `http.tls: the certificate and the key cannot be used: ${(error as Error).message}`, {
-      hint: 'Both are PEM files, and the key is the one of the certificate.',
-      cause: error,
-    });
-  }
-}
-
-function bind(server: http.Server, { port, address }: PortAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(bindFault(error, `${address}:${port}`)));
-    server.listen({ port, host: address, backlog: maxConnections }, resolve);
-  });
-}
-
-function bindFault(error: NodeJS.ErrnoException, where: string): Fault {
-  if (error.code === 'EADDRINUSE')
-    return new Fault('unavailable', `another program listens on ${where}`, {
-      hint: 'Use another port: carrel up --port N, or http.port in config.yaml.',
-    });
-  return new Fault('invalid', `cannot listen on ${where}: ${error.message}`, {
-    hint: 'See http.address and http.port in config.yaml.',
-    cause: error,
-  });
 }
 
 function originOf({ address, tls }: PortAddress, { port }: AddressInfo): string {

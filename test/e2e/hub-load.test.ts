@@ -1,65 +1,124 @@
-/** Many projects and many clients at a time: no wrong answer, and nothing is left of the calls. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** Many projects, many clients and many calls at a time: no wrong answer, and nothing is left of the calls. */
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Client } from '../../src/api/client.ts';
+import { callTool as call, connectHub } from '../harness/hub-client.ts';
 import { Installation } from '../harness/installation.ts';
+import { isRepeated } from '../harness/machine.ts';
 
 const projects = Array.from({ length: 20 }, (_, n) => `p${n}`);
+/** Those that language servers are asked about. */
+const withCode = projects.slice(0, 4);
 const clients = 10;
-const forMs = process.env.CARREL_TEST_ALL ? 60_000 : 3000;
+const forMs = isRepeated ? 60_000 : 3000;
 let carrel: Installation;
+let url: string;
 
 beforeAll(async () => {
   carrel = new Installation();
+  await carrel.ok('up', '-d', '--port', '0');
   for (const id of projects) {
     const folder = carrel.folder(id);
     writeFileSync(join(folder, 'name'), id);
+    writeFileSync(join(folder, 'name.ts'), `export const ${id} = 1;\n`);
     await carrel.ok('project', 'add', folder);
   }
+  url = (await carrel.json<{ mcp: string }>('status')).mcp;
 });
 afterAll(() => carrel.dispose());
 
-type Answer = Readonly<Record<string, unknown>>;
-const call = (client: Client, tool: string, input: object) =>
-  client.call('POST /v1/hub/call', { body: { tool, input: { ...input } } }) as Promise<Answer>;
-
-/** Every project in an order of its own, until the time is over. Answers with what was wrong. */
-async function work(number: number, untilMs: number): Promise<string[]> {
-  const { client } = carrel;
-  const wrong: string[] = [];
-  for (let turn = number; performance.now() < untilMs; turn += 7) {
-    const id = projects[turn % projects.length]!;
-    const { content } = await call(client, 'read_file', { project: id, path: 'name' });
-    const { stdout } = await call(client, 'run_command', { project: id, command: ['cat', 'name'] });
-    const { matches } = await call(client, 'search_text', { project: id, pattern: '^p' });
-    const seen = [content, stdout, (matches as { text: string }[])[0]?.text];
-    if (seen.some((text) => text !== id)) wrong.push(`${id}: ${JSON.stringify(seen)}`);
-  }
-  return wrong;
+/** Every transport in both generations of the protocol, each with a token of its own. */
+async function connect(number: number): Promise<Client> {
+  const modern = number % 2 === 0;
+  if (number % 3 === 2) return connectHub(carrel, { modern });
+  const token = (await carrel.ok('hub', 'token', '--project', '*')).trim();
+  return connectHub(carrel, { modern, port: { kind: number % 3 === 0 ? 'HTTP' : 'WebSocket', url, token } });
 }
 
-function usage(pid: number) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+type Found = readonly { readonly text: string }[];
+
+/** What the tools say about the name of a project. */
+async function namesOf(client: Client, project: string): Promise<unknown[]> {
+  const { content } = await call(client, 'read_file', { project, path: 'name' });
+  const { stdout } = await call(client, 'run_command', { project, command: ['cat', 'name'] });
+  const { matches } = await call(client, 'search_text', { project, pattern: '^p' });
+  return [content, stdout, (matches as Found)[0]?.text];
+}
+
+async function definitionOf(client: Client, project: string): Promise<string | undefined> {
+  const { locations } = await call(client, 'find_definition', { project, path: 'name.ts', symbol: project });
+  return (locations as Found)[0]?.text;
+}
+
+/** Every project in an order of its own, until the time is over. Answers with what was wrong. */
+async function work(client: Client, number: number, untilMs: number): Promise<{ turns: number; wrong: string[] }> {
+  const wrong: string[] = [];
+  let turns = 0;
+  for (let at = number; performance.now() < untilMs; at += 7) {
+    const id = projects[at % projects.length]!;
+    const seen = await namesOf(client, id);
+    if (seen.some((text) => text !== id)) wrong.push(`${id}: ${JSON.stringify(seen)}`);
+    const defined = withCode.includes(id) ? await definitionOf(client, id) : `export const ${id} = 1;`;
+    if (defined !== `export const ${id} = 1;`) wrong.push(`${id}: ${defined}`);
+    turns += 1;
+  }
+  return { turns, wrong };
+}
+
+/** Of the daemon, and of the spokes. */
+async function usage(client: Client) {
+  const pid = carrel.daemonPid;
+  const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => target(`/proc/${pid}/fd/${fd}`));
+  // No process of its own is counted but the shell.
+  const command = ['sh', '-c', 'set -- /proc/[0-9]*; echo $#'];
+  const { results } = await call(client, 'run_command', { projects, command });
   return {
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    memoryKib: Number(status.match(/VmRSS:\s+(\d+)/)?.[1]),
+    memoryMb: Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)?.[1]) / 1024,
+    sockets: descriptors.filter((name) => name.startsWith('socket:')).length,
+    descriptors: descriptors.length,
+    children: readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').length,
+    processes: (results as { stdout: string }[]).map(({ stdout }) => Number(stdout)),
   };
 }
 
-it('20 projects and 10 clients: every answer is right, and no process, descriptor or memory stays', async () => {
-  await Promise.all(projects.map((project) => call(carrel.client, 'health_check', { project })));
-  await work(0, performance.now() + 500);
-  const before = usage(carrel.daemonPid);
-  const untilMs = performance.now() + forMs;
-  const wrong = await Promise.all(Array.from({ length: clients }, (_, number) => work(number, untilMs)));
-  expect(wrong.flat()).toEqual([]);
-  const after = usage(carrel.daemonPid);
-  // One connection more or less may be open.
-  expect(after.descriptors - before.descriptors).toBeLessThan(clients + 5);
-  expect(after.memoryKib - before.memoryKib).toBeLessThan(150_000);
-  for (const project of ['p0', 'p19']) {
-    const asked = { project, command: ['sh', '-c', 'pgrep -x "cat|rg" | wc -l'] };
-    expect(await call(carrel.client, 'run_command', asked)).toMatchObject({ stdout: '0\n' });
+function target(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
   }
+}
+
+it('20 projects and 10 clients: every answer is right, and no process, socket or memory stays', async () => {
+  const all = await Promise.all(Array.from({ length: clients }, (_, number) => connect(number)));
+  await Promise.all(all.map((client, number) => work(client, number, performance.now() + 1000)));
+  await Promise.all(projects.map((id) => namesOf(all[0]!, id)));
+  for (const id of withCode) await definitionOf(all[0]!, id);
+  const before = await usage(all[0]!);
+  const untilMs = performance.now() + forMs;
+  const done = await Promise.all(all.map((client, number) => work(client, number, untilMs)));
+  const after = await usage(all[0]!);
+  const turns = done.reduce((sum, one) => sum + one.turns, 0);
+  if (isRepeated) console.log(JSON.stringify({ turns, before, after }));
+  expect(done.flatMap(({ wrong }) => wrong)).toEqual([]);
+  await expect.poll(async () => (await usage(all[0]!)).processes).toEqual(before.processes);
+  expect(after.children).toBe(before.children);
+  expect(Math.abs(after.sockets - before.sockets)).toBeLessThanOrEqual(clients);
+  expect(after.descriptors - before.descriptors).toBeLessThanOrEqual(clients);
+  expect(after.memoryMb - before.memoryMb).toBeLessThan(150);
+  await Promise.all(all.map((client) => client.close()));
 });
+
+it.each(isRepeated ? [true, false] : [true])(
+  'answers 1,000 read_file at the same time over HTTP, newest revision: %s',
+  async (modern) => {
+    const token = (await carrel.ok('hub', 'token', '--project', 'p0')).trim();
+    const client = await connectHub(carrel, { modern, port: { kind: 'HTTP', url, token } });
+    const read = () =>
+      call(client, 'read_file', { project: 'p0', path: 'name' }).then(({ content }) => content, String);
+    const answers = await Promise.all(Array.from({ length: 1000 }, read));
+    expect(answers.filter((content) => content !== 'p0')).toEqual([]);
+    await client.close();
+  },
+);

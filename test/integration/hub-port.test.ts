@@ -4,6 +4,7 @@ import { connect as tcp } from 'node:net';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Port } from '../../src/server/port.ts';
+import { type PortTimes, portTimes } from '../../src/server/port-server.ts';
 import { bearer, NamedTokens, openClient, openTestPort, WebSocketTransport, waiting } from '../fixtures/mcp-port.ts';
 
 const tokens = new NamedTokens();
@@ -122,7 +123,7 @@ describe.each([
     ]);
   });
 
-  // A connection each over HTTP, with both ends in this process.
+  // A connection each over HTTP, with both ends in this process; test/e2e/hub-load.test.ts sends more.
   const atOnce = transport === 'HTTP' ? 100 : 1000;
   it(`answers ${atOnce} calls at the same time`, async () => {
     const client = await connect(transport, modern, `many-${transport}-${revision}`);
@@ -202,6 +203,42 @@ describe('sizes and times', () => {
     socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\n');
     await new Promise((resolve) => socket.once('close', resolve).resume());
     await strict.close();
+  });
+
+  /** What the port answers to the beginning of a request until it closes the connection. */
+  async function closedAfter(times: Partial<PortTimes>, ...lines: string[]): Promise<string> {
+    const strict = await openTestPort(tokens, {}, { times: { checkMs: 20, ...times } });
+    const socket = tcp(Number(new URL(strict.origin).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.write(lines.join('\r\n'));
+    await new Promise((resolve) => socket.once('close', resolve));
+    await strict.close();
+    return answer;
+  }
+
+  it('a client that takes too long for its headers gets 408', async () => {
+    const answer = await closedAfter(
+      { headersMs: 200, requestMs: 60_000 },
+      'POST /mcp HTTP/1.1',
+      'Host: localhost',
+      '',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('a client with a token that takes too long for its body gets 408', async () => {
+    const head = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Authorization: Bearer a', 'Content-Length: 100', '', '{'];
+    expect(await closedAfter({ headersMs: 100, requestMs: 300 }, ...head)).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('an idle connection is closed, and its client was notified of half the time', async () => {
+    const idle = await closedAfter({ idleMs: 200 }, 'GET /health HTTP/1.1', 'Host: localhost', '', '');
+    expect(idle).toMatch(/^HTTP\/1.1 200 /);
+    expect((await send('GET', '/health', {})).headers['keep-alive']).toBe('timeout=30');
+    expect(portTimes.idleMs).toBe(60_000);
   });
 
   it('a token that sends more than its rate gets 429 and when to try again', async () => {
