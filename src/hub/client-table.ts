@@ -1,16 +1,20 @@
 /**
- * The clients of the port that the hub keeps something for: sessions of older revisions, and WebSockets. Each caller has a limit, all
+ * The clients of the port that the hub keeps something for: sessions of older revisions, and WebSockets; and open requests without a session. Each caller has a limit, all
  * together have one. At a limit the client that was idle longest makes room; if all are in use, the new one is refused.
  */
 import { Fault } from '../model/fault.ts';
 import type { Identity } from './authentication.ts';
 
-export interface HubClient {
+/** Ends when its token is not valid any more. */
+export interface Revocable {
   readonly identity: Identity;
+  close(reason: Fault): void;
+}
+
+export interface HubClient extends Revocable {
   /** A request or a stream is open. */
   readonly isBusy: boolean;
   readonly usedAtMs: number;
-  close(reason: Fault): void;
 }
 
 export interface ClientLimits {
@@ -23,6 +27,8 @@ export interface ClientLimits {
 export class ClientTable<C extends HubClient = HubClient> {
   readonly #limits: ClientLimits;
   readonly #clients = new Set<C>();
+  /** Requests that belong to no session. They are not counted. */
+  readonly #requests = new Set<Revocable>();
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(limits: ClientLimits, sweepMs = 30_000) {
@@ -48,8 +54,17 @@ export class ClientTable<C extends HubClient = HubClient> {
     this.#clients.delete(client);
   }
 
-  /** Closes clients that were idle for too long, and those whose token is not valid any more. */
+  follow(request: Revocable, ended: Promise<void>): void {
+    this.#requests.add(request);
+    void ended.then(() => this.#requests.delete(request));
+  }
+
+  /** Closes clients that were idle for too long, and everything whose token is not valid any more. */
   sweep(): void {
+    for (const request of this.#requests) {
+      const refusal = refusalOf(request.identity);
+      if (refusal !== null) request.close(refusal);
+    }
     for (const client of this.#clients) {
       const refusal = refusalOf(client.identity);
       if (refusal !== null) this.#close(client, refusal);

@@ -3,32 +3,43 @@
  * to a session. The caller of this file has authenticated the request and read its body.
  */
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
+import type { Fault } from '../model/fault.ts';
 import type { Identity } from './authentication.ts';
-import type { ClientTable } from './client-table.ts';
+import type { ClientTable, Revocable } from './client-table.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
 import { createServer, loadSdk, type McpParts } from './mcp.ts';
+import { revocable } from './revocation.ts';
 import { Sessions } from './sessions.ts';
 
 const methods = ['GET', 'POST', 'DELETE'];
 
 export class McpEndpoint {
   readonly #partsOf: (identity: Identity) => McpParts;
+  readonly #clients: ClientTable;
   readonly #sessions: Sessions;
   #stateless: Promise<McpHttpHandler> | undefined;
 
   constructor(clients: ClientTable, partsOf: (identity: Identity) => McpParts) {
     this.#partsOf = partsOf;
+    this.#clients = clients;
     this.#sessions = new Sessions(clients, partsOf);
   }
 
   async answer(exchange: Exchange): Promise<Response> {
-    const { request, body, identity } = exchange;
+    const { request, body } = exchange;
     if (!methods.includes(request.method)) return refusal(405, -32000, 'Method not allowed.');
     this.#checkScope(exchange);
     const { isLegacyRequest } = await loadSdk();
     if (await isLegacyRequest(request, body)) return this.#sessions.answer(exchange);
+    return this.#answerStateless(exchange);
+  }
+
+  async #answerStateless(exchange: Exchange): Promise<Response> {
+    const { request, body, identity, ended } = exchange;
+    const alone = new LoneRequest(exchange);
+    this.#clients.follow(alone, ended);
     this.#stateless ??= this.#createStateless();
-    return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity, body) });
+    return (await this.#stateless).fetch(request, { parsedBody: body, authInfo: authInfoOf(identity, { alone }) });
   }
 
   /** Before the request has an answer, so that the status can say which scope is missing. */
@@ -45,10 +56,8 @@ export class McpEndpoint {
 
   async #createStateless(): Promise<McpHttpHandler> {
     const { createMcpHandler } = await loadSdk();
-    const partsFor = ({ identity, body }: Asked) => needed(this.#partsOf(identity), body);
-    return createMcpHandler(({ authInfo }) => createServer(partsFor(authInfo?.extra as unknown as Asked)), {
-      legacy: 'reject',
-    });
+    const partsFor = ({ alone }: { readonly alone: LoneRequest }) => alone.needed(this.#partsOf(alone.identity));
+    return createMcpHandler(({ authInfo }) => createServer(partsFor(authInfo?.extra as never)), { legacy: 'reject' });
   }
 }
 
@@ -58,11 +67,29 @@ function calledTools(body: unknown): string[] {
   return messages.filter((one) => one?.method === 'tools/call').map((one) => String(one?.params?.name));
 }
 
-type Asked = Pick<Exchange, 'identity' | 'body'>;
+/** A request that belongs to no session. */
+class LoneRequest implements Revocable {
+  readonly identity: Identity;
+  readonly #exchange: Exchange;
+  readonly #names: readonly string[];
+  readonly #revoked = new AbortController();
 
-/** A call needs one tool: to register all of them would take longer than the call. */
-function needed(parts: McpParts, body: unknown): McpParts {
-  const names = calledTools(body);
-  const called = parts.tools.filter(({ name }) => names.includes(name));
-  return called.length > 0 ? { ...parts, tools: called } : parts;
+  constructor(exchange: Exchange) {
+    this.identity = exchange.identity;
+    this.#exchange = exchange;
+    this.#names = calledTools(exchange.body);
+  }
+
+  /** A call needs one tool: to register all of them would take longer than the call. */
+  needed(parts: McpParts): McpParts {
+    const called = parts.tools.filter(({ name }) => this.#names.includes(name));
+    if (called.length === 0) return parts;
+    return { ...revocable(parts, this.#revoked.signal), tools: called };
+  }
+
+  /** A call is answered with the reason; what else is open, such as a stream of notifications, has no answer for it. */
+  close(reason: Fault): void {
+    this.#revoked.abort(reason);
+    if (this.#names.length === 0) this.#exchange.drop();
+  }
 }

@@ -9,11 +9,13 @@ export interface Exchange {
   readonly body: unknown;
   /** Settles when the answer is sent or its client is gone. */
   readonly ended: Promise<void>;
+  /** Closes the connection. */
+  drop(): void;
 }
 
-/** The SDK passes it on to the server that it makes for the request. */
-export function authInfoOf(identity: Identity, body: unknown) {
-  return { token: '', clientId: identity.caller.name, scopes: [...identity.caller.groups], extra: { identity, body } };
+/** The SDK passes it on to the server that it makes for the request, with `extra`. */
+export function authInfoOf({ caller }: Identity, extra: Record<string, unknown> = {}) {
+  return { token: '', clientId: caller.name, scopes: [...caller.groups], extra };
 }
 
 export function refusal(status: number, code: number, message: string): Response {

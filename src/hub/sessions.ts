@@ -4,13 +4,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { inTime } from '../lib/in-time.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Identity } from './authentication.ts';
 import type { ClientTable, HubClient } from './client-table.ts';
 import { EventLog } from './event-log.ts';
 import { authInfoOf, type Exchange, refusal } from './exchange.ts';
 import { createServer, loadSdk, type McpParts } from './mcp.ts';
+import { revocable } from './revocation.ts';
 
 const sessionHeader = 'mcp-session-id';
+const answerMs = 1000;
 const eventLimits = { count: 1000, bytes: 1024 * 1024 };
 
 export class Sessions {
@@ -56,6 +60,8 @@ class Session implements HubClient {
   readonly #onClose: () => void;
   #transport: WebStandardStreamableHTTPServerTransport | undefined;
   #server: McpServer | undefined;
+  readonly #revoked = new AbortController();
+  readonly #answers = new Set<Promise<void>>();
   #open = 0;
 
   constructor(identity: Identity, onClose: () => void) {
@@ -71,22 +77,27 @@ class Session implements HubClient {
     const { WebStandardStreamableHTTPServerTransport } = await loadSdk();
     const eventStore = new EventLog(eventLimits);
     this.#transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id, eventStore });
-    this.#server = await createServer(parts);
+    this.#server = await createServer(revocable(parts, this.#revoked.signal));
     await this.#server.connect(this.#transport);
     this.#server.server.onclose = this.#onClose;
   }
 
   async answer({ request, identity, body, ended }: Exchange): Promise<Response> {
     this.#open += 1;
+    if (request.method === 'POST') this.#answers.add(ended);
     void ended.then(() => {
       this.#open -= 1;
+      this.#answers.delete(ended);
       this.usedAtMs = Date.now();
     });
-    return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity, body) });
+    return this.#transport!.handleRequest(request, { parsedBody: body, authInfo: authInfoOf(identity) });
   }
 
-  close(): void {
-    void this.#server?.close();
+  /** The calls of a token that is not valid any more are answered first: a client may wait long for a stream that just ends. */
+  close(reason: Fault): void {
     this.#onClose();
+    if (reason.code === 'unauthenticated') this.#revoked.abort(reason);
+    const answered = this.#revoked.signal.aborted ? Promise.all(this.#answers) : Promise.resolve([]);
+    void inTime(answerMs, answered, () => []).then(() => this.#server?.close());
   }
 }

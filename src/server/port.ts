@@ -137,10 +137,11 @@ class OpenPort {
     const waitMs = this.#parts.rate.take(identity.caller.name);
     if (waitMs > 0) return tooFast(waitMs);
     const ended = new Promise<void>((resolve) => outgoing.once('close', resolve));
-    if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended });
+    const drop = () => void outgoing.destroy();
+    if (request.method !== 'POST') return this.#parts.mcp.answer({ request, identity, body: undefined, ended, drop });
     const read = await readBody(incoming);
     if (read instanceof Response) return read;
-    return this.#parts.mcp.answer({ request, identity, body: read.body, ended });
+    return this.#parts.mcp.answer({ request, identity, body: read.body, ended, drop });
   }
 
   async #authenticated({ headers: { authorization }, url = '/', socket }: IncomingMessage): Promise<Identity> {

@@ -134,6 +134,23 @@ describe.each([
     expect(answers.map(({ structuredContent }) => Number(structuredContent.text))).toEqual([...answers.keys()]);
   });
 
+  it('ends a call that runs when its token is revoked, and cancels what it does', async () => {
+    const token = `revoked-${transport}-${revision}`;
+    const client = await connect(transport, modern, token);
+    const started = signalled();
+    const options = { onprogress: () => started.resolve() };
+    const running = client.callTool({ name: 'wait', arguments: { text: token } }, options).then(
+      (result) => (result as CallToolResult).content,
+      (error: Error) => error,
+    );
+    await started.promise;
+    const [signal] = waiting;
+    tokens.revoke(token);
+    if (!signal!.aborted) await new Promise((resolve) => signal!.addEventListener('abort', resolve));
+    const text = 'unauthenticated: no such token';
+    expect(await running).toEqual(transport === 'HTTP' ? [{ type: 'text', text }] : expect.any(Error));
+  });
+
   it('refuses a client without a valid token', async () => {
     tokens.revoked.add('old');
     await expect(connect(transport, modern, 'old')).rejects.toThrow(/401|no such token/);
