@@ -13,7 +13,7 @@ import Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { keep, pragma } from './kept.ts';
+import { keep, pragma } from '../lib/kept.ts';
 import { allocateIndex, keepingLog, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';

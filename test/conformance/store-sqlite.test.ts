@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { keep, pragma } from '../../src/store/kept.ts';
+import { keep, pragma } from '../../src/lib/kept.ts';
 import { applicationId, migrate, schemaVersion } from '../../src/store/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { isRealRoot } from '../harness/machine.ts';

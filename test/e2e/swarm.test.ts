@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwarmExportView } from '../../src/api/swarm.ts';
 import type { SwarmContainer } from '../../src/model/swarm.ts';
-import { keep } from '../../src/store/kept.ts';
+import { keep } from '../../src/lib/kept.ts';
 import { crashGrounds, swarmGrounds } from '../harness/crash-ground.ts';
 import type { Installation } from '../harness/installation.ts';
 import { hasEnded, knowScripted, lines, SwarmProject } from '../harness/swarm.ts';

@@ -1,0 +1,294 @@
+/**
+ * A room as the thread has it: database, views and limits. Posts that arrive while others are written to disk share the next
+ * transaction.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database, Transaction } from 'better-sqlite3';
+import { crashPoint } from '../lib/crash-point.ts';
+import type { Message, Participant, Retention } from '../model/room.ts';
+import { Archive, type BeforeMove, wordMatcher } from './archive.ts';
+import { Attachments } from './attachments.ts';
+import { CommitQueue, type Transactions } from './commit-queue.ts';
+import { Messages, type Numbered, withoutSeq } from './messages.ts';
+import { Participants } from './participants.ts';
+import { Posts } from './posts.ts';
+import { type Refusal, Refused } from './refused.ts';
+import { expired } from './retention.ts';
+import type { NewMessage, ParticipantStatus, ReadOptions, RoomAbout, RoomStatus } from './room.ts';
+import { Meta, openDatabase } from './room-database.ts';
+import { translated } from './room-fault.ts';
+import { lockRoom } from './room-lock.ts';
+import { roomYaml } from './room-yaml.ts';
+import { noViews, replaceFile, type ViewState, Views } from './views.ts';
+
+const folders = ['inbox', 'processed', 'attachments', 'dead', 'archive', '.carrel', '.carrel/taking', '.carrel/inbox'];
+const maxPage = 1000;
+/** After a view could not be written, on a full disk for example. */
+const retryMs = 1000;
+/** How long a key of an archived message is known: a post that is repeated after a crash comes sooner. */
+const keyMs = 7 * 24 * 3600 * 1000;
+
+export interface Surroundings {
+  now(): Date;
+  /** Called after each commit. */
+  committed(messages: readonly Message[]): void;
+}
+
+export class OpenedRoom {
+  readonly folder: string;
+  readonly #about: RoomAbout;
+  readonly #surroundings: Surroundings;
+  readonly #unlock: () => void;
+  readonly #db: Database;
+  readonly #meta: Meta;
+  readonly #messages: Messages;
+  readonly #participants: Participants;
+  readonly #posts: Posts;
+  readonly #archive: Archive;
+  readonly #refused: Refused;
+  readonly #views: Views;
+  readonly #atomically: Transaction<(work: () => unknown) => unknown>;
+  readonly #queue: CommitQueue;
+  #added: readonly Numbered[] = [];
+  #retry: NodeJS.Timeout | null = null;
+  #maintenance: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  /** Makes what is missing of the room, and finishes what a crash interrupted. */
+  constructor(folder: string, about: RoomAbout, surroundings: Surroundings) {
+    this.folder = folder;
+    this.#about = about;
+    this.#surroundings = surroundings;
+    for (const name of folders) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    this.#unlock = lockRoom(folder);
+    try {
+      this.#db = openDatabase(folder);
+    } catch (error) {
+      this.#unlock();
+      throw error;
+    }
+    this.#atomically = this.#db.transaction((work) => work());
+    this.#meta = new Meta(this.#db);
+    const messages = new Messages(this.#db, this.#meta);
+    const participants = new Participants(this.#db, about.limits.participants);
+    const attachments = new Attachments(folder);
+    const now = () => surroundings.now();
+    this.#posts = new Posts({ folder, limits: about.limits, messages, participants, attachments, now });
+    this.#messages = messages;
+    this.#participants = participants;
+    this.#archive = new Archive(folder);
+    this.#refused = new Refused(folder, this.#db);
+    this.#queue = new CommitQueue(this.#transactions());
+    attachments.dropAfter(this.lastId);
+    const state = this.#meta.get<ViewState>('views') ?? noViews;
+    this.#views = new Views(folder, messages, state);
+    this.#recover(state);
+  }
+
+  get lastId(): string | null {
+    return this.#posts.last.id;
+  }
+
+  async post(message: NewMessage): Promise<Message> {
+    const id = await this.#queue.run(() => this.#posts.add(message));
+    return (await this.get(id))!;
+  }
+
+  async read({ after, limit }: ReadOptions): Promise<readonly Message[]> {
+    return this.#call(() => this.#messages.after(after, Math.min(limit, maxPage)).map(withoutSeq));
+  }
+
+  async readArchived({ after, limit }: ReadOptions): Promise<readonly Message[]> {
+    const found: Message[] = [];
+    for await (const message of this.#archive.after(after)) {
+      if (found.push(message) >= Math.min(limit, maxPage)) break;
+    }
+    return found;
+  }
+
+  async get(id: string): Promise<Message | null> {
+    const kept = this.#call(() => this.#messages.get(id));
+    return kept === null ? this.#archive.get(id) : withoutSeq(kept);
+  }
+
+  async search(text: string, limit: number): Promise<readonly Message[]> {
+    const wanted = Math.min(limit, maxPage);
+    const kept = this.#call(() => this.#messages.search(text, wanted).map(withoutSeq));
+    if (kept.length >= wanted) return kept;
+    return [...kept, ...(await this.#archive.search(wordMatcher(text), wanted - kept.length))];
+  }
+
+  async participants(): Promise<readonly ParticipantStatus[]> {
+    return this.#call(() => this.#participants.list(this.#posts.last.seq));
+  }
+
+  async addParticipant(participant: Participant): Promise<void> {
+    if (await this.#queue.run(() => this.#participants.add(participant))) this.#describe();
+  }
+
+  async removeParticipant(name: string): Promise<void> {
+    await this.#queue.run(() => this.#participants.remove(name));
+    this.#describe();
+  }
+
+  async setPosition(name: string, id: string): Promise<void> {
+    const at = this.#surroundings.now().toISOString();
+    await this.#queue.run(() => {
+      this.#participants.setPosition(name, at, { id, seq: this.#messages.seqUpTo(id) });
+    });
+  }
+
+  async setRetention(retention: Retention | null): Promise<void> {
+    await this.#queue.run(() => this.#meta.set('retention', retention));
+    this.#describe();
+  }
+
+  async refuse(refusal: Refusal): Promise<void> {
+    await this.#queue.run(() => this.#refused.add(refusal, this.#surroundings.now().toISOString()));
+  }
+
+  async status(): Promise<RoomStatus> {
+    return this.#call(() => {
+      const { seq, id } = this.#posts.last;
+      const messages = seq - this.#messages.firstSeq() + 1;
+      return { messages, archived: seq - messages, lastId: id, refused: this.#refused.count };
+    });
+  }
+
+  /** One after the other with repairs. */
+  archive(now: Date): Promise<number> {
+    return this.#maintain(async () => {
+      let moved = 0;
+      for (let batch = this.#moveOldest(now); batch.length > 0; batch = this.#moveOldest(now)) {
+        moved += batch.length;
+        this.#views.removeFiles(batch);
+      }
+      if (moved > 0) await this.#views.rewrite();
+      return moved;
+    });
+  }
+
+  repair(): Promise<number> {
+    return this.#maintain(async () => (this.#describe() ? 1 : 0) + (await this.#views.repair()));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#queue.flush();
+    await this.#maintenance;
+    this.#isClosed = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#transact(() => this.#meta.set('views', this.#views.state));
+    this.#db.close();
+    this.#unlock();
+  }
+
+  #recover(state: ViewState): void {
+    const move = this.#meta.get<BeforeMove>('archiving');
+    if (move !== null) this.#archive.takeBack(move);
+    const { retention } = this.#about;
+    if (JSON.stringify(this.#meta.get('retention')) !== JSON.stringify(retention)) {
+      this.#transact(() => this.#meta.set('retention', retention));
+    }
+    this.#describe();
+    const isWhole = this.#views.resume(state) && this.#meta.get('viewsDirty') !== true;
+    if (isWhole) this.#writeViews(() => this.#views.catchUp());
+    else void this.repair().catch(() => this.#retryViews());
+  }
+
+  #transactions(): Transactions {
+    return {
+      transact: (work) =>
+        this.#transact(() => {
+          this.#meta.set('views', this.#views.state);
+          return work();
+        }),
+      committed: () => this.#committed(),
+      answered: () => this.#publish(),
+      undone: () => this.#posts.undone(),
+    };
+  }
+
+  #committed(): void {
+    crashPoint('room.committed');
+    this.#added = this.#posts.committed();
+    this.#surroundings.committed(this.#added.map(withoutSeq));
+  }
+
+  #publish(): void {
+    this.#writeViews(() => this.#views.write(this.#added));
+    if (this.#posts.hasNewParticipants) this.#describe();
+  }
+
+  /** In the order of: length noted, appended, removed here. What is noted is taken back after a crash. */
+  #moveOldest(now: Date): readonly Numbered[] {
+    const retention = this.#meta.get<Retention>('retention');
+    const old = retention === null ? [] : expired(this.#messages, retention, now, maxPage);
+    if (old.length === 0) return [];
+    const file = this.#archive.fileFor(old[0]!.id);
+    const batch = old.filter(({ id }) => this.#archive.fileFor(id) === file);
+    const move = this.#archive.before(file);
+    this.#transact(() => this.#meta.set('archiving', move));
+    crashPoint('room.archiving');
+    this.#archive.append(move, batch.map(withoutSeq));
+    crashPoint('room.archived');
+    this.#transact(() => {
+      this.#messages.remove(batch, new Date(now.getTime() - keyMs).toISOString());
+      this.#meta.set('archiving', null);
+    });
+    crashPoint('room.archive-removed');
+    return batch;
+  }
+
+  /** Work on views with pauses, one at a time. A crash in it has all views compared at the next start. */
+  #maintain<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#maintenance.then(async () => {
+      this.#transact(() => this.#meta.set('viewsDirty', true));
+      const result = await work();
+      this.#transact(() => {
+        this.#meta.set('views', this.#views.state);
+        this.#meta.set('viewsDirty', false);
+      });
+      return result;
+    });
+    this.#maintenance = next.catch(() => {});
+    return next;
+  }
+
+  /** The messages are committed: what cannot be written now is written later. */
+  #writeViews(write: () => void): void {
+    try {
+      write();
+    } catch {
+      this.#retryViews();
+    }
+  }
+
+  #retryViews(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = null;
+      this.#writeViews(() => this.#views.catchUp());
+    }, retryMs).unref();
+  }
+
+  /** Whether room.yaml had to be written. */
+  #describe(): boolean {
+    this.#posts.hasNewParticipants = false;
+    const retention = this.#meta.get<Retention>('retention');
+    try {
+      return replaceFile(this.folder, 'room.yaml', roomYaml(this.#about, this.#participants.names(), retention));
+    } catch {
+      // The next change or repair writes it, ignoring.
+      return false;
+    }
+  }
+
+  #transact<T>(work: () => T): T {
+    return this.#call(() => this.#atomically.immediate(work) as T);
+  }
+
+  #call<T>(work: () => T): T {
+    return translated(this.folder, work);
+  }
+}

@@ -1,0 +1,125 @@
+/** Posts become messages: checks, id, attachments, rows. All of it within one transaction for many posts. */
+import { crashPoint } from '../lib/crash-point.ts';
+import { Fault } from '../model/fault.ts';
+import { mentionsIn } from '../model/mention.ts';
+import type { RoomLimits } from '../model/room.ts';
+import { formatSize } from '../model/size.ts';
+import { ulidAfter } from '../model/ulid.ts';
+import type { Attachments } from './attachments.ts';
+import type { Last, Messages, Numbered } from './messages.ts';
+import type { Participants } from './participants.ts';
+import { Rate } from './rate.ts';
+import type { NewMessage } from './room.ts';
+import { roomFault } from './room-fault.ts';
+
+interface Parts {
+  readonly folder: string;
+  readonly limits: RoomLimits;
+  readonly messages: Messages;
+  readonly participants: Participants;
+  readonly attachments: Attachments;
+  now(): Date;
+}
+
+export class Posts {
+  readonly #parts: Parts;
+  readonly #rate: Rate;
+  /** As committed. */
+  #last: Last;
+  #next: Last;
+  #added: Numbered[] = [];
+  /** Whether participants were added since this was last set to false. */
+  hasNewParticipants = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#rate = new Rate(parts.limits.messagesPerSecond, parts.limits.burst);
+    this.#last = parts.messages.last();
+    this.#next = this.#last;
+  }
+
+  /** The last message of the room. */
+  get last(): Last {
+    return this.#last;
+  }
+
+  /** After a transaction: the messages that it added. */
+  committed(): readonly Numbered[] {
+    const added = this.#added;
+    this.#added = [];
+    this.#last = this.#next;
+    return added;
+  }
+
+  /** After a transaction that did not happen. */
+  undone(): void {
+    this.#added = [];
+    this.#next = this.#last;
+    this.#parts.attachments.dropAfter(this.#last.id);
+  }
+
+  /** Answers with the id of the message, or of the one that was posted with the same key before. */
+  add(message: NewMessage): string {
+    const known = message.key === undefined ? null : this.#parts.messages.idOf(message.key);
+    if (known !== null) return known;
+    const made = this.#add(message);
+    this.#added.push(made);
+    this.#next = { seq: made.seq, id: made.id };
+    return made.id;
+  }
+
+  #add({ from, via, body, replyTo, attachments = [], key }: NewMessage): Numbered {
+    const { messages, participants, limits } = this.#parts;
+    const mentions = checkBody(body, limits);
+    const files = this.#parts.attachments.check(attachments, limits);
+    const now = this.#parts.now();
+    this.#limitRate(from.name, now.getTime());
+    this.hasNewParticipants = participants.add(from) || this.hasNewParticipants;
+    const id = ulidAfter(this.#next.id, now.getTime());
+    this.#copy(id, attachments);
+    crashPoint('room.attached');
+    const seq = this.#next.seq + 1;
+    const made: Numbered = {
+      ...{ seq, id, from: from.name, at: now.toISOString(), via, mentions },
+      replyTo: replyTo && messages.get(replyTo) !== null ? replyTo : null,
+      ...{ attachments: files, body },
+    };
+    messages.insert(made, key);
+    participants.posted(made.from, made.at);
+    this.hasNewParticipants = participants.mention(mentions) || this.hasNewParticipants;
+    return made;
+  }
+
+  #copy(id: string, files: NonNullable<NewMessage['attachments']>): void {
+    try {
+      this.#parts.attachments.copy(id, files);
+    } catch (error) {
+      throw roomFault(this.#parts.folder, error);
+    }
+  }
+
+  #limitRate(name: string, nowMs: number): void {
+    const waitMs = this.#rate.take(name, nowMs);
+    if (waitMs === null) return;
+    const { messagesPerSecond, burst } = this.#parts.limits;
+    throw new Fault('exhausted', `${name} posts too fast: ${messagesPerSecond} messages a second after ${burst}`, {
+      hint: 'Wait a moment. The limit is rooms.messagesPerSecond in config.yaml.',
+      data: { retryAfterMs: waitMs },
+    });
+  }
+}
+
+/** Answers with the mentions. */
+function checkBody(body: string, limits: RoomLimits): string[] {
+  const bytes = Buffer.byteLength(body);
+  if (bytes > limits.bodyBytes) {
+    throw new Fault('exhausted', `a message of ${formatSize(bytes)}; ${formatSize(limits.bodyBytes)} is the limit`, {
+      hint: 'Attach a file instead.',
+    });
+  }
+  if (body.trim() === '') throw new Fault('invalid', 'the message is empty');
+  if (/\p{Surrogate}/u.test(body)) throw new Fault('invalid', 'the message is not UTF-8');
+  const mentions = mentionsIn(body);
+  if (mentions.length <= limits.mentions) return mentions;
+  throw new Fault('invalid', `${mentions.length} mentions; ${limits.mentions} is the limit`);
+}

@@ -1,0 +1,80 @@
+/** What was refused, in dead/: the newest thousand, at most 64 KiB of each, with the reason beside it. The room counts all of them. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { keep } from '../lib/kept.ts';
+import { printable } from '../model/name.ts';
+
+const maxKept = 1000;
+const maxSampleBytes = 64 * 1024;
+const maxNameLength = 120;
+
+export interface Refusal {
+  readonly from: string;
+  readonly name: string;
+  readonly reason: string;
+  /** Null: there was nothing that could be read. */
+  readonly sample: Uint8Array | null;
+}
+
+function prepare(db: Database) {
+  return {
+    add: db.prepare<[string, string, string, string, string]>(
+      'INSERT INTO refusals (at, sender, name, file, reason) VALUES (?, ?, ?, ?, ?)',
+    ),
+    isTaken: db.prepare<[string], number>('SELECT 1 FROM refusals WHERE file = ?').pluck(),
+    old: db.prepare<[number], { readonly seq: number; readonly file: string }>(
+      'SELECT seq, file FROM refusals ORDER BY seq DESC LIMIT 1000 OFFSET ?',
+    ),
+    remove: db.prepare<[number]>('DELETE FROM refusals WHERE seq = ?'),
+    // Those that are no longer kept count too.
+    count: db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'refusals'").pluck(),
+  };
+}
+
+export class Refused {
+  readonly #folder: string;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(room: string, db: Database) {
+    this.#folder = join(room, 'dead');
+    this.#sql = keep(prepare(db));
+  }
+
+  get count(): number {
+    return this.#sql.count.get() ?? 0;
+  }
+
+  /** Within a transaction. */
+  add({ from, name, reason, sample }: Refusal, at: string): void {
+    const file = this.#freeName(safeName(name));
+    this.#sql.add.run(at, from, name, file, reason);
+    writeFileSync(join(this.#folder, file), (sample ?? new Uint8Array()).subarray(0, maxSampleBytes), { mode: 0o600 });
+    writeFileSync(join(this.#folder, `${file}.reason`), `${at} from ${from}, ${printable(name, 255)}: ${reason}\n`, {
+      mode: 0o600,
+    });
+    this.#dropOld();
+  }
+
+  #freeName(name: string): string {
+    let free = name;
+    while (this.#sql.isTaken.get(free) !== undefined) free += `~${this.count + 1}`;
+    return free;
+  }
+
+  #dropOld(): void {
+    for (const { seq, file } of this.#sql.old.all(maxKept)) {
+      for (const name of [file, `${file}.reason`]) rmSync(join(this.#folder, name), { force: true });
+      this.#sql.remove.run(seq);
+    }
+  }
+}
+
+/** One that can be typed, is not hidden, and is not the reason of another. */
+export function safeName(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9._+@=,-]/gu, '_')
+    .replace(/^\./, '_')
+    .slice(0, maxNameLength);
+  return plain === '' ? '_' : plain.replace(/\.reason$/, '.reason_');
+}

@@ -1,0 +1,61 @@
+/** Answers calls to the rooms that are open here. */
+import { asFault, Fault } from '../model/fault.ts';
+import { OpenedRoom } from './opened-room.ts';
+import { roomFault } from './room-fault.ts';
+import type { FromThread, Link, Receiver, ToThread } from './room-link.ts';
+
+export class RoomHost {
+  readonly #rooms = new Map<string, OpenedRoom>();
+  readonly #send: (message: FromThread) => void;
+  readonly #now: () => Date;
+
+  constructor(send: (message: FromThread) => void, now = () => new Date()) {
+    this.#send = send;
+    this.#now = now;
+  }
+
+  receive(message: ToThread): void {
+    // At once: posts are in the order in which they arrive.
+    this.#do(message).then(
+      (value) => this.#send({ call: message.call, value }),
+      (error: unknown) => this.#send({ call: message.call, fault: asFault(error).toJSON() }),
+    );
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#rooms.values()].map((room) => room.close()));
+    this.#rooms.clear();
+  }
+
+  async #do(message: ToThread): Promise<unknown> {
+    const { folder } = message;
+    const room = this.#rooms.get(folder);
+    if ('open' in message) return (room ?? this.#open(folder, message.open)).lastId;
+    if (room === undefined) throw new Fault('not_found', `the room ${folder} is not open`);
+    if (message.method === 'close') this.#rooms.delete(folder);
+    try {
+      return await (room[message.method] as (...args: readonly unknown[]) => Promise<unknown>)(...message.args);
+    } catch (error) {
+      throw roomFault(folder, error);
+    }
+  }
+
+  #open(folder: string, about: ConstructorParameters<typeof OpenedRoom>[1]): OpenedRoom {
+    const committed = (messages: Extract<FromThread, { committed: unknown }>['committed']) => {
+      if (messages.length > 0) this.#send({ folder, committed: messages });
+    };
+    try {
+      const room = new OpenedRoom(folder, about, { now: this.#now, committed });
+      this.#rooms.set(folder, room);
+      return room;
+    } catch (error) {
+      throw roomFault(folder, error);
+    }
+  }
+}
+
+/** Without a thread, for tests. */
+export function startRoomsHere(receiver: Receiver, now?: () => Date): Link {
+  const host = new RoomHost((message) => receiver.received(message), now);
+  return { send: (message) => host.receive(message), end: () => host.closeAll() };
+}

@@ -1,0 +1,213 @@
+/**
+ * The files of a room that people and sandboxes read. They are written after the commit, in order: first the file of the message, then
+ * its line in order.log, so that a reader of order.log finds every file that is named there.
+ *
+ * They are not synced. With every commit the database records how far they were; what a crash of the daemon left behind is
+ * written again at the next start. After a crash of the machine, which another boot id tells, all of them are compared.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  futimesSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { crashPoint } from '../lib/crash-point.ts';
+import { readIfThere } from '../lib/file.ts';
+import { ulidPattern } from '../model/ulid.ts';
+import { GrowingView } from './growing-view.ts';
+import { fileNameOf, fileTextOf, orderLineOf, threadEntryOf } from './message-file.ts';
+import type { Messages, Numbered } from './messages.ts';
+
+const pageSize = 200;
+
+/** How far the views are. */
+export interface ViewState {
+  readonly bootId: string;
+  /** The number of the last message that they have. */
+  readonly seq: number;
+  readonly orderBytes: number;
+  readonly threadBytes: number;
+}
+
+export const noViews: ViewState = { bootId: '', seq: 0, orderBytes: 0, threadBytes: 0 };
+
+export function currentBootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}
+
+interface Growing {
+  readonly view: GrowingView;
+  readonly textOf: (message: Numbered) => string;
+}
+
+export class Views {
+  readonly #folder: string;
+  readonly #messages: Messages;
+  readonly #order: Growing;
+  readonly #thread: Growing;
+  readonly #bootId = currentBootId();
+  #seq: number;
+
+  constructor(folder: string, messages: Messages, state: ViewState) {
+    this.#folder = folder;
+    this.#messages = messages;
+    this.#seq = state.seq;
+    const growing = (name: string, bytes: number) =>
+      new GrowingView(join(folder, name), join(folder, '.carrel', `${name}.new`), bytes);
+    this.#order = { view: growing('order.log', state.orderBytes), textOf: orderLineOf };
+    this.#thread = { view: growing('thread.md', state.threadBytes), textOf: threadEntryOf };
+  }
+
+  get state(): ViewState {
+    const [orderBytes, threadBytes] = [this.#order.view.bytes, this.#thread.view.bytes];
+    return { bootId: this.#bootId, seq: this.#seq, orderBytes, threadBytes };
+  }
+
+  /** Whether what the state says can be relied on. If not, `repair` is needed. */
+  resume(state: ViewState): boolean {
+    if (!this.#order.view.isComplete || !this.#thread.view.isComplete) return false;
+    this.#order.view.cut();
+    this.#thread.view.cut();
+    return state.bootId === this.#bootId || state.seq === 0;
+  }
+
+  /** Writes what is missing at the end. */
+  catchUp(): void {
+    for (;;) {
+      const page = this.#messages.from(Math.max(this.#seq + 1, 1), pageSize);
+      if (page.length === 0) return;
+      this.#write(page);
+    }
+  }
+
+  /** Of messages that were just committed. */
+  write(messages: readonly Numbered[]): void {
+    const [first] = messages;
+    if (first === undefined) return;
+    if (first.seq === this.#seq + 1) this.#write(messages);
+    else this.catchUp();
+  }
+
+  #write(messages: readonly Numbered[]): void {
+    for (const message of messages) this.#writeFile(message);
+    crashPoint('room.file-written');
+    this.#order.view.append(messages.map(this.#order.textOf).join(''));
+    crashPoint('room.order-written');
+    this.#thread.view.append(messages.map(this.#thread.textOf).join(''));
+    this.#seq = messages.at(-1)!.seq;
+  }
+
+  /** Its time is that of the message: a file that was changed has another one. */
+  #writeFile(message: Numbered): void {
+    const fresh = join(this.#folder, '.carrel', 'message.new');
+    const at = Date.parse(message.at) / 1000;
+    const fd = openSync(fresh, 'w', 0o600);
+    try {
+      const bytes = Buffer.from(fileTextOf(message));
+      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      futimesSync(fd, at, at);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(fresh, this.#pathOf(message));
+  }
+
+  #pathOf(message: Numbered): string {
+    return join(this.#folder, 'processed', fileNameOf(message));
+  }
+
+  /** Of messages that are in the archive now. */
+  removeFiles(archived: readonly Numbered[]): void {
+    for (const message of archived) rmSync(this.#pathOf(message), { force: true });
+  }
+
+  /** order.log and thread.md from the database. */
+  async rewrite(): Promise<void> {
+    for (const growing of [this.#order, this.#thread]) await this.#rewrite(growing);
+  }
+
+  /** Compares all files with the database, a page at a time. Answers with how many it wrote. */
+  async repair(): Promise<number> {
+    this.catchUp();
+    const strangers = new Set(this.#listed());
+    const places = new Map([this.#order, this.#thread].map((growing) => [growing, { at: 0, isSame: true }]));
+    let written = 0;
+    for await (const page of this.#pages()) {
+      for (const message of page) {
+        strangers.delete(fileNameOf(message));
+        if (this.#isWhole(message)) continue;
+        this.#writeFile(message);
+        written += 1;
+      }
+      for (const [{ view, textOf }, place] of places) {
+        const text = page.map(textOf).join('');
+        place.isSame &&= view.has(text, place.at);
+        place.at += Buffer.byteLength(text);
+      }
+    }
+    for (const name of strangers) rmSync(join(this.#folder, 'processed', name), { force: true });
+    for (const [growing, { isSame }] of places) {
+      if (isSame && growing.view.endsThere) continue;
+      await this.#rewrite(growing);
+      written += 1;
+    }
+    return written;
+  }
+
+  /** Files with names that only messages have. Others are no concern of the room. */
+  #listed(): string[] {
+    return readdirSync(join(this.#folder, 'processed')).filter((name) => ulidPattern.test(name.slice(0, 26)));
+  }
+
+  #isWhole(message: Numbered): boolean {
+    const stat = statSync(this.#pathOf(message), { throwIfNoEntry: false });
+    if (!stat?.isFile() || Math.abs(stat.mtimeMs - Date.parse(message.at)) >= 1) return false;
+    return stat.size === Buffer.byteLength(fileTextOf(message));
+  }
+
+  /** The messages that the views have; other work is done in between. */
+  async *#pages(): AsyncGenerator<readonly Numbered[]> {
+    for (let seq = this.#messages.firstSeq(); ; ) {
+      const page = this.#messages.from(seq, pageSize).filter((message) => message.seq <= this.#seq);
+      if (page.length === 0) return;
+      yield page;
+      seq = page.at(-1)!.seq + 1;
+      await breathe();
+    }
+  }
+
+  async #rewrite({ view, textOf }: Growing): Promise<void> {
+    const fresh = view.rewrite();
+    for (let seq = this.#messages.firstSeq(); ; await breathe()) {
+      const page = this.#messages.from(seq, pageSize).filter((message) => message.seq <= this.#seq);
+      // Without a pause before the replacement: it has everything that is written so far.
+      if (page.length === 0) return view.replace(fresh);
+      fresh.append(page.map(textOf).join(''));
+      seq = page.at(-1)!.seq + 1;
+    }
+  }
+}
+
+/** A small file in its place at once, or not at all. */
+export function replaceFile(folder: string, name: string, text: string): boolean {
+  const path = join(folder, name);
+  if (readIfThere(path) === text) return false;
+  const fresh = join(folder, '.carrel', `${name}.new`);
+  const fd = openSync(fresh, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(fresh, path);
+  return true;
+}
