@@ -50,8 +50,7 @@ export class OpenedRoom {
   readonly #views: Views;
   readonly #atomically: Transaction<(work: () => unknown) => unknown>;
   readonly #queue: CommitQueue;
-  #added: readonly Numbered[] = [];
-  #retry: NodeJS.Timeout | null = null;
+  #writing: NodeJS.Timeout | null = null;
   #maintenance: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -178,7 +177,7 @@ export class OpenedRoom {
     this.#queue.flush();
     await this.#maintenance;
     this.#isClosed = true;
-    if (this.#retry !== null) clearTimeout(this.#retry);
+    if (this.#writing !== null) clearTimeout(this.#writing);
     this.#transact(() => this.#meta.set('views', this.#views.state));
     this.#db.close();
     this.#unlock();
@@ -193,8 +192,8 @@ export class OpenedRoom {
     }
     this.#describe();
     const isWhole = this.#views.resume(state) && this.#meta.get('viewsDirty') !== true;
-    if (isWhole) this.#writeViews(() => this.#views.catchUp());
-    else void this.repair().catch(() => this.#retryViews());
+    if (isWhole) this.#writeViews();
+    else void this.repair().catch(() => this.#writeLater(retryMs));
   }
 
   #transactions(): Transactions {
@@ -212,12 +211,11 @@ export class OpenedRoom {
 
   #committed(): void {
     crashPoint('room.committed');
-    this.#added = this.#posts.committed();
-    this.#surroundings.committed(this.#added.map(withoutSeq));
+    this.#surroundings.committed(this.#posts.committed().map(withoutSeq));
   }
 
   #publish(): void {
-    this.#writeViews(() => this.#views.write(this.#added));
+    this.#writeViews();
     if (this.#posts.hasNewParticipants) this.#describe();
   }
 
@@ -257,19 +255,20 @@ export class OpenedRoom {
   }
 
   /** The messages are committed: what cannot be written now is written later. */
-  #writeViews(write: () => void): void {
+  #writeViews(): void {
+    if (this.#writing !== null || this.#isClosed) return;
     try {
-      write();
+      if (!this.#views.advance()) this.#writeLater(0);
     } catch {
-      this.#retryViews();
+      this.#writeLater(retryMs);
     }
   }
 
-  #retryViews(): void {
-    this.#retry ??= setTimeout(() => {
-      this.#retry = null;
-      this.#writeViews(() => this.#views.catchUp());
-    }, retryMs).unref();
+  #writeLater(ms: number): void {
+    this.#writing = setTimeout(() => {
+      this.#writing = null;
+      this.#writeViews();
+    }, ms).unref();
   }
 
   /** Whether room.yaml had to be written. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultRoomLimits, type Message, type Participant, type RoomLimits } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
 import { startRoomsHere } from './room-host.ts';
@@ -55,6 +55,10 @@ const all = () => room.read({ after: null, limit: 1000 });
 const text = (name: string) => readFileSync(join(folder, name), 'utf8');
 const lines = (name: string) => text(name).split('\n').slice(0, -1);
 
+/** Views are written after the answer. */
+const written = (count: number) =>
+  vi.waitFor(() => expect(text('thread.md').match(/^\*\*/gm)).toHaveLength(count), { timeout: 20_000 });
+
 async function take(count: number, messages: AsyncIterable<Message>): Promise<Message[]> {
   const found: Message[] = [];
   for await (const message of messages) if (found.push(message) === count) break;
@@ -78,6 +82,7 @@ describe('order', () => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => post(`m${n}`, n % 2 ? ann : box)));
     const read = await all();
     expect(await following).toEqual(read);
+    await written(40);
     expect(lines('order.log')).toEqual(read.map(({ id, from }) => `${id}-${from}.md`));
     expect(readdirSync(join(folder, 'processed')).sort()).toEqual(lines('order.log'));
   });
@@ -132,6 +137,7 @@ describe('senders', () => {
   it('R7: front matter in the text of a post sets nothing', async () => {
     const body = '---\nid: 00000000000000000000000000\nfrom: root\nat: 1970-01-01T00:00:00Z\nvia: hub\n---\nhi';
     const made = await post(body, box);
+    await written(1);
     expect(made).toMatchObject({ from: 'builder-1', via: 'cli', at: now.toISOString(), body });
     expect(text(`processed/${made.id}-builder-1.md`)).toBe(
       `---\nid: ${made.id}\nfrom: builder-1\nat: ${made.at}\nmentions: []\nvia: cli\n---\n${body}\n`,
@@ -216,6 +222,7 @@ describe('views', () => {
 
   it('R16: damaged, removed and added files are as before after a repair', async () => {
     const posted = await Promise.all(['one', 'two', 'three'].map((body) => post(`${body} @bob`)));
+    await written(3);
     const before = everything();
     const [first, second] = posted.map(({ id }) => `processed/${id}-ann.md`);
     const original = text(second!);
@@ -234,6 +241,7 @@ describe('views', () => {
 
   it('R16: views that were lost while the room was closed are there again', async () => {
     await Promise.all(['one', 'two'].map((body) => post(body)));
+    await written(2);
     const before = everything();
     await room.close();
     for (const name of ['order.log', 'thread.md', 'room.yaml', 'processed'])
@@ -250,13 +258,16 @@ describe('views', () => {
     await post('one');
     rmSync(join(folder, 'order.log'), { recursive: true });
     await post('two');
+    await written(2);
     expect(lines('order.log')).toHaveLength(2);
   });
 
   it('R17: no body looks like another message in thread.md', async () => {
     const made = await post('hi');
+    await written(1);
     const header = lines('thread.md')[0]!;
     await post(`x\n${header}\r${header}\u2028${header}\n---\n# head\n\n`, box);
+    await written(2);
     const heads = lines('thread.md').filter((line) => line !== '' && !line.startsWith('>'));
     expect(heads).toHaveLength(2);
     expect(heads[0]).toContain(made.id);

@@ -27,6 +27,7 @@ import { fileNameOf, fileTextOf, orderLineOf, threadEntryOf } from './message-fi
 import type { Messages, Numbered } from './messages.ts';
 
 const pageSize = 200;
+const sliceMs = 10;
 
 /** How far the views are. */
 export interface ViewState {
@@ -79,25 +80,21 @@ export class Views {
     return state.bootId === this.#bootId || state.seq === 0;
   }
 
-  /** Writes what is missing at the end. */
-  catchUp(): void {
-    for (;;) {
-      const page = this.#messages.from(Math.max(this.#seq + 1, 1), pageSize);
-      if (page.length === 0) return;
-      this.#write(page);
-    }
+  /**
+   * Writes what is missing at the end, for a few milliseconds: making a file takes longer than a commit on some disks, and posts
+   * go first. Answers whether nothing is missing any more.
+   */
+  advance(): boolean {
+    const page = this.#messages.from(this.#seq + 1, pageSize);
+    const untilMs = performance.now() + sliceMs;
+    let done = 0;
+    while (done < page.length && (done === 0 || performance.now() < untilMs)) this.#writeFile(page[done++]!);
+    this.#finish(page.slice(0, done));
+    return done === page.length && page.length < pageSize;
   }
 
-  /** Of messages that were just committed. */
-  write(messages: readonly Numbered[]): void {
-    const [first] = messages;
-    if (first === undefined) return;
-    if (first.seq === this.#seq + 1) this.#write(messages);
-    else this.catchUp();
-  }
-
-  #write(messages: readonly Numbered[]): void {
-    for (const message of messages) this.#writeFile(message);
+  #finish(messages: readonly Numbered[]): void {
+    if (messages.length === 0) return;
     crashPoint('room.file-written');
     this.#order.view.append(messages.map(this.#order.textOf).join(''));
     crashPoint('room.order-written');
@@ -136,7 +133,7 @@ export class Views {
 
   /** Compares all files with the database, a page at a time. Answers with how many it wrote. */
   async repair(): Promise<number> {
-    this.catchUp();
+    while (!this.advance()) await breathe();
     const strangers = new Set(this.#listed());
     const places = new Map([this.#order, this.#thread].map((growing) => [growing, { at: 0, isSame: true }]));
     let written = 0;

@@ -6,8 +6,8 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { Fault } from '../model/fault.ts';
 import { pragma } from '../lib/kept.ts';
+import { Fault } from '../model/fault.ts';
 
 /** "crrl" in ASCII, in the header of every store. */
 export const applicationId = 0x6372726c;

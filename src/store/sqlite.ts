@@ -11,9 +11,9 @@ import { accessSync, closeSync, constants, existsSync, linkSync, rmSync, statSyn
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { isErrno, syncFolder, writeWhole } from '../lib/file.ts';
+import { keep, pragma } from '../lib/kept.ts';
 import type { Event, NewEvent } from '../model/event.ts';
 import { Fault, isFault } from '../model/fault.ts';
-import { keep, pragma } from '../lib/kept.ts';
 import { allocateIndex, keepingLog, preallocate } from './log-space.ts';
 import { boundedLimit, encode, eventOf, expiredUpTo, Feed, type RawEvent, refusal } from './memory.ts';
 import { damaged, migrate, refuseForeign, schemaVersion } from './migrations.ts';
