@@ -8,6 +8,7 @@ import { engineNames, runtimeNames, sandboxStates, workspaceModes } from '../mod
 import { maxServices, serviceNamePattern } from '../model/service.ts';
 import { networkRequest, networkView } from './network.ts';
 import { secretName } from './secret.ts';
+import { shareRequest } from './share.ts';
 import { volumeRequest } from './volume.ts';
 
 const name = z.string().min(1).max(63);
@@ -77,6 +78,7 @@ export const sandboxRequest = z.strictObject({
   /** Names of services that the owner declared. */
   services: z.array(z.string().regex(serviceNamePattern)).max(maxServices).optional(),
   volumes: z.array(volumeRequest).max(20).optional(),
+  shares: z.array(shareRequest).max(20).optional(),
   /** Left out: what the project or the owner's defaults say. */
   network: networkRequest.optional(),
   labels: labels.optional(),
@@ -118,6 +120,8 @@ export const sandboxView = z.strictObject({
   finishedAt: z.string().nullable(),
   limits: limits.extend({ advisory: z.array(z.string()) }),
   mounts: z.array(z.strictObject({ target: z.string(), source: z.string().nullable(), readonly: z.boolean() })),
+  /** Folders of the host that it has in common with other consumers. */
+  shares: z.array(z.strictObject({ name: z.string(), folder: z.string(), target: z.string(), readonly: z.boolean() })),
   /** Names of those it was given. */
   credentials: z.array(z.string()),
   /** Services it may call, and where inside. */

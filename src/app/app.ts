@@ -24,6 +24,7 @@ import type { Noun, Route } from './route.ts';
 import { sandbox } from './sandbox/sandbox.ts';
 import { secret } from './secret/secret.ts';
 import type { Section } from './section.ts';
+import { share } from './share/share.ts';
 import { swarm } from './swarm/swarm.ts';
 import { task } from './task/task.ts';
 import { user } from './user/user.ts';
@@ -36,6 +37,7 @@ export const nouns = [
   credential,
   volume,
   sandbox,
+  share,
   workspace,
   network,
   disk,

@@ -31,6 +31,7 @@ import type { Actor } from '../model/user.ts';
 import { overlayRefusal, shiftRefusal } from '../workspace/trial.ts';
 import { hubOf } from './hub-wiring.ts';
 import type { Resources } from './resources.ts';
+import { sharesOf } from './share-wiring.ts';
 import { Swarms } from './swarm-wiring.ts';
 import type { Parts } from './wiring.ts';
 
@@ -114,7 +115,9 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
     projectFolder: (path) => sandboxes.project(path),
     refuseText: (where, text) => userSecrets.refuseText(where, text),
   });
-  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, images, trusts });
+  const sharing = sharesOf(actor, shared, () => accountOf(actor, shared));
+  const { shares } = sharing;
+  const sandboxes = sandboxesOf(actor, shared, { secrets: userSecrets, credentials, volumes, shares, images, trusts });
   const { engineOf, reconciler, threads, locks, watch, steadyMs } = shared;
   const keepBases = (sandbox: Sandbox) => watch.keep(sandbox);
   const parts = {
@@ -136,6 +139,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   return {
     ...common,
     ...{ sandboxes, secrets: userSecrets, credentials, volumes, images, trusts },
+    ...sharing,
     sandboxesFor: (asking, user) => shared.scopes.of(shared.users.actAs(asking, user)).sandboxes,
     reviews,
     applies: new Applies(parts),
@@ -202,25 +206,31 @@ function volumesOf(actor: Actor, { volumes, home, config, users, owner, now }: S
   });
 }
 
-type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'images' | 'trusts'>;
+/** Without root, agents on folders of the machine are the person who runs the daemon. */
+function accountOf(actor: Actor, { rootless, users }: Shared): number | null | 'any' {
+  return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
+}
+
+type UserParts = Pick<Scope, 'secrets' | 'credentials' | 'volumes' | 'shares' | 'images' | 'trusts'>;
 
 function sandboxesOf(
   actor: Actor,
   shared: Shared,
-  { secrets, credentials, volumes, images, trusts }: UserParts,
+  { secrets, credentials, volumes, shares, images, trusts }: UserParts,
 ): Sandboxes {
-  const { home, config, store, engineOf, reconciler, loop, networks, data, users, rootless, now, steadyMs } = shared;
+  const { home, config, store, engineOf, reconciler, loop, networks, data, now, steadyMs } = shared;
   return new Sandboxes({
     ...{ store, engineOf, reconciler, now, steadyMs, config, images },
     places: home,
     owner: actor.name,
-    // Without root, agents on folders of the machine are the person who runs the daemon.
     get account() {
-      return actor.isOwner ? 'any' : rootless ? null : (users.find(actor.name)?.uid ?? null);
+      return accountOf(actor, shared);
     },
     overlayRefusal: shared.refusesOverlay,
     unapplied: data.unapplied,
     volumeMounts: (asked) => volumes.mounts(asked),
+    shareMounts: (request) => shares.mounts(request),
+    requireShares: (spec) => shares.require(spec),
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
     networkRules: (asked, project) =>

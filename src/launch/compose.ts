@@ -10,6 +10,7 @@ import { commandOf, network, networkEnv } from './network.ts';
 import { prepareRoot } from './root.ts';
 import { secrets } from './secrets.ts';
 import { services } from './services.ts';
+import { shares } from './shares.ts';
 import { system } from './system.ts';
 import { volumes } from './volumes.ts';
 import { workspace } from './workspace.ts';
@@ -24,6 +25,7 @@ const hooks: readonly Hook[] = [
   credentials,
   services,
   volumes,
+  shares,
   workspace,
   adapter,
 ];

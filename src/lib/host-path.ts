@@ -8,9 +8,14 @@ import { isErrno } from './file.ts';
 const maxLinks = 40;
 
 /**
- * The real path. Links are followed, except those in a folder that a sandbox can write: `open` lists these folders.
+ * The real path. Links are followed, except those in a folder that a sandbox can write: `open` lists these folders. `checkLink` may
+ * refuse others.
  */
-export function realHostPath(path: string, open: readonly string[]): string {
+export function realHostPath(
+  path: string,
+  open: readonly string[],
+  checkLink: (link: string, stat: Stats) => void = () => {},
+): string {
   if (!path.startsWith('/')) throw missing(path);
   let resolved = '/';
   let rest = parts(path);
@@ -25,6 +30,7 @@ export function realHostPath(path: string, open: readonly string[]): string {
       continue;
     }
     if (open.some((folder) => isInside(next, folder))) throw planted(path, next);
+    checkLink(next, stat);
     if (++links > maxLinks) throw missing(path);
     const target = readlinkSync(next);
     if (target.startsWith('/')) resolved = '/';

@@ -11,7 +11,7 @@ export interface ProcessRef {
 
 let bootId: string | undefined;
 
-function currentBootId(): string {
+export function currentBootId(): string {
   bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   return bootId;
 }

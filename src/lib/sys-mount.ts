@@ -40,6 +40,16 @@ export function detachMount(target: string): boolean {
   throw new SysError(`umount ${target}`, found);
 }
 
+/** Detaches a mount that no process uses. Busy: an open file, a working folder or a mapping keeps it. */
+export function unmount(target: string): 'done' | 'busy' | 'absent' {
+  const UMOUNT_NOFOLLOW = 8;
+  if (c.umount2(target, UMOUNT_NOFOLLOW) === 0) return 'done';
+  const found = errno();
+  if (found === os.errno.EBUSY) return 'busy';
+  if (found === os.errno.EINVAL || found === os.errno.ENOENT) return 'absent';
+  throw new SysError(`umount ${target}`, found);
+}
+
 export interface BindOptions {
   readonly readonly: boolean;
   /**

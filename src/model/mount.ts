@@ -1,3 +1,5 @@
+import type { FolderIdentity } from './share.ts';
+
 /**
  * A Mount is all that workspaces, volumes and engines know about each other: what appears where inside a sandbox.
  * Targets are absolute paths inside; sources are absolute paths on the host and must not be writable by an agent
@@ -18,6 +20,11 @@ export type Mount =
        * so `agent` can read files that only their owner may read.
        */
       readonly own?: boolean;
+      /**
+       * The folder that was shared: another one at `source` is refused. Files of other owners can be written where their mode allows
+       * it, since consumers outside write there too.
+       */
+      readonly shared?: FolderIdentity;
     }
   | {
       readonly kind: 'overlay';

@@ -15,6 +15,7 @@ import { Fault } from './fault.ts';
 import type { Limits } from './limits.ts';
 import type { NetworkSpec } from './network.ts';
 import type { ServiceGrant } from './service.ts';
+import type { ShareMount } from './share.ts';
 
 export const sandboxStates = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 export type SandboxState = (typeof sandboxStates)[number];
@@ -73,6 +74,8 @@ export interface SandboxSpec {
   readonly strict?: boolean;
   /** Volumes besides its home. */
   readonly volumes?: readonly VolumeMount[];
+  /** Folders of the host that it has in common with other consumers. */
+  readonly shares?: readonly ShareMount[];
   /** Its home is the user's home volume itself, not an overlay on it. */
   readonly sharedHome?: boolean;
   /** Names of its secrets. */
@@ -134,9 +137,10 @@ export interface Sandbox {
 
 const endStates: readonly SandboxState[] = ['completed', 'failed', 'stopped'];
 
-/** The folder of the host that a sandbox can write, if any. */
-export function boundFolder({ mode, project }: SandboxSpec): string | null {
-  return mode === 'bind' ? project : null;
+/** The folders of the host that a sandbox can write. */
+export function boundFolders({ mode, project, shares = [] }: SandboxSpec): string[] {
+  const shared = shares.flatMap(({ folder, readonly }) => (readonly ? [] : [folder]));
+  return mode === 'bind' && project !== null ? [project, ...shared] : shared;
 }
 
 export function hasEnded(status: SandboxStatus): boolean {

@@ -148,6 +148,7 @@ function noVolumeName(text: string): Fault {
   );
 }
 
-function isInsidePath(path: string): boolean {
+/** Absolute, without `..` and control characters, and not the root. */
+export function isInsidePath(path: string): boolean {
   return /^\/[^/\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(path) && posix.normalize(path) === path && !path.endsWith('/');
 }

@@ -25,6 +25,7 @@ import type { HubToken } from '../model/hub-token.ts';
 import type { Image } from '../model/image.ts';
 import type { Project } from '../model/project.ts';
 import type { Sandbox } from '../model/sandbox.ts';
+import type { Share } from '../model/share.ts';
 import type { Swarm, SwarmContainer } from '../model/swarm.ts';
 import type { Trust } from '../model/trust.ts';
 import type { User } from '../model/user.ts';
@@ -45,6 +46,7 @@ export interface Kinds {
   project: Project;
   edit: Edit;
   hubToken: HubToken;
+  share: Share;
 }
 
 export type Kind = keyof Kinds;

@@ -10,7 +10,7 @@ import { isInside } from '../../lib/host-path.ts';
 import { Fault, isFault } from '../../model/fault.ts';
 import type { Limits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
-import { boundFolder, type Sandbox } from '../../model/sandbox.ts';
+import { boundFolders, type Sandbox } from '../../model/sandbox.ts';
 import type { Actor } from '../../model/user.ts';
 import type { UserImages } from '../image/images.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
@@ -85,7 +85,7 @@ export class Fleets {
   /** What an agent can write has no say in what runs. */
   #refuseOpen(file: string): void {
     const rows = this.#parts.sandboxes.rows(this.#actor.isOwner);
-    const writer = rows.find(({ value }) => isInside(file, boundFolder(value.spec) ?? '\0'));
+    const writer = rows.find(({ value }) => boundFolders(value.spec).some((folder) => isInside(file, folder)));
     if (!writer) return;
     throw new Fault('denied', `${printable(file)} is in a folder that the sandbox ${writer.name} can write`, {
       hint: `Move it elsewhere, look at it, and name it with --file; or remove the sandbox: carrel rm ${writer.name}`,
@@ -139,8 +139,8 @@ export class Fleets {
     const { name, request } = step;
     try {
       this.#parts.volumes.check(request.volumes);
-      const bound = boundFolder(this.#parts.sandboxes.check(request));
-      return bound !== null && isInside(file, bound) ? [selfChanging(name)] : [];
+      const bound = boundFolders(this.#parts.sandboxes.check(request));
+      return bound.some((folder) => isInside(file, folder)) ? [selfChanging(name)] : [];
     } catch (error) {
       if (!isFault(error)) throw error;
       return [problem(error.code, ['sandboxes', name], error.message, error.hint)];

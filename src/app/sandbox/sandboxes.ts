@@ -10,7 +10,7 @@ import type { CredentialGrant } from '../../model/credential.ts';
 import { Fault } from '../../model/fault.ts';
 import { checkSandboxName } from '../../model/name.ts';
 import {
-  boundFolder,
+  boundFolders,
   hasEnded,
   initialStatus,
   type Sandbox,
@@ -47,6 +47,9 @@ export interface SandboxParts {
   /** Its changes and commits that are not on the host yet. */
   readonly unapplied: (sandbox: Sandbox) => Promise<Unapplied | null>;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  readonly shareMounts: SpecParts['shareMounts'];
+  /** Refuses shares that were revoked since the spec was made. */
+  readonly requireShares: (spec: SandboxSpec) => void;
   readonly requireHome: () => void;
   /** What names of images stand for, where this user may use them. */
   readonly images: Pick<UserImages, 'check' | 'resolve'>;
@@ -157,12 +160,13 @@ export class Sandboxes {
   }
 
   #openFolders(): string[] {
-    return this.rows(true).flatMap(({ value }) => boundFolder(value.spec) ?? []);
+    return this.rows(true).flatMap(({ value }) => boundFolders(value.spec));
   }
 
   #insert(asked: string | undefined, spec: SandboxSpec, id: string): SandboxRow {
     const { owner, now } = this.#parts;
     const name = asked === undefined ? this.records.freeName() : checkSandboxName(asked);
+    this.#parts.requireShares(spec);
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     return this.records.insert(value, { at, type: 'sandbox.created', subject: id, data: { name, user: owner } });

@@ -11,6 +11,7 @@ import { type Limits, resolveLimits } from '../../model/limits.ts';
 import { printable } from '../../model/name.ts';
 import type { FrozenBase, SandboxSpec, VolumeMount, WorkspaceKind } from '../../model/sandbox.ts';
 import type { DeclaredService, ServiceGrant } from '../../model/service.ts';
+import type { ShareMount } from '../../model/share.ts';
 
 /** The settings that decide about a spec. */
 export interface SpecConfig {
@@ -31,6 +32,8 @@ export interface SpecParts {
   /** What the image that is asked for stands for. */
   readonly image: Allowed | null;
   readonly volumeMounts: (asked: SandboxRequest['volumes']) => VolumeMount[];
+  /** The shares that are asked for, and those that name the sandbox as a consumer. */
+  readonly shareMounts: (request: SandboxRequest) => ShareMount[];
   /** Refuses a user whose home cannot be given to a sandbox itself. */
   readonly requireHome: () => void;
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
@@ -66,6 +69,7 @@ export function composeSpec(request: SandboxRequest, parts: SpecParts): SandboxS
     credentials: parts.credentialGrants(request.credentials ?? []),
     services: serviceGrants(request.services ?? [], config.services),
     volumes: parts.volumeMounts(request.volumes),
+    shares: parts.shareMounts(request),
     ...(request.home === 'shared' ? sharedHome(request, parts) : {}),
     network: { allow: rulesOf(request.network, workspace, parts), ports: [] },
     stdin: request.stdin ?? false,

@@ -36,6 +36,9 @@ export function viewOf(sandbox: Sandbox, places: Places, { unseen, trouble }: Se
     finishedAt: status.finishedAt,
     limits: { ...spec.limits, advisory: [...status.advisory] },
     mounts: surroundingsOf(sandbox, places).mounts.map(mountView),
+    shares: (spec.shares ?? []).map(({ name: share, folder, target, readonly }) => ({
+      ...{ name: share, folder, target, readonly },
+    })),
     credentials: (spec.credentials ?? []).map(({ name: one }) => one),
     services: (spec.services ?? []).map((one) => ({ ...one })),
     network: { ...networkView(spec), trouble: hasEnded(status) ? null : trouble },

@@ -155,11 +155,13 @@ export class Snapshots {
   }
 
   #insert(from: Sandbox, id: string, name: string): Row<'sandbox'> {
-    const { sandboxes, now } = this.#parts;
+    const { store, sandboxes, now } = this.#parts;
     const at = now();
     // A port of this machine leads to one sandbox.
     const network = { ...(from.spec.network ?? noNetwork), ports: [] };
-    const spec = { ...from.spec, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
+    // A share may have been revoked since the copy began.
+    const { shares = [] } = store.get('sandbox', from.id)?.value.spec ?? {};
+    const spec = { ...from.spec, shares, network, desired: 'stopped', attempt: 1, autoRemove: false } as const;
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };
     const event = { at, type: 'sandbox.forked', subject: id, data: { name, user: sandboxes.owner, from: from.name } };
     return sandboxes.records.insert(value, event);

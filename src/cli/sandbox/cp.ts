@@ -30,5 +30,8 @@ async function boundFolders(client: Client): Promise<string[]> {
     if (!isFault(error, 'denied')) throw error;
     return client.call('GET /v1/sandboxes');
   });
-  return sandboxes.flatMap(({ mode, project }) => (mode === 'bind' && project !== null ? [project] : []));
+  return sandboxes.flatMap(({ mode, project, shares }) => [
+    ...(mode === 'bind' && project !== null ? [project] : []),
+    ...shares.flatMap(({ folder, readonly }) => (readonly ? [] : [folder])),
+  ]);
 }

@@ -8,6 +8,7 @@ import { usableRule } from '../../model/network.ts';
 import type { EngineName, RuntimeName, WorkspaceMode } from '../../model/sandbox.ts';
 import { checkSecretName } from '../../model/secret.ts';
 import { checkServiceName } from '../../model/service.ts';
+import { parseShareRequest } from '../../model/share.ts';
 import { parseSize } from '../../model/size.ts';
 import { parseVolumeRequest } from '../../model/volume.ts';
 import { authorIn } from '../author.ts';
@@ -33,6 +34,7 @@ export interface SandboxOptions extends StreamOptions {
   readonly credential?: readonly string[];
   readonly service?: readonly string[];
   readonly volume?: readonly string[];
+  readonly share?: readonly string[];
   readonly network?: string;
   readonly rootfs?: string;
   readonly label?: readonly string[];
@@ -47,7 +49,7 @@ export function sandboxRequest(
   project: string | undefined,
   command: readonly string[],
 ): SandboxRequest {
-  const { name, engine, runtime, image, env, secret, credential, service, volume, label, rootfs } = options;
+  const { name, engine, runtime, image, env, secret, credential, service, volume, share, label, rootfs } = options;
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -61,6 +63,7 @@ export function sandboxRequest(
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
     ...(service === undefined ? {} : { services: [...new Set(service.map(checkServiceName))] }),
     ...(volume === undefined ? {} : { volumes: volume.map(parseVolumeRequest) }),
+    ...(share === undefined ? {} : { shares: share.map(parseShareRequest) }),
     ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
     limits: askedLimits(options),
     ...(options.strict ? { strict: true } : {}),

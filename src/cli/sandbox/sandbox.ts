@@ -76,6 +76,13 @@ const sandboxOptions: readonly OptionEntry[] = [
     completes: 'volumes',
   },
   {
+    flags: '--share <NAME>',
+    field: 'shares',
+    summary: 'mount a share at /shares/NAME, or NAME:PATH; add :ro for read-only; may be repeated',
+    repeat: true,
+    completes: 'shares',
+  },
+  {
     flags: '--network <RULES>',
     field: 'network',
     summary: 'hosts it may connect to: none, or HOST[:PORT],…; * stands for one label, as in *.example.com',

@@ -27,6 +27,7 @@ const sandbox: SandboxView = {
   ...{
     createdAt: '2026-01-01T00:00:00Z',
     kept: false,
+    shares: [],
     startedAt: null,
     finishedAt: null,
     credentials: [],

@@ -4,7 +4,7 @@ import { isErrno } from '../../lib/file.ts';
 import { type IdMapping, insideId, outsideId, readIdMap } from '../../lib/id-map.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
-import { eachPlainFile, openSource } from '../local/source.ts';
+import { eachPlainFile, openSource, refuseReplaced } from '../local/source.ts';
 import type { Owner } from './identity.ts';
 import type { View } from './view.ts';
 
@@ -28,7 +28,9 @@ export function plainSources(mounts: readonly Mount[], agent: Owner, maps: IdMap
 
 function checked(mount: Exclude<Mount, { kind: 'tmpfs' }>, agent: Owner, maps: IdMaps): string {
   const source = mount.kind === 'bind' ? mount.source : mount.lower;
-  checkSource(source);
+  withSource(source, (fd) => {
+    if (mount.kind === 'bind' && mount.shared) refuseReplaced(source, fd, mount.shared);
+  });
   if (mount.kind === 'bind' && mount.own) giveTo(source, agent, maps);
   if (mount.kind === 'bind' && mount.own && mount.readonly) giveFilesTo(source, agent, maps);
   return source;
@@ -82,10 +84,6 @@ export function isEmpty(path: string): boolean {
 }
 
 /** Throws when it does not exist or its path contains a link. */
-function checkSource(path: string): void {
-  withSource(path, () => {});
-}
-
 function withSource<T>(path: string, look: (fd: number) => T): T {
   const fd = openSource(path);
   try {

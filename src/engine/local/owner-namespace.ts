@@ -15,9 +15,9 @@ export interface Ids {
   readonly gid: number;
 }
 
-/** Null where they are the same. */
-export async function shiftBetween(owner: Ids, agent: Ids): Promise<number | null> {
-  return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent);
+/** Null where they are the same. `keepsOthers`: all other ids are mapped to themselves, else to none. */
+export async function shiftBetween(owner: Ids, agent: Ids, keepsOthers = false): Promise<number | null> {
+  return owner.uid === agent.uid && owner.gid === agent.gid ? null : ownerNamespace(owner, agent, keepsOthers);
 }
 
 /** One of them, to try whether a filesystem supports id-mapped mounts. Null where there are none. */
@@ -25,23 +25,44 @@ export function anyShift(): Promise<number | null> {
   return ownerNamespace({ uid: 1, gid: 1 }, { uid: 2, gid: 2 }).catch(() => null);
 }
 
-export function ownerNamespace(owner: Ids, agent: Ids): Promise<number> {
-  const key = [owner.uid, owner.gid, agent.uid, agent.gid].join(':');
-  const made = kept.get(key) ?? makeNamespace(owner, agent);
+export function ownerNamespace(owner: Ids, agent: Ids, keepsOthers = false): Promise<number> {
+  const key = [owner.uid, owner.gid, agent.uid, agent.gid, keepsOthers].join(':');
+  const mapping = keepsOthers ? exchanged : single;
+  const made = kept.get(key) ?? makeNamespace(mapping(owner.uid, agent.uid), mapping(owner.gid, agent.gid));
   kept.set(key, made);
   made.catch(() => kept.delete(key));
   return made;
 }
 
-async function makeNamespace(owner: Ids, agent: Ids): Promise<number> {
+function single(owner: number, agent: number): string {
+  return `${owner} ${agent} 1\n`;
+}
+
+const ids = 0xffff_ffff;
+
+/** All ids, with these two in each other's place. */
+export function exchanged(owner: number, agent: number): string {
+  if (owner === agent) return `0 0 ${ids}\n`;
+  const [low, high] = owner < agent ? [owner, agent] : [agent, owner];
+  const parts = [
+    [0, 0, low],
+    [low, high, 1],
+    [low + 1, low + 1, high - low - 1],
+    [high, low, 1],
+    [high + 1, high + 1, ids - high - 1],
+  ] as const;
+  return parts.flatMap((part) => (part[2] > 0 ? [`${part.join(' ')}\n`] : [])).join('');
+}
+
+async function makeNamespace(uids: string, gids: string): Promise<number> {
   const holder = spawn('unshare', ['--user', '--', 'cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
   holder.on('error', () => {});
   try {
     // An echo proves that the namespace exists: `cat` runs after `unshare` has made it.
     holder.stdin.write('.');
     await Promise.race([once(holder.stdout, 'data'), failed(holder)]);
-    writeFileSync(`/proc/${holder.pid}/uid_map`, `${owner.uid} ${agent.uid} 1\n`);
-    writeFileSync(`/proc/${holder.pid}/gid_map`, `${owner.gid} ${agent.gid} 1\n`);
+    writeFileSync(`/proc/${holder.pid}/uid_map`, uids);
+    writeFileSync(`/proc/${holder.pid}/gid_map`, gids);
     return openSync(`/proc/${holder.pid}/ns/user`, 'r');
   } finally {
     holder.kill('SIGKILL');

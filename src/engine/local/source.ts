@@ -2,10 +2,12 @@
 import { chownSync, closeSync, constants, fstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { O_PATH } from '../../lib/anchor.ts';
+import { currentBootId } from '../../lib/process.ts';
 import { openAt, openWithoutLinks, SysError } from '../../lib/sys.ts';
 import { bindMount, mount, mountFlags } from '../../lib/sys-mount.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Mount } from '../../model/mount.ts';
+import { type FolderIdentity, isSameFolder } from '../../model/share.ts';
 import type { Ids } from './owner-namespace.ts';
 
 type BindMount = Extract<Mount, { kind: 'bind' }>;
@@ -18,7 +20,7 @@ export interface Owners {
    * For mounts that map the owner of their source to agent: a user namespace with that mapping, or null when not
    * needed.
    */
-  readonly ownerNamespace: (owner: Ids, agent: Ids) => Promise<number | null>;
+  readonly ownerNamespace: (owner: Ids, agent: Ids, keepsOthers: boolean) => Promise<number | null>;
 }
 
 /** Opened once and mounted by descriptor, so that the path cannot be replaced in between. */
@@ -26,15 +28,25 @@ export async function bindSource(one: BindMount, target: string, { agent, ownerN
   const fd = openSource(one.source);
   try {
     const stat = fstatSync(fd);
+    if (one.shared) refuseReplaced(one.source, fd, one.shared);
     if (stat.isDirectory()) mkdirSync(target);
     else writeFileSync(target, '');
     if (one.own) giveTo(agent, fd);
     if (one.own && one.readonly && stat.isDirectory()) eachPlainFile(fd, (file) => giveTo(agent, file));
-    const ownersFd = one.mapOwner ? await ownerNamespace(stat, agent) : null;
+    const ownersFd = one.mapOwner ? await ownerNamespace(stat, agent, one.shared !== undefined) : null;
     bindShifted(fd, target, one, ownersFd);
   } finally {
     closeSync(fd);
   }
+}
+
+/** The folder of a share was checked when it was shared. */
+export function refuseReplaced(source: string, fd: number, shared: FolderIdentity): void {
+  const { dev, ino } = fstatSync(fd, { bigint: true });
+  if (isSameFolder(shared, { device: String(dev), inode: String(ino), bootId: currentBootId() })) return;
+  throw new Fault('denied', `${source} is not the folder that was shared`, {
+    hint: 'Put that folder back, or revoke the share and add it again: carrel share ls',
+  });
 }
 
 /** A read-only source need not belong to agent, where the filesystem cannot map owners. */

@@ -64,7 +64,7 @@ async function createWith(context: Context, launch: Launch, runtime: Runtime, ke
     ...launch,
     identity,
     mounts: [...launch.mounts, initMount(layout)],
-    ownerNamespace: async (owner, agent) => (space.rootless ? null : shiftBetween(owner, agent)),
+    ownerNamespace: async (...shift) => (space.rootless ? null : shiftBetween(...shift)),
     rootless: space.rootless,
   });
   try {

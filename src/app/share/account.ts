@@ -1,0 +1,33 @@
+/** The ids that guests and people have on the host. */
+import { readIfThere } from '../../lib/file.ts';
+import { run } from '../../lib/run.ts';
+import { Fault } from '../../model/fault.ts';
+import type { Consumer } from '../../model/share.ts';
+
+/** Null: access is by the group of the share. */
+export async function uidOf({ kind, name }: Pick<Consumer, 'kind' | 'name'>): Promise<number | null> {
+  if (kind === 'person') return (await accountOf(name)).uid;
+  return kind === 'lxc' ? guestRoot(name) : null;
+}
+
+export async function accountOf(login: string): Promise<{ readonly uid: number; readonly gid: number }> {
+  const { exitCode, stdout } = await run(['getent', 'passwd', '--', login]);
+  const [, , uid, gid] = stdout.split(':');
+  if (exitCode === 0 && uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  throw new Fault('not_found', `this machine has no account ${login}`, { hint: 'Write the login name: person:LOGIN' });
+}
+
+/** Where Proxmox and LXC keep the settings of a guest. */
+export function guestSettings(guest: string): string | null {
+  return readIfThere(`/etc/pve/lxc/${guest}.conf`) ?? readIfThere(`/var/lib/lxc/${guest}/config`);
+}
+
+/** What unprivileged guests get if no other range is named. */
+const usualRoot = 100_000;
+
+export function guestRoot(guest: string, settings = guestSettings(guest)): number {
+  const mapped = /^lxc\.idmap\s*[:=]\s*u\s+0\s+(\d+)/m.exec(settings ?? '')?.[1];
+  if (mapped !== undefined) return Number(mapped);
+  const isPrivileged = settings !== null && !/^unprivileged:\s*1/m.test(settings);
+  return isPrivileged ? 0 : usualRoot;
+}

@@ -1,0 +1,53 @@
+/** The access that consumers outside of Carrel have to the folder of a share. */
+
+import { within } from '../../lib/anchor.ts';
+import { insideId, readIdMap } from '../../lib/id-map.ts';
+import { SysError } from '../../lib/sys.ts';
+import { Fault } from '../../model/fault.ts';
+import { type Consumer, consumerText, isOutside, type Share } from '../../model/share.ts';
+import { cannotGrant, changeGrants, type Grant } from '../../share/acl.ts';
+import { openFolder } from '../../share/folder.ts';
+
+/** Repeat-safe. Changes nothing where only sandboxes are concerned: to these the folder's owner is `agent`. */
+export function grantAccess(share: Share, revoked: readonly Consumer[]): void {
+  const [granted, gone] = [grantsOf(share, share.consumers), grantsOf(share, revoked)];
+  if (granted.length + gone.length === 0) return;
+  within(openFolder(share), ({ fd }) => {
+    try {
+      changeGrants(fd, granted, gone);
+    } catch (error) {
+      throw error instanceof SysError ? cannotGrant(share.folder, error) : error;
+    }
+  });
+}
+
+/** One for each id: containers have the group in common, and guests often the same user. The one that may write decides. */
+function grantsOf({ groupId }: Share, consumers: readonly Consumer[]): Grant[] {
+  const all = consumers.filter((one) => isOutside(one) && one.uid !== 0).map((one) => grantOf(one, groupId));
+  const isSame = (one: Grant, other: Grant) => one.kind === other.kind && one.id === other.id;
+  const first = all.filter((one, at) => all.findIndex((other) => isSame(one, other)) === at);
+  return first.map((one) => ({ ...one, readonly: all.every((other) => !isSame(one, other) || other.readonly) }));
+}
+
+function grantOf(consumer: Consumer, groupId: number): Grant {
+  return consumer.uid === null
+    ? { kind: 'group', id: own('gid', groupId), readonly: consumer.readonly }
+    : userGrant(consumer);
+}
+
+function userGrant(consumer: Consumer): Grant {
+  const id = insideId(readIdMap('uid'), consumer.uid!);
+  if (id !== null) return { kind: 'user', id, readonly: consumer.readonly };
+  throw new Fault('unsupported', `without root, ${consumerText(consumer)} cannot be given access to a folder`, {
+    hint: `Run the daemon as root; or grant it yourself: setfacl -m u:${consumer.uid}:rwx,d:u:${consumer.uid}:rwx FOLDER`,
+  });
+}
+
+/** Such an id is in the range of the daemon. */
+function own(kind: 'uid' | 'gid', id: number): number {
+  const inside = insideId(readIdMap(kind), id);
+  if (inside !== null) return inside;
+  throw new Fault('unsupported', `the ${kind} ${id} is outside of the range of the daemon`, {
+    hint: 'The range in /etc/subgid has changed since the share was added: revoke the share and add it again.',
+  });
+}

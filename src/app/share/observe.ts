@@ -1,0 +1,108 @@
+/** The observed state of shares: which consumer sees the folder now. */
+import { lstatSync } from 'node:fs';
+import type { ConsumerView, ShareView } from '../../api/share.ts';
+import { ForeignContainer } from '../../engine/docker/foreign-container.ts';
+import type { EngineOf } from '../../engine/engine.ts';
+import { asFault, isFault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Sandbox } from '../../model/sandbox.ts';
+import { type Consumer, consumerText, type Share, sandboxOf } from '../../model/share.ts';
+import { openFolder } from '../../share/folder.ts';
+import { mountedAt } from '../../share/mounted.ts';
+import type { Store } from '../../store/store.ts';
+import { guestSettings } from './account.ts';
+import type { ShareRow } from './record.ts';
+
+export interface ObserverParts {
+  readonly store: Store;
+  readonly engineOf: EngineOf;
+  readonly dockerSocket: () => string | null;
+}
+
+type State = Pick<ConsumerView, 'state' | 'detail'>;
+
+export class Observer {
+  readonly #parts: ObserverParts;
+
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+  }
+
+  async view(row: ShareRow): Promise<ShareView> {
+    const { name, folder, groupId, createdAt } = row.value;
+    const consumers = await Promise.all(this.consumers(row).map((one) => this.#consumer(row, one)));
+    return { name, folder, groupId, createdAt, consumers, warnings: this.warnings(row.value) };
+  }
+
+  /** Those of the record, and sandboxes that were created with the share. */
+  consumers({ id, owner, value }: ShareRow): Consumer[] {
+    const named = value.consumers.flatMap((one) => sandboxOf(one) ?? []);
+    const others = this.#parts.store.list('sandbox', owner).flatMap(({ name, value: { spec } }): Consumer[] => {
+      const mount = spec.shares?.find((one) => one.id === id);
+      if (!mount || named.includes(name)) return [];
+      return [{ kind: 'sandbox', name, path: mount.target, readonly: mount.readonly, uid: null }];
+    });
+    return [...value.consumers, ...others];
+  }
+
+  warnings(share: Share): string[] {
+    try {
+      openFolder(share).close();
+      const { mode } = lstatSync(share.folder);
+      return mode & 0o002 ? [`every account of this machine can write it: chmod o-w ${share.folder}`] : [];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return [error.message];
+    }
+  }
+
+  async #consumer(row: ShareRow, consumer: Consumer): Promise<ConsumerView> {
+    const { path, readonly } = consumer;
+    const state = await this.#state(row, consumer).catch((error: unknown): State => {
+      return { state: 'unknown', detail: asFault(error).message };
+    });
+    return { consumer: consumerText(consumer), path, readonly, ...state };
+  }
+
+  async #state({ owner, value }: ShareRow, consumer: Consumer): Promise<State> {
+    const sandbox = sandboxOf(consumer);
+    if (sandbox !== null) return this.#inSandbox(owner, sandbox, consumer);
+    if (consumer.kind === 'docker') return inContainer(value, consumer, this.#parts.dockerSocket());
+    return consumer.kind === 'lxc' ? inGuest(value, consumer) : granted;
+  }
+
+  async #inSandbox(owner: string, name: string, { path }: Consumer): Promise<State> {
+    const found = this.#parts.store.find('sandbox', owner, name)?.value;
+    if (!found) return waiting(`there is no sandbox ${name} yet`);
+    if (found.status.state !== 'running') return waiting(`it is ${found.status.state}`);
+    const access = mountedAt(await this.pidOf(found), path);
+    return access === null ? missing(`carrel stop ${name}; carrel start ${name}`) : mounted;
+  }
+
+  /** A process in the mount namespace of a running sandbox. */
+  async pidOf(sandbox: Sandbox): Promise<number> {
+    return (await this.#parts.engineOf(sandbox).network(sandbox.id, sandbox.status.handle)).pid;
+  }
+}
+
+const mounted: State = { state: 'mounted', detail: null };
+const granted: State = { state: 'granted', detail: null };
+const waiting = (detail: string): State => ({ state: 'waiting', detail });
+const missing = (detail: string): State => ({ state: 'missing', detail });
+
+async function inContainer({ name, folder }: Share, consumer: Consumer, socket: string | null): Promise<State> {
+  const found = await new ForeignContainer(consumer.name, socket).look();
+  if (found === null) return waiting('there is no such container yet');
+  const mount = found.mounts.find(({ target }) => target === consumer.path);
+  if (mount === undefined) return missing(`carrel share render ${name} --for docker`);
+  if (mount.source !== folder) return missing(`${printable(mount.source)} is mounted there`);
+  return found.isRunning ? mounted : waiting('it does not run');
+}
+
+/** Settings name the mount; whether the guest has been started with them, only a probe can say. */
+function inGuest({ name, folder }: Share, { name: guest, path }: Consumer): State {
+  const settings = guestSettings(guest);
+  if (settings === null) return { state: 'unknown', detail: 'its settings are not on this machine' };
+  const isNamed = settings.split('\n').some((line) => line.includes(folder) && line.includes(path.slice(1)));
+  return isNamed ? granted : missing(`carrel share render ${name} --for lxc`);
+}

@@ -1,0 +1,14 @@
+/** The rows of shares. */
+import { Fault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import type { Row, Store } from '../../store/store.ts';
+
+export type ShareRow = Row<'share'>;
+
+export function findShare(store: Store, user: string, name: string): ShareRow {
+  const row = store.find('share', user, name);
+  if (row !== null) return row;
+  const names = store.list('share', user).map((one) => one.name);
+  const hint = names.length === 0 ? 'Add one with: carrel share add NAME FOLDER' : `There are: ${names.join(', ')}`;
+  throw new Fault('not_found', `no share ${printable(name)}`, { hint });
+}

@@ -1,0 +1,234 @@
+/**
+ * Taking a share from its consumers.
+ *
+ * A revocation is recorded first, then carried out consumer by consumer, and recorded as done. The next daemon finishes one that was cut
+ * short. From a running sandbox the mount is taken at once, with no process left that could use it; a sandbox with open files
+ * of the share keeps it, and the revocation of that consumer is refused, unless `force` stops the sandbox.
+ */
+import type { RevokeView } from '../../api/share.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
+import { Exclusive } from '../../lib/exclusive.ts';
+import { asFault, Fault, isFault } from '../../model/fault.ts';
+import { printable } from '../../model/name.ts';
+import { hasEnded, type Sandbox, type SandboxSpec, withSpec } from '../../model/sandbox.ts';
+import {
+  type Consumer,
+  consumerText,
+  isOutside,
+  parseConsumer,
+  type Revoking,
+  type Share,
+  sandboxOf,
+} from '../../model/share.ts';
+import type { Reconciler } from '../../reconcile/reconcile.ts';
+import { takeAway, usersOf } from '../../share/mounted.ts';
+import type { Row, Store } from '../../store/store.ts';
+import { grantAccess } from './grants.ts';
+import type { Observer } from './observe.ts';
+import { findShare, type ShareRow } from './record.ts';
+
+export interface RevocationParts {
+  readonly store: Store;
+  readonly user: string;
+  readonly now: () => string;
+  readonly observer: Observer;
+  readonly reconciler: Pick<Reconciler, 'alone' | 'settle'>;
+  readonly report: (subject: string, fault: Fault) => void;
+}
+
+/** One revocation of a share at a time. */
+const locks = new Exclusive();
+
+interface Outcome {
+  readonly revoked: string[];
+  readonly stopped: string[];
+  readonly notes: string[];
+  readonly refusals: Fault[];
+}
+
+export class Revocations {
+  readonly #parts: RevocationParts;
+
+  constructor(parts: RevocationParts) {
+    this.#parts = parts;
+  }
+
+  /** Finishes those of all users that an earlier daemon began. */
+  async recover(): Promise<void> {
+    const { store, report } = this.#parts;
+    for (const { id, name, value } of store.list('share')) {
+      if (!value.revoking) continue;
+      await locks
+        .run(id, () => this.#carryOut(id, value.revoking!))
+        .catch((error: unknown) => report(`share ${name}`, asFault(error)));
+    }
+  }
+
+  async revoke(
+    name: string,
+    asked: { consumer?: string | undefined; force?: boolean | undefined },
+  ): Promise<RevokeView> {
+    const { store, user } = this.#parts;
+    const { id } = findShare(store, user, name);
+    const consumer = asked.consumer === undefined ? null : consumerText(parseConsumer(asked.consumer));
+    const { refusals, ...view } = await locks.run(id, () =>
+      this.#begin(name, { consumer, force: asked.force ?? false }),
+    );
+    if (refusals.length > 0) throw refusals.length === 1 ? refusals[0]! : several(name, refusals);
+    return { name, ...view };
+  }
+
+  async #begin(name: string, revoking: Revoking): Promise<Outcome> {
+    const { store, user, observer } = this.#parts;
+    const row = findShare(store, user, name);
+    const known = observer.consumers(row).map(consumerText);
+    if (revoking.consumer !== null && !known.includes(revoking.consumer))
+      throw noConsumer(name, revoking.consumer, known);
+    this.#update(row, { ...row.value, revoking }, 'share.revoking');
+    crashPoint('revoke:recorded');
+    return this.#carryOut(row.id, revoking);
+  }
+
+  /** Until no consumer that is concerned is left, since a fork or a new sandbox may get the share meanwhile. */
+  async #carryOut(id: string, revoking: Revoking): Promise<Outcome> {
+    const { store, observer } = this.#parts;
+    const outcome: Outcome = { revoked: [], stopped: [], notes: [], refusals: [] };
+    const refused = new Set<string>();
+    for (;;) {
+      const row = store.get('share', id);
+      if (row === null) return outcome;
+      const next = observer.consumers(row).find((one) => isConcerned(one, revoking) && !refused.has(consumerText(one)));
+      if (next === undefined) {
+        this.#conclude(row, revoking, refused.size > 0);
+        return outcome;
+      }
+      await this.#take(row, next, revoking.force, outcome).catch((error: unknown) => {
+        refused.add(consumerText(next));
+        outcome.refusals.push(asFault(error));
+      });
+    }
+  }
+
+  #conclude(row: ShareRow, { consumer }: Revoking, wasRefused: boolean): void {
+    const { store, now } = this.#parts;
+    if (consumer !== null || wasRefused) this.#update(row, { ...row.value, revoking: null }, 'share.changed');
+    else
+      store.remove(row, {
+        at: now(),
+        type: 'share.revoked',
+        subject: row.name,
+        data: { name: row.name, user: row.owner },
+      });
+    crashPoint('revoke:concluded');
+  }
+
+  async #take(row: ShareRow, consumer: Consumer, force: boolean, outcome: Outcome): Promise<void> {
+    if (isOutside(consumer)) outcome.notes.push(this.#takeOutside(row.value, consumer));
+    else await this.#takeSandbox(row, consumer, force, outcome);
+    this.#forget(row.id, consumer);
+    outcome.revoked.push(consumerText(consumer));
+    crashPoint('revoke:forgotten');
+  }
+
+  /** Without its entry in the ACL the folder is closed to it, whatever it has mounted. */
+  #takeOutside(share: Share, consumer: Consumer): string {
+    const consumers = share.consumers.filter((one) => one !== consumer && consumerText(one) !== consumerText(consumer));
+    grantAccess({ ...share, consumers }, [consumer]);
+    crashPoint('revoke:denied');
+    return leftToDo(share, consumer);
+  }
+
+  async #takeSandbox(row: ShareRow, consumer: Consumer, force: boolean, { stopped }: Outcome): Promise<void> {
+    const { store, reconciler } = this.#parts;
+    const name = sandboxOf(consumer)!;
+    const found = store.find('sandbox', row.owner, name);
+    if (found === null) return;
+    const isStopped = await reconciler.alone(found.id, () => this.#takeMount(row, found.id, force));
+    if (!isStopped) return;
+    await reconciler.settle(found.id);
+    stopped.push(name);
+  }
+
+  /** True: the sandbox is to be stopped. */
+  async #takeMount(row: ShareRow, sandboxId: string, force: boolean): Promise<boolean> {
+    const found = this.#parts.store.get('sandbox', sandboxId);
+    const mount = found?.value.spec.shares?.find(({ id }) => id === row.id);
+    if (!found || !mount) return false;
+    const refusal = await this.#detach(found.value, mount.target, row.name);
+    crashPoint('revoke:detached');
+    if (refusal !== null && !force) throw refusal;
+    this.#change(
+      found,
+      row,
+      refusal === null ? {} : { desired: 'stopped', stopReason: `share ${row.name} was revoked` },
+    );
+    crashPoint('revoke:removed');
+    return refusal !== null;
+  }
+
+  /** Why the sandbox still has it; null: it has not. */
+  async #detach(sandbox: Sandbox, target: string, share: string): Promise<Fault | null> {
+    if (sandbox.status.handle === null || hasEnded(sandbox.status)) return null;
+    try {
+      const pid = await this.#parts.observer.pidOf(sandbox);
+      return takeAway(pid, target) === 'done' ? null : inUse(sandbox.name, share, usersOf(pid, target));
+    } catch (error) {
+      if (isFault(error, 'not_ready')) return null;
+      const fault = asFault(error);
+      return new Fault('conflict', `${share} cannot be taken from ${sandbox.name} while it runs: ${fault.message}`, {
+        hint: `Stop the sandbox and take it: carrel share revoke ${share} ${sandbox.name} --force`,
+        cause: error,
+      });
+    }
+  }
+
+  #change(found: Row<'sandbox'>, { id, name }: ShareRow, more: Partial<SandboxSpec>): void {
+    const { store, now } = this.#parts;
+    const shares = (found.value.spec.shares ?? []).filter((one) => one.id !== id);
+    const data = { name: found.name, user: found.owner, share: name };
+    const value = withSpec(found.value, { shares, ...more });
+    store.update(found, value, { at: now(), type: 'sandbox.unshared', subject: found.id, data });
+  }
+
+  #forget(id: string, consumer: Consumer): void {
+    const row = this.#parts.store.get('share', id);
+    if (row === null) return;
+    const consumers = row.value.consumers.filter((one) => consumerText(one) !== consumerText(consumer));
+    if (consumers.length < row.value.consumers.length) this.#update(row, { ...row.value, consumers }, 'share.changed');
+  }
+
+  #update(row: ShareRow, value: Share, type: string): void {
+    const { store, now } = this.#parts;
+    store.update(row, value, { at: now(), type, subject: row.name, data: { name: row.name, user: row.owner } });
+  }
+}
+
+function isConcerned(one: Consumer, { consumer }: Revoking): boolean {
+  return consumer === null || consumerText(one) === consumer;
+}
+
+function leftToDo({ folder }: Share, { kind, name, path, uid }: Consumer): string {
+  if (kind === 'person') return `${name} has no access by the share any more; files that ${name} has open stay open`;
+  const what = kind === 'docker' ? `the container ${name}` : `the guest ${name}`;
+  const root = uid === 0 || kind === 'docker' ? ', and a process that is root on the host is not kept out' : '';
+  return `${what} still has ${folder} at ${path} until it is made without that mount; open files stay open${root}`;
+}
+
+function inUse(sandbox: string, share: string, users: readonly string[]): Fault {
+  const shown = users.slice(0, 3).join(', ') || 'a process';
+  const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
+  return new Fault('conflict', `${sandbox} uses ${share}: ${shown}${more} has files of it open`, {
+    hint: `Stop the sandbox and take it: carrel share revoke ${share} ${sandbox} --force`,
+  });
+}
+
+function several(name: string, refusals: readonly Fault[]): Fault {
+  return new Fault('conflict', refusals.map(({ message }) => message).join('; '), {
+    hint: `Stop these sandboxes and take it: carrel share revoke ${name} --force`,
+  });
+}
+
+function noConsumer(share: string, consumer: string, known: readonly string[]): Fault {
+  const hint = known.length === 0 ? 'It has none.' : `It has: ${known.join(', ')}`;
+  return new Fault('not_found', `${printable(consumer)} is not a consumer of ${share}`, { hint });
+}

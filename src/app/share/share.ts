@@ -1,0 +1,58 @@
+/** Folders of the host that several consumers see. */
+import { z } from 'zod';
+import * as shape from '../../api/share.ts';
+import { checkShareName } from '../../model/share.ts';
+import { declare, stated } from '../route.ts';
+import type { Revocations } from './revocations.ts';
+import type { Shares } from './shares.ts';
+
+export interface ShareScope {
+  readonly shares: Shares;
+  readonly revocations: Revocations;
+}
+
+const { noun, route } = declare<ShareScope>();
+
+export const share = noun({
+  routes: [
+    route('GET /v1/shares', {
+      id: 'listShares',
+      summary: 'Shares: which consumer sees which folder where, and whether that is so now',
+      answer: z.array(shape.shareView),
+      act: null,
+      handle: ({ scope }) => scope.shares.list(),
+    }),
+    route('POST /v1/shares', {
+      id: 'addShare',
+      summary: 'Share a folder of the host, or add consumers to a share',
+      body: shape.addShareRequest,
+      answer: shape.shareView,
+      act: ({ body: { name, folder, consumers } }) => ({
+        verb: 'share.add',
+        names: [name],
+        words: { 'the folder': [folder], '--at': consumers.flatMap((one) => [one.name, one.path ?? undefined]) },
+        detail: stated({ folder, consumers: consumers.map(({ kind, name: who }) => `${kind}:${who}`) }),
+      }),
+      handle: ({ scope, body }) => scope.shares.add(body),
+    }),
+    route('POST /v1/shares/{name}/revoke', {
+      id: 'revokeShare',
+      summary: 'Take a share from a consumer, or from all of them; the folder stays',
+      body: shape.revokeRequest,
+      answer: shape.revokeView,
+      act: ({ name, body: { consumer, force = false } }) => ({
+        verb: 'share.revoke',
+        names: [name],
+        words: { CONSUMER: [consumer] },
+        detail: stated({ consumer, force }),
+        frees: true,
+      }),
+      handle: ({ scope, name, body }) => scope.revocations.revoke(checkShareName(name), body),
+    }),
+  ],
+  recover: async ({ shares, revocations }) => {
+    shares.recover();
+    await revocations.recover();
+  },
+  examine: async ({ shares }) => shares.examine(),
+});

@@ -1,0 +1,24 @@
+import { statSync } from 'node:fs';
+import { checkShareName, parseConsumerRequest } from '../../model/share.ts';
+import type { Context, Invocation } from '../cli.ts';
+import { connect } from '../connect/connect.ts';
+import { absolute } from '../paths.ts';
+import { shareListing, warn } from './listing.ts';
+
+type Options = { readonly at?: readonly string[] };
+
+export default async function shareAdd(context: Context, { args, options }: Invocation<Options>): Promise<void> {
+  const name = checkShareName(args[0]!);
+  const consumers = (options.at ?? []).map(parseConsumerRequest);
+  const body = { name, ...seenFolder(absolute(args[1]!, 'FOLDER')), consumers };
+  const view = await connect(context).call('POST /v1/shares', { body });
+  if (context.json) return context.out.document(view);
+  context.out.print(...shareListing([view]));
+  warn(context, [view]);
+}
+
+/** With which folder that is here: the daemon may not have what was mounted since it was started. */
+function seenFolder(folder: string): { readonly folder: string; readonly seen?: string } {
+  const stat = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? { folder } : { folder, seen: `${stat.dev}:${stat.ino}` };
+}

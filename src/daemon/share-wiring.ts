@@ -1,0 +1,36 @@
+/** The shares of a user, put together. */
+
+import { Observer } from '../app/share/observe.ts';
+import { Revocations } from '../app/share/revocations.ts';
+import { groupIds, Shares } from '../app/share/shares.ts';
+import { engineSockets } from '../engine/docker/socket.ts';
+import { identityOf, readIdSpace } from '../engine/local/ids.ts';
+import { outsideId, readIdMap } from '../lib/id-map.ts';
+import { boundFolders } from '../model/sandbox.ts';
+import type { Actor } from '../model/user.ts';
+import type { Resources } from './resources.ts';
+import type { Parts } from './wiring.ts';
+
+/** `account`: whose folders this user may share. */
+export function sharesOf(
+  actor: Actor,
+  { store, home, config, engineOf, reconciler, report, now }: Resources & Parts,
+  account: () => number | null | 'any',
+): { shares: Shares; revocations: Revocations } {
+  const observer = new Observer({ store, engineOf, dockerSocket: () => config.dockerSocket });
+  const open = () => store.list('sandbox').flatMap(({ value }) => boundFolders(value.spec));
+  const sockets = () => [...(config.dockerSocket === null ? [] : [config.dockerSocket]), ...engineSockets(process.env)];
+  const shares = new Shares(actor, {
+    ...{ store, now, report, observer },
+    rules: () => ({ home: home.home, open: open(), sockets: sockets(), account: account() }),
+    firstGroupId: () => firstGroupId(store.find('user', '', actor.name)?.value.slot ?? 0),
+  });
+  return { shares, revocations: new Revocations({ store, now, report, observer, reconciler, user: actor.name }) };
+}
+
+/** At the end of the range of the user, as the host has it: no account has these ids. */
+function firstGroupId(slot: number): number {
+  const space = readIdSpace();
+  const inside = identityOf(slot, space).rootId + space.perUser - groupIds;
+  return outsideId(readIdMap('gid'), inside) ?? inside;
+}

@@ -1,0 +1,181 @@
+import { Fault } from './fault.ts';
+import { checkSandboxName, printable, sandboxNamePattern } from './name.ts';
+import { checkProjectId, projectIdPattern, spokeName } from './project.ts';
+import { isInsidePath } from './volume.ts';
+
+/**
+ * A share: a folder of the host that several consumers see, each at a path of its own. `folder` is the real path, and `identity` says
+ * which folder was there when the share was added: another one at the same path is never mounted.
+ */
+export interface Share {
+  readonly name: string;
+  readonly folder: string;
+  readonly identity: FolderIdentity;
+  /** The group, by its id on the host, by which containers outside of Carrel have access. */
+  readonly groupId: number;
+  readonly consumers: readonly Consumer[];
+  /** A revocation that has begun; null or absent: none has. The next daemon finishes it. */
+  readonly revoking?: Revoking | null;
+  readonly createdAt: string;
+}
+
+export interface Revoking {
+  /** As `consumerText` writes it; null: all of them, and the share. */
+  readonly consumer: string | null;
+  /** Stop sandboxes that have its files open. */
+  readonly force: boolean;
+}
+
+/** Device numbers may differ after a boot, so the device counts within one boot only. */
+export interface FolderIdentity {
+  readonly device: string;
+  readonly inode: string;
+  readonly bootId: string;
+}
+
+export const consumerKinds = ['sandbox', 'project', 'docker', 'lxc', 'person'] as const;
+export type ConsumerKind = (typeof consumerKinds)[number];
+
+/** A sandbox or project of the share's owner, or a container, guest or account outside of Carrel. */
+export interface Consumer {
+  readonly kind: ConsumerKind;
+  readonly name: string;
+  /** Where the consumer sees the folder. For a person: the folder itself. */
+  readonly path: string;
+  readonly readonly: boolean;
+  /** The id on the host that a guest or a person has; null: access is by the group of the share. */
+  readonly uid: number | null;
+}
+
+/** A share in the spec of a sandbox. */
+export interface ShareMount {
+  /** Of the row. */
+  readonly id: string;
+  readonly name: string;
+  readonly folder: string;
+  readonly identity: FolderIdentity;
+  readonly target: string;
+  readonly readonly: boolean;
+}
+
+/** `--share NAME[:PATH][:ro]` of run and create. */
+export interface ShareRequest {
+  readonly share: string;
+  readonly target?: string | undefined;
+  readonly readonly?: boolean | undefined;
+}
+
+export const shareNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const containerPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
+const loginPattern = /^[A-Za-z_][A-Za-z0-9_.@-]{0,63}$/;
+
+/** What the name of a consumer of each kind looks like. */
+const namePatterns: { readonly [kind in ConsumerKind]: RegExp } = {
+  sandbox: sandboxNamePattern,
+  project: projectIdPattern,
+  docker: containerPattern,
+  lxc: containerPattern,
+  person: loginPattern,
+};
+
+export function checkShareName(name: string): string {
+  if (shareNamePattern.test(name)) return name;
+  throw new Fault('invalid', `${printable(name)} is not the name of a share`, {
+    hint: 'Use 1 to 63 of a-z, 0-9 and "-", starting with a letter or digit.',
+  });
+}
+
+/** Where a sandbox sees a share if no path was named. */
+export function defaultTarget(share: string): string {
+  return `/shares/${share}`;
+}
+
+/** `--at`: CONSUMER=PATH[:ro]; a person sees the folder where it is: person:LOGIN[:ro]. */
+export interface ConsumerRequest {
+  readonly kind: ConsumerKind;
+  readonly name: string;
+  /** Null for a person. */
+  readonly path: string | null;
+  readonly readonly: boolean;
+}
+
+export function parseConsumerRequest(text: string): ConsumerRequest {
+  const readonly = text.endsWith(':ro');
+  const [consumer = '', ...rest] = (readonly ? text.slice(0, -':ro'.length) : text).split('=');
+  const { kind, name } = parseConsumer(consumer);
+  const path = rest.length === 0 ? null : rest.join('=');
+  return checkConsumerRequest({ kind, name, path, readonly });
+}
+
+export function checkConsumerRequest(request: ConsumerRequest): ConsumerRequest {
+  const { kind, name, path } = request;
+  parseConsumer(`${kind}:${name}`);
+  if (kind === 'person' && path !== null)
+    throw new Fault('invalid', 'a person sees the folder where it is, so no path is named', {
+      hint: `Write person:${name} or person:${name}:ro`,
+    });
+  if (kind !== 'person' && (path === null || !isInsidePath(path))) throw noPath(request);
+  return request;
+}
+
+function noPath({ kind, name, path }: ConsumerRequest): Fault {
+  const what = path === null ? 'needs the path where it sees the share' : `cannot see a share at ${printable(path)}`;
+  return new Fault('invalid', `${kind}:${printable(name)} ${what}`, {
+    hint: 'Write CONSUMER=PATH or CONSUMER=PATH:ro, with an absolute PATH, such as web=/data/inbox.',
+  });
+}
+
+/** `KIND:NAME`, or the name of a sandbox alone. */
+export function parseConsumer(text: string): { readonly kind: ConsumerKind; readonly name: string } {
+  const colon = text.indexOf(':');
+  const kind = (colon < 0 ? 'sandbox' : text.slice(0, colon)) as ConsumerKind;
+  const name = text.slice(colon + 1);
+  if (consumerKinds.includes(kind) && namePatterns[kind].test(name)) return { kind, name };
+  throw new Fault('invalid', `${printable(text)} does not name a consumer`, {
+    hint: 'Write the name of a sandbox, or project:ID, docker:CONTAINER, lxc:ID or person:LOGIN.',
+  });
+}
+
+export function consumerText({ kind, name }: Pick<Consumer, 'kind' | 'name'>): string {
+  return `${kind}:${name}`;
+}
+
+/** The sandbox that a consumer is or has; null: it is outside of Carrel. */
+export function sandboxOf({ kind, name }: Pick<Consumer, 'kind' | 'name'>): string | null {
+  if (kind === 'sandbox') return checkSandboxName(name);
+  return kind === 'project' ? spokeName(checkProjectId(name)) : null;
+}
+
+export function isOutside({ kind }: Pick<Consumer, 'kind'>): boolean {
+  return kind === 'docker' || kind === 'lxc' || kind === 'person';
+}
+
+export function parseShareRequest(text: string): ShareRequest {
+  const readonly = text.endsWith(':ro');
+  const [share = '', ...rest] = (readonly ? text.slice(0, -':ro'.length) : text).split(':');
+  const target = rest.length === 0 ? undefined : rest.join(':');
+  checkShareName(share);
+  if (target !== undefined && !isInsidePath(target))
+    throw new Fault('invalid', `${printable(text)} does not say where the share is to be`, {
+      hint: 'Write NAME, NAME:PATH or NAME:PATH:ro, with an absolute PATH, such as inbox:/data/inbox.',
+    });
+  return { share, ...(target === undefined ? {} : { target }), ...(readonly ? { readonly } : {}) };
+}
+
+/**
+ * Where a sandbox can see a share: at a path that is in nothing that agents can write, so that it leads to the mount for as long as
+ * the sandbox runs.
+ */
+const reserved =
+  /^\/(\.|(bin|dev|etc|home|lib|lib32|lib64|opt\/carrel|proc|rooms|run|sbin|sys|tmp|usr|var|workspace)(\/|$)|opt$)/;
+
+export function checkTarget(target: string): string {
+  if (isInsidePath(target) && !reserved.test(target)) return target;
+  throw new Fault('invalid', `no share can be mounted at ${printable(target)}`, {
+    hint: 'Choose a path of its own, such as /data/inbox, or leave it out for /shares/NAME.',
+  });
+}
+
+export function isSameFolder(one: FolderIdentity, other: FolderIdentity): boolean {
+  return one.inode === other.inode && (one.device === other.device || one.bootId !== other.bootId);
+}

@@ -1,0 +1,153 @@
+/** Shares: folders of the host that several sandboxes and accounts see, and that can be taken back. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ShareView } from '../../src/api/share.ts';
+import { Installation, until } from '../harness/installation.ts';
+
+describe('shares', () => {
+  let carrel: Installation;
+  let place: string;
+  let count = 0;
+
+  beforeAll(() => {
+    carrel = new Installation();
+    place = carrel.folder('shared');
+  });
+  afterAll(() => carrel.dispose());
+  afterEach(async () => {
+    await carrel.clear();
+    for (const { name } of await shares()) await carrel.ok('share', 'revoke', name);
+  });
+
+  const shares = () => carrel.json<ShareView[]>('share', 'ls');
+  const folder = () => {
+    count += 1;
+    const path = join(place, `folder-${count}`);
+    mkdirSync(path);
+    return path;
+  };
+  const states = async () =>
+    (await shares()).flatMap(({ consumers }) => consumers.map(({ consumer, state }) => `${consumer} ${state}`));
+  const inside = async (name: string, script: string) =>
+    (await carrel.run(['exec', name, '--', 'sh', '-c', script])).stdout;
+
+  it('shows a folder to sandboxes at their own paths, and each can write what another wrote', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path, '--at', 'one=/data/inbox', '--at', 'reader=/in:ro');
+    await carrel.ok('create', '--name', 'one');
+    await carrel.ok('create', '--name', 'two', '--share', 'inbox');
+    await carrel.ok('create', '--name', 'reader');
+    expect(await states()).toEqual(['sandbox:one mounted', 'sandbox:reader mounted', 'sandbox:two mounted']);
+    await inside('one', 'umask 077; echo one > /data/inbox/file');
+    await inside('two', 'echo two >> /shares/inbox/file');
+    expect(await inside('reader', 'cat /in/file; touch /in/other || echo refused')).toBe('one\ntwo\nrefused\n');
+    expect(readFileSync(join(path, 'file'), 'utf8')).toBe('one\ntwo\n');
+  });
+
+  it('gives a share to an existing sandbox at its next start', async () => {
+    await carrel.ok('create', '--name', 'box');
+    await carrel.ok('share', 'add', 'late', folder(), '--at', 'box=/late');
+    expect(await states()).toEqual(['sandbox:box missing']);
+    await carrel.ok('stop', 'box');
+    await carrel.ok('start', 'box');
+    expect(await states()).toEqual(['sandbox:box mounted']);
+  });
+
+  it('takes a share from a running sandbox at once, and the sandbox starts without it', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path);
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox');
+    await inside('box', 'echo text > /shares/inbox/file');
+    expect(await carrel.json('share', 'revoke', 'inbox', 'box')).toMatchObject({
+      revoked: ['sandbox:box'],
+      stopped: [],
+    });
+    expect(await inside('box', 'ls /shares/inbox; touch /shares/inbox/x || echo gone')).toBe('gone\n');
+    await carrel.ok('stop', 'box');
+    await carrel.ok('start', 'box');
+    expect(await inside('box', 'ls /shares 2>&1')).not.toContain('inbox');
+    expect(readFileSync(join(path, 'file'), 'utf8')).toBe('text\n');
+  });
+
+  it('refuses to take a share whose files a process has open, names it, and stops the sandbox with --force', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'inbox', path);
+    const writes = 'exec 3>/shares/inbox/held; touch /shares/inbox/ready; while :; do echo line >&3; done';
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox', '--', 'sh', '-c', writes);
+    await until(() => existsSync(join(path, 'ready')), 'the writer');
+    const { exitCode, stderr } = await carrel.run(['share', 'revoke', 'inbox', 'box']);
+    expect([exitCode, stderr]).toEqual([6, expect.stringMatching(/box uses inbox: sh \(\d+\).*--force/s)]);
+    expect(await states()).toEqual(['sandbox:box mounted']);
+    expect(await carrel.json('share', 'revoke', 'inbox', '--force')).toMatchObject({ stopped: ['box'] });
+    expect(await carrel.show('box')).toMatchObject({ state: 'stopped', shares: [] });
+    expect(await shares()).toEqual([]);
+  });
+
+  it('refuses to start a sandbox when another folder, or a link, is at the path of a share', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'swapped', path);
+    await carrel.ok('create', '--name', 'box', '--share', 'swapped');
+    await carrel.ok('stop', 'box');
+    renameSync(path, `${path}-old`);
+    mkdirSync(path);
+    const other = await carrel.run(['start', 'box']);
+    expect([other.exitCode, other.stderr]).toEqual([4, expect.stringContaining('is not the folder that was shared')]);
+    expect((await shares())[0]!.warnings).toEqual([
+      expect.stringContaining('is not the folder that was shared as swapped'),
+    ]);
+    renameSync(path, `${path}-new`);
+    symlinkSync('/etc', path);
+    expect((await carrel.run(['start', 'box'])).exitCode).toBe(4);
+    renameSync(path, `${path}-link`);
+    renameSync(`${path}-old`, path);
+    await carrel.ok('start', 'box');
+  });
+
+  it('refuses folders of the system, the home of Carrel, and folders that overlap another share', async () => {
+    const path = folder();
+    mkdirSync(join(path, 'below'));
+    await carrel.ok('share', 'add', 'first', path);
+    for (const [bad, code] of [
+      ['/', 4],
+      ['/proc/self', 4],
+      ['/etc', 4],
+      ['/run', 4],
+      ['/dev/shm', 4],
+      [carrel.home, 4],
+      [join(carrel.home, 'sandboxes'), 4],
+      [join(carrel.home, '..'), 4],
+      [path, 6],
+      [join(path, 'below'), 6],
+      [place, 6],
+      [join(path, 'missing'), 2],
+      ['/etc/passwd', 2],
+    ] as const)
+      expect([bad, (await carrel.run(['share', 'add', 'bad', bad])).exitCode]).toEqual([bad, code]);
+  });
+
+  it('reports a share that every account can write, in ls and in doctor', async () => {
+    const path = folder();
+    await carrel.ok('share', 'add', 'open', path);
+    chmodSync(path, 0o777);
+    expect((await carrel.run(['share', 'ls'])).stderr).toContain(`chmod o-w ${path}`);
+    expect((await carrel.run(['doctor'])).stdout).toContain(`chmod o-w ${path}`);
+  });
+
+  it('does not follow a link that a sandbox made in a share', async () => {
+    const path = folder();
+    const project = folder();
+    writeFileSync(join(project, 'private'), 'text');
+    await carrel.ok('share', 'add', 'inbox', path);
+    await carrel.ok('create', '--name', 'box', '--share', 'inbox');
+    await inside('box', `ln -s ${project} /shares/inbox/link`);
+    for (const args of [
+      ['share', 'add', 'next', join(path, 'link')],
+      ['run', join(path, 'link'), '--', 'true'],
+      ['cp', join(path, 'link/private'), 'box:/tmp/x'],
+    ]) {
+      const { exitCode, stderr } = await carrel.run(args);
+      expect([args[0], exitCode, stderr]).toEqual([args[0], 4, expect.stringContaining('a sandbox may have made')]);
+    }
+  });
+});
