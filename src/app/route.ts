@@ -11,7 +11,7 @@
 import type { z } from 'zod';
 import type { RouteText } from '../api/api.ts';
 import type { FramedConnection } from '../api/framed-connection.ts';
-import type { Begun, Detail, Target } from '../audit/audit.ts';
+import type { Detail, OpenAct, Target } from '../audit/audit.ts';
 import type { ProbeRow } from '../engine/engine.ts';
 import type { MadeJson } from '../lib/made-json.ts';
 import { asFault } from '../model/fault.ts';
@@ -64,7 +64,7 @@ export interface Request<S, Q, B> extends Asked<Q, B> {
 export interface Upgrade<S, Q = unknown> extends Request<S, Q, unknown> {
   accept(): FramedConnection;
   /** The handler ends it: the act is done before the stream ends. */
-  readonly begun: Begun;
+  readonly openAct: OpenAct;
 }
 
 /** Writes frames while the client reads them; `write` rejects when it has gone. A last frame is sent after the act is in the log. */
@@ -169,7 +169,7 @@ export function stated(all: Readonly<Record<string, Detail[string] | null | unde
 }
 
 /** A name that is not valid may be any text that was typed in its place, the value of a secret too: it is not logged. */
-export function endWith(begun: Begun, error: unknown): void {
+export function endWith(openAct: OpenAct, error: unknown): void {
   const { code } = asFault(error);
-  begun.end(code, code === 'invalid' ? { targets: [] } : {});
+  openAct.end(code, code === 'invalid' ? { targets: [] } : {});
 }

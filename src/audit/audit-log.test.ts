@@ -35,9 +35,9 @@ async function entries(audit: Audit, after = 0): Promise<Entry[]> {
 describe('an act', () => {
   it('has one line, with user, verb, targets, outcome and peer', async () => {
     const audit = opened();
-    const begun = audit.begin(act());
-    begun.end('ok', { detail: { grace: 5 } });
-    begun.end('internal');
+    const openAct = audit.begin(act());
+    openAct.end('ok', { detail: { grace: 5 } });
+    openAct.end('internal');
     expect(lines()).toHaveLength(1);
     const entry = JSON.parse(lines()[0]!);
     expect(entry).toEqual({ ...act(), seq: 1, id: entry.id, at: entry.at, outcome: 'ok', detail: { grace: 5 } });
@@ -100,9 +100,9 @@ describe('after a crash', () => {
 
   it('an act that has its line already gets no other', async () => {
     const audit = opened();
-    const begun = audit.begin(act());
+    const openAct = audit.begin(act());
     const note = text('unfinished');
-    begun.end('ok');
+    openAct.end('ok');
     expect(text('unfinished').trim()).toBe('');
     writeFileSync(join(folder, 'unfinished'), note);
     expect((await entries(opened())).map(({ outcome }) => outcome)).toEqual(['ok']);

@@ -10,7 +10,7 @@ import { Generations } from '../lib/generations.ts';
 import { NoteFile } from '../lib/note-file.ts';
 import { generationNames, rotate } from '../lib/rotate.ts';
 import { asFault, Fault, spaceHint } from '../model/fault.ts';
-import type { Act, Audit, Begun, Detail, Entry, ReadOptions } from './audit.ts';
+import type { Act, Audit, Detail, Entry, OpenAct, ReadOptions } from './audit.ts';
 import { decodeLine, encodeLine } from './entry.ts';
 
 export interface AuditOptions {
@@ -61,29 +61,29 @@ class AuditLog implements Audit {
     if (this.#owed.length === 0) this.#unfinished.clear();
   }
 
-  begin(act: Act, frees = false): Begun {
-    const begun: Unfinished = { id: randomBytes(8).toString('hex'), at: this.#options.now(), ...act };
-    this.#note(begun, frees);
+  begin(act: Act, frees = false): OpenAct {
+    const unfinished: Unfinished = { id: randomBytes(8).toString('hex'), at: this.#options.now(), ...act };
+    this.#note(unfinished, frees);
     crashPoint('audit:begun');
     return {
       end: (outcome, { targets = act.targets, detail } = {}) => {
-        if (!this.#open.has(begun.id)) return;
+        if (!this.#open.has(unfinished.id)) return;
         crashPoint('audit:done');
-        this.#write({ ...begun, at: this.#options.now(), targets, outcome, ...detailOf(detail) });
+        this.#write({ ...unfinished, at: this.#options.now(), targets, outcome, ...detailOf(detail) });
         crashPoint('audit:written');
-        this.#forget(begun.id);
+        this.#forget(unfinished.id);
       },
     };
   }
 
-  #note(begun: Unfinished, frees: boolean): void {
-    this.#open.set(begun.id, begun);
+  #note(unfinished: Unfinished, frees: boolean): void {
+    this.#open.set(unfinished.id, unfinished);
     try {
       if (this.#unfinished.size > maxUnfinishedBytes) this.#rewriteUnfinished();
-      else this.#unfinished.append(encodeLine(begun));
+      else this.#unfinished.append(encodeLine(unfinished));
     } catch (error) {
       if (frees) return;
-      this.#open.delete(begun.id);
+      this.#open.delete(unfinished.id);
       throw new Fault('exhausted', `the audit log cannot be written: ${asFault(error).message}`, {
         cause: error,
         hint: spaceHint,

@@ -51,7 +51,7 @@ export interface Entry extends Act {
   readonly detail?: Detail;
 }
 
-export interface Begun {
+export interface OpenAct {
   /** Repeat-safe: the first end counts. */
   end(outcome: Outcome, found?: { readonly targets?: readonly Target[]; readonly detail?: Detail }): void;
 }
@@ -64,7 +64,7 @@ export interface ReadOptions {
 }
 
 export interface Audit {
-  begin(act: Act, frees?: boolean): Begun;
+  begin(act: Act, frees?: boolean): OpenAct;
   read(options: ReadOptions): AsyncIterable<Entry>;
   /** Everything is on disk when this returns; acts may still end. */
   flush(): void;

@@ -2,7 +2,7 @@
  * Limits how many lines one user can write: the log is bounded, and a user who acts in a loop would rotate the entries of
  * others out of it. What exceeds the limit is counted, and one line, `audit.folded`, has the count before the next entry.
  */
-import type { Act, Audit, Begun } from './audit.ts';
+import type { Act, Audit, OpenAct } from './audit.ts';
 
 export interface UserLimitOptions {
   readonly audit: Audit;
@@ -30,7 +30,7 @@ interface Bucket {
 
 export function limitPerUser({ audit, owner, clock }: UserLimitOptions): Audit {
   const buckets = new Map<string | null, Bucket>();
-  const begin = (act: Act, frees?: boolean): Begun => {
+  const begin = (act: Act, frees?: boolean): OpenAct => {
     if (act.user === owner) return audit.begin(act, frees);
     const limit = act.user === null ? unknownLimit : userLimit;
     const bucket = buckets.get(act.user) ?? { left: limit.burst, at: clock(), folded: 0 };
@@ -49,7 +49,7 @@ function refill(bucket: Bucket, { burst, everyMs }: Limit, now: number): void {
   bucket.at = now;
 }
 
-function fold(bucket: Bucket): Begun {
+function fold(bucket: Bucket): OpenAct {
   bucket.folded += 1;
   return { end: () => {} };
 }

@@ -45,16 +45,16 @@ async function exec(
   { user, sandbox, program, run: { env, command }, by }: Exec,
 ): Promise<Process> {
   const targets = [{ name: sandbox.name, id: sandbox.id }];
-  const begun = audit.begin({ user, as: null, verb: 'sandbox.exec', targets, peer: null });
+  const openAct = audit.begin({ user, as: null, verb: 'sandbox.exec', targets, peer: null });
   try {
     sandboxes.checkCommand(env, command);
     await commands.starts(sandbox);
     const spec = execSpec({ command: [program], stdin: true }, sandbox, sandboxes.cwd(sandbox));
     const process = await engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
-    begun.end('ok', { detail: { program: command[0] ?? '', ...by } });
+    openAct.end('ok', { detail: { program: command[0] ?? '', ...by } });
     return process;
   } catch (error) {
-    endWith(begun, error);
+    endWith(openAct, error);
     throw error;
   }
 }

@@ -45,8 +45,8 @@ function marked(audit: Audit, by: Detail): Audit {
   return {
     ...{ read: (options) => audit.read(options), flush: () => audit.flush() },
     begin: (act, frees) => {
-      const begun = audit.begin(act, frees);
-      return { end: (outcome, found = {}) => begun.end(outcome, { ...found, detail: { ...found.detail, ...by } }) };
+      const openAct = audit.begin(act, frees);
+      return { end: (outcome, found = {}) => openAct.end(outcome, { ...found, detail: { ...found.detail, ...by } }) };
     },
   };
 }

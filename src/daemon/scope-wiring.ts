@@ -105,7 +105,7 @@ function scopeOf(actor: Actor, shared: Shared): Scope {
   const { home, config, store, secrets, networks, data, now } = shared;
   const userSecrets = new UserSecrets(actor.name, {
     ...{ store, secrets, sandboxSecrets: shared.sandboxSecrets, now },
-    refresh: (id) => networks.look(id),
+    refresh: (id) => networks.tryRefresh(id),
   });
   const credentials = new UserCredentials(actor, { store, secrets, now });
   const volumes = volumesOf(actor, shared);

@@ -3,7 +3,7 @@ import type { Context as HonoContext } from 'hono';
 import { stream, streamSSE } from 'hono/streaming';
 import { encodeJson } from '../api/stream.ts';
 import { endWith, type Frames, type Sent } from '../app/route.ts';
-import type { Begun } from '../audit/audit.ts';
+import type { OpenAct } from '../audit/audit.ts';
 import { jsonPieces } from '../lib/made-json.ts';
 import { asFault, Fault } from '../model/fault.ts';
 
@@ -22,7 +22,7 @@ export function json(context: HonoContext, answer: object): Response {
 
 interface Live {
   /** Ended when the stream is complete; null: the request is no act. */
-  readonly begun: Begun | null;
+  readonly openAct: OpenAct | null;
   /** Aborted when the client goes away. */
   readonly gone: AbortController;
 }
@@ -39,7 +39,7 @@ export function streamed(
 }
 
 /** An error is the last frame. */
-function frames(context: HonoContext, produce: Frames, { begun, gone }: Live): Response {
+function frames(context: HonoContext, produce: Frames, { openAct, gone }: Live): Response {
   context.header('content-type', 'application/octet-stream');
   return stream(context, async (out) => {
     out.onAbort(() => gone.abort());
@@ -49,16 +49,16 @@ function frames(context: HonoContext, produce: Frames, { begun, gone }: Live): R
     };
     try {
       const last = await produce(write);
-      begun?.end('ok');
+      openAct?.end('ok');
       if (last !== undefined) await write(last);
     } catch (error) {
-      if (begun) endWith(begun, error);
+      if (openAct) endWith(openAct, error);
       await out.write(encodeJson('fault', asFault(error)));
     }
   });
 }
 
-function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { begun, gone }: Live): Response {
+function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { openAct, gone }: Live): Response {
   return streamSSE(context, async (out) => {
     out.onAbort(() => gone.abort());
     try {
@@ -66,9 +66,9 @@ function serverSent(context: HonoContext, events: AsyncIterable<Sent>, { begun, 
         if (out.aborted) break;
         await out.writeSSE(event);
       }
-      begun?.end('ok');
+      openAct?.end('ok');
     } catch (error) {
-      if (begun) endWith(begun, error);
+      if (openAct) endWith(openAct, error);
       throw error;
     }
   });

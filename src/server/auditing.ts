@@ -1,6 +1,6 @@
 /** Acts of users on their way into the audit log. */
 import { type Act, type Done, endWith, type Route } from '../app/route.ts';
-import type { Audit, Begun, Act as LoggedAct, Peer, Target } from '../audit/audit.ts';
+import type { Audit, Act as LoggedAct, OpenAct, Peer, Target } from '../audit/audit.ts';
 import { asFault, type Fault } from '../model/fault.ts';
 import type { Actor } from '../model/user.ts';
 import type { Store } from '../store/store.ts';
@@ -28,28 +28,28 @@ export interface Asking {
 
 /**
  * Calls the handler of a route. The line in the audit log is written before the answer is sent. Where the answer is a stream,
- * the act goes on while it is sent: `begun` is to be ended then.
+ * the act goes on while it is sent: `openAct` is to be ended then.
  */
 export async function audited(
   parts: Auditing,
   route: Route,
   asking: Asking,
   peer: Peer | null,
-): Promise<{ readonly answer: object; readonly begun: Begun | null }> {
+): Promise<{ readonly answer: object; readonly openAct: OpenAct | null }> {
   const handle = route.handle as (request: Asking) => Promise<object>;
   const act = describe(route, asking);
-  if (act === null) return { answer: await handle(asking), begun: null };
+  if (act === null) return { answer: await handle(asking), openAct: null };
   const refusal = refusalOf(act, asking);
-  const begun = begin(parts, asking.actor, refusal ? { ...act, names: [] } : act, peer);
+  const openAct = begin(parts, asking.actor, refusal ? { ...act, names: [] } : act, peer);
   try {
     if (refusal) throw refusal;
     const answer = await handle(asking);
-    if (typeof route.answer === 'string') return { answer, begun };
+    if (typeof route.answer === 'string') return { answer, openAct };
     const { targets, detail } = (route.done as ((answer: object) => Done) | undefined)?.(answer) ?? {};
-    begun.end('ok', { ...(targets ? { targets } : {}), ...(detail ? { detail } : {}) });
-    return { answer, begun: null };
+    openAct.end('ok', { ...(targets ? { targets } : {}), ...(detail ? { detail } : {}) });
+    return { answer, openAct: null };
   } catch (error) {
-    endWith(begun, error);
+    endWith(openAct, error);
     throw error;
   }
 }
@@ -66,7 +66,7 @@ function refusalOf({ words = {} }: Act, { scope }: Asking): Fault | null {
 }
 
 /** For a stream: its handler says when the act is done. */
-export function beginAct(parts: Auditing, route: Route, asking: Asking, peer: Peer | null): Begun {
+export function beginAct(parts: Auditing, route: Route, asking: Asking, peer: Peer | null): OpenAct {
   return begin(parts, asking.actor, describe(route, asking)!, peer);
 }
 
@@ -75,11 +75,11 @@ function describe({ act }: Route, asking: Asking): Act | null {
 }
 
 /** Details are logged only of what was done. */
-function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | null): Begun {
-  const begun = audit.begin(logged(store, actor, act, peer), act.frees);
+function begin({ audit, store }: Auditing, actor: Actor, act: Act, peer: Peer | null): OpenAct {
+  const openAct = audit.begin(logged(store, actor, act, peer), act.frees);
   return {
     end: (outcome, found = {}) =>
-      begun.end(outcome, outcome === 'ok' ? { ...found, detail: { ...act.detail, ...found.detail } } : found),
+      openAct.end(outcome, outcome === 'ok' ? { ...found, detail: { ...act.detail, ...found.detail } } : found),
   };
 }
 

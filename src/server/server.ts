@@ -71,11 +71,11 @@ async function serve(serving: Serving, entrance: Entrance, route: Route, context
   const gone = new AbortController();
   const request = await checked(route, context, { actor, scope: serving.scopes.of(actor), gone: gone.signal });
   if (route.usesSettings) refreshFor(serving.settings, actor);
-  const { answer, begun } = await audited(serving, route, request, peer).catch(async (error: unknown) => {
+  const { answer, openAct } = await audited(serving, route, request, peer).catch(async (error: unknown) => {
     throw await serving.spaceHints.named(asFault(error), actor.name);
   });
   if (typeof route.answer === 'string' && route.answer !== 'document')
-    return streamed(context, route.answer, answer, { begun, gone });
+    return streamed(context, route.answer, answer, { openAct, gone });
   const notice = actor.isOwner ? serving.settings.notice() : olderNotice(serving.build, context);
   if (notice !== null) context.header(noticeHeader, encodeURIComponent(notice));
   return json(context, answer);

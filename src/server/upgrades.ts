@@ -58,12 +58,12 @@ async function serve(
   const gone = new AbortController();
   connection.socket.once('close', () => gone.abort());
   const asking = { actor, scope: serving.scopes.of(actor), name, query, signal: gone.signal };
-  const begun = beginAct(serving, route, asking, peer);
+  const openAct = beginAct(serving, route, asking, peer);
   try {
     const handle = route.handle as (request: object) => Promise<void>;
-    await handle({ ...asking, begun, accept: () => accept(connection) });
+    await handle({ ...asking, openAct, accept: () => accept(connection) });
   } catch (error) {
-    endWith(begun, error);
+    endWith(openAct, error);
     throw error;
   }
 }

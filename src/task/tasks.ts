@@ -32,13 +32,13 @@ export class Tasks {
   }
 
   /** The file, or its problems. */
-  look(place: TaskPlace, account: Account = null): TaskReading {
+  tryRead(place: TaskPlace, account: Account = null): TaskReading {
     return inFolder(place, (folder) => decode(readContent(folder, place, account)));
   }
 
   /** The file; `invalid` when it has problems. */
   read(place: TaskPlace, account: Account = null): TaskText {
-    return sound(place, this.look(place, account));
+    return sound(place, this.tryRead(place, account));
   }
 
   /**

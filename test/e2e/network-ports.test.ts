@@ -106,7 +106,7 @@ describe.each(ways)('a crash, %s', (way: Way) => {
     (await carrel.run(['exec', 'box', '--', 'curl', '-sS', `http://${host}/`])).stdout;
 
   it('between ordering the proxy and starting the command leaves one running sandbox with its network', async () => {
-    await carrel.crashDuring('network:told', 'create', '--name', 'box', '--network', rule);
+    await carrel.crashDuring('network:attached', 'create', '--name', 'box', '--network', rule);
     await until(async () => (await carrel.show('box')).state === 'running', 'the sandbox to run');
     await until(async () => (await answer('evil.example')).includes('no rule allows evil.example'), 'its network');
   });

@@ -23,86 +23,86 @@ function watched(keepFreeBytes: number | null = null) {
       throw fault;
     },
   });
-  const look = async (freeMiB: number, now: Record<string, number>) => {
+  const check = async (freeMiB: number, now: Record<string, number>) => {
     disk.bytes = freeMiB * MiB;
     for (const [id, size] of Object.entries(now)) sizes[id] = size * MiB;
-    return watch.look();
+    return watch.check();
   };
-  return { disk, sizes, stopped, measures, watch, look };
+  return { disk, sizes, stopped, measures, watch, check };
 }
 
 it('measures nothing while there is room', async () => {
-  const { look, measures } = watched();
-  expect(await look(1000, { a: 10 })).toBe(false);
-  expect(await look(300, { a: 700 })).toBe(true);
+  const { check, measures } = watched();
+  expect(await check(1000, { a: 10 })).toBe(false);
+  expect(await check(300, { a: 700 })).toBe(true);
   expect(measures).toEqual([]);
 });
 
 it('stops the one that grew most since there was twice as much', async () => {
-  const { look, stopped } = watched();
-  await look(1000, { old: 800, eater: 0 });
-  await look(120, { old: 800, eater: 50 });
-  await look(60, { old: 801, eater: 110 });
+  const { check, stopped } = watched();
+  await check(1000, { old: 800, eater: 0 });
+  await check(120, { old: 800, eater: 50 });
+  await check(60, { old: 801, eater: 110 });
   expect(stopped).toEqual(['eater: disk almost full: it took 60M']);
-  await look(60, { old: 801 });
+  await check(60, { old: 801 });
   expect(stopped).toHaveLength(1);
 });
 
-it('stops one that was quicker than the looks', async () => {
-  const { look, stopped } = watched();
-  await look(900, { old: 10, eater: 0 });
-  await look(20, { old: 10, eater: 880 });
+it('stops one that was quicker than the checks', async () => {
+  const { check, stopped } = watched();
+  await check(900, { old: 10, eater: 0 });
+  await check(20, { old: 10, eater: 880 });
   expect(stopped).toEqual(['eater: disk almost full: it took 880M']);
 });
 
 it('stops the next where the first was not the only one', async () => {
-  const { look, stopped } = watched();
-  await look(900, {});
-  await look(60, { a: 500, b: 340 });
-  await look(40, { a: 500, b: 360 });
+  const { check, stopped } = watched();
+  await check(900, {});
+  await check(60, { a: 500, b: 340 });
+  await check(40, { a: 500, b: 360 });
   expect(stopped.map((line) => line[0])).toEqual(['a', 'b']);
 });
 
 it('stops none where something else fills the disk', async () => {
-  const { look, stopped } = watched();
-  await look(900, { a: 10 });
-  await look(20, { a: 60 });
+  const { check, stopped } = watched();
+  await check(900, { a: 10 });
+  await check(20, { a: 60 });
   expect(stopped).toEqual([]);
 });
 
 it('stops one that takes half of what is used where a daemon finds the disk full, and otherwise none', async () => {
   const one = watched();
-  await one.look(0, { a: 600, b: 100 });
-  await one.look(0, { a: 600, b: 100 });
+  await one.check(0, { a: 600, b: 100 });
+  await one.check(0, { a: 600, b: 100 });
   expect(one.stopped).toEqual(['a: disk almost full: it took 600M']);
   const several = watched();
-  await several.look(0, { a: 450, b: 450 });
+  await several.check(0, { a: 450, b: 450 });
   expect(several.stopped).toEqual([]);
 });
 
 it('stops one that takes again what was freed on a full disk', async () => {
-  const { look, stopped } = watched();
-  await look(0, { a: 300, b: 300 });
-  await look(30, { a: 300, b: 270 });
-  await look(0, { a: 330, b: 270 });
+  const { check, stopped } = watched();
+  await check(0, { a: 300, b: 300 });
+  await check(30, { a: 300, b: 270 });
+  await check(0, { a: 330, b: 270 });
   expect(stopped).toEqual(['a: disk almost full: it took 30M']);
 });
 
 it('watches inodes alike', async () => {
   const { disk, sizes, stopped, watch } = watched();
-  await watch.look();
+  await watch.check();
   disk.inodes = 1000;
   sizes.eater = 59_000;
-  await watch.look();
+  await watch.check();
   expect(stopped).toEqual(['eater: disk almost full: it took 59000 files']);
 });
 
 it('keeps as much as the owner says, and nothing where that is 0', async () => {
   const much = watched(500 * MiB);
-  await much.look(1000, {});
-  await much.look(400, { a: 600 });
+  await much.check(1000, {});
+  await much.check(400, { a: 600 });
   const none = watched(0);
-  await none.look(1000, {});
-  await none.look(0, { a: 1000 });
+  await none.check(1000, {});
+  await none.check(0, { a: 1000 });
   expect([much.stopped.length, none.stopped.length]).toEqual([1, 0]);
 });

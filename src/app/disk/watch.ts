@@ -65,25 +65,25 @@ export class DiskWatch {
     const from = performance.now();
     let wait = pauseMs;
     try {
-      wait = (await this.look()) ? closeMs : pauseMs;
+      wait = (await this.check()) ? closeMs : pauseMs;
     } catch (error) {
       this.#parts.report('disk', asFault(error));
     }
     this.#after(Math.max(wait, (performance.now() - from) / share));
   }
 
-  /** One look; true when little is left. */
-  async look(): Promise<boolean> {
+  /** Measures the free space once; true when little is left. */
+  async check(): Promise<boolean> {
     const free = await this.#parts.free();
     await this.#parts.reserve.fill();
     const kept = keptFree(free, this.#parts.keepFreeBytes());
     if (kept === null) return false;
-    await this.#lookAt('bytes', free.bytes, kept.bytes, free.totalBytes);
-    await this.#lookAt('inodes', free.inodes, kept.inodes, free.totalInodes);
+    await this.#checkResource('bytes', free.bytes, kept.bytes, free.totalBytes);
+    await this.#checkResource('inodes', free.inodes, kept.inodes, free.totalInodes);
     return free.bytes < close * kept.bytes || free.inodes < close * kept.inodes;
   }
 
-  async #lookAt(what: Resource, free: number, kept: number, total: number): Promise<void> {
+  async #checkResource(what: Resource, free: number, kept: number, total: number): Promise<void> {
     const before = this.#before[what];
     if (free >= 2 * kept) {
       this.#before[what] = { free, taken: new Map(), isMeasured: false };

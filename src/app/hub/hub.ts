@@ -42,9 +42,9 @@ export const hub = noun({
       query: shape.connectQuery,
       answer: 'upgrade',
       act: () => ({ verb: 'hub.connect', names: [] }),
-      handle: async ({ scope, query, accept, begun }) => {
+      handle: async ({ scope, query, accept, openAct }) => {
         const caller = narrowed(scope, query);
-        begun.end('ok');
+        openAct.end('ok');
         await scope.hub.serve(accept(), caller);
       },
     }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { FramedConnection } from '../../api/framed-connection.ts';
 import type { ToolView } from '../../api/hub.ts';
 import { validated } from '../../api/validated.ts';
-import type { Audit, Begun } from '../../audit/audit.ts';
+import type { Audit, OpenAct } from '../../audit/audit.ts';
 import { type Caller, socketCaller, type Tool, type ToolCall } from '../../hub/hub.ts';
 import type { McpParts } from '../../hub/mcp.ts';
 import { missingScope } from '../../hub/resource-server.ts';
@@ -124,13 +124,13 @@ export class UserHub {
   }
 
   async #call(caller: Caller, tool: HubTool, input: object, call: ToolCall): Promise<object> {
-    const begun = this.#begin(caller, tool, input);
+    const openAct = this.#begin(caller, tool, input);
     try {
       const answer = await tool.run(input as never, this.#scopeOf(caller), call);
-      begun?.end('ok');
+      openAct?.end('ok');
       return shownAtHub(tool, input, answer);
     } catch (error) {
-      if (begun) endWith(begun, error);
+      if (openAct) endWith(openAct, error);
       throw error;
     }
   }
@@ -159,15 +159,15 @@ export class UserHub {
   }
 
   /** Null where nothing is changed. The line names the token, whatever the outcome. */
-  #begin(caller: Caller, { name, group, changes }: HubTool, input: object): Begun | null {
+  #begin(caller: Caller, { name, group, changes }: HubTool, input: object): OpenAct | null {
     const { dry_run } = input as { dry_run?: boolean };
     if (!changes || dry_run || loggedByRoutes.includes(group)) return null;
     const targets = projectsIn(input).map((id) => ({ name: id }));
     const { user, audit } = this.#parts;
-    const begun = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });
-    if (caller.name === socketCaller.name) return begun;
+    const openAct = audit.begin({ user, as: null, verb: `hub.${name}`, targets, peer: null });
+    if (caller.name === socketCaller.name) return openAct;
     const detail = { token: caller.name };
-    return { end: (outcome, found) => begun.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
+    return { end: (outcome, found) => openAct.end(outcome, { ...found, detail: { ...detail, ...found?.detail } }) };
   }
 }
 

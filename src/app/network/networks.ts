@@ -35,8 +35,8 @@ export class Networks {
   /** What they cannot have for now. */
   readonly #troubles = new Map<string, Fault>();
   readonly #exclusive = new Exclusive();
-  /** What was told last, to tell it only when it is another. */
-  readonly #told = new Map<string, string>();
+  /** The orders that the proxy has carried out, as text: an order is repeated only if it differs. */
+  readonly #attached = new Map<string, string>();
   /** What is tried again in a moment. */
   readonly #again = new Set<string>();
 
@@ -54,9 +54,9 @@ export class Networks {
     return this.#troubles.get(id)?.message ?? null;
   }
 
-  /** What was told is not so after all, and is tried again. An agent can take a port while no proxy is there. */
+  /** The proxy could not carry out an order; it is repeated. An agent can take a port while no proxy is there. */
   failed(id: string, fault: Fault): void {
-    this.#told.delete(id);
+    this.#attached.delete(id);
     if (isFault(fault, 'conflict')) {
       if (!this.#troubles.has(id)) this.#parts.report(id, fault);
       this.#troubles.set(id, fault);
@@ -73,7 +73,7 @@ export class Networks {
   async start(): Promise<void> {
     const ids = this.#parts.store.list('sandbox').map(({ id }) => id);
     await this.#parts.network.keepOnly(ids);
-    await Promise.all(ids.map((id) => this.look(id)));
+    await Promise.all(ids.map((id) => this.tryRefresh(id)));
   }
 
   /** Throws where it cannot be had. */
@@ -89,15 +89,15 @@ export class Networks {
 
   /** After something about it changed. Throws where that cannot be had. */
   refresh(id: string): Promise<void> {
-    return this.#exclusive.run(id, () => this.#look(id));
+    return this.#exclusive.run(id, () => this.#refresh(id));
   }
 
-  /** The same in the background. */
-  async look(id: string): Promise<void> {
+  /** The same in the background: errors are reported. */
+  async tryRefresh(id: string): Promise<void> {
     await this.refresh(id).catch((error: unknown) => this.#report(id, error));
   }
 
-  async #look(id: string): Promise<void> {
+  async #refresh(id: string): Promise<void> {
     const sandbox = this.#parts.store.get('sandbox', id)?.value;
     if (!sandbox || hasEnded(sandbox.status)) return this.#detach(id);
     // A sandbox that has not started is connected when it is started.
@@ -110,19 +110,19 @@ export class Networks {
     if (!this.#needs(sandbox)) return;
     const attachment = this.#attachment(sandbox, init);
     const text = JSON.stringify(attachment);
-    if (this.#told.get(sandbox.id) === text) return;
-    this.#told.delete(sandbox.id);
+    if (this.#attached.get(sandbox.id) === text) return;
+    this.#attached.delete(sandbox.id);
     await this.#parts.network.attach(attachment).catch((error: unknown) => {
       this.failed(sandbox.id, asFault(error));
       throw error;
     });
-    crashPoint('network:told');
+    crashPoint('network:attached');
     this.#troubles.delete(sandbox.id);
-    this.#told.set(sandbox.id, text);
+    this.#attached.set(sandbox.id, text);
   }
 
   async #detach(id: string): Promise<void> {
-    this.#told.delete(id);
+    this.#attached.delete(id);
     this.#troubles.delete(id);
     await this.#parts.network.detach(id);
   }

@@ -18,7 +18,7 @@ export interface AttachScope {
 /** Of a sandbox whose exit code is unknown. */
 const unknownExit = 255;
 
-export async function attach({ name, scope, accept, begun }: Upgrade<AttachScope>): Promise<void> {
+export async function attach({ name, scope, accept, openAct }: Upgrade<AttachScope>): Promise<void> {
   const { sandboxes } = scope;
   const row = await sandboxes.current(name);
   const engine = scope.engineOf(row.value);
@@ -27,7 +27,7 @@ export async function attach({ name, scope, accept, begun }: Upgrade<AttachScope
     const console = await engine.attach(row.id, row.value.status.handle).catch((error: unknown) => {
       throw isFault(error, 'not_ready') ? notRunning(row.value) : error;
     });
-    begun.end('ok');
+    openAct.end('ok');
     await serveConsole(accept(), console, { engine, scope, sandbox: row.value });
   } finally {
     await release();

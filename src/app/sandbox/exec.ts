@@ -3,7 +3,7 @@ import type { FramedConnection } from '../../api/framed-connection.ts';
 import { type ExecRequest, execRequest } from '../../api/sandbox.ts';
 import { decodeJson } from '../../api/stream.ts';
 import { validated } from '../../api/validated.ts';
-import type { Begun } from '../../audit/audit.ts';
+import type { OpenAct } from '../../audit/audit.ts';
 import type { EngineOf, ExecSpec } from '../../engine/engine.ts';
 import { networkEnv } from '../../launch/network.ts';
 import { asFault } from '../../model/fault.ts';
@@ -27,16 +27,16 @@ export interface ExecScope {
   };
 }
 
-export async function exec({ name, scope, accept, begun }: Upgrade<ExecScope>): Promise<void> {
+export async function exec({ name, scope, accept, openAct }: Upgrade<ExecScope>): Promise<void> {
   const { value: sandbox } = await scope.sandboxes.current(name);
   if (hasEnded(sandbox.status)) throw notRunning(sandbox);
   scope.engineOf(sandbox).expect();
-  await serveExec(accept(), begun, scope, sandbox);
+  await serveExec(accept(), openAct, scope, sandbox);
 }
 
 async function serveExec(
   connection: FramedConnection,
-  begun: Begun,
+  openAct: OpenAct,
   scope: ExecScope,
   sandbox: Sandbox,
 ): Promise<void> {
@@ -47,7 +47,7 @@ async function serveExec(
     await commands.starts(sandbox);
     const spec = execSpec(request, sandbox, sandboxes.cwd(sandbox));
     const process = await engineOf(sandbox).exec(sandbox.id, sandbox.status.handle, spec);
-    begun.end('ok', { detail: { program: request.command[0] ?? '' } });
+    openAct.end('ok', { detail: { program: request.command[0] ?? '' } });
     if (!request.stdin) process.stdin.end();
     connection.onGone = () => (request.bound ? void process.signal('SIGKILL').catch(() => {}) : undefined);
     if (connection.gone) connection.onGone();
@@ -58,7 +58,7 @@ async function serveExec(
     if (exit.outOfMemory) noteMemoryKill(store, sandbox.id, request.command[0] ?? '');
     connection.finish('exit', exit);
   } catch (error) {
-    endWith(begun, error);
+    endWith(openAct, error);
     connection.finish('fault', asFault(error));
   }
 }

@@ -132,7 +132,7 @@ export class UserSwarms {
   async #read(places: readonly TaskPlace[]): Promise<NewWork[]> {
     const readings: { place: TaskPlace; reading: TaskReading }[] = [];
     for (const place of places) {
-      readings.push({ place, reading: this.#parts.tasks.look(place, this.#sandboxes.account) });
+      readings.push({ place, reading: this.#parts.tasks.tryRead(place, this.#sandboxes.account) });
       // Other requests are answered between two files.
       await breathe();
     }

@@ -46,7 +46,7 @@ export class UserTasks {
   async list(project: string): Promise<TaskEntryView[]> {
     const entries: TaskEntryView[] = [];
     for (const place of this.#parts.tasks.find(this.#sandboxes.project(project))) {
-      entries.push(entryOf(place, this.#look(place)));
+      entries.push(entryOf(place, this.#tryRead(place)));
       // Other requests are answered between two files.
       await breathe();
     }
@@ -54,9 +54,9 @@ export class UserTasks {
   }
 
   /** One that cannot be read is listed as such, and the others are read. */
-  #look(place: TaskPlace): TaskReading {
+  #tryRead(place: TaskPlace): TaskReading {
     try {
-      return this.#parts.tasks.look(place, this.#sandboxes.account);
+      return this.#parts.tasks.tryRead(place, this.#sandboxes.account);
     } catch (error) {
       return { problems: [{ line: 1, path: '', reason: asFault(error).message }] };
     }
