@@ -21,6 +21,12 @@ afterEach(async () => {
   if (names.length > 0) expect([0, 5]).toContain((await carrel.run(['rm', '--force', ...names])).exitCode);
 });
 
+async function stopRequested(id: string): Promise<void> {
+  const isRequested = (line: string) => line.includes('"sandbox.stop_requested"') && line.includes(id);
+  const requested = async () => (await carrel.ok('--json', 'events')).split('\n').some(isRequested);
+  await until(requested, 'the stop to be requested');
+}
+
 describe('run', () => {
   it('passes output, errors and the exit code through', async () => {
     const outcome = await carrel.run(['run', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
@@ -95,7 +101,7 @@ describe('run', () => {
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped' });
   });
 
-  it('kills on the second Ctrl-C, without waiting for the grace time', async () => {
+  it('asks for a stop without a grace time on the second Ctrl-C', async () => {
     const child = carrel.spawn([
       'run',
       '--name',
@@ -108,19 +114,16 @@ describe('run', () => {
     await once(child.stdout!, 'data');
     child.kill('SIGINT');
     const { id } = await carrel.show('a');
-    const events = async () => {
-      const lines = (await carrel.ok('--json', 'events')).trimEnd().split('\n');
-      const all = lines.map((line) => JSON.parse(line) as { at: string; type: string; subject: string });
-      return all.filter(({ subject }) => subject === id);
-    };
-    const stops = async () => (await events()).filter(({ type }) => type === 'sandbox.stop_requested');
-    await until(async () => (await stops()).length === 1, 'the first one to be taken');
+    await stopRequested(id);
     child.kill('SIGINT');
     await once(child, 'close');
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
-    const [, second] = await stops();
-    const end = (await events()).find(({ type }) => type === 'sandbox.stopped');
-    expect(Date.parse(end!.at) - Date.parse(second!.at)).toBeLessThan(8000);
+    const acts = (await carrel.ok('--json', 'audit')).trimEnd().split('\n');
+    const stops = acts
+      .map((line) => JSON.parse(line))
+      .filter((act) => act.verb === 'sandbox.stop' && act.targets[0].id === id);
+    expect(stops.map(({ detail }) => detail?.graceMs)).toEqual(expect.arrayContaining([undefined, 0]));
+    expect(stops).toHaveLength(2);
   });
 
   it('goes on when its client is killed', async () => {
@@ -211,6 +214,16 @@ describe('stop and start', () => {
     await carrel.script('a', 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
     await carrel.ok('stop', '--grace', '0.2', 'a');
+    expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
+  });
+
+  it('a second stop with a shorter grace time ends the first one', async () => {
+    await carrel.script('a', 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
+    await until(async () => (await carrel.ok('logs', 'a')) === 'ready\n', 'the command to be ready');
+    const first = carrel.spawn(['stop', '--grace', '600', 'a']);
+    await stopRequested((await carrel.show('a')).id);
+    await carrel.ok('stop', '--grace', '0', 'a');
+    expect((await once(first, 'close'))[0]).toBe(0);
     expect(await carrel.show('a')).toMatchObject({ state: 'stopped', exitCode: 137 });
   });
 

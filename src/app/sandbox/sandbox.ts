@@ -96,7 +96,10 @@ export const sandbox = noun({
         id: shape.sandboxId.optional(),
       }),
       answer: shape.sandboxView,
-      act: named('sandbox.stop', true),
+      act: ({ name, body: { graceMs } }) => ({
+        ...{ verb: 'sandbox.stop', names: [name], frees: true },
+        detail: stated({ graceMs }),
+      }),
       handle: ({ scope, name, body }) => scope.sandboxes.stop(name, body.graceMs, body.id),
     }),
     route('GET /v1/sandboxes/{name}/wait', {
